@@ -1,0 +1,22 @@
+const { compilerOptions } = require('./tsconfig.base.json');
+
+const moduleNameMapper = Object.fromEntries(
+  Object.entries(compilerOptions.paths).map(([alias, [target]]) => [
+    `^${alias.replace('/*', '/(.*)')}$`,
+    `<rootDir>/${target.replace('/*', '/$1')}`,
+  ]),
+);
+
+// These packages are published as ES modules only; jest runs CommonJS, so they are compiled too.
+const esmOnly = ['http-proxy-middleware', 'httpxy', 'jose', 'uuid', 'nunjitsu', 'is-plain-obj'];
+
+/** @type {import('jest').Config} */
+module.exports = {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
+  testMatch: ['**/*.spec.ts'],
+  moduleNameMapper,
+  transform: { '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }] },
+  transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
+  testTimeout: 30_000,
+};
