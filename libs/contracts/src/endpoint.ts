@@ -1,0 +1,118 @@
+import type { ListRules } from '@plinth/kernel/list-query';
+import type { z } from 'zod';
+import type { Permission } from './permissions';
+
+/** Who may call. `hostOnly` marks what reaches beyond one tenant: only callers of the host tenant may do it. */
+export type Access =
+  | { type: 'anonymous' }
+  /** A credential is optional, but a bad one is refused. */
+  | { type: 'optional' }
+  | { type: 'authenticated' }
+  | { type: 'permission'; permission: Permission; hostOnly?: boolean }
+  /** The value of a path parameter decides. */
+  | { type: 'by-parameter'; parameter: string; accessByValue: Record<string, Access> };
+
+export const anonymous: Access = { type: 'anonymous' };
+export const optional: Access = { type: 'optional' };
+export const authenticated: Access = { type: 'authenticated' };
+export const permission = (name: Permission, options: { hostOnly?: boolean } = {}): Access => ({
+  type: 'permission',
+  permission: name,
+  ...options,
+});
+
+/** The access rule that applies to these path parameters. */
+export function accessOf(access: Access, params: Record<string, string>): Access {
+  if (access.type !== 'by-parameter') return access;
+  return access.accessByValue[params[access.parameter] ?? ''] ?? authenticated;
+}
+
+/** Interface, "Limits": Cache-Control by type of endpoint. Writes and errors are `no-store`. */
+export const cacheControlByPolicy = {
+  'user-data': 'private, no-cache',
+  reference: 'public, max-age=3600',
+  list: 'private, no-store',
+  static: 'public, max-age=86400, immutable',
+  'query-metadata': 'public, max-age=3600',
+  none: 'no-store',
+} as const;
+
+export type CachePolicy = keyof typeof cacheControlByPolicy;
+
+/** One way in which an endpoint succeeds. */
+export interface Success {
+  status: 200 | 201 | 202 | 204 | 207;
+  /** JSON body; absent for 204 and for files. */
+  body?: z.ZodType;
+  /** A file answer: the exact types it may have, beside `application/octet-stream`. */
+  file?: readonly string[];
+  /** A stream of server-sent events. */
+  events?: boolean;
+  /** What the answer is, in one sentence for the API reference. */
+  description?: string;
+}
+
+/** When and why an endpoint goes away (RFC 9745, RFC 8594). */
+export interface Deprecation {
+  since: string;
+  sunset?: string;
+  /** Migration information, as an absolute URL or a path below the public address. */
+  link: string;
+}
+
+/**
+ * One endpoint, said once: validation, types, access, caching, API reference, client and gateway route come from it.
+ * `path` is relative to the prefix; parameters are written `:name`.
+ */
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  summary: string;
+  description?: string;
+  access: Access;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  /** The list rules of a list endpoint; its answer is a page. */
+  list?: ListRules;
+  /** The JSON body. `.nullish()` at the top makes it optional: then nothing, or `null`, is accepted too. */
+  body?: z.ZodType;
+  /** The body is a multipart upload that the handler reads as a stream. */
+  upload?: boolean;
+  /** The body is a file sent as it is, which the handler reads as a stream. */
+  binary?: boolean;
+  success: Success;
+  /** Other ways to succeed, such as 204 where the usual answer is 201. */
+  alternatives?: readonly Success[];
+  /** Slugs of the problems this endpoint is known for, beside the general ones. */
+  problems?: readonly string[];
+  /** Required for GET. */
+  cache?: CachePolicy;
+  /** The answer carries a strong `ETag`, and GET answers 304 to a matching `If-None-Match`. */
+  etag?: boolean;
+  /** PUT and DELETE that honour `If-Match`. */
+  ifMatch?: boolean;
+  /** Also served at the root, beside the prefix. */
+  atRoot?: boolean;
+  /** Class of rate limit; the policy of each class is configuration. */
+  rateLimitClass?: 'default' | 'expensive';
+  deprecated?: Deprecation;
+}
+
+/** Declares an endpoint and keeps its exact type. */
+export const endpoint = <const E extends Endpoint>(definition: E): E => definition;
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<string, never>;
+
+export type ParamsOf<E extends Endpoint> = E extends { params: infer Schema } ? Parsed<Schema> : Record<string, never>;
+export type QueryOf<E extends Endpoint> = E extends { query: infer Schema } ? Parsed<Schema> : Record<string, never>;
+export type BodyOf<E extends Endpoint> = E extends { body: infer Schema } ? Parsed<Schema> : undefined;
+
+type BodyOfSuccess<S> = S extends { body: infer Schema extends z.ZodType } ? z.input<Schema> : undefined;
+
+/** What a handler may send as the body of a successful answer. */
+export type ReplyBodyOf<E extends Endpoint> =
+  | BodyOfSuccess<E['success']>
+  | (E extends { alternatives: readonly (infer S)[] } ? BodyOfSuccess<S> : never);
+
+/** All endpoints of one area, by their names. */
+export type Endpoints = Record<string, Endpoint>;

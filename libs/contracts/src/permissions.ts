@@ -1,0 +1,30 @@
+/** Every permission there is, as `Module.Resource.Action`. A role is granted a list of them by configuration. */
+export const permissions = [
+  'Templating.Templates.Read',
+  'Templating.Templates.Manage',
+  'Templating.Templates.Publish',
+  'Templating.Categories.Manage',
+  'Localization.Overrides.Manage',
+  'DataExchange.Exports.Read',
+  'DataExchange.Exports.Execute',
+  'DataExchange.Imports.Read',
+  'DataExchange.Imports.Execute',
+  'Timeline.Entries.Read',
+  'Timeline.Entries.Create',
+  'Timeline.Entries.Manage',
+  'Timeline.InternalNotes.Read',
+  'Timeline.InternalNotes.Create',
+  'Timeline.Followers.Manage',
+  'Settings.Global.Read',
+  'Settings.Global.Manage',
+  'Settings.Tenant.Read',
+  'Settings.Tenant.Manage',
+  'Workflow.Transitions.Read',
+  'Workflow.Transitions.Execute',
+  'Workflow.Transitions.Approve',
+  'Workflow.History.Read',
+  'Workflow.Definitions.Manage',
+  'Platform.Tenants.Switch',
+] as const;
+
+export type Permission = (typeof permissions)[number];

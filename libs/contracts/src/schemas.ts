@@ -1,0 +1,44 @@
+import { lengthOf } from '@plinth/kernel/text';
+import { z } from 'zod';
+
+/** An instant in an answer: handlers give a Date or its text, the wire has ISO 8601. */
+export const Timestamp = z
+  .union([z.date(), z.iso.datetime({ offset: true })])
+  .meta({ type: 'string', format: 'date-time' });
+
+/** The id of a resource. */
+export const Id = z.uuid();
+
+/** Text of at most this many characters (code points), NFC-normalised. */
+export const text = (lengthMax: number, lengthMin = 0) => {
+  const schema = z
+    .string()
+    .normalize('NFC')
+    .refine((value) => lengthOf(value) <= lengthMax, {
+      params: { rule: 'MaximumLength' },
+      message: `At most ${lengthMax} characters.`,
+    })
+    .meta({ maxLength: lengthMax, ...(lengthMin > 0 ? { minLength: lengthMin } : {}) });
+  return lengthMin > 0 ? schema.refine((value) => value.trim().length >= lengthMin, { params: { rule: 'NotEmpty' } }) : schema;
+};
+
+/** A well-formed BCP 47 language tag, in its canonical spelling. */
+export const Culture = z
+  .string()
+  .max(35)
+  .transform((value, context) => {
+    const canonical = canonicalCulture(value);
+    if (canonical !== undefined) return canonical;
+    context.addIssue({ code: 'custom', message: 'Not a BCP 47 language tag.', params: { rule: 'Format' } });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', description: 'BCP 47 language tag', examples: ['fr-CA'] });
+
+/** The canonical spelling of a language tag, or undefined where it is not well-formed. */
+export function canonicalCulture(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,6 @@
+/** Where the present comes from; tests pass a fixed one. */
+export interface Clock {
+  now(): Date;
+}
+
+export const systemClock: Clock = { now: () => new Date() };

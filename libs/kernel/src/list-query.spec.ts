@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { parseListQuery, parseTimestamp, splitList, type ListRules } from './list-query';
+import { Problem } from './problem';
+
+const rules: ListRules = {
+  filterable: {
+    name: { type: 'string' },
+    status: { type: 'enum', values: { Draft: 0, Published: 2 } },
+    size: { type: 'integer' },
+    changedAt: { type: 'timestamp' },
+  },
+  sortable: ['name', 'changedAt'],
+  defaultSort: '-changedAt',
+  searchable: ['name'],
+  cursor: true,
+  presets: { age: ['new', 'old'] },
+  quickFilters: ['mine'],
+};
+
+const refusal = (parameters: Record<string, string | string[]>): string => {
+  try {
+    parseListQuery(parameters, rules);
+  } catch (error) {
+    if (error instanceof Problem) return error.kind;
+    throw error;
+  }
+  return 'accepted';
+};
+
+describe('a list query', () => {
+  it('has defaults for everything', () => {
+    expect(parseListQuery({}, rules)).toEqual({
+      page: { mode: 'offset', page: 1, pageSize: 20, skipTotalCount: false },
+      sort: [{ field: 'changedAt', descending: true }],
+      filters: [],
+      presets: [],
+      quickFilters: [],
+      search: undefined,
+    });
+  });
+
+  it('reads every part', () => {
+    const query = parseListQuery(
+      {
+        page: '3',
+        pageSize: '1000',
+        skipTotalCount: 'true',
+        sort: 'name,-changedAt',
+        'filter[Name.In]': 'a\\,b,c',
+        'filter[status.eq]': 'published',
+        'filter[size.between]': '1,9',
+        'presets[age]': 'new',
+        quickFilters: 'mine',
+        search: '50%',
+      },
+      rules,
+    );
+
+    expect(query.page).toEqual({ mode: 'offset', page: 3, pageSize: 100, skipTotalCount: true });
+    expect(query.sort.map(({ field }) => field)).toEqual(['name', 'changedAt']);
+    expect(query.filters).toEqual([
+      { field: 'name', operator: 'in', values: ['a,b', 'c'] },
+      { field: 'status', operator: 'eq', values: [2] },
+      { field: 'size', operator: 'between', values: [1, 9] },
+    ]);
+    expect(query.presets).toEqual([{ name: 'age', values: ['new'] }]);
+    expect(query.quickFilters).toEqual(['mine']);
+    expect(query.search).toBe('50%');
+  });
+
+  it.each([
+    ['page', '0'],
+    ['page', '-1'],
+    ['page', '1.5'],
+    ['page', '1e2'],
+    ['page', '0x10'],
+    ['page', ''],
+    ['page', '9000000'],
+    ['pageSize', 'NaN'],
+    ['sort', 'size'],
+    ['sort', 'name;drop'],
+    ['filter[owner.eq]', 'x'],
+    ['filter[name]', 'x'],
+    ['filter[name.gt]', 'x'],
+    ['filter[size.eq]', 'many'],
+    ['filter[size.between]', '1'],
+    ['filter[status.eq]', 'Nowhere'],
+    ['filter[changedAt.gt]', 'yesterday'],
+    ['presets[size]', 'x'],
+    ['presets[age]', 'ancient'],
+    ['quickFilters', 'theirs'],
+    ['skipTotalCount', 'maybe'],
+  ])('refuses %s=%s as malformed', (name, value) => {
+    expect(refusal({ [name]: value })).toBe('malformed');
+  });
+
+  it('refuses a repeated parameter, and a page beside a cursor', () => {
+    expect(refusal({ page: ['1', '2'] })).toBe('malformed');
+    expect(refusal({ page: '1', cursor: '' })).toBe('malformed');
+  });
+
+  it('answers any text at all with a query or a problem, never with a crash', () => {
+    const name = fc.oneof(fc.constantFrom('page', 'pageSize', 'sort', 'search', 'cursor', 'filter[name.eq]'), fc.string());
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.string({ unit: 'binary' })), (parameters) => {
+        expect(['accepted', 'malformed', 'invalid']).toContain(refusal(parameters));
+      }),
+    );
+  });
+});
+
+describe('a comma-separated list', () => {
+  it('gives back what was joined, whatever the values hold', () => {
+    const escape = (value: string) => value.replace(/[\\,]/g, '\\$&');
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 1 }), (values) => {
+        expect(splitList(values.map(escape).join(','))).toEqual(values);
+      }),
+    );
+  });
+});
+
+describe('a timestamp', () => {
+  it.each(['2026-11-21', '2026-11-21T10:00', '2026-11-21T10:00:00.123Z', '2026-11-21T10:00:00+02:00'])('may be %s', (text) => {
+    expect(parseTimestamp(text)).toBeInstanceOf(Date);
+  });
+
+  it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])('may not be "%s"', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,302 @@
+/**
+ * The grammar of list queries: pages, sort, filters, presets, quick filters and search.
+ *
+ * It is written down once because it arrives on two roads: as query parameters of list endpoints
+ * (`filter[name.contains]=x`) and as members of an export request (`{"filter": {"name.contains": "x"}}`).
+ * A list declares what it allows as data, and everything it does not declare is refused with 400. What leaves this
+ * file is typed and safe: field names are the declared ones, values have the field's type, and nothing of the
+ * caller's text is left where a store would read it as syntax.
+ */
+import { invalid, malformed } from './problem';
+import { isUuid } from './uuid';
+import { isUnstorable, lengthOf } from './text';
+
+export const PAGE_SIZE_DEFAULT = 20;
+export const PAGE_SIZE_MAX = 100;
+export const OFFSET_MAX = 10_000_000;
+export const SEARCH_LENGTH_MAX = 500;
+export const LIST_VALUES_MAX = 500;
+
+export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'uuid' | 'enum';
+
+export type Operator =
+  | 'eq'
+  | 'contains'
+  | 'startsWith'
+  | 'endsWith'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'in'
+  | 'between';
+
+const operatorsByType: Record<FieldType, readonly Operator[]> = {
+  string: ['eq', 'contains', 'startsWith', 'endsWith', 'in'],
+  integer: ['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'between'],
+  number: ['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'between'],
+  boolean: ['eq'],
+  timestamp: ['eq', 'gt', 'gte', 'lt', 'lte', 'between'],
+  uuid: ['eq', 'in'],
+  enum: ['eq', 'in'],
+};
+
+const everyOperator = [...new Set(Object.values(operatorsByType).flat())];
+
+export interface FieldRule {
+  type: FieldType;
+  /** For `enum`: the wire values by their names; a query may spell either. */
+  values?: Record<string, string | number>;
+}
+
+/** What one list lets its clients ask for. */
+export interface ListRules {
+  filterable: Record<string, FieldRule>;
+  sortable: readonly string[];
+  /** In the syntax of the `sort` parameter. */
+  defaultSort: string;
+  searchable: readonly string[];
+  /** Whether the list can be walked by cursor. */
+  cursor?: boolean;
+  presets?: Record<string, readonly string[]>;
+  quickFilters?: readonly string[];
+}
+
+export interface SortTerm {
+  field: string;
+  descending: boolean;
+}
+
+export type FilterValue = string | number | boolean | Date;
+
+export interface Filter {
+  field: string;
+  operator: Operator;
+  /** One value; two for `between`; any number for `in`. */
+  values: FilterValue[];
+}
+
+export type PageRequest =
+  | { mode: 'offset'; page: number; pageSize: number; skipTotalCount: boolean }
+  /** An empty cursor asks for the first page. */
+  | { mode: 'cursor'; cursor: string; pageSize: number };
+
+/** What to select, whatever part of it is shown. */
+export interface Selection {
+  sort: SortTerm[];
+  filters: Filter[];
+  presets: { name: string; values: string[] }[];
+  quickFilters: string[];
+  search: string | undefined;
+}
+
+export interface ListQuery extends Selection {
+  page: PageRequest;
+}
+
+/** Query parameters as they arrive: a repeated parameter is an array. */
+export type QueryParameters = Record<string, string | string[] | undefined>;
+
+/**
+ * Reads a whole list query.
+ * @throws Problem `malformed` for what the list does not allow, `invalid` for a text that is too long.
+ */
+export function parseListQuery(parameters: QueryParameters, rules: ListRules): ListQuery {
+  const filter: Record<string, string> = {};
+  const presets: Record<string, string> = {};
+  for (const name of Object.keys(parameters)) {
+    const [, kind, key] = /^(filter|presets)\[(.*)\]$/i.exec(name) ?? [];
+    if (kind === undefined || key === undefined) continue;
+    const target = kind.toLowerCase() === 'filter' ? filter : presets;
+    target[key] = single(parameters, name) ?? '';
+  }
+  const selection = parseSelection(
+    {
+      sort: single(parameters, 'sort'),
+      filter,
+      presets,
+      quickFilters: single(parameters, 'quickFilters'),
+      search: single(parameters, 'search'),
+    },
+    rules,
+  );
+  return { page: parsePage(parameters, rules), ...selection };
+}
+
+export interface SelectionText {
+  sort?: string | null | undefined;
+  filter?: Record<string, string> | null | undefined;
+  presets?: Record<string, string> | null | undefined;
+  quickFilters?: string | null | undefined;
+  search?: string | null | undefined;
+}
+
+/** Reads the part of a list query that an export request carries too. */
+export function parseSelection(text: SelectionText, rules: ListRules): Selection {
+  return {
+    sort: parseSort(text.sort || rules.defaultSort, rules),
+    filters: Object.entries(text.filter ?? {}).map(([key, value]) => parseFilter(key, value, rules)),
+    presets: Object.entries(text.presets ?? {}).map(([name, values]) => parsePreset(name, values, rules)),
+    quickFilters: parseQuickFilters(text.quickFilters ?? '', rules),
+    search: parseSearch(text.search),
+  };
+}
+
+/** Reads `page`, `pageSize`, `skipTotalCount` and `cursor`. */
+export function parsePage(parameters: QueryParameters, rules: { cursor?: boolean }): PageRequest {
+  const pageSize = Math.min(positiveInteger(parameters, 'pageSize') ?? PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX);
+  const page = positiveInteger(parameters, 'page');
+  const cursor = single(parameters, 'cursor');
+  if (cursor !== undefined) {
+    if (!rules.cursor) throw malformed('This list has no cursor; use page and pageSize.');
+    if (page !== undefined) throw malformed('Use either page or cursor, not both.');
+    return { mode: 'cursor', cursor, pageSize };
+  }
+  if ((page ?? 1) * pageSize > OFFSET_MAX) {
+    throw malformed(`Pages end at item ${OFFSET_MAX}; ${rules.cursor ? 'go on with a cursor' : 'narrow the list'}.`);
+  }
+  return { mode: 'offset', page: page ?? 1, pageSize, skipTotalCount: flag(parameters, 'skipTotalCount') };
+}
+
+/** The value of a parameter that may be given once. */
+export function single(parameters: QueryParameters, name: string): string | undefined {
+  const value = parameters[name];
+  if (Array.isArray(value)) throw malformed(`The parameter ${name} is given more than once.`);
+  return value;
+}
+
+function positiveInteger(parameters: QueryParameters, name: string): number | undefined {
+  const text = single(parameters, name);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (value < 1) throw malformed(`${name} must be a whole number from 1.`);
+  return value;
+}
+
+function flag(parameters: QueryParameters, name: string): boolean {
+  const text = single(parameters, name)?.toLowerCase();
+  if (text === undefined || text === 'false') return false;
+  if (text === 'true') return true;
+  throw malformed(`${name} must be true or false.`);
+}
+
+function parseSort(text: string, rules: ListRules): SortTerm[] {
+  const terms = text.split(',').map((part) => {
+    const descending = part.trim().startsWith('-');
+    const name = part.trim().slice(descending ? 1 : 0);
+    const field = named(name, rules.sortable);
+    if (field === undefined) throw malformed(`This list cannot be sorted by "${name}"; ${oneOf(rules.sortable)}.`);
+    return { field, descending };
+  });
+  return terms.filter(({ field }, index) => terms.findIndex((term) => term.field === field) === index);
+}
+
+function parseFilter(key: string, text: string, rules: ListRules): Filter {
+  const dot = key.lastIndexOf('.');
+  const fields = Object.keys(rules.filterable);
+  const field = named(key.slice(0, Math.max(dot, 0)), fields);
+  if (field === undefined) throw malformed(`This list has no filter "${key}"; fields are ${fields.join(', ')}.`);
+  const rule = rules.filterable[field]!;
+  const operator = named(key.slice(dot + 1), everyOperator) as Operator | undefined;
+  if (operator === undefined || !operatorsByType[rule.type].includes(operator)) {
+    throw malformed(`The field ${field} has no operator "${key.slice(dot + 1)}"; ${oneOf(operatorsByType[rule.type])}.`);
+  }
+  const parts = operator === 'in' || operator === 'between' ? splitList(text) : [text];
+  if (operator === 'between' && parts.length !== 2) throw malformed(`${field}.between takes two values: low,high.`);
+  if (parts.length > LIST_VALUES_MAX) throw malformed(`${field}.in takes at most ${LIST_VALUES_MAX} values.`);
+  return { field, operator, values: parts.map((part) => parseValue(field, part, rule)) };
+}
+
+/** Reads one value of a filter in the field's type. */
+function parseValue(field: string, text: string, rule: FieldRule): FilterValue {
+  switch (rule.type) {
+    case 'string':
+      if (isUnstorable(text)) throw invalid({ [`filter.${field}`]: 'Format' });
+      return text;
+    case 'integer':
+      if (/^-?\d{1,15}$/.test(text)) return Number(text);
+      break;
+    case 'number':
+      if (/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+      break;
+    case 'boolean':
+      if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+      break;
+    case 'timestamp': {
+      const instant = parseTimestamp(text);
+      if (instant) return instant;
+      break;
+    }
+    case 'uuid':
+      if (isUuid(text)) return text.toLowerCase();
+      break;
+    case 'enum': {
+      const values = rule.values ?? {};
+      const name = named(text, Object.keys(values));
+      if (name !== undefined) return values[name]!;
+      const value = Object.values(values).find((known) => String(known) === text);
+      if (value !== undefined) return value;
+      break;
+    }
+  }
+  throw malformed(`"${text.slice(0, 100)}" is no ${rule.type} for the field ${field}.`);
+}
+
+/** Reads an ISO 8601 date or date and time; a time without a zone is taken as UTC. */
+export function parseTimestamp(text: string): Date | undefined {
+  const [, , time, zone] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || (text.length > 10 && time === undefined)) return undefined;
+  const instant = new Date(time !== undefined && zone === undefined ? `${text}Z` : text);
+  return Number.isNaN(instant.getTime()) ? undefined : instant;
+}
+
+function parsePreset(name: string, text: string, rules: ListRules): { name: string; values: string[] } {
+  const presets = rules.presets ?? {};
+  const known = named(name, Object.keys(presets));
+  if (known === undefined) throw malformed(`This list has no preset "${name}".`);
+  const values = splitList(text).map((value) => {
+    const allowed = named(value, presets[known]!);
+    if (allowed === undefined) throw malformed(`The preset ${known} has no value "${value}".`);
+    return allowed;
+  });
+  return { name: known, values };
+}
+
+function parseQuickFilters(text: string, rules: ListRules): string[] {
+  return splitList(text)
+    .filter((name) => name !== '')
+    .map((name) => {
+      const known = named(name, rules.quickFilters ?? []);
+      if (known === undefined) throw malformed(`This list has no quick filter "${name}".`);
+      return known;
+    });
+}
+
+function parseSearch(text: string | null | undefined): string | undefined {
+  if (!text) return undefined;
+  if (isUnstorable(text)) throw invalid({ search: 'Format' });
+  if (lengthOf(text) > SEARCH_LENGTH_MAX) throw invalid({ search: 'MaximumLength' });
+  return text;
+}
+
+/** Splits at commas; `\,` is a comma inside a value and `\\` a backslash. */
+export function splitList(text: string): string[] {
+  const values: string[] = [''];
+  for (let index = 0; index < text.length; index++) {
+    const next = text[index + 1];
+    if (text[index] === '\\' && (next === ',' || next === '\\')) {
+      values[values.length - 1] += next;
+      index++;
+    } else if (text[index] === ',') values.push('');
+    else values[values.length - 1] += text[index];
+  }
+  return values;
+}
+
+/** The known name that a caller spelled, whatever its case. */
+const named = (name: string, known: readonly string[]): string | undefined =>
+  known.find((candidate) => candidate === name) ??
+  known.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+
+const oneOf = (names: readonly string[]): string =>
+  names.length === 0 ? 'it has none' : `it takes ${names.join(', ')}`;

@@ -1,0 +1,128 @@
+/** What went wrong, in words that no transport owns. HTTP, gRPC and Temporal each translate it in one table. */
+export type ProblemKind =
+  | 'malformed'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'not-acceptable'
+  | 'timed-out'
+  | 'conflict'
+  | 'gone'
+  | 'too-large'
+  | 'address-too-long'
+  | 'unsupported-media-type'
+  | 'invalid'
+  | 'limited'
+  | 'headers-too-large'
+  | 'internal'
+  | 'unsupported'
+  | 'upstream'
+  | 'overloaded';
+
+/** Property paths in camelCase, each with its error codes. */
+export type FieldErrors = Record<string, string[]>;
+
+export interface ProblemOptions {
+  /** Names the situation in kebab-case; the gateway serves a page about it at `/problems/{slug}`. */
+  slug?: string;
+  /** Short summary; the default is the name of the HTTP status. */
+  title?: string;
+  errors?: FieldErrors;
+  /** Extra members of the problem body. */
+  extensions?: Record<string, unknown>;
+  /** When trying again makes sense, in seconds. */
+  retryAfterSeconds?: number;
+  /** Methods that the address understands, for `method-not-allowed`. */
+  allow?: readonly string[];
+  cause?: unknown;
+}
+
+/**
+ * A failure the caller is meant to understand.
+ * It names a kind, never a status code. `detail` is public; what an operator needs but a caller must not see goes into `cause`.
+ */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  constructor(
+    readonly kind: ProblemKind,
+    readonly detail: string,
+    readonly options: ProblemOptions = {},
+  ) {
+    super(detail, { cause: options.cause });
+  }
+
+  get slug(): string | undefined {
+    return this.options.slug;
+  }
+
+  get errors(): FieldErrors | undefined {
+    return this.options.errors;
+  }
+}
+
+/** One entry of a service's catalogue of problems: what the situation is, and how to say it. */
+export interface ProblemType {
+  readonly kind: ProblemKind;
+  readonly title: string;
+  /** What happened and what the caller can do about it; shown at `/problems/{slug}`. */
+  readonly explanation: string;
+}
+
+export interface ProblemFactory extends ProblemType {
+  (detail: string, options?: Omit<ProblemOptions, 'slug' | 'title'>): Problem;
+  readonly slug: string;
+}
+
+/** Turns a catalogue of problem types into functions that make problems of these types. */
+export function defineProblems<const Slug extends string>(
+  types: Record<Slug, ProblemType>,
+): Record<Slug, ProblemFactory> {
+  const factories = Object.entries<ProblemType>(types).map(([slug, type]) => {
+    const make = (detail: string, options: Omit<ProblemOptions, 'slug' | 'title'> = {}) =>
+      new Problem(type.kind, detail, { ...options, slug, title: type.title });
+    return [slug, Object.assign(make, type, { slug })];
+  });
+  return Object.fromEntries(factories) as Record<Slug, ProblemFactory>;
+}
+
+/** The rules whose names appear in validation codes. */
+export type ValidationRule =
+  | 'NotEmpty'
+  | 'NotNull'
+  | 'MaximumLength'
+  | 'MinimumLength'
+  | 'Enum'
+  | 'Range'
+  | 'Format'
+  | 'Unique'
+  | 'Immutable';
+
+/** The wire form of a validation code: `Service:Validation:NotEmptyValidator`. */
+export const validationCode = (rule: ValidationRule): string => `Service:Validation:${rule}Validator`;
+
+/** Well-formed input that breaks rules; `errors` maps a property path to the rules it breaks. */
+export function invalid(
+  errors: Record<string, ValidationRule | readonly ValidationRule[]>,
+  detail = 'One or more fields are not valid; see errors.',
+): Problem {
+  const coded = Object.entries(errors).map(([path, rules]) => [path, [rules].flat().map(validationCode)]);
+  return new Problem('invalid', detail, {
+    title: 'One or more validation errors occurred.',
+    errors: Object.fromEntries(coded),
+  });
+}
+
+/** Input that cannot be understood at all: broken syntax or a wrong type. */
+export const malformed = (detail: string): Problem => new Problem('malformed', detail);
+
+/** The caller is known but may not do this. */
+export const forbidden = (detail: string): Problem => new Problem('forbidden', detail);
+
+/** Nothing of that name exists, as far as this caller may know. */
+export const notFound = (detail: string): Problem => new Problem('not-found', detail);
+
+/** A part the platform needs does not answer now; trying again later makes sense. */
+export const unavailable = (detail: string, cause?: unknown): Problem =>
+  new Problem('overloaded', detail, { retryAfterSeconds: 5, cause });

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { signCaller, verifyCaller } from './signed-caller';
+
+const caller = { tenantId: HOST_TENANT_ID, userId: 'ada', userName: 'Ada', permissions: [] };
+const request = { method: 'GET', path: '/api/v1/settings/user' };
+const claims = { caller, ...request, instance: '/api/settings/user' };
+const now = new Date('2026-11-21T12:00:00Z');
+const signed = signCaller(claims, ['new', 'old'], now);
+
+describe('a signed caller', () => {
+  it('is read back as it was signed, also with the key in second place', () => {
+    expect(verifyCaller(signed, request, ['newer', 'new'], now)).toMatchObject(claims);
+  });
+
+  it('is worth nothing for another request, later, or under another key', () => {
+    expect(() => verifyCaller(signed, { ...request, method: 'PUT' }, ['new'], now)).toThrow('gateway');
+    expect(() => verifyCaller(signed, { ...request, path: '/x' }, ['new'], now)).toThrow('gateway');
+    expect(() => verifyCaller(signed, request, ['new'], new Date('2026-11-21T12:01:02Z'))).toThrow('gateway');
+    expect(() => verifyCaller(signed, request, ['old'], now)).toThrow('gateway');
+    expect(() => verifyCaller(undefined, request, ['new'], now)).toThrow('gateway');
+  });
+
+  it('does not survive a change of a single character', () => {
+    fc.assert(
+      fc.property(fc.nat(signed.length - 2), fc.constantFrom('A', 'z', '.', '-'), (at, character) => {
+        fc.pre(signed[at] !== character);
+        const forged = signed.slice(0, at) + character + signed.slice(at + 1);
+        expect(() => verifyCaller(forged, request, ['new'], now)).toThrow('gateway');
+      }),
+    );
+  });
+});

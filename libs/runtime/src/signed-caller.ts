@@ -1,0 +1,61 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
+
+/** The one header that carries an identity between the platform's own processes. */
+export const CALLER_HEADER = 'x-plinth-caller';
+
+const VALID_FOR_SECONDS = 60;
+
+/** A caller bound to one request, so that a captured header is worth nothing elsewhere. */
+export interface CallerClaims {
+  caller: Caller | null;
+  /** Method and path that the receiver sees. */
+  method: string;
+  path: string;
+  /** The path as the client wrote it, for `instance` of a problem. */
+  instance: string;
+  /** Seconds since 1970. */
+  expiresAt: number;
+}
+
+/**
+ * Signs a caller for one request to a service, valid for a minute. A null caller is an anonymous one.
+ * The first key signs; every key verifies, so that keys can be rotated.
+ */
+export function signCaller(
+  claims: Omit<CallerClaims, 'expiresAt'>,
+  keys: readonly string[],
+  now: Date = new Date(),
+): string {
+  const expiresAt = Math.floor(now.getTime() / 1000) + VALID_FOR_SECONDS;
+  const payload = Buffer.from(JSON.stringify({ ...claims, expiresAt })).toString('base64url');
+  return `${payload}.${mac(payload, keys[0]!).toString('base64url')}`;
+}
+
+/**
+ * Reads a signed caller.
+ * @throws Problem `unauthenticated` when it is absent, forged, expired, or was made for another request.
+ */
+export function verifyCaller(
+  header: string | undefined,
+  request: { method: string; path: string },
+  keys: readonly string[],
+  now: Date = new Date(),
+): CallerClaims {
+  const [payload = '', signature = '', ...rest] = (header ?? '').split('.');
+  const given = Buffer.from(signature, 'base64url');
+  const genuine = rest.length === 0 && keys.some((key) => equal(given, mac(payload, key)));
+  if (!genuine) throw notFromTheGateway();
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as CallerClaims;
+  const meantForThis = claims.method === request.method && claims.path === request.path;
+  if (!meantForThis || claims.expiresAt < now.getTime() / 1000) throw notFromTheGateway();
+  return claims;
+}
+
+const mac = (payload: string, key: string): Buffer => createHmac('sha256', key).update(payload).digest();
+
+const equal = (left: Buffer, right: Buffer): boolean => left.length === right.length && timingSafeEqual(left, right);
+
+const notFromTheGateway = (): Problem =>
+  new Problem('unauthenticated', 'This address answers only requests that came through the gateway.');
