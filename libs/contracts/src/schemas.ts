@@ -19,7 +19,9 @@ export const text = (lengthMax: number, lengthMin = 0) => {
       message: `At most ${lengthMax} characters.`,
     })
     .meta({ maxLength: lengthMax, ...(lengthMin > 0 ? { minLength: lengthMin } : {}) });
-  return lengthMin > 0 ? schema.refine((value) => value.trim().length >= lengthMin, { params: { rule: 'NotEmpty' } }) : schema;
+  return lengthMin > 0
+    ? schema.refine((value) => value.trim().length >= lengthMin, { params: { rule: 'NotEmpty' } })
+    : schema;
 };
 
 /** A well-formed BCP 47 language tag, in its canonical spelling. */

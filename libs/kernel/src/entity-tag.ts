@@ -13,7 +13,8 @@ export const entityTag = (version: string | number): string => `"${version}"`;
  */
 export function requireMatch(ifMatch: IfMatch, current: string | undefined): void {
   if (ifMatch === undefined) return;
-  const matches = ifMatch === '*' ? current !== undefined : current !== undefined && ifMatch.includes(current);
+  const matches =
+    ifMatch === '*' ? current !== undefined : current !== undefined && ifMatch.includes(current);
   if (!matches) throw staleVersion();
 }
 

@@ -100,7 +100,10 @@ describe('a list query', () => {
   });
 
   it('answers any text at all with a query or a problem, never with a crash', () => {
-    const name = fc.oneof(fc.constantFrom('page', 'pageSize', 'sort', 'search', 'cursor', 'filter[name.eq]'), fc.string());
+    const name = fc.oneof(
+      fc.constantFrom('page', 'pageSize', 'sort', 'search', 'cursor', 'filter[name.eq]'),
+      fc.string(),
+    );
     fc.assert(
       fc.property(fc.dictionary(name, fc.string({ unit: 'binary' })), (parameters) => {
         expect(['accepted', 'malformed', 'invalid']).toContain(refusal(parameters));
@@ -121,11 +124,17 @@ describe('a comma-separated list', () => {
 });
 
 describe('a timestamp', () => {
-  it.each(['2026-11-21', '2026-11-21T10:00', '2026-11-21T10:00:00.123Z', '2026-11-21T10:00:00+02:00'])('may be %s', (text) => {
-    expect(parseTimestamp(text)).toBeInstanceOf(Date);
-  });
+  it.each(['2026-11-21', '2026-11-21T10:00', '2026-11-21T10:00:00.123Z', '2026-11-21T10:00:00+02:00'])(
+    'may be %s',
+    (text) => {
+      expect(parseTimestamp(text)).toBeInstanceOf(Date);
+    },
+  );
 
-  it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])('may not be "%s"', (text) => {
-    expect(parseTimestamp(text)).toBeUndefined();
-  });
+  it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])(
+    'may not be "%s"',
+    (text) => {
+      expect(parseTimestamp(text)).toBeUndefined();
+    },
+  );
 });

@@ -20,16 +20,7 @@ export const LIST_VALUES_MAX = 500;
 export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'uuid' | 'enum';
 
 export type Operator =
-  | 'eq'
-  | 'contains'
-  | 'startsWith'
-  | 'endsWith'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'in'
-  | 'between';
+  'eq' | 'contains' | 'startsWith' | 'endsWith' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'between';
 
 const operatorsByType: Record<FieldType, readonly Operator[]> = {
   string: ['eq', 'contains', 'startsWith', 'endsWith', 'in'],
@@ -153,7 +144,9 @@ export function parsePage(parameters: QueryParameters, rules: { cursor?: boolean
     return { mode: 'cursor', cursor, pageSize };
   }
   if ((page ?? 1) * pageSize > OFFSET_MAX) {
-    throw malformed(`Pages end at item ${OFFSET_MAX}; ${rules.cursor ? 'go on with a cursor' : 'narrow the list'}.`);
+    throw malformed(
+      `Pages end at item ${OFFSET_MAX}; ${rules.cursor ? 'go on with a cursor' : 'narrow the list'}.`,
+    );
   }
   return { mode: 'offset', page: page ?? 1, pageSize, skipTotalCount: flag(parameters, 'skipTotalCount') };
 }
@@ -185,7 +178,8 @@ function parseSort(text: string, rules: ListRules): SortTerm[] {
     const descending = part.trim().startsWith('-');
     const name = part.trim().slice(descending ? 1 : 0);
     const field = named(name, rules.sortable);
-    if (field === undefined) throw malformed(`This list cannot be sorted by "${name}"; ${oneOf(rules.sortable)}.`);
+    if (field === undefined)
+      throw malformed(`This list cannot be sorted by "${name}"; ${oneOf(rules.sortable)}.`);
     return { field, descending };
   });
   return terms.filter(({ field }, index) => terms.findIndex((term) => term.field === field) === index);
@@ -195,14 +189,18 @@ function parseFilter(key: string, text: string, rules: ListRules): Filter {
   const dot = key.lastIndexOf('.');
   const fields = Object.keys(rules.filterable);
   const field = named(key.slice(0, Math.max(dot, 0)), fields);
-  if (field === undefined) throw malformed(`This list has no filter "${key}"; fields are ${fields.join(', ')}.`);
+  if (field === undefined)
+    throw malformed(`This list has no filter "${key}"; fields are ${fields.join(', ')}.`);
   const rule = rules.filterable[field]!;
   const operator = named(key.slice(dot + 1), everyOperator) as Operator | undefined;
   if (operator === undefined || !operatorsByType[rule.type].includes(operator)) {
-    throw malformed(`The field ${field} has no operator "${key.slice(dot + 1)}"; ${oneOf(operatorsByType[rule.type])}.`);
+    throw malformed(
+      `The field ${field} has no operator "${key.slice(dot + 1)}"; ${oneOf(operatorsByType[rule.type])}.`,
+    );
   }
   const parts = operator === 'in' || operator === 'between' ? splitList(text) : [text];
-  if (operator === 'between' && parts.length !== 2) throw malformed(`${field}.between takes two values: low,high.`);
+  if (operator === 'between' && parts.length !== 2)
+    throw malformed(`${field}.between takes two values: low,high.`);
   if (parts.length > LIST_VALUES_MAX) throw malformed(`${field}.in takes at most ${LIST_VALUES_MAX} values.`);
   return { field, operator, values: parts.map((part) => parseValue(field, part, rule)) };
 }
@@ -244,7 +242,8 @@ function parseValue(field: string, text: string, rule: FieldRule): FilterValue {
 
 /** Reads an ISO 8601 date or date and time; a time without a zone is taken as UTC. */
 export function parseTimestamp(text: string): Date | undefined {
-  const [, , time, zone] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
+  const [, , time, zone] =
+    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
   if (!/^\d{4}-\d\d-\d\d/.test(text) || (text.length > 10 && time === undefined)) return undefined;
   const instant = new Date(time !== undefined && zone === undefined ? `${text}Z` : text);
   return Number.isNaN(instant.getTime()) ? undefined : instant;
@@ -281,16 +280,19 @@ function parseSearch(text: string | null | undefined): string | undefined {
 
 /** Splits at commas; `\,` is a comma inside a value and `\\` a backslash. */
 export function splitList(text: string): string[] {
-  const values: string[] = [''];
+  const values: string[] = [];
+  let current = '';
   for (let index = 0; index < text.length; index++) {
     const next = text[index + 1];
     if (text[index] === '\\' && (next === ',' || next === '\\')) {
-      values[values.length - 1] += next;
+      current += next;
       index++;
-    } else if (text[index] === ',') values.push('');
-    else values[values.length - 1] += text[index];
+    } else if (text[index] === ',') {
+      values.push(current);
+      current = '';
+    } else current += text[index];
   }
-  return values;
+  return [...values, current];
 }
 
 /** The known name that a caller spelled, whatever its case. */

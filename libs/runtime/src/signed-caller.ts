@@ -55,7 +55,8 @@ export function verifyCaller(
 
 const mac = (payload: string, key: string): Buffer => createHmac('sha256', key).update(payload).digest();
 
-const equal = (left: Buffer, right: Buffer): boolean => left.length === right.length && timingSafeEqual(left, right);
+const equal = (left: Buffer, right: Buffer): boolean =>
+  left.length === right.length && timingSafeEqual(left, right);
 
 const notFromTheGateway = (): Problem =>
   new Problem('unauthenticated', 'This address answers only requests that came through the gateway.');

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** Exit code for a configuration that cannot be used (sysexits.h, EX_CONFIG). */
+export const EX_CONFIG = 78;
+
+/**
+ * Reads a process's configuration from its environment.
+ * For every variable `X` the file named by `X_FILE` is read instead when that is set, so that secrets can be mounted.
+ * Prints every fault at once and ends the process when something is missing or wrong.
+ */
+export function loadConfig<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  environment: NodeJS.ProcessEnv,
+): z.output<z.ZodObject<Shape>> {
+  const result = schema.safeParse(readEnvironment(Object.keys(schema.shape), environment));
+  if (result.success) return result.data;
+  const faults = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  process.stderr.write(`The configuration cannot be used:\n${faults.join('\n')}\n`);
+  process.exit(EX_CONFIG);
+}
+
+/** The variables a schema asks for, with `_FILE` variables read and empty ones left out. */
+function readEnvironment(names: readonly string[], environment: NodeJS.ProcessEnv): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const name of names) {
+    const file = environment[`${name}_FILE`];
+    const value = file ? readFileSync(file, 'utf8').trim() : environment[name];
+    if (value) values[name] = value;
+  }
+  return values;
+}
+
+const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);
+
+/** Comma-separated secrets: the first one signs or encrypts, all of them verify or decrypt. */
+export const keys = () =>
+  z
+    .string()
+    .transform((list) => list.split(',').map((key) => key.trim()))
+    .refine((list) => list.every((key) => key.length >= 16), 'each key needs at least 16 characters');
+
+/** `name=address,name=address` */
+export const addressBook = () =>
+  z
+    .string()
+    .default('')
+    .transform((list) =>
+      Object.fromEntries(
+        list
+          .split(',')
+          .filter((entry) => entry.includes('='))
+          .map((entry) => [
+            entry.slice(0, entry.indexOf('=')).trim(),
+            entry.slice(entry.indexOf('=') + 1).trim(),
+          ]),
+      ),
+    );
+
+const Tenant = z.object({
+  id: z.guid(),
+  shortName: z.string(),
+  name: z.string(),
+  hosts: z.array(z.string()).optional(),
+});
+
+export type Tenant = z.infer<typeof Tenant>;
+
+/** JSON array of the tenants that have a short name or host names. */
+export const tenants = () =>
+  z
+    .string()
+    .default('[]')
+    .transform((json, context) => {
+      try {
+        return z.array(Tenant).parse(JSON.parse(json));
+      } catch (error) {
+        context.addIssue({
+          code: 'custom',
+          message: `not a JSON array of tenants: ${(error as Error).message}`,
+        });
+        return z.NEVER;
+      }
+    });
+
+/** What every process of the platform reads. Each description becomes a row of `docs/configuration.md`. */
+export const processEnvironment = {
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe('`production` refuses everything that is only safe on a developer machine.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least level logged.'),
+  HTTP_HOST: z.string().default('0.0.0.0').describe('Address that HTTP, gRPC and the admin port listen on.'),
+  ADMIN_PORT: port(9091).describe('Port of `/healthz`, `/readyz` and `/metrics`. 0 takes a free one.'),
+};
+
+/** What every service reads. */
+export const serviceEnvironment = {
+  ...processEnvironment,
+  HTTP_PORT: port(8080).describe('Port of the HTTP interface, for the gateway only.'),
+  GRPC_PORT: port(9090).describe('Port for questions of sibling services.'),
+  PUBLIC_URL: z
+    .url()
+    .default('http://localhost:8080')
+    .describe('Address under which clients reach the gateway.'),
+  PUBLIC_PREFIX: z.string().startsWith('/').default('/api/v1').describe('Route prefix of the interface.'),
+  CALLER_KEYS: keys().describe(
+    'Secrets that sign callers between processes, comma-separated; the first one signs.',
+  ),
+  CURSOR_KEYS: keys().describe('Secrets that sign list cursors, comma-separated; the first one signs.'),
+  NATS_URL: z.string().default('nats://127.0.0.1:4222').describe('NATS server with JetStream.'),
+  NATS_PREFIX: z
+    .string()
+    .regex(/^\w+$/)
+    .default('plinth')
+    .describe('First word of every subject; the stream has its name.'),
+  GRPC_SERVICES: addressBook().describe('Sibling services: `settings=settings:9090,…`.'),
+  PLINTH_TENANTS: tenants().describe('Tenants with a short name or host names, as JSON.'),
+};
+
+/** The URL of a service's own database, for a role that owns nothing and cannot bypass row-level security. */
+export const databaseUrl = () => z.url().describe('Database of this service, as the restricted role.');

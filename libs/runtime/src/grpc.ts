@@ -1,0 +1,199 @@
+import {
+  Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type handleUnaryCall,
+  type requestCallback,
+  type ServerErrorResponse,
+  type ServiceDefinition,
+  type ServiceError,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { Caller } from '@plinth/kernel/caller';
+import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@plinth/kernel/problem';
+import type { Close } from './lifecycle';
+import type { Log } from './log';
+import { problemOfDatabase } from './postgres';
+import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
+
+const PROBLEM_KEY = 'plinth-problem-bin';
+const METHOD = 'GRPC';
+const DEADLINE_MILLISECONDS = 10_000;
+
+const channelOptions: ChannelOptions = {
+  'grpc.keepalive_time_ms': 15_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.initial_reconnect_backoff_ms': 200,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+};
+
+/** One table: what a kind of problem is called in gRPC. */
+const statusByKind: Record<ProblemKind, status> = {
+  malformed: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  'not-found': status.NOT_FOUND,
+  'method-not-allowed': status.UNIMPLEMENTED,
+  'not-acceptable': status.INVALID_ARGUMENT,
+  'timed-out': status.DEADLINE_EXCEEDED,
+  conflict: status.ABORTED,
+  gone: status.NOT_FOUND,
+  'too-large': status.FAILED_PRECONDITION,
+  'address-too-long': status.INVALID_ARGUMENT,
+  'unsupported-media-type': status.INVALID_ARGUMENT,
+  invalid: status.FAILED_PRECONDITION,
+  limited: status.RESOURCE_EXHAUSTED,
+  'headers-too-large': status.INVALID_ARGUMENT,
+  internal: status.INTERNAL,
+  unsupported: status.UNIMPLEMENTED,
+  upstream: status.UNAVAILABLE,
+  overloaded: status.UNAVAILABLE,
+};
+
+/** One service this process answers for: its definition and its handlers. */
+export interface GrpcService {
+  definition: ServiceDefinition;
+  handlers: UntypedServiceImplementation;
+}
+
+/** Serves questions of sibling services. */
+export async function serveGrpc(
+  config: { HTTP_HOST: string; GRPC_PORT: number },
+  services: readonly GrpcService[],
+): Promise<{ port: number; close: Close }> {
+  const server = new Server({ 'grpc.keepalive_permit_without_calls': 1 });
+  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(
+      `${config.HTTP_HOST}:${config.GRPC_PORT}`,
+      ServerCredentials.createInsecure(),
+      (error, bound) => (error ? reject(error) : resolve(bound)),
+    );
+  });
+  return { port, close: () => new Promise((resolve) => server.tryShutdown(() => resolve())) };
+}
+
+/** Makes handlers that know who asks and that answer problems as problems. */
+export function grpcHandlers(callerKeys: readonly string[], log: Log) {
+  /** Reads the signed caller of a call; null is the platform itself. */
+  const callerOf = (metadata: Metadata, path: string): Caller | null => {
+    const header = metadata.get(CALLER_HEADER)[0]?.toString();
+    return verifyCaller(header, { method: METHOD, path }, callerKeys).caller;
+  };
+
+  return {
+    callerOf,
+    /** What a failed call answers. A failure that is no problem is a bug: logged whole, told in one neutral sentence. */
+    failure: (error: unknown): ServerErrorResponse => toGrpcError(error, log),
+    unary:
+      <Request, Response>(
+        handle: (request: Request, caller: Caller | null) => Promise<Response>,
+      ): handleUnaryCall<Request, Response> =>
+      (call, respond) => {
+        Promise.resolve()
+          .then(() => handle(call.request, callerOf(call.metadata, call.getPath())))
+          .then(
+            (response) => respond(null, response),
+            (error: unknown) => respond(toGrpcError(error, log)),
+          );
+      },
+  };
+}
+
+function toGrpcError(error: unknown, log: Log): ServerErrorResponse {
+  const problem = error instanceof Problem ? error : problemOfDatabase(error);
+  if (!problem) {
+    log.error({ err: error }, 'a question of a sibling service failed');
+    return Object.assign(new Error('An unexpected error happened.'), { code: status.INTERNAL });
+  }
+  const { cause: _cause, ...options } = problem.options;
+  const metadata = new Metadata();
+  metadata.set(
+    PROBLEM_KEY,
+    Buffer.from(JSON.stringify({ kind: problem.kind, detail: problem.detail, options })),
+  );
+  return Object.assign(new Error(problem.kind), { code: statusByKind[problem.kind], metadata });
+}
+
+/** The problem that a failed call tells of. */
+export function problemOfGrpc(error: ServiceError, area: string): Problem {
+  const told = error.metadata?.get(PROBLEM_KEY)[0];
+  if (told) {
+    const { kind, detail, options } = JSON.parse(told.toString()) as {
+      kind: ProblemKind;
+      detail: string;
+      options: ProblemOptions;
+    };
+    return new Problem(kind, detail, { ...options, cause: error });
+  }
+  const unreachable = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED].includes(error.code);
+  if (unreachable) return unavailable(`The area ${area} does not answer; try again.`, error);
+  if (error.code === status.UNIMPLEMENTED)
+    return new Problem('unsupported', `The area ${area} cannot do this.`, { cause: error });
+  return new Problem('internal', 'An unexpected error happened.', { cause: error });
+}
+
+interface ClientConstructor<C extends Client> {
+  new (address: string, credentials: ChannelCredentials, options?: ChannelOptions): C;
+  service: ServiceDefinition;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- overloads of generated clients are matched structurally
+type UnaryMethod = (argument: any, callback: requestCallback<any>) => unknown;
+type UnaryNames<C> = { [Name in keyof C]: C[Name] extends UnaryMethod ? Name : never }[keyof C] & string;
+type RequestOf<F> = F extends (argument: infer Request, callback: never) => unknown ? Request : never;
+type ResponseOf<F> = F extends (argument: never, callback: requestCallback<infer Response>) => unknown
+  ? Response
+  : never;
+
+/** A sibling service that can be asked. */
+export interface Sibling<C extends Client> {
+  /** The generated client, for streams; pass it `identity(...)` as metadata. */
+  client: C;
+  /** Metadata that says on whose behalf a method is called; null is the platform itself. */
+  identity(method: string, caller: Caller | null): Metadata;
+  /** Asks one question. @throws Problem as the sibling told it, or `overloaded` when it does not answer. */
+  ask<Name extends UnaryNames<C>>(
+    method: Name,
+    request: RequestOf<C[Name]>,
+    caller: Caller | null,
+    options?: { deadlineMilliseconds?: number },
+  ): Promise<ResponseOf<C[Name]>>;
+  close: Close;
+}
+
+/** Prepares questions to a sibling service; it may be away now and come later. */
+export function sibling<C extends Client>(
+  area: string,
+  Constructor: ClientConstructor<C>,
+  address: string,
+  callerKeys: readonly string[],
+): Sibling<C> {
+  const client = new Constructor(address, credentials.createInsecure(), channelOptions);
+  const pathOf = (method: string) => Constructor.service[method]?.path ?? method;
+  const identity = (method: string, caller: Caller | null): Metadata => {
+    const metadata = new Metadata();
+    const claims = { caller, method: METHOD, path: pathOf(method), instance: '' };
+    metadata.set(CALLER_HEADER, signCaller(claims, callerKeys));
+    return metadata;
+  };
+  return {
+    client,
+    identity,
+    ask: (method, request, caller, options = {}) =>
+      new Promise((resolve, reject) => {
+        const deadline = Date.now() + (options.deadlineMilliseconds ?? DEADLINE_MILLISECONDS);
+        const respond = (error: ServiceError | null, response?: unknown) =>
+          error ? reject(problemOfGrpc(error, area)) : resolve(response as never);
+        const call = client[method] as unknown as (...parts: unknown[]) => void;
+        call.call(client, request, identity(method, caller), { deadline }, respond);
+      }),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Log } from './log';
+
+export type Close = () => Promise<void> | void;
+
+/** A shutdown that has not finished by then is cut off; Kubernetes grants 60 s by default here. */
+const SHUTDOWN_MILLISECONDS_MAX = 30_000;
+
+/**
+ * Runs a process until SIGTERM or SIGINT, then closes what was opened, last opened first, and exits 0.
+ * A failed start, an uncaught exception or an unhandled rejection closes the same way and exits 1.
+ */
+export function runProcess(log: Log, start: (onClose: (close: Close) => void) => Promise<void>): void {
+  const closers: Close[] = [];
+  let closing = false;
+
+  const stop = async (exitCode: number): Promise<void> => {
+    if (closing) return;
+    closing = true;
+    setTimeout(() => process.exit(exitCode || 1), SHUTDOWN_MILLISECONDS_MAX).unref();
+    await closeAll(closers, log);
+    process.exit(exitCode);
+  };
+
+  const fail = (error: unknown): void => {
+    log.fatal({ err: error }, 'stopping after a failure');
+    void stop(1);
+  };
+
+  process.once('SIGTERM', () => void stop(0));
+  process.once('SIGINT', () => void stop(0));
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  start((close) => closers.push(close)).catch(fail);
+}
+
+/** Closes in reverse order of opening; one that fails does not keep the others open. */
+export async function closeAll(closers: readonly Close[], log: Log): Promise<void> {
+  for (const close of closers.toReversed()) {
+    try {
+      await close();
+    } catch (error) {
+      log.warn({ err: error }, 'a part did not close cleanly');
+    }
+  }
+}
