@@ -4,7 +4,7 @@ import { signCaller, verifyCaller } from './signed-caller';
 
 const caller = { tenantId: HOST_TENANT_ID, userId: 'ada', userName: 'Ada', permissions: [] };
 const request = { method: 'GET', path: '/api/v1/settings/user' };
-const claims = { caller, ...request, instance: '/api/settings/user' };
+const claims = { caller, tenantId: caller.tenantId, ...request, instance: '/api/settings/user' };
 const now = new Date('2026-11-21T12:00:00Z');
 const signed = signCaller(claims, ['new', 'old'], now);
 

@@ -10,6 +10,8 @@ const VALID_FOR_SECONDS = 60;
 /** A caller bound to one request, so that a captured header is worth nothing elsewhere. */
 export interface CallerClaims {
   caller: Caller | null;
+  /** The tenant the request is about; for an anonymous one the gateway chose it from the query or the host name. */
+  tenantId: string;
   /** Method and path that the receiver sees. */
   method: string;
   path: string;
