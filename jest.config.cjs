@@ -15,8 +15,11 @@ module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
   testMatch: ['**/*.spec.ts'],
+  globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
   moduleNameMapper,
-  transform: { '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }] },
+  transform: {
+    '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }],
+  },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   testTimeout: 30_000,
 };

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { announceTestServers } from './infrastructure';
+
+const root = join(__dirname, '../../..');
+
+/** Makes sure, before any test, that the servers run and every service has a migrated database to clone. */
+// eslint-disable-next-line no-restricted-syntax -- jest asks for a default export
+export default function globalSetup(): void {
+  runNode('tools/launcher/test-servers.mjs', ['start'], 'inherit');
+  const servers = JSON.parse(readFileSync(join(root, '.plinth/test/servers.json'), 'utf8'));
+  const templates = runNode('tools/migrate/test-templates.ts', [], 'pipe', {
+    MIGRATE_DATABASE_URL: servers.postgresUrl,
+  });
+  announceTestServers({ ...servers, templates: JSON.parse(templates) });
+}
+
+function runNode(
+  script: string,
+  args: string[],
+  stdout: 'inherit' | 'pipe',
+  env: NodeJS.ProcessEnv = {},
+): string {
+  const node = join(root, 'node_modules/.bin/node');
+  return execFileSync(node, [script, ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', stdout, 'inherit'],
+    env: { ...process.env, ...env },
+  });
+}

@@ -1,0 +1,43 @@
+import { createServer } from 'node:net';
+import { readJson, writeJson } from './json-file.mjs';
+
+// Below the range from which systems give out client ports, so that no outgoing connection takes one.
+const lowest = 20_000;
+const highest = 31_999;
+
+/** @param {number} port @param {string} [host] @returns {Promise<boolean>} */
+export function isFree(port, host = '127.0.0.1') {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * A free port for each name; the same ones as last time where they are still free.
+ * @template {string} Name
+ * @param {string} file
+ * @param {Name[]} names
+ * @returns {Promise<Record<Name, number>>}
+ */
+export async function reservePorts(file, names) {
+  const previous = readJson(file, /** @type {Record<string, number>} */ ({}));
+  const taken = new Set(Object.values(previous));
+  const ports = /** @type {Record<string, number>} */ ({});
+  for (const name of names) {
+    const known = previous[name];
+    ports[name] = known !== undefined && (await isFree(known)) ? known : await freePort(taken);
+    taken.add(ports[name]);
+  }
+  writeJson(file, { ...previous, ...ports });
+  return ports;
+}
+
+/** @param {Set<number>} taken */
+async function freePort(taken) {
+  for (;;) {
+    const port = lowest + Math.floor(Math.random() * (highest - lowest + 1));
+    if (!taken.has(port) && (await isFree(port))) return port;
+  }
+}

@@ -1,0 +1,61 @@
+import { LauncherError } from './run.mjs';
+
+const nameWidth = 13;
+const remindAfterMs = 10_000;
+
+/**
+ * Tells a person what is going on, one short line at a time.
+ * @param {(line: string) => void} say
+ */
+export function createProgress(say) {
+  const line = (/** @type {string} */ mark, /** @type {string} */ name, /** @type {string} */ text) =>
+    say(`${mark} ${name.padEnd(nameWidth)} ${text}`);
+
+  return {
+    say,
+    /** @param {string} name @param {string} text */
+    note: (name, text) => line('-', name, text),
+    /**
+     * Runs one piece of work; `doing` changes what the reminder says about it.
+     * @template T
+     * @param {string} name
+     * @param {(task: Task) => Promise<T>} work
+     * @returns {Promise<T>}
+     */
+    async task(name, work) {
+      const beganAt = Date.now();
+      let doing = '';
+      let result = 'ready';
+      const reminder = setInterval(() => {
+        if (doing !== '') line('…', name, `${doing}, ${elapsed(beganAt)}`);
+      }, remindAfterMs);
+      try {
+        const value = await work({
+          doing: (text) => {
+            doing = text;
+            line('…', name, text);
+          },
+          result: (text) => (result = text),
+        });
+        line('✓', name, `${result} (${elapsed(beganAt)})`);
+        return value;
+      } catch (error) {
+        line('✗', name, error instanceof LauncherError ? error.message : String(error));
+        throw error;
+      } finally {
+        clearInterval(reminder);
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createProgress>} Progress */
+/** @typedef {{ doing: (text: string) => void, result: (text: string) => void }} Task */
+
+/** @param {number} sinceMs */
+export function elapsed(sinceMs) {
+  const seconds = (Date.now() - sinceMs) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}

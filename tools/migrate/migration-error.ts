@@ -1,0 +1,2 @@
+/** What went wrong, in one sentence for the person who migrates. */
+export class MigrationError extends Error {}
