@@ -1,0 +1,224 @@
+import { SEARCH_LENGTH_MAX, type ListRules } from '@plinth/kernel/list-query';
+import { pagedResult } from '@plinth/kernel/paged-result';
+import { z } from 'zod';
+import { authenticated, endpoint, permission } from '../endpoint';
+import { Id, text } from '../schemas';
+import {
+  BlobInfo,
+  CreateTimelineEntryRequest,
+  EntityId,
+  EntityType,
+  MentionSuggestion,
+  Notification,
+  SUGGESTIONS_MAX,
+  TimelineStreamEntry,
+  TimelineStreamPage,
+  UnreadCount,
+} from './shapes';
+
+const ofEntity = z.object({ entityType: EntityType, entityId: EntityId });
+const ofEntry = ofEntity.extend({ id: Id });
+const ofFollower = ofEntity.extend({ userId: text(255, 1) });
+const byId = z.object({ id: Id });
+
+const entryList: ListRules = {
+  filterable: {},
+  sortable: ['createdAt'],
+  defaultSort: '-createdAt',
+  searchable: [],
+  cursor: true,
+};
+
+const notificationList: ListRules = { ...entryList, quickFilters: ['unread'] };
+
+const getTimeline = endpoint({
+  method: 'GET',
+  path: '/timeline/:entityType/:entityId',
+  summary: 'Read what happened to an entity, newest first',
+  description:
+    'The stream is flat: an answer to an entry carries its id as `parentEntryId`. Internal notes are there only for ' +
+    'callers with `Timeline.InternalNotes.Read`; for others neither entries, counts nor cursors tell of them. ' +
+    'Texts of the system are in the culture of the reader.',
+  access: permission('Timeline.Entries.Read'),
+  params: ofEntity,
+  list: entryList,
+  success: { status: 200, body: TimelineStreamPage },
+  cache: 'list',
+});
+
+const postTimelineEntry = endpoint({
+  method: 'POST',
+  path: '/timeline/:entityType/:entityId/entries',
+  summary: 'Write a comment or an internal note',
+  description:
+    'A mention is written `@[display name](user:id)`; the people mentioned are told and follow the entity from then on.',
+  access: permission('Timeline.Entries.Create'),
+  params: ofEntity,
+  body: CreateTimelineEntryRequest,
+  success: { status: 201, body: TimelineStreamEntry },
+});
+
+const deleteTimelineEntry = endpoint({
+  method: 'DELETE',
+  path: '/timeline/:entityType/:entityId/entries/:id',
+  summary: 'Remove an entry',
+  description: 'For its author and for callers with `Timeline.Entries.Manage`. Answers to the entry stay.',
+  access: authenticated,
+  params: ofEntry,
+  success: { status: 204 },
+  problems: ['entry-not-found', 'entry-of-someone-else', 'system-log-kept'],
+});
+
+const followEntity = endpoint({
+  method: 'POST',
+  path: '/timeline/:entityType/:entityId/follow',
+  summary: 'Follow an entity',
+  access: permission('Timeline.Entries.Read'),
+  params: ofEntity,
+  body: z.unknown().nullish(),
+  success: { status: 204 },
+});
+
+const unfollowEntity = endpoint({
+  method: 'DELETE',
+  path: '/timeline/:entityType/:entityId/follow',
+  summary: 'Stop following an entity',
+  access: permission('Timeline.Entries.Read'),
+  params: ofEntity,
+  success: { status: 204 },
+});
+
+const getFollowers = endpoint({
+  method: 'GET',
+  path: '/timeline/:entityType/:entityId/followers',
+  summary: 'List the user ids of those who follow an entity',
+  access: permission('Timeline.Entries.Read'),
+  params: ofEntity,
+  success: { status: 200, body: z.array(z.string()) },
+  cache: 'list',
+});
+
+const putFollower = endpoint({
+  method: 'PUT',
+  path: '/timeline/:entityType/:entityId/followers/:userId',
+  summary: 'Make another person follow an entity',
+  access: permission('Timeline.Followers.Manage'),
+  params: ofFollower,
+  success: { status: 204 },
+  problems: ['person-not-found'],
+});
+
+const deleteFollower = endpoint({
+  method: 'DELETE',
+  path: '/timeline/:entityType/:entityId/followers/:userId',
+  summary: 'Make another person stop following an entity',
+  access: permission('Timeline.Followers.Manage'),
+  params: ofFollower,
+  success: { status: 204 },
+});
+
+const getMentionSuggestions = endpoint({
+  method: 'GET',
+  path: '/timeline/mentions',
+  summary: 'Suggest people to mention, best match first',
+  description: `At most ${SUGGESTIONS_MAX} people who were seen in the tenant.`,
+  access: permission('Timeline.Entries.Read'),
+  query: z.object({ search: text(SEARCH_LENGTH_MAX).optional() }),
+  success: { status: 200, body: z.array(MentionSuggestion) },
+  cache: 'list',
+});
+
+const getNotifications = endpoint({
+  method: 'GET',
+  path: '/notifications',
+  summary: 'List what I was told, newest first',
+  description: 'The quick filter `unread` leaves out what was marked as read.',
+  access: authenticated,
+  list: notificationList,
+  success: { status: 200, body: pagedResult(Notification).meta({ id: 'PagedResultOfNotification' }) },
+  cache: 'list',
+});
+
+const getUnreadCount = endpoint({
+  method: 'GET',
+  path: '/notifications/unread-count',
+  summary: 'Count what I have not read',
+  access: authenticated,
+  success: { status: 200, body: UnreadCount },
+  cache: 'user-data',
+});
+
+const streamNotifications = endpoint({
+  method: 'GET',
+  path: '/notifications/stream',
+  summary: 'Be told at once, as server-sent events',
+  description:
+    'Each event is named `notification` and carries a Notification. A client that comes back with `Last-Event-ID` ' +
+    'gets first what it missed.',
+  access: authenticated,
+  success: { status: 200, events: true },
+  cache: 'none',
+});
+
+const readNotification = endpoint({
+  method: 'POST',
+  path: '/notifications/:id/read',
+  summary: 'Mark a notification as read',
+  access: authenticated,
+  params: byId,
+  body: z.unknown().nullish(),
+  success: { status: 204 },
+  problems: ['notification-not-found'],
+});
+
+const readAllNotifications = endpoint({
+  method: 'POST',
+  path: '/notifications/read-all',
+  summary: 'Mark all my notifications as read',
+  access: authenticated,
+  body: z.unknown().nullish(),
+  success: { status: 204 },
+});
+
+const postBlob = endpoint({
+  method: 'POST',
+  path: '/blobs',
+  summary: 'Upload a file to attach to an entry',
+  description: 'One part, named `file`. The type of the file is judged by its content.',
+  access: permission('Timeline.Entries.Create'),
+  upload: true,
+  success: { status: 201, body: BlobInfo },
+  problems: ['blob-too-large', 'blob-type-not-accepted'],
+  rateLimitClass: 'expensive',
+});
+
+const getBlob = endpoint({
+  method: 'GET',
+  path: '/blobs/:id',
+  summary: 'Download an attached file',
+  description: 'For its uploader, and for whoever may see an entry that it is attached to.',
+  access: permission('Timeline.Entries.Read'),
+  params: byId,
+  success: { status: 200, file: ['*/*'] },
+  problems: ['blob-not-found'],
+  cache: 'user-data',
+});
+
+export const timelineEndpoints = {
+  getTimeline,
+  postTimelineEntry,
+  deleteTimelineEntry,
+  followEntity,
+  unfollowEntity,
+  getFollowers,
+  putFollower,
+  deleteFollower,
+  getMentionSuggestions,
+  getNotifications,
+  getUnreadCount,
+  streamNotifications,
+  readNotification,
+  readAllNotifications,
+  postBlob,
+  getBlob,
+};
