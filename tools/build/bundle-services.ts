@@ -1,0 +1,45 @@
+import { build, type OutputFile } from 'esbuild';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from '../launcher/paths.mjs';
+import { discoverServices } from '../launcher/services.mjs';
+
+/** Bundles every process of every service to `dist/apps/<name>/`; answers how many files changed. */
+export async function bundleServices(): Promise<number> {
+  const services = discoverServices().filter(({ hasMain }) => hasMain);
+  const entryPoints = services.flatMap(({ name, directory, hasWorker }) =>
+    (hasWorker ? ['main', 'worker'] : ['main']).map((process) => ({
+      in: join(directory, 'src', `${process}.ts`),
+      out: join(name, process),
+    })),
+  );
+  if (entryPoints.length === 0) return 0;
+  const { outputFiles } = await build({
+    entryPoints,
+    outdir: join(root, 'dist', 'apps'),
+    absWorkingDir: root,
+    tsconfig: join(root, 'tsconfig.base.json'),
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    packages: 'external',
+    sourcemap: true,
+    // Prisma's generated client asks where it lives.
+    define: { 'import.meta.url': 'importMetaUrl' },
+    banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+    logLevel: 'silent',
+    write: false,
+  });
+  return outputFiles.filter(publish).length;
+}
+
+/** In one step, because a running platform may start a process from these files at any moment. */
+function publish({ path, contents }: OutputFile): boolean {
+  if (existsSync(path) && readFileSync(path).equals(contents)) return false;
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.draft`;
+  writeFileSync(draft, contents);
+  renameSync(draft, path);
+  return true;
+}
