@@ -103,16 +103,19 @@ export const endpoint = <const E extends Endpoint>(definition: E): E => definiti
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<string, never>;
 
-export type ParamsOf<E extends Endpoint> = E extends { params: infer Schema } ? Parsed<Schema> : Record<string, never>;
-export type QueryOf<E extends Endpoint> = E extends { query: infer Schema } ? Parsed<Schema> : Record<string, never>;
+export type ParamsOf<E extends Endpoint> = E extends { params: infer Schema }
+  ? Parsed<Schema>
+  : Record<string, never>;
+export type QueryOf<E extends Endpoint> = E extends { query: infer Schema }
+  ? Parsed<Schema>
+  : Record<string, never>;
 export type BodyOf<E extends Endpoint> = E extends { body: infer Schema } ? Parsed<Schema> : undefined;
 
 type BodyOfSuccess<S> = S extends { body: infer Schema extends z.ZodType } ? z.input<Schema> : undefined;
 
 /** What a handler may send as the body of a successful answer. */
 export type ReplyBodyOf<E extends Endpoint> =
-  | BodyOfSuccess<E['success']>
-  | (E extends { alternatives: readonly (infer S)[] } ? BodyOfSuccess<S> : never);
+  BodyOfSuccess<E['success']> | (E extends { alternatives: readonly (infer S)[] } ? BodyOfSuccess<S> : never);
 
 /** All endpoints of one area, by their names. */
 export type Endpoints = Record<string, Endpoint>;

@@ -25,7 +25,9 @@ describe('the route table', () => {
   });
 
   it('leaves parameters percent-encoded', () => {
-    expect(table.match('PUT', '/settings/user/a%2Fb')).toMatchObject({ params: { scope: 'user', name: 'a%2Fb' } });
+    expect(table.match('PUT', '/settings/user/a%2Fb')).toMatchObject({
+      params: { scope: 'user', name: 'a%2Fb' },
+    });
   });
 
   it('serves HEAD by GET', () => {
@@ -33,7 +35,10 @@ describe('the route table', () => {
   });
 
   it('tells a missing path from a missing method', () => {
-    expect(table.match('POST', '/settings/user/x')).toEqual({ found: 'path', allow: ['GET', 'HEAD', 'OPTIONS', 'PUT'] });
+    expect(table.match('POST', '/settings/user/x')).toEqual({
+      found: 'path',
+      allow: ['GET', 'HEAD', 'OPTIONS', 'PUT'],
+    });
     expect(nameOf('GET', '/settings/user/x/')).toBe('nothing');
     expect(nameOf('GET', '/settings//x')).toBe('nothing');
     expect(nameOf('GET', '/elsewhere')).toBe('nothing');

@@ -14,7 +14,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { Caller } from '@plinth/kernel/caller';
+import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@plinth/kernel/problem';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
@@ -179,7 +179,8 @@ export function sibling<C extends Client>(
   const pathOf = (method: string) => Constructor.service[method]?.path ?? method;
   const identity = (method: string, caller: Caller | null): Metadata => {
     const metadata = new Metadata();
-    const claims = { caller, method: METHOD, path: pathOf(method), instance: '' };
+    const tenantId = caller?.tenantId ?? HOST_TENANT_ID;
+    const claims = { caller, tenantId, method: METHOD, path: pathOf(method), instance: '' };
     metadata.set(CALLER_HEADER, signCaller(claims, callerKeys));
     return metadata;
   };

@@ -1,0 +1,302 @@
+/**
+ * One pipeline runs every endpoint from its contract.
+ *
+ * A contract says what an endpoint takes, gives and demands; a handler says what it does. Between them stands only
+ * this file: it finds the endpoint, reads the caller whom the gateway signed, checks access again, parses path, query
+ * and body, calls the handler and sends its answer. Every failure on the way becomes a problem in one place. An
+ * endpoint of the contract without a handler stops the process at its start, so what is documented is there.
+ */
+import type { IncomingMessage } from 'node:http';
+import {
+  accessOf,
+  type Access,
+  type BodyOf,
+  type Endpoint,
+  type Endpoints,
+  type ParamsOf,
+  type QueryOf,
+  type ReplyBodyOf,
+} from '@plinth/contracts/endpoint';
+import { createRouteTable, RouteTable, type Route } from '@plinth/contracts/route-table';
+import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
+import type { IfMatch } from '@plinth/kernel/entity-tag';
+import { parseListQuery, type QueryParameters } from '@plinth/kernel/list-query';
+import { forbidden, invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { isUnstorable } from '@plinth/kernel/text';
+import type { Health } from '@plinth/runtime/health';
+import type { Log } from '@plinth/runtime/log';
+import { problemOfDatabase } from '@plinth/runtime/postgres';
+import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/signed-caller';
+import express, { type Express, type Request, type Response } from 'express';
+import { Histogram, type Registry } from 'prom-client';
+import { readJson } from './body';
+import { toListRequest, type ListRequest } from './paging';
+import { answerProblem, internalProblem } from './problem-details';
+import type { Reply } from './reply';
+import { sendReply } from './send-reply';
+import { parseInput } from './validation';
+
+/** What a handler is given. */
+export interface Input<E extends Endpoint> {
+  params: ParamsOf<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  list: E extends { list: object } ? ListRequest : undefined;
+  /** Who asks. On anonymous endpoints there may be nobody: see `tenantId`. */
+  caller: E extends { access: { type: 'anonymous' | 'optional' } } ? Caller | null : Caller;
+  /** The tenant asked in, also where nobody signed in. */
+  tenantId: string;
+  ifMatch: IfMatch;
+  /** For uploads and special headers. */
+  request: IncomingMessage;
+  /** Aborted when the client goes away before the answer is complete. */
+  signal: AbortSignal;
+  traceId: string;
+}
+
+type Answer<E extends Endpoint> =
+  | ReplyBodyOf<E>
+  | Reply<ReplyBodyOf<E>>
+  | Reply<undefined>
+  | (undefined extends ReplyBodyOf<E> ? void : never);
+
+export type Handler<E extends Endpoint> = (input: Input<E>) => Promise<Answer<E>> | Answer<E>;
+
+export interface Api {
+  /** Gives an endpoint of the contract its handler. */
+  on<E extends Endpoint>(endpoint: E, handler: Handler<E>): void;
+}
+
+export interface ServiceContext {
+  config: {
+    NODE_ENV: string;
+    PUBLIC_URL: string;
+    PUBLIC_PREFIX: string;
+    CALLER_KEYS: readonly string[];
+    CURSOR_KEYS: readonly string[];
+  };
+  log: Log;
+  health: Health;
+  metrics: Registry;
+}
+
+type AnyHandler = (input: Input<Endpoint>) => unknown;
+
+/** Builds the HTTP side of a service: all endpoints of its contract, each with its handler. */
+export function createService(
+  area: string,
+  endpoints: Endpoints,
+  context: ServiceContext,
+  mount: (api: Api) => void,
+): Express {
+  const handlers = new Map<Endpoint, AnyHandler>();
+  mount({ on: (endpoint, handler) => void handlers.set(endpoint, handler as unknown as AnyHandler) });
+  const table = createRouteTable({ [area]: endpoints });
+  requireHandlers(table.routes, handlers);
+  const duration = durationMetric(context.metrics);
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.get('/readyz', async (_req, res) => {
+    const readiness = await context.health.readiness();
+    res.status(readiness.ready ? 200 : 503).json(readiness);
+  });
+  app.use(async (req: Request, res: Response) => {
+    const traceId = traceIdOf(req);
+    const end = duration.startTimer({ area, method: req.method });
+    let route = 'none';
+    let instance = pathOf(req);
+    try {
+      const found = findRoute(table, req, context.config.PUBLIC_PREFIX);
+      route = found.route.name;
+      const claims = readClaims(req, context);
+      instance = claims.instance;
+      const input = await readInput(found.route.endpoint, found.params, claims, req, res, traceId, context);
+      const answer = await handlers.get(found.route.endpoint)!(input);
+      await sendReply(found.route.endpoint, answer, req, res, {
+        prefix: context.config.PUBLIC_PREFIX,
+        checkReplies: context.config.NODE_ENV === 'test',
+      });
+    } catch (error) {
+      fail(error, req, res, { instance, traceId, publicUrl: context.config.PUBLIC_URL }, context.log);
+    } finally {
+      end({ route, status: res.statusCode });
+    }
+  });
+  return app;
+}
+
+function requireHandlers(routes: readonly Route[], handlers: ReadonlyMap<Endpoint, AnyHandler>): void {
+  const missing = routes.filter(({ endpoint }) => !handlers.has(endpoint)).map(({ name }) => name);
+  if (missing.length > 0) throw new Error(`These endpoints have no handler: ${missing.join(', ')}.`);
+  const known = new Set(routes.map(({ endpoint }) => endpoint));
+  const foreign = [...handlers.keys()].filter((endpoint) => !known.has(endpoint));
+  if (foreign.length > 0)
+    throw new Error(`These handlers have no endpoint: ${foreign.map(({ path }) => path).join(', ')}.`);
+}
+
+const durationMetric = (metrics: Registry) =>
+  (metrics.getSingleMetric('plinth_http_request_duration_seconds') as Histogram | undefined) ??
+  new Histogram({
+    name: 'plinth_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the end of its answer.',
+    labelNames: ['area', 'method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
+    registers: [metrics],
+  });
+
+const pathOf = (req: Request): string => req.originalUrl.split('?', 1)[0]!;
+
+/** The trace id of the W3C `traceparent` header, which the gateway always sends. */
+const traceIdOf = (req: Request): string =>
+  /^00-([0-9a-f]{32})-/.exec(req.get('traceparent') ?? '')?.[1] ?? '0'.repeat(32);
+
+function findRoute(table: RouteTable, req: Request, prefix: string) {
+  const path = pathOf(req);
+  if (!path.startsWith(`${prefix}/`)) throw notFound(`There is nothing at ${path}.`);
+  const relative = path.slice(prefix.length);
+  const match = table.match(req.method, relative.length > 1 ? relative.replace(/\/$/, '') : relative);
+  if (match.found === 'nothing') throw notFound(`There is nothing at ${path}.`);
+  if (match.found === 'path') {
+    throw new Problem('method-not-allowed', `${req.method} is not possible here.`, { allow: match.allow });
+  }
+  return match;
+}
+
+const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
+  verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: pathOf(req) }, config.CALLER_KEYS);
+
+/** Refuses a caller whom the contract does not admit; the gateway has asked the same already. */
+export function requireAccess(access: Access, caller: Caller | null): void {
+  if (access.type === 'anonymous' || access.type === 'optional') return;
+  if (!caller) throw new Problem('unauthenticated', 'Sign in: send a bearer token.');
+  if (access.type !== 'permission') return;
+  if (!holds(caller, access.permission)) throw forbidden(`This needs the permission ${access.permission}.`);
+  if (access.hostOnly && !isOfHost(caller))
+    throw forbidden('This reaches beyond one tenant; it is for the host tenant.');
+}
+
+async function readInput(
+  endpoint: Endpoint,
+  encodedParams: Record<string, string>,
+  claims: CallerClaims,
+  req: Request,
+  res: Response,
+  traceId: string,
+  context: ServiceContext,
+): Promise<Input<Endpoint>> {
+  const params = decodeParams(encodedParams);
+  requireAccess(accessOf(endpoint.access, params), claims.caller);
+  requireAcceptable(endpoint, req);
+  const query = readQuery(req);
+  const { tenantId } = claims;
+  const cursorContext = `${tenantId}\n${pathOf(req)}`;
+  const abort = new AbortController();
+  res.once('close', () => abort.abort());
+  return {
+    params: (endpoint.params ? parseInput(endpoint.params, params, 'path') : params) as never,
+    query: (endpoint.query ? parseInput(endpoint.query, query, 'query') : {}) as never,
+    list: (endpoint.list &&
+      toListRequest(
+        parseListQuery(query, endpoint.list),
+        cursorContext,
+        context.config.CURSOR_KEYS,
+      )) as never,
+    body: (await readBody(endpoint, req)) as never,
+    caller: claims.caller as never,
+    tenantId,
+    ifMatch: readIfMatch(req),
+    request: req,
+    signal: abort.signal,
+    traceId,
+  };
+}
+
+function decodeParams(encoded: Record<string, string>): Record<string, string> {
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      throw malformed('The path is not correctly percent-encoded.');
+    }
+  };
+  const params = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, decode(text)]));
+  if (Object.values(params).some(isUnstorable))
+    throw malformed('The path holds NUL or half a surrogate pair.');
+  return params;
+}
+
+function readQuery(req: Request): QueryParameters {
+  const query = req.query as QueryParameters;
+  const unstorable = Object.entries(query).find(
+    ([name, value]) => isUnstorable(name) || [value ?? ''].flat().some(isUnstorable),
+  );
+  if (unstorable)
+    throw invalid(
+      { [unstorable[0].replaceAll('\0', '')]: 'Format' },
+      'A parameter holds NUL or half a surrogate pair.',
+    );
+  return query;
+}
+
+/** Interface, "Global conventions" 1: JSON unless stated; whoever accepts none of what an endpoint gives gets 406. */
+function requireAcceptable(endpoint: Endpoint, req: Request): void {
+  const successes = [endpoint.success, ...(endpoint.alternatives ?? [])];
+  const types = successes.flatMap(({ body, file, events }) => [
+    ...(body ? ['application/json', 'application/problem+json'] : []),
+    ...(file ? ['application/octet-stream', ...file] : []),
+    ...(events ? ['text/event-stream'] : []),
+  ]);
+  if (types.length > 0 && !req.accepts(types)) {
+    throw new Problem('not-acceptable', `This is to be had as ${[...new Set(types)].join(', ')}.`);
+  }
+}
+
+async function readBody(endpoint: Endpoint, req: Request): Promise<unknown> {
+  if (endpoint.upload) {
+    if (/^multipart\/form-data\b/i.test(req.get('content-type') ?? '')) return undefined;
+    throw new Problem('unsupported-media-type', 'Send the file as multipart/form-data.');
+  }
+  if (endpoint.binary) return undefined;
+  if (!endpoint.body) {
+    req.resume();
+    return undefined;
+  }
+  const body = await readJson(req);
+  if (body !== undefined) return parseInput(endpoint.body, body, 'body');
+  const withoutBody = endpoint.body.safeParse(undefined);
+  if (withoutBody.success) return withoutBody.data;
+  throw malformed('A JSON body is needed.');
+}
+
+function readIfMatch(req: Request): IfMatch {
+  const header = req.get('if-match');
+  if (header === undefined) return undefined;
+  return header.trim() === '*' ? '*' : header.split(',').map((tag) => tag.trim());
+}
+
+function fail(
+  error: unknown,
+  req: Request,
+  res: Response,
+  problemContext: Parameters<typeof answerProblem>[1],
+  log: Log,
+): void {
+  const problem = error instanceof Problem ? error : (problemOfDatabase(error) ?? internalProblem(error));
+  const isOurs = ['internal', 'overloaded', 'upstream'].includes(problem.kind);
+  if (isOurs)
+    log.error(
+      { err: problem.options.cause ?? problem, traceId: problemContext.traceId, path: pathOf(req) },
+      problem.detail,
+    );
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const answer = answerProblem(problem, problemContext);
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  if (!req.readableEnded && !req.complete) res.setHeader('connection', 'close');
+  res.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) });
+  res.end(answer.body);
+}
