@@ -17,7 +17,7 @@ import {
   type QueryOf,
   type ReplyBodyOf,
 } from '@plinth/contracts/endpoint';
-import { createRouteTable, RouteTable, type Route } from '@plinth/contracts/route-table';
+import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts/route-table';
 import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import { parseListQuery, type QueryParameters } from '@plinth/kernel/list-query';

@@ -1,4 +1,4 @@
-import { invalid, malformed, Problem, type ValidationRule } from '@plinth/kernel/problem';
+import { invalid, malformed, type Problem, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 
 /** Where input comes from: what is wrong in an address is malformed, what is wrong in a body may be invalid. */
