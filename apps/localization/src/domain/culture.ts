@@ -1,0 +1,57 @@
+import { DEFAULT_CULTURE } from './languages';
+
+/** Ranges of an `Accept-Language` that are looked at; no browser sends more. */
+const RANGES_MAX = 50;
+
+/** A culture, its parents, and the default, most specific first: `fr-CA`, `fr`, `en`. */
+export function fallbackChain(culture: string): string[] {
+  const chain = [culture, ...parentsOf(culture)];
+  return chain.includes(DEFAULT_CULTURE) ? chain : [...chain, DEFAULT_CULTURE];
+}
+
+/** The parents of a culture by RFC 4647, 3.4: the last part goes, and a single letter that would then stand last. */
+function parentsOf(culture: string): string[] {
+  const parts = culture.split('-').slice(0, -1);
+  if (parts.at(-1)?.length === 1) parts.pop();
+  return parts.length === 0 ? [] : [parts.join('-'), ...parentsOf(parts.join('-'))];
+}
+
+/** The culture itself or its nearest parent that is known. */
+export const findCulture = (culture: string, isKnown: (culture: string) => boolean): string | undefined =>
+  [culture, ...parentsOf(culture)].find(isKnown);
+
+/**
+ * The known culture that an `Accept-Language` prefers, or undefined where it names none.
+ * Languages nobody knows are skipped, `fr-BE` finds `fr`, and what cannot be read is as good as absent.
+ */
+export function negotiateCulture(
+  acceptLanguage: string | undefined,
+  isKnown: (culture: string) => boolean,
+): string | undefined {
+  for (const range of rangesByQuality(acceptLanguage ?? '')) {
+    const found = range === '*' ? DEFAULT_CULTURE : findCulture(range, isKnown);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function rangesByQuality(acceptLanguage: string): string[] {
+  const weighted = acceptLanguage
+    .split(',', RANGES_MAX)
+    .map((part) => /^\s*([a-z\d-]{1,35}|\*)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?\s*$/i.exec(part))
+    .filter((match) => match !== null)
+    .map(([, range = '', quality = '1']) => ({ range: canonical(range), quality: Number(quality) }));
+  return weighted
+    .filter(({ range, quality }) => range !== undefined && quality > 0)
+    .sort((left, right) => right.quality - left.quality)
+    .map(({ range }) => range!);
+}
+
+function canonical(range: string): string | undefined {
+  if (range === '*') return range;
+  try {
+    return Intl.getCanonicalLocales(range)[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import { fallbackChain } from './culture';
+
+/**
+ * Texts by their flattened keys, and by resource name. Keys come from tenants, so these objects have no prototype:
+ * `__proto__` and `constructor` are keys like any other.
+ */
+export type Texts = Record<string, string>;
+export type Resources = Record<string, Texts>;
+
+/** A resource file: texts that may be grouped to any depth. */
+export interface ResourceFile {
+  culture: string;
+  texts: NestedTexts;
+}
+
+export interface NestedTexts {
+  readonly [key: string]: string | NestedTexts;
+}
+
+/** One text that a tenant says in its own words. */
+export interface Override {
+  resourceName: string;
+  cultureName: string;
+  key: string;
+  value: string;
+}
+
+export const emptyRecord = <Value>(): Record<string, Value> => Object.create(null) as Record<string, Value>;
+
+/** Joins nested keys with dots. */
+export function flatten(nested: NestedTexts): Texts {
+  const flat: Texts = emptyRecord();
+  const collect = (group: NestedTexts, prefix: string): void => {
+    for (const [key, value] of Object.entries(group)) {
+      if (typeof value === 'string') flat[prefix + key] = value;
+      else collect(value, `${prefix}${key}.`);
+    }
+  };
+  collect(nested, '');
+  return flat;
+}
+
+/** The platform's own texts: culture, resource, key. */
+export type BaseTexts = Record<string, Resources>;
+
+/** Arranges resource files, given by resource name, for reading. */
+export function arrangeBaseTexts(filesByResource: Record<string, readonly ResourceFile[]>): BaseTexts {
+  const base: BaseTexts = emptyRecord();
+  for (const [resourceName, files] of Object.entries(filesByResource)) {
+    for (const { culture, texts } of files) {
+      base[culture] ??= emptyRecord<Texts>();
+      base[culture][resourceName] = flatten(texts);
+    }
+  }
+  return base;
+}
+
+/** The platform's text for a key: in the culture, else in the nearest one it falls back to. */
+export function baseText(
+  base: BaseTexts,
+  { resourceName, cultureName, key }: Omit<Override, 'value'>,
+): string | undefined {
+  for (const culture of fallbackChain(cultureName)) {
+    const text = base[culture]?.[resourceName]?.[key];
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/**
+ * What a tenant reads in one culture. From the default culture to the most specific one, the platform's texts are laid
+ * down and then the tenant's own, so an override counts in its culture and in the cultures that fall back to it.
+ */
+export function mergeTexts(base: BaseTexts, overrides: readonly Override[], culture: string): Resources {
+  const merged: Resources = emptyRecord();
+  const lay = (resourceName: string, texts: Texts): void => {
+    merged[resourceName] = Object.assign(merged[resourceName] ?? emptyRecord<string>(), texts);
+  };
+  for (const level of fallbackChain(culture).toReversed()) {
+    for (const [resourceName, texts] of Object.entries(base[level] ?? {})) lay(resourceName, texts);
+    for (const { resourceName, cultureName, key, value } of overrides) {
+      if (cultureName !== level) continue;
+      merged[resourceName] ??= emptyRecord<string>();
+      merged[resourceName][key] = value;
+    }
+  }
+  return merged;
+}

@@ -1,0 +1,64 @@
+import { lengthOf } from '@plinth/kernel/text';
+import { z } from 'zod';
+import { Culture, text } from '../schemas';
+
+export const OVERRIDE_KEY_LENGTH_MAX = 500;
+export const OVERRIDE_VALUE_LENGTH_MAX = 4_000;
+export const RESOURCE_NAME_LENGTH_MAX = 128;
+
+/** Name of a set of texts that one area or one team owns. */
+export const ResourceName = text(RESOURCE_NAME_LENGTH_MAX, 1).meta({ examples: ['Workflow'] });
+
+/** Flattened key of a text inside its resource. */
+export const TextKey = text(OVERRIDE_KEY_LENGTH_MAX, 1).meta({ examples: ['outcomes.Denied'] });
+
+/** A translated text, kept exactly as it was sent; it may be empty. */
+export const TextValue = z
+  .string()
+  .refine((value) => lengthOf(value) <= OVERRIDE_VALUE_LENGTH_MAX, {
+    params: { rule: 'MaximumLength' },
+    message: `At most ${OVERRIDE_VALUE_LENGTH_MAX} characters.`,
+  })
+  .meta({ maxLength: OVERRIDE_VALUE_LENGTH_MAX });
+
+export const LanguageInfo = z
+  .object({
+    cultureName: z.string().meta({ description: 'BCP 47 language tag' }),
+    displayName: z.string().meta({ description: 'Name of the language in the language itself' }),
+    flagIcon: z
+      .string()
+      .optional()
+      .meta({ description: 'ISO 3166 code of the country whose flag stands for it' }),
+    isDefault: z.boolean().meta({ description: 'Whether user interfaces preselect it' }),
+  })
+  .meta({ id: 'LanguageInfo' });
+
+/** Texts of one resource by their flattened keys. */
+export const ResourceTexts = z
+  .record(z.string(), z.string())
+  .meta({ id: 'ResourceTexts', description: 'Translated texts by their flattened keys' });
+
+export const LocalizationBootstrap = z
+  .object({
+    currentCulture: z.string().meta({ description: 'The culture that was found for the one asked for' }),
+    cultureName: z.string().meta({ description: 'The same as `currentCulture`' }),
+    resources: z.record(z.string(), ResourceTexts),
+    languages: z.array(LanguageInfo),
+  })
+  .meta({ id: 'LocalizationBootstrap' });
+
+export const LocalizationOverride = z
+  .object({ resourceName: z.string(), cultureName: z.string(), key: z.string(), value: z.string() })
+  .meta({ id: 'LocalizationOverride' });
+
+export const SaveLocalizationOverrideRequest = z
+  .object({ value: TextValue })
+  .meta({ id: 'SaveLocalizationOverrideRequest' });
+
+/** What one item of a batch must obey; an item that does not fails alone. */
+export const LocalizationOverrideRules = z.object({
+  resourceName: ResourceName,
+  cultureName: Culture,
+  key: TextKey,
+  value: TextValue,
+});
