@@ -1,0 +1,168 @@
+import type { ListRules } from '@plinth/kernel/list-query';
+import { z } from 'zod';
+import { authenticated, endpoint, permission, type Access } from '../endpoint';
+import {
+  EffectiveSettings,
+  SettingDefinition,
+  SettingHistory,
+  SettingName,
+  SettingScope,
+  SettingsMap,
+  SettingValueResponse,
+  UpdateSettingsRequest,
+  UpdateSettingsResult,
+  UpdateSettingValueRequest,
+} from './shapes';
+
+const byScope = z.object({ scope: SettingScope });
+const byName = byScope.extend({ name: SettingName });
+
+const read: Access = {
+  type: 'by-parameter',
+  parameter: 'scope',
+  accessByValue: {
+    user: authenticated,
+    tenant: permission('Settings.Tenant.Read'),
+    global: permission('Settings.Global.Read', { hostOnly: true }),
+  },
+};
+
+const manage: Access = {
+  type: 'by-parameter',
+  parameter: 'scope',
+  accessByValue: {
+    user: authenticated,
+    tenant: permission('Settings.Tenant.Manage'),
+    global: permission('Settings.Global.Manage', { hostOnly: true }),
+  },
+};
+
+const historyList: ListRules = {
+  filterable: { changedAt: { type: 'timestamp' }, changedBy: { type: 'string' } },
+  sortable: ['changedAt'],
+  defaultSort: '-changedAt',
+  searchable: ['changedBy'],
+  cursor: true,
+};
+
+const getSettings = endpoint({
+  method: 'GET',
+  path: '/settings/:scope',
+  summary: 'Read the values of all visible settings, as seen at one scope',
+  access: read,
+  params: byScope,
+  success: { status: 200, body: SettingsMap },
+  cache: 'user-data',
+  etag: true,
+});
+
+const getSetting = endpoint({
+  method: 'GET',
+  path: '/settings/:scope/:name',
+  summary: 'Read the value of one setting, as seen at one scope',
+  access: read,
+  params: byName,
+  success: { status: 200, body: SettingValueResponse },
+  problems: ['setting-not-defined'],
+  cache: 'user-data',
+  etag: true,
+});
+
+const putSetting = endpoint({
+  method: 'PUT',
+  path: '/settings/:scope/:name',
+  summary: 'Set one value at one scope; null clears it',
+  access: manage,
+  params: byName,
+  body: UpdateSettingValueRequest,
+  success: { status: 204 },
+  problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked', 'setting-value-invalid', 'stale-version'],
+  ifMatch: true,
+});
+
+const deleteSetting = endpoint({
+  method: 'DELETE',
+  path: '/settings/:scope/:name',
+  summary: 'Clear one value at one scope, so that the next level of the cascade shows',
+  access: manage,
+  params: byName,
+  success: { status: 204 },
+  problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked', 'stale-version'],
+  ifMatch: true,
+});
+
+const putSettings = endpoint({
+  method: 'PUT',
+  path: '/settings/:scope',
+  summary: 'Set many values at one scope; each succeeds or fails by itself',
+  access: manage,
+  params: byScope,
+  body: UpdateSettingsRequest,
+  success: { status: 207, body: UpdateSettingsResult },
+});
+
+const getEffectiveSettings = endpoint({
+  method: 'GET',
+  path: '/settings/effective',
+  summary: 'Read what applies to the caller, where it comes from, and what it overrides',
+  access: authenticated,
+  success: { status: 200, body: EffectiveSettings },
+  cache: 'user-data',
+  etag: true,
+});
+
+const getSettingDefinitions = endpoint({
+  method: 'GET',
+  path: '/settings/definitions',
+  summary: 'List the settings there are',
+  access: authenticated,
+  success: { status: 200, body: z.array(SettingDefinition) },
+  cache: 'user-data',
+  etag: true,
+});
+
+const getSettingHistory = endpoint({
+  method: 'GET',
+  path: '/settings/:scope/:name/history',
+  summary: 'List who changed a setting at one scope, newest first',
+  access: read,
+  params: byName,
+  list: historyList,
+  success: { status: 200, body: SettingHistory },
+  problems: ['setting-not-defined'],
+  cache: 'list',
+});
+
+const lockSetting = endpoint({
+  method: 'PUT',
+  path: '/settings/:scope/:name/lock',
+  summary: 'Hold a setting fast for everybody below this level',
+  access: manage,
+  params: byName,
+  success: { status: 204 },
+  problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked'],
+});
+
+const unlockSetting = endpoint({
+  method: 'DELETE',
+  path: '/settings/:scope/:name/lock',
+  summary: 'Let a setting be changed below this level again',
+  access: manage,
+  params: byName,
+  success: { status: 204 },
+  problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked'],
+});
+
+/** The endpoints of the settings area, in the interface's order, then what goes beyond it. */
+export const settingsEndpoints = {
+  getSettings,
+  getSetting,
+  putSetting,
+  deleteSetting,
+  putSettings,
+  getEffectiveSettings,
+  getSettingDefinitions,
+  getSettingHistory,
+  lockSetting,
+  unlockSetting,
+};

@@ -1,0 +1,16 @@
+import { eventType } from '@plinth/kernel/event';
+import { z } from 'zod';
+import { SettingScope } from './shapes';
+
+/** A value was set or cleared, or a lock was put on or taken off. The value itself is not told: ask for it. */
+export const settingChanged = eventType(
+  'settings.setting-changed',
+  z.object({
+    scope: SettingScope,
+    /** Whose value, at user scope. */
+    userId: z.string().nullable(),
+    names: z.array(z.string()),
+  }),
+);
+
+export const settingsEvents = { settingChanged };
