@@ -1,3 +1,4 @@
+import type * as TemporalWorker from '@temporalio/worker';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ async function bundleOne({ name, directory }: Service): Promise<string | undefin
 
 /** Loaded only when needed: it brings webpack and a native library. */
 function loadBundler() {
-  return createRequire(import.meta.url)('@temporalio/worker') as typeof import('@temporalio/worker');
+  return createRequire(import.meta.url)('@temporalio/worker') as typeof TemporalWorker;
 }
 
 const silent = () => {};

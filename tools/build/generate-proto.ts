@@ -1,3 +1,4 @@
+import type * as Protobuf from 'protobufjs';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -41,7 +42,7 @@ function writeTypes(files: string[]) {
 async function writeDescriptors(files: string[]) {
   // The copy of protobufjs that will read them again.
   const require = createRequire(createRequire(import.meta.url).resolve('@grpc/proto-loader'));
-  const { Root } = require('protobufjs') as typeof import('protobufjs');
+  const { Root } = require('protobufjs') as typeof Protobuf;
   const schema = new Root();
   schema.resolvePath = (_origin, target) =>
     existsSync(join(protoFolder, target)) ? join(protoFolder, target) : target;

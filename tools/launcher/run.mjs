@@ -1,25 +1,33 @@
 import { spawn } from 'node:child_process';
 
 /** What a person needs to know, without a stack. */
-export class LauncherError extends Error {}
+export class LauncherError extends Error {
+  /** Set once a progress line has told it. */
+  wasShown = false;
+}
+
+/** Programs that end with the launcher. @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill()));
 
 /**
  * Runs a program to its end and answers what it printed. Fails with its last lines.
  * @param {string} command
  * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { name?: string, timeoutSeconds?: number }} [options]
+ * @param {import('node:child_process').SpawnOptions & { name?: string }} [options] `detached`
+ *   lets it finish even when the launcher is stopped
  * @returns {Promise<string>}
  */
-export function run(command, args, { name = command, timeoutSeconds, ...options } = {}) {
+export function run(command, args, { name = command, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    const timer = timeoutSeconds && setTimeout(() => child.kill('SIGKILL'), timeoutSeconds * 1000);
+    if (options.detached !== true) running.add(child);
     let output = '';
     child.stdout?.on('data', (chunk) => (output += chunk));
     child.stderr?.on('data', (chunk) => (output += chunk));
     child.on('error', (error) => reject(new LauncherError(`${name} could not be started: ${error.message}`)));
     child.on('close', (code, signal) => {
-      clearTimeout(timer || undefined);
+      running.delete(child);
       if (code === 0) resolve(output);
       else
         reject(new LauncherError(`${name} failed (${signal ?? `exit ${code}`}):\n${lastLines(output, 15)}`));

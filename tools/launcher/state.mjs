@@ -20,6 +20,7 @@ import { endProcess, isAlive } from './process-identity.mjs';
  * @typedef {object} State
  * @property {import('./process-identity.mjs').Identity} [launcher]
  * @property {string} [url]
+ * @property {boolean} [ready]
  * @property {ProcessState[]} processes
  */
 

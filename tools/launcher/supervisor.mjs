@@ -55,6 +55,16 @@ export class Supervisor {
     this.#writeState();
   }
 
+  get isStopping() {
+    return this.#stopping;
+  }
+
+  /** Adds to what the state file says. @param {Record<string, unknown>} details */
+  note(details) {
+    Object.assign(this.details, details);
+    this.#writeState();
+  }
+
   /** @param {ProcessSpec} spec */
   start(spec) {
     if (this.#stopping) throw new LauncherError('stopping');

@@ -1,20 +1,23 @@
-import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { readJson, writeJson } from './json-file.mjs';
+import { writeJson } from './json-file.mjs';
 import { withLock } from './lock.mjs';
-import { createFolders, layoutOf, root } from './paths.mjs';
-import { endProcess } from './process-identity.mjs';
+import { tell } from './messages.mjs';
+import { createFolders, layoutOf } from './paths.mjs';
 import { probe } from './probes.mjs';
 import { createProgress } from './progress.mjs';
 import { LauncherError } from './run.mjs';
+import { runDetached } from './run-detached.mjs';
 import { startServers } from './servers/group.mjs';
-import { endOrphans, isRunning, readState } from './state.mjs';
+import { isRunning, readState } from './state.mjs';
+import { stopPlatform } from './stop-platform.mjs';
 import { Supervisor } from './supervisor.mjs';
 
 const layout = layoutOf(join('.plinth', 'test'));
 const addressesFile = join(layout.data, 'servers.json');
+const recoverWithinSeconds = 60;
 const self = fileURLToPath(import.meta.url);
 
 /** Nothing in them has to survive the machine. */
@@ -49,49 +52,33 @@ export function startTestServers() {
 }
 
 export async function stopTestServers() {
-  const { launcher } = readState(layout);
-  if (launcher !== undefined) await endProcess(launcher, 'SIGTERM', 60);
-  await endOrphans(layout);
+  await stopPlatform(layout);
   rmSync(addressesFile, { force: true });
 }
 
+/** Somebody else's tests may be running on them: servers that are only slow or restarting are waited for. */
 async function areHealthy() {
-  const state = readState(layout);
-  if (!isRunning(state) || readJson(addressesFile, undefined) === undefined) return false;
-  const faults = await Promise.all(state.processes.map((process) => probe(process.probe)));
-  return faults.every((fault) => fault === undefined);
+  const deadline = Date.now() + recoverWithinSeconds * 1000;
+  for (;;) {
+    const state = readState(layout);
+    if (!isRunning(state) || !existsSync(addressesFile)) return false;
+    const faults = await Promise.all(state.processes.map((process) => probe(process.probe)));
+    if (faults.every((fault) => fault === undefined)) return true;
+    if (Date.now() > deadline) return false;
+    await pause(200);
+  }
 }
 
 function startDetached() {
   createFolders(layout);
-  const log = openSync(layout.log('launcher'), 'w');
-  const child = spawn(process.execPath, [self, 'supervise'], {
-    cwd: root,
-    detached: true,
-    stdio: ['ignore', log, log, 'ipc'],
-  });
-  return new Promise((resolve, reject) => {
-    child.on('message', (/** @type {{ line?: string, ready?: boolean, fault?: string }} */ message) => {
-      if (message.line !== undefined) console.log(message.line);
-      if (message.fault !== undefined) reject(new LauncherError(message.fault));
-      if (message.ready === true) {
-        child.disconnect();
-        child.unref();
-        resolve(undefined);
-      }
-    });
-    child.on('exit', () =>
-      reject(new LauncherError(`The test servers did not start; see ${layout.log('launcher')}`)),
-    );
-  });
+  return runDetached(self, ['supervise'], layout.log('launcher'));
 }
 
 /** Runs in the detached process: the servers live as long as it does. */
 async function supervise() {
-  const send = (/** @type {object} */ message) => process.connected && process.send?.(message);
   const progress = createProgress((line) => {
     console.log(line);
-    send({ line });
+    tell({ line });
   });
   const supervisor = new Supervisor(layout, {
     onEnd: (name, how) => progress.note(name, `ended (${how}), starting it again`),
@@ -120,9 +107,10 @@ async function supervise() {
       { postgresUrl: postgres, redisUrl: redis, natsUrl: nats, temporalAddress: temporal },
       0o600,
     );
-    send({ ready: true });
+    tell({ ready: true });
   } catch (error) {
-    send({ fault: error instanceof Error ? error.message : String(error) });
+    if (!(error instanceof LauncherError) || !error.wasShown) console.error(error);
+    else tell({ failed: true });
     await stopAndExit(supervisor, 1);
   }
 }
@@ -135,7 +123,6 @@ async function stopAndExit(supervisor, code) {
 }
 
 async function main() {
-  mkdirSync(layout.data, { recursive: true });
   const command = process.argv[2];
   if (command === 'supervise') await supervise();
   else if (command === 'start') await startTestServers();

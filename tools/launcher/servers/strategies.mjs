@@ -242,5 +242,7 @@ function runApt([program, ...before], args) {
   return run(/** @type {string} */ (program), [...before, ...args, '-q', '-o', 'DPkg::Lock::Timeout=120'], {
     name: `apt-get ${args[0]}`,
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    // Ended half-way it would leave the machine's packages half configured.
+    detached: true,
   });
 }

@@ -1,0 +1,81 @@
+import { createHmac } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
+import { identifierOf, variableSuffix } from './services.mjs';
+
+export const demoTenant = { id: '01900000-0000-7000-8000-00000000d301', shortName: 'demo', name: 'Demo' };
+
+/**
+ * The port names of all processes of the services.
+ * @param {import('./services.mjs').Service[]} services
+ */
+export function portNamesOf(services) {
+  return services.flatMap(({ name, hasWorker }) => [
+    ...['http', 'grpc', 'admin'].map((purpose) => `${name}-${purpose}`),
+    ...(hasWorker ? [`${name}-worker-admin`] : []),
+  ]);
+}
+
+/**
+ * Where a service's database is on the PostgreSQL that this launcher runs, as the service's own role.
+ * @param {string} service
+ * @param {string} adminUrl
+ * @param {import('./secrets.mjs').Secrets} secrets
+ */
+export function databaseUrl(service, adminUrl, secrets) {
+  const url = new URL(adminUrl);
+  url.pathname = `/plinth_${identifierOf(service)}`;
+  url.username = `plinth_${identifierOf(service)}_app`;
+  url.password = createHmac('sha256', secrets.postgresPassword).update(url.username).digest('hex');
+  return url.href;
+}
+
+/**
+ * What every process gets. What the user has set wins.
+ * @param {object} options
+ * @param {import('./services.mjs').Service[]} options.services
+ * @param {Record<string, number>} options.ports
+ * @param {import('./secrets.mjs').Secrets} options.secrets
+ * @param {import('./paths.mjs').Layout} options.layout
+ * @param {Record<string, string>} options.databaseUrls by variable
+ * @param {{ redis: string, nats: string, temporal: string }} options.servers
+ * @param {string} options.publicUrl
+ * @param {string | undefined} options.chromium
+ */
+export function sharedEnvironment({
+  services,
+  ports,
+  secrets,
+  layout,
+  databaseUrls,
+  servers,
+  publicUrl,
+  chromium,
+}) {
+  const behindGateway = services.filter(({ name }) => name !== 'gateway');
+  const list = (/** @type {(name: string) => string} */ addressOf) =>
+    behindGateway.map(({ name }) => `${name}=${addressOf(name)}`).join(',');
+  return {
+    ...databaseUrls,
+    REDIS_URL: servers.redis,
+    NATS_URL: servers.nats,
+    TEMPORAL_ADDRESS: servers.temporal,
+    BLOB_URL: pathToFileURL(layout.blobs).href,
+    CALLER_KEYS: secrets.callerKeys,
+    CURSOR_KEYS: secrets.cursorKeys,
+    SETTINGS_ENCRYPTION_KEYS: secrets.settingsEncryptionKeys,
+    PLINTH_TENANTS: JSON.stringify([demoTenant]),
+    HTTP_SERVICES: list((name) => `http://127.0.0.1:${ports[`${name}-http`]}`),
+    GRPC_SERVICES: list((name) => `127.0.0.1:${ports[`${name}-grpc`]}`),
+    PUBLIC_URL: publicUrl,
+    DEV_ISSUER: 'true',
+    ...(chromium !== undefined && { PUPPETEER_EXECUTABLE_PATH: chromium }),
+    ...process.env,
+    NODE_ENV: 'development',
+    HTTP_HOST: '127.0.0.1',
+  };
+}
+
+/** @param {string} service */
+export function databaseVariable(service) {
+  return `DATABASE_URL_${variableSuffix(service)}`;
+}

@@ -1,0 +1,104 @@
+import { locateChromium } from './chromium.mjs';
+import { databaseUrls, migrateDatabases, withoutConfiguredDatabase } from './databases.mjs';
+import { portNamesOf, sharedEnvironment } from './environment.mjs';
+import { installPackages } from './install-packages.mjs';
+import { createFolders, projectNode, root } from './paths.mjs';
+import { isFree, reservePorts } from './ports.mjs';
+import { LauncherError, run } from './run.mjs';
+import { readSecrets } from './secrets.mjs';
+import { startServers } from './servers/group.mjs';
+import { serviceProcesses } from './service-processes.mjs';
+import { discoverServices } from './services.mjs';
+
+const serviceReadyWithinSeconds = 90;
+
+/**
+ * Starts the whole platform under the supervisor; returns when everything answers. What does not depend on
+ * each other runs side by side.
+ * @param {object} options
+ * @param {import('./paths.mjs').Layout} options.layout
+ * @param {import('./supervisor.mjs').Supervisor} options.supervisor
+ * @param {import('./progress.mjs').Progress} options.progress
+ * @param {number} options.port the gateway's
+ * @param {string} options.publicUrl
+ * @returns {Promise<{ temporalPages: string | undefined }>}
+ */
+export async function startPlatform({ layout, supervisor, progress, port, publicUrl }) {
+  createFolders(layout);
+  await refuseTakenPort(port);
+  const services = discoverServices();
+  const runnable = services.filter(({ hasMain }) => hasMain);
+  const secrets = readSecrets(layout);
+  const chromium = locateChromium(progress);
+
+  const packagesInstalled = installPackages(progress);
+  const codeReady = packagesInstalled.then(() => prepareCode(progress));
+  const servers = await startServers({
+    layout,
+    supervisor,
+    progress,
+    packagesInstalled,
+    configured: {
+      postgres: withoutConfiguredDatabase(services).length === 0 ? 'DATABASE_URL_…' : undefined,
+      redis: process.env.REDIS_URL,
+      nats: process.env.NATS_URL,
+      temporal: process.env.TEMPORAL_ADDRESS,
+    },
+  });
+  const databases = servers.postgres.then((adminUrl) =>
+    progress.task('databases', async (task) => {
+      const urls = databaseUrls(services, adminUrl, secrets);
+      task.result(await migrateDatabases({ services, adminUrl, urls, progress }));
+      return urls;
+    }),
+  );
+
+  const [urls, redis, nats] = await Promise.all([databases, servers.redis, servers.nats, codeReady]);
+  const ports = { ...(await reservePorts(layout.ports, portNamesOf(runnable))), 'gateway-http': port };
+  const environment = sharedEnvironment({
+    services: runnable,
+    ports,
+    secrets,
+    layout,
+    databaseUrls: urls,
+    servers: { redis, nats, temporal: servers.temporalAddress },
+    publicUrl,
+    chromium,
+  });
+
+  const startProcess = (/** @type {import('./supervisor.mjs').ProcessSpec} */ spec) =>
+    progress.task(spec.name, async (task) => {
+      supervisor.start(spec);
+      await supervisor.untilReady(spec.name, serviceReadyWithinSeconds);
+      task.result(`on port ${spec.port}`);
+    });
+  await Promise.all(
+    runnable.flatMap((service) =>
+      serviceProcesses(service, environment, ports).map(async (spec) => {
+        if (spec.name === service.name || !service.usesTemporal) return startProcess(spec);
+        if ((await servers.temporal) !== undefined) return startProcess(spec);
+        progress.note(spec.name, 'not started, because it works for Temporal');
+      }),
+    ),
+  );
+  return { temporalPages: (await servers.temporal) === undefined ? undefined : servers.temporalPages };
+}
+
+/** @param {number} port */
+async function refuseTakenPort(port) {
+  if (await isFree(port)) return;
+  throw new LauncherError(
+    `Port ${port} is taken by another program. End it, or choose another port: PLINTH_PORT=${port + 1} npm start`,
+  );
+}
+
+/** @param {import('./progress.mjs').Progress} progress */
+function prepareCode(progress) {
+  return progress.task('code', async (task) => {
+    const tool = (/** @type {string} */ name) =>
+      run(projectNode(), [`tools/build/${name}.ts`], { name, cwd: root });
+    const generated = (await tool('generate')).trim();
+    const built = (await tool('build')).trim();
+    task.result(generated.startsWith('generated:') ? `${generated}; ${built}` : built);
+  });
+}

@@ -1,0 +1,49 @@
+import { runCommand } from './command.mjs';
+import { readOptions } from './options.mjs';
+import { isAlive } from './process-identity.mjs';
+import { probe } from './probes.mjs';
+import { elapsed } from './progress.mjs';
+import { isRunning, readState } from './state.mjs';
+
+const columns = /** @type {const} */ (['process', 'pid', 'port', 'restarts', 'uptime', 'health']);
+
+/** `npm run status`: each process and what it says about its health. */
+await runCommand(async () => {
+  const state = readState(readOptions().layout);
+  if (!isRunning(state)) {
+    console.log('Plinth is not running. `npm start` starts it.');
+    process.exitCode = 1;
+    return;
+  }
+  const rows = await Promise.all(state.processes.map(describe));
+  console.log(`Plinth ${state.ready ? 'is running' : 'is starting'} at ${state.url}\n`);
+  console.log(table([Object.fromEntries(columns.map((name) => [name, name])), ...rows]));
+  if (state.ready !== true || rows.some(({ health }) => health !== 'healthy')) process.exitCode = 1;
+});
+
+/** @param {import('./state.mjs').ProcessState} process @returns {Promise<Record<string, string>>} */
+async function describe(process) {
+  const alive = isAlive(process);
+  const fault = alive ? await probe(process.probe) : 'is being started again';
+  return {
+    process: process.name,
+    pid: alive ? String(process.pid) : '-',
+    port: String(process.port),
+    restarts: String(process.ends),
+    uptime: alive ? elapsed(process.launchedAt) : '-',
+    health: fault ?? 'healthy',
+  };
+}
+
+/** @param {Record<string, string>[]} rows */
+function table(rows) {
+  const widths = columns.map((name) => Math.max(...rows.map((row) => row[name]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      columns
+        .map((name, index) => (row[name] ?? '').padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
