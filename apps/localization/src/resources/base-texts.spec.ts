@@ -1,0 +1,75 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { permissions } from '@plinth/contracts/permissions';
+import { fallbackChain } from '../domain/culture';
+import { languages } from '../domain/languages';
+import { comparePlaceholders } from '../domain/placeholders';
+import { baseText, flatten, type ResourceFile } from '../domain/texts';
+import { baseTexts, resourceFiles } from './base-texts';
+
+const cultures = languages.map(({ cultureName }) => cultureName);
+const textsOf = (resourceName: string, culture: string) => baseTexts[culture]?.[resourceName] ?? {};
+const resources = Object.entries<readonly ResourceFile[]>(resourceFiles);
+
+describe.each(resources)('the resource %s', (resourceName, files) => {
+  it('is written in cultures of the platform only, each once, and in every file there is', () => {
+    const written = files.map(({ culture }) => culture);
+    expect(cultures).toEqual(expect.arrayContaining(written));
+    expect(new Set(written).size).toBe(written.length);
+
+    const folder = resourceName.replace(/(?<!^)[A-Z]/g, '-$&').toLowerCase();
+    expect(readdirSync(join(__dirname, folder)).sort()).toEqual(
+      written.map((culture) => `${culture}.json`).sort(),
+    );
+  });
+
+  it('says everything in English and in French', () => {
+    expect(Object.keys(textsOf(resourceName, 'fr')).sort()).toEqual(
+      Object.keys(textsOf(resourceName, 'en')).sort(),
+    );
+  });
+
+  it.each(['en-GB', 'fr-CA'])('says in %s only what differs from its language', (region) => {
+    const [, language = ''] = fallbackChain(region);
+    const common = textsOf(resourceName, language);
+    for (const [key, text] of Object.entries(textsOf(resourceName, region))) {
+      expect(common[key]).toBeDefined();
+      expect(`${key}: ${text}`).not.toBe(`${key}: ${common[key]}`);
+    }
+  });
+
+  it('has the same placeholders in every culture, and no empty text', () => {
+    for (const culture of cultures) {
+      for (const [key, text] of Object.entries(textsOf(resourceName, culture))) {
+        expect([key, comparePlaceholders(textsOf(resourceName, 'en')[key]!, text)]).toEqual([key, undefined]);
+        expect(text.trim()).not.toBe('');
+        expect(text).toBe(text.normalize('NFC'));
+      }
+    }
+  });
+
+  it('keeps every text whatever its key is grouped under', () => {
+    for (const { texts } of files) {
+      const count = JSON.stringify(texts).match(/":"/g)?.length ?? 0;
+      expect(Object.keys(flatten(texts))).toHaveLength(count);
+    }
+  });
+});
+
+describe('French', () => {
+  it('has no space that may break before its punctuation', () => {
+    for (const culture of ['fr', 'fr-CA']) {
+      const texts = Object.values(baseTexts[culture]!).flatMap((resource) => Object.values(resource));
+      expect(texts.filter((text) => / [:;!?»]|« /.test(text))).toEqual([]);
+      expect(texts.filter((text) => /\p{L}'\p{L}/u.test(text))).toEqual([]);
+    }
+  });
+});
+
+describe('the texts of the platform', () => {
+  it.each(permissions)('name the permission %s', (permission) => {
+    expect(
+      baseText(baseTexts, { resourceName: 'Permissions', cultureName: 'fr-CA', key: permission }),
+    ).toBeDefined();
+  });
+});
