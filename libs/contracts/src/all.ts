@@ -1,0 +1,26 @@
+import type { ProblemType } from '@plinth/kernel/problem';
+import type { Endpoints } from './endpoint';
+import { localizationEndpoints } from './localization/endpoints';
+import { localizationProblems } from './localization/problems';
+import { settingsEndpoints } from './settings/endpoints';
+import { settingsProblems } from './settings/problems';
+import { templateEndpoints } from './template/endpoints';
+import { templateProblems } from './template/problems';
+import { timelineEndpoints } from './timeline/endpoints';
+import { timelineProblems } from './timeline/problems';
+
+/** Every endpoint of the platform, by the area whose service answers it. */
+export const allEndpoints = {
+  localization: localizationEndpoints,
+  settings: settingsEndpoints,
+  template: templateEndpoints,
+  timeline: timelineEndpoints,
+} satisfies Record<string, Endpoints>;
+
+/** Every problem of the areas, by its slug. */
+export const allProblems: Record<string, ProblemType> = {
+  ...localizationProblems,
+  ...settingsProblems,
+  ...templateProblems,
+  ...timelineProblems,
+};
