@@ -1,0 +1,215 @@
+import type { ListRules } from '@plinth/kernel/list-query';
+import { z } from 'zod';
+import { endpoint, permission } from '../endpoint';
+import { Id } from '../schemas';
+import {
+  BatchTransitionRequest,
+  BatchTransitionResult,
+  CreateWorkflowDelegationRequest,
+  EntityId,
+  EntityType,
+  SaveWorkflowDefinitionRequest,
+  TransitionRequestDto,
+  TransitionResultDto,
+  WorkflowApprovalPage,
+  WorkflowDefinition,
+  WorkflowDelegation,
+  WorkflowHistoryPage,
+  WorkflowStatusDto,
+} from './shapes';
+
+/** The media type of a definition's picture. */
+export const MERMAID = 'text/vnd.mermaid';
+
+const ofEntity = z.object({ entityType: EntityType, entityId: EntityId });
+const ofType = z.object({ entityType: EntityType });
+
+/** Newest first, and nothing else: a history has one order. */
+const historyRules: ListRules = {
+  filterable: {},
+  sortable: ['transitionedAt'],
+  defaultSort: '-transitionedAt',
+  searchable: [],
+  cursor: true,
+};
+
+const approvalRules: ListRules = {
+  filterable: {
+    entityType: { type: 'string' },
+    entityId: { type: 'string' },
+    requestedBy: { type: 'string' },
+    requestedAt: { type: 'timestamp' },
+  },
+  sortable: ['requestedAt'],
+  defaultSort: 'requestedAt',
+  searchable: [],
+  cursor: true,
+};
+
+export const getTransitions = endpoint({
+  method: 'GET',
+  path: '/workflow/:entityType/:entityId/transitions',
+  summary: 'Read where an entity stands and where this caller may move it',
+  access: permission('Workflow.Transitions.Read'),
+  params: ofEntity,
+  success: { status: 200, body: WorkflowStatusDto },
+  problems: ['entity-type-unknown'],
+  cache: 'user-data',
+});
+
+export const postTransition = endpoint({
+  method: 'POST',
+  path: '/workflow/:entityType/:entityId/transition',
+  summary: 'Ask for another state',
+  description:
+    'All four outcomes are 200. Where the transition requires approval, an approver completes it by asking for the same state again, and denies it by asking for the state the entity came from.',
+  access: permission('Workflow.Transitions.Execute'),
+  params: ofEntity,
+  body: TransitionRequestDto,
+  success: { status: 200, body: TransitionResultDto },
+  problems: ['entity-type-unknown'],
+});
+
+export const getHistory = endpoint({
+  method: 'GET',
+  path: '/workflow/:entityType/:entityId/history',
+  summary: 'Read the moves of an entity, newest first',
+  access: permission('Workflow.History.Read'),
+  params: ofEntity,
+  list: historyRules,
+  success: { status: 200, body: WorkflowHistoryPage },
+  problems: ['entity-type-unknown'],
+  cache: 'list',
+});
+
+export const postTransitions = endpoint({
+  method: 'POST',
+  path: '/workflow/transitions',
+  summary: 'Ask for another state of many entities, each on its own',
+  access: permission('Workflow.Transitions.Execute'),
+  body: BatchTransitionRequest,
+  success: { status: 207, body: BatchTransitionResult },
+});
+
+export const getApprovals = endpoint({
+  method: 'GET',
+  path: '/workflow/approvals',
+  summary: 'List the requests that wait for this caller’s decision',
+  access: permission('Workflow.Transitions.Read'),
+  list: approvalRules,
+  success: { status: 200, body: WorkflowApprovalPage },
+  cache: 'list',
+});
+
+export const getDelegations = endpoint({
+  method: 'GET',
+  path: '/workflow/delegations',
+  summary: 'List the delegations that this caller gave or received and that are not over',
+  access: permission('Workflow.Transitions.Read'),
+  success: { status: 200, body: z.array(WorkflowDelegation) },
+  cache: 'list',
+});
+
+export const postDelegation = endpoint({
+  method: 'POST',
+  path: '/workflow/delegations',
+  summary: 'Let somebody else approve in this caller’s place for a while',
+  access: permission('Workflow.Transitions.Execute'),
+  body: CreateWorkflowDelegationRequest,
+  success: { status: 201, body: WorkflowDelegation },
+});
+
+export const getDelegation = endpoint({
+  method: 'GET',
+  path: '/workflow/delegations/:delegationId',
+  summary: 'Read one delegation',
+  access: permission('Workflow.Transitions.Read'),
+  params: z.object({ delegationId: Id }),
+  success: { status: 200, body: WorkflowDelegation },
+  problems: ['delegation-not-found'],
+  cache: 'user-data',
+});
+
+export const deleteDelegation = endpoint({
+  method: 'DELETE',
+  path: '/workflow/delegations/:delegationId',
+  summary: 'Withdraw a delegation that this caller gave',
+  access: permission('Workflow.Transitions.Execute'),
+  params: z.object({ delegationId: Id }),
+  success: { status: 204 },
+  problems: ['delegation-not-found'],
+});
+
+export const getDefinitions = endpoint({
+  method: 'GET',
+  path: '/workflow/definitions',
+  summary: 'List the definitions that apply to this tenant',
+  access: permission('Workflow.Transitions.Read'),
+  success: { status: 200, body: z.array(WorkflowDefinition) },
+  cache: 'list',
+});
+
+export const getDefinition = endpoint({
+  method: 'GET',
+  path: '/workflow/definitions/:entityType',
+  summary: 'Read the definition of an entity type, as data or as a Mermaid state diagram',
+  access: permission('Workflow.Transitions.Read'),
+  params: ofType,
+  query: z.object({
+    /** Decides before `Accept`. */
+    format: z.enum(['json', 'mermaid']).optional(),
+    /** An earlier version of the same scope. */
+    version: z.coerce.number().int().min(1).optional(),
+  }),
+  success: { status: 200, body: WorkflowDefinition },
+  alternatives: [
+    { status: 200, file: [MERMAID, 'text/plain'], description: 'The picture, as Mermaid text.' },
+  ],
+  problems: ['entity-type-unknown'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const putDefinition = endpoint({
+  method: 'PUT',
+  path: '/workflow/definitions/:entityType',
+  summary: 'Save the definition of an entity type as a new version',
+  description: 'Callers of the host tenant save the platform’s default, all others their tenant’s own.',
+  access: permission('Workflow.Definitions.Manage'),
+  params: ofType,
+  body: SaveWorkflowDefinitionRequest,
+  success: { status: 200, body: WorkflowDefinition },
+  alternatives: [
+    { status: 201, body: WorkflowDefinition, description: 'The entity type had no definition before.' },
+  ],
+  problems: ['workflow-definition-unsound', 'workflow-definition-strands-entities', 'stale-version'],
+  etag: true,
+  ifMatch: true,
+});
+
+export const deleteDefinition = endpoint({
+  method: 'DELETE',
+  path: '/workflow/definitions/:entityType',
+  summary: 'Withdraw the tenant’s own definition, so that the platform’s applies again',
+  access: permission('Workflow.Definitions.Manage'),
+  params: ofType,
+  success: { status: 204 },
+  problems: ['entity-type-unknown', 'workflow-definition-strands-entities', 'stale-version'],
+  ifMatch: true,
+});
+
+export const workflowEndpoints = {
+  getTransitions,
+  postTransition,
+  getHistory,
+  postTransitions,
+  getApprovals,
+  getDelegations,
+  postDelegation,
+  getDelegation,
+  deleteDelegation,
+  getDefinitions,
+  getDefinition,
+  putDefinition,
+  deleteDefinition,
+};

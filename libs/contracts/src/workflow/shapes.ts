@@ -1,0 +1,207 @@
+import { batchOf, batchResult } from '@plinth/kernel/batch-result';
+import { pagedResult } from '@plinth/kernel/paged-result';
+import { z } from 'zod';
+import { Id, text, Timestamp } from '../schemas';
+
+export const STATES_MAX = 100;
+export const TRANSITIONS_MAX = 1000;
+export const APPROVERS_MAX = 100;
+const NAME_LENGTH_MAX = 100;
+const USER_ID_LENGTH_MAX = 255;
+const COMMENT_LENGTH_MAX = 4000;
+const TIMER_SECONDS_MAX = 366 * 86_400;
+
+/** While somebody's decision is awaited an entity stands here; no definition may have a state of this name. */
+export const PENDING_APPROVAL = 'PendingApproval';
+
+export const TransitionOutcome = {
+  Completed: 'Completed',
+  ApprovalRequested: 'ApprovalRequested',
+  Denied: 'Denied',
+  InvalidTransition: 'InvalidTransition',
+} as const;
+export type TransitionOutcome = (typeof TransitionOutcome)[keyof typeof TransitionOutcome];
+
+/** States of the built-in definition of `Template`; the same values as the lifecycle of templates. */
+export const WorkflowLifecycleStatus = { Draft: 0, PendingReview: 1, Published: 2, Archived: 3 } as const;
+export type WorkflowLifecycleStatus = (typeof WorkflowLifecycleStatus)[keyof typeof WorkflowLifecycleStatus];
+
+const stateName = () => text(NAME_LENGTH_MAX, 1);
+const userId = () => text(USER_ID_LENGTH_MAX, 1);
+
+export const EntityType = text(NAME_LENGTH_MAX, 1);
+export const EntityId = text(300, 1);
+
+export const TransitionDto = z
+  .object({
+    targetState: z.string(),
+    name: z.string(),
+    /** Whether the caller may ask for it, approval or not. */
+    allowed: z.boolean(),
+    requiresApproval: z.boolean(),
+    /** Why it is not allowed; empty when it is. */
+    reasons: z.array(z.string()),
+  })
+  .meta({ id: 'TransitionDto' });
+
+export const TransitionRequestDto = z
+  .object({ targetState: stateName(), comment: text(COMMENT_LENGTH_MAX).nullish() })
+  .meta({ id: 'TransitionRequestDto' });
+
+export const TransitionResultDto = z
+  .object({ succeeded: z.boolean(), resultingState: z.string(), outcome: z.enum(TransitionOutcome) })
+  .meta({ id: 'TransitionResultDto' });
+
+export const TransitionHistoryDto = z
+  .object({
+    previousState: z.string(),
+    newState: z.string(),
+    transitionedAt: Timestamp,
+    transitionedBy: z.string(),
+    comment: z.string().nullable(),
+  })
+  .meta({ id: 'TransitionHistoryDto' });
+
+export const WorkflowStatusDto = z
+  .object({ currentState: z.string(), availableTransitions: z.array(TransitionDto) })
+  .meta({ id: 'WorkflowStatusDto' });
+
+export const WorkflowHistoryPage = z
+  .object({ items: z.array(TransitionHistoryDto), totalCount: z.int(), nextCursor: z.string().nullable() })
+  .meta({ id: 'WorkflowHistoryPage' });
+
+export const BatchTransitionRequest = batchOf(
+  TransitionRequestDto.extend({ entityType: EntityType, entityId: EntityId }).meta({
+    id: 'BatchTransitionItem',
+  }),
+).meta({ id: 'BatchTransitionRequest' });
+
+export const BatchTransitionResult = batchResult(TransitionResultDto).meta({ id: 'BatchTransitionResult' });
+
+/** How many of the approvers must agree: one, all that are named, or `count` of them. */
+export const ApprovalMode = { Any: 'Any', All: 'All', Count: 'Count' } as const;
+export type ApprovalMode = (typeof ApprovalMode)[keyof typeof ApprovalMode];
+
+export const WorkflowApprovers = z
+  .object({
+    /** Whoever holds it may approve. */
+    permission: text(NAME_LENGTH_MAX, 1).nullable().default(null),
+    /** Whoever is named may approve. */
+    users: z.array(userId()).max(APPROVERS_MAX).default([]),
+    mode: z.enum(ApprovalMode).default('Any'),
+    count: z.int().min(1).max(APPROVERS_MAX).nullable().default(null),
+  })
+  .meta({ id: 'WorkflowApprovers' });
+
+const seconds = () => z.int().min(1).max(TIMER_SECONDS_MAX).nullable().default(null);
+
+export const WorkflowApprovalTimers = z
+  .object({
+    /** The approvers are told once more. */
+    remindAfterSeconds: seconds(),
+    /** `escalateTo` may decide too from then on. */
+    escalateAfterSeconds: seconds(),
+    escalateTo: z
+      .object({
+        permission: text(NAME_LENGTH_MAX, 1).nullable().default(null),
+        users: z.array(userId()).max(APPROVERS_MAX).default([]),
+      })
+      .nullable()
+      .default(null),
+    /** The request ends and the entity returns to its former state. */
+    expireAfterSeconds: seconds(),
+  })
+  .meta({ id: 'WorkflowApprovalTimers' });
+
+export const WorkflowTransition = z
+  .object({
+    name: text(NAME_LENGTH_MAX, 1),
+    from: stateName(),
+    to: stateName(),
+    /** What a caller needs beside `Workflow.Transitions.Execute`. */
+    permission: text(NAME_LENGTH_MAX, 1).nullable().default(null),
+    requiresApproval: z.boolean().default(false),
+    /** Without this, holders of `Workflow.Transitions.Approve`. */
+    approvers: WorkflowApprovers.nullable().default(null),
+    timers: WorkflowApprovalTimers.nullable().default(null),
+  })
+  .meta({ id: 'WorkflowTransition' });
+
+export const SaveWorkflowDefinitionRequest = z
+  .object({
+    /** Where given, the same as in the path. */
+    entityType: EntityType.optional(),
+    initialState: stateName(),
+    /** Where left out, the initial state and those that transitions name. */
+    states: z.array(stateName()).min(1).max(STATES_MAX).nullish(),
+    /** Where an entity may stay for ever. Where left out, the states that no transition leaves. */
+    finalStates: z.array(stateName()).max(STATES_MAX).nullish(),
+    transitions: z.array(WorkflowTransition).max(TRANSITIONS_MAX),
+  })
+  .meta({ id: 'SaveWorkflowDefinitionRequest' });
+
+export const DefinitionScope = { Platform: 'Platform', Tenant: 'Tenant' } as const;
+export type DefinitionScope = (typeof DefinitionScope)[keyof typeof DefinitionScope];
+
+export const WorkflowDefinition = z
+  .object({
+    entityType: z.string(),
+    version: z.int(),
+    /** Whether it is the platform's default or the tenant's own. */
+    scope: z.enum(DefinitionScope),
+    initialState: z.string(),
+    states: z.array(z.string()),
+    finalStates: z.array(z.string()),
+    transitions: z.array(WorkflowTransition),
+    /** Null for what the platform was delivered with. */
+    savedAt: Timestamp.nullable(),
+    savedBy: z.string().nullable(),
+  })
+  .meta({ id: 'WorkflowDefinition' });
+
+export const WorkflowApproval = z
+  .object({
+    id: Id,
+    entityType: z.string(),
+    entityId: z.string(),
+    transitionName: z.string(),
+    /** Asking for this state denies the request. */
+    formerState: z.string(),
+    /** Asking for this state approves it. */
+    targetState: z.string(),
+    requestedBy: z.string(),
+    requestedByName: z.string(),
+    requestedAt: Timestamp,
+    comment: z.string().nullable(),
+    approvalsNeeded: z.int(),
+    approvalsGiven: z.int(),
+    /** Whose seat the caller would take by delegation; null for their own. */
+    onBehalfOf: z.string().nullable(),
+    isEscalated: z.boolean(),
+    expiresAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'WorkflowApproval' });
+
+export const WorkflowApprovalPage = pagedResult(WorkflowApproval).meta({ id: 'WorkflowApprovalPage' });
+
+export const CreateWorkflowDelegationRequest = z
+  .object({
+    /** The id of the user who may approve in the caller's place. */
+    delegateId: userId(),
+    /** Now, where left out. */
+    from: z.iso.datetime({ offset: true }).nullish(),
+    until: z.iso.datetime({ offset: true }),
+  })
+  .meta({ id: 'CreateWorkflowDelegationRequest' });
+
+export const WorkflowDelegation = z
+  .object({
+    id: Id,
+    delegatorId: z.string(),
+    delegatorName: z.string(),
+    delegateId: z.string(),
+    from: Timestamp,
+    until: Timestamp,
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'WorkflowDelegation' });
