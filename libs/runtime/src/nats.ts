@@ -1,14 +1,22 @@
-import { jetstream, jetstreamManager, RetentionPolicy, type JetStreamClient } from '@nats-io/jetstream';
+import {
+  jetstream,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  type JetStreamClient,
+} from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
 const NANOSECONDS_PER_DAY = 86_400_000_000_000;
-/** Published facts stay readable for replicas and consumers that were away. */
-const RETENTION_DAYS = 7;
+/** Published facts stay readable for consumers that were away; the outbox keeps them as long. */
+export const RETENTION_DAYS = 7;
 /** JetStream drops a repeated publication of the same event id within this time. */
 const DUPLICATE_WINDOW_NANOSECONDS = 120_000_000_000;
+const CHECK_MILLISECONDS_MAX = 2_000;
 
 export interface Messaging {
   connection: NatsConnection;
@@ -34,19 +42,25 @@ export async function connectMessaging(
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
   });
-  const check = async () => {
-    await connection.flush();
-  };
   const messaging = {
     connection,
     jetstream: jetstream(connection),
     prefix: config.NATS_PREFIX,
-    check,
+    check: () => answers(connection),
     close: () => connection.drain().catch(() => connection.close()),
   };
   await ensureStream(messaging);
   log.info({ server: connection.getServer() }, 'connected to NATS');
   return messaging;
+}
+
+/** While the connection is being restored a flush waits for it, so the wait has an end of its own. */
+async function answers(connection: NatsConnection): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('NATS does not answer.')), CHECK_MILLISECONDS_MAX);
+  });
+  await Promise.race([connection.flush(), late]).finally(() => clearTimeout(timer));
 }
 
 /** Creates the stream of facts where it is missing, also after somebody deleted it. */
@@ -64,8 +78,19 @@ export async function ensureStream({
   });
 }
 
+/** Whether JetStream says that a stream or a consumer does not exist. */
+export const isMissingInJetStream = (error: unknown): boolean =>
+  error instanceof JetStreamApiError &&
+  [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound].some((code) => code === error.code);
+
 /** The subject on which a fact travels. */
 export const subjectOf = (prefix: string, eventName: string): string => `${prefix}.events.${eventName}`;
+
+/** Where consumers are asked which facts they miss. */
+export const missingSubject = (prefix: string): string => `${prefix}.inbox.missing`;
+
+/** Where a new consumer asks all outboxes to look whether it has what was told before it came. */
+export const recheckSubject = (prefix: string): string => `${prefix}.outbox.recheck`;
 
 /**
  * Hears every fact of one type on this replica while it is connected: for caches that live in the process.

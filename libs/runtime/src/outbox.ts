@@ -2,20 +2,36 @@
  * Facts leave a service through its outbox.
  *
  * A change and the fact that tells of it are written in one transaction, so neither exists without the other. A relay
- * in each process then publishes what is not published yet, oldest first. It is woken after every commit of its own
+ * in each process then publishes what is not published yet, oldest first. It is woken after commits of its own
  * process and looks by itself now and then, so a fact is late at worst, never lost. Two relays never take the same
  * row (`FOR UPDATE SKIP LOCKED`); a crash between publication and its note publishes again with the same message id,
  * and consumers keep an inbox.
+ *
+ * NATS may lose what it acknowledged, and somebody may delete the stream. So a published fact is checked a little
+ * later: the sweeper asks every consumer whether its inbox has it, and publishes again what somebody misses. Postgres
+ * is the truth, NATS the messenger. A fact is kept as long as the stream would keep it.
  */
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
-import { ensureStream, subjectOf, type Messaging } from './nats';
+import { ensureStream, recheckSubject, RETENTION_DAYS, subjectOf, type Messaging } from './nats';
 import type { RawStatements, TenantDatabase } from './postgres';
+import { findMissing } from './sweeper';
 
-const POLL_MILLISECONDS = 1_000;
 const BATCH_SIZE = 200;
+const SWEEP_SIZE = 1_000;
+
+export interface RelayTiming {
+  /** How often a relay looks without being woken. */
+  pollMilliseconds: number;
+  /** How often the sweeper looks for facts to check. */
+  sweepMilliseconds: number;
+  /** How long consumers have to apply a fact before they are asked for it. */
+  confirmSeconds: number;
+}
+
+const usualTiming: RelayTiming = { pollMilliseconds: 1_000, sweepMilliseconds: 10_000, confirmSeconds: 30 };
 
 export interface NewEvent<E extends EventType> {
   type: E;
@@ -26,7 +42,10 @@ export interface NewEvent<E extends EventType> {
   actor?: { userId: string; userName: string } | undefined;
 }
 
-/** Writes a fact into the outbox of the running transaction; the relay tells it after the commit. */
+/**
+ * Writes a fact into the outbox of the running transaction; the relay tells it after the commit.
+ * @throws ZodError when the payload is not what the catalogue of events says: a bug of whoever tells it.
+ */
 export async function appendToOutbox<E extends EventType>(
   tx: RawStatements,
   event: NewEvent<E>,
@@ -38,7 +57,7 @@ export async function appendToOutbox<E extends EventType>(
     newId(),
     event.type.name,
     event.subject,
-    JSON.stringify(event.payload),
+    JSON.stringify(event.type.payload.parse(event.payload)),
     event.actor?.userId ?? null,
     event.actor?.userName ?? null,
   );
@@ -56,18 +75,61 @@ interface OutboxRow {
   occurred_at: Date;
 }
 
+const COLUMNS = 'tenant_id, id, sequence, name, subject, payload, actor_id, actor_name, occurred_at';
+
+/** Rows by their key, as the first two arguments of a statement. */
+const NAMED = 'unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, id)';
+const namesOf = (rows: readonly OutboxRow[]) => [
+  rows.map(({ tenant_id }) => tenant_id),
+  rows.map(({ id }) => id),
+];
+
 export interface OutboxRelay {
   /** Something was committed; publish it now. */
   wake(): void;
   close: Close;
 }
 
-/** Starts publishing the facts of one service's outbox. */
+/** Starts publishing the facts of one service's outbox, and checking that they arrived. */
 export function startOutboxRelay(
   db: TenantDatabase<RawStatements>,
   messaging: Messaging,
   log: Log,
+  timing: Partial<RelayTiming> = {},
 ): OutboxRelay {
+  const { pollMilliseconds, sweepMilliseconds, confirmSeconds } = { ...usualTiming, ...timing };
+  const relay = repeatedly(
+    pollMilliseconds,
+    async () => (await publishBatch(db, messaging, confirmSeconds)) === BATCH_SIZE,
+    (error) => log.warn({ err: error }, 'the outbox could not be published; it will be'),
+  );
+  const sweeper = repeatedly(
+    sweepMilliseconds,
+    async () => (await sweep(db, messaging, confirmSeconds, log)) === SWEEP_SIZE,
+    (error) => log.warn({ err: error }, 'it could not be checked whether facts arrived; it will be'),
+  );
+  const rechecks = messaging.connection.subscribe(recheckSubject(messaging.prefix), {
+    callback: (_error, message) => {
+      recheck(db, message.json<string[]>(), confirmSeconds).catch((error: unknown) =>
+        log.warn({ err: error }, 'facts could not be put up for a new check'),
+      );
+    },
+  });
+  relay.wake();
+  return {
+    wake: relay.wake,
+    close: async () => {
+      rechecks.unsubscribe();
+      await Promise.all([relay.close(), sweeper.close()]);
+    },
+  };
+}
+
+/**
+ * Runs `work` at an interval and whenever woken, never twice at once, and at once again while it answers that there
+ * is more to do.
+ */
+function repeatedly(milliseconds: number, work: () => Promise<boolean>, onError: (error: unknown) => void) {
   let running: Promise<void> | undefined;
   let wokenMeanwhile = false;
   let closed = false;
@@ -75,22 +137,20 @@ export function startOutboxRelay(
   const run = async (): Promise<void> => {
     do {
       wokenMeanwhile = false;
-      while (!closed && (await publishBatch(db, messaging)) === BATCH_SIZE);
+      while (!closed && (await work()));
     } while (wokenMeanwhile && !closed);
   };
   const wake = (): void => {
     if (closed) return;
     wokenMeanwhile = true;
     running ??= run()
-      .catch((error: unknown) => log.warn({ err: error }, 'the outbox could not be published; it will be'))
+      .catch(onError)
       .finally(() => {
         running = undefined;
       });
   };
-  const timer = setInterval(wake, POLL_MILLISECONDS);
+  const timer = setInterval(wake, milliseconds);
   timer.unref();
-  wake();
-
   return {
     wake,
     close: async () => {
@@ -101,41 +161,101 @@ export function startOutboxRelay(
   };
 }
 
-async function publishBatch(db: TenantDatabase<RawStatements>, messaging: Messaging): Promise<number> {
+async function publishBatch(
+  db: TenantDatabase<RawStatements>,
+  messaging: Messaging,
+  confirmSeconds: number,
+): Promise<number> {
   return db.inPlatform(async (tx) => {
     const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
-      `SELECT tenant_id, id, sequence, name, subject, payload, actor_id, actor_name, occurred_at FROM outbox
+      `SELECT ${COLUMNS} FROM outbox
        WHERE published_at IS NULL ORDER BY sequence LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED`,
     );
     if (rows.length === 0) return 0;
-    await ensureStreamOnFailure(messaging, () =>
-      Promise.all(
-        rows.map((row) =>
-          messaging.jetstream.publish(
-            subjectOf(messaging.prefix, row.name),
-            JSON.stringify(toEnvelope(row)),
-            {
-              msgID: row.id,
-            },
-          ),
-        ),
-      ),
-    );
+    // A server that is away is found out before a batch of publications waits for it.
+    await messaging.check();
+    await publish(messaging, rows, ({ id }) => id);
     await tx.$executeRawUnsafe(
-      'UPDATE outbox SET published_at = now() WHERE published_at IS NULL AND id = ANY($1::uuid[])',
-      rows.map(({ id }) => id),
+      `UPDATE outbox SET published_at = now(), check_at = now() + make_interval(secs => $3::integer)
+       FROM ${NAMED} WHERE outbox.tenant_id = named.tenant_id AND outbox.id = named.id`,
+      ...namesOf(rows),
+      confirmSeconds,
     );
     return rows.length;
   });
 }
 
-/** Somebody may have deleted the stream; it is made again and the publication repeated once. */
-async function ensureStreamOnFailure(messaging: Messaging, publish: () => Promise<unknown>): Promise<void> {
+/** Asks whether published facts arrived, and publishes again those that somebody misses. */
+async function sweep(
+  db: TenantDatabase<RawStatements>,
+  messaging: Messaging,
+  confirmSeconds: number,
+  log: Log,
+): Promise<number> {
+  return db.inPlatform(async (tx) => {
+    await tx.$executeRawUnsafe(
+      `DELETE FROM outbox WHERE (tenant_id, id) IN (
+         SELECT tenant_id, id FROM outbox WHERE occurred_at < now() - interval '${RETENTION_DAYS} days'
+           AND published_at IS NOT NULL LIMIT ${SWEEP_SIZE})`,
+    );
+    const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
+      `SELECT ${COLUMNS} FROM outbox
+       WHERE check_at <= now() ORDER BY check_at, sequence LIMIT ${SWEEP_SIZE} FOR UPDATE SKIP LOCKED`,
+    );
+    if (rows.length === 0) return 0;
+    await messaging.check();
+    const { missing, unknown } = await findMissing(messaging, rows);
+    const lost = rows.filter(({ id }) => missing.has(id));
+    if (lost.length > 0) log.warn({ count: lost.length }, 'facts did not arrive; publishing them again');
+    // With the first message id JetStream would drop them as duplicates.
+    await publish(messaging, lost, ({ id }) => `${id}.${newId()}`);
+    await tx.$executeRawUnsafe(
+      `UPDATE outbox
+       SET check_at = CASE WHEN outbox.id = ANY($3::uuid[]) THEN now() + make_interval(secs => $4::integer) END
+       FROM ${NAMED} WHERE outbox.tenant_id = named.tenant_id AND outbox.id = named.id`,
+      ...namesOf(rows),
+      rows.filter(({ id }) => missing.has(id) || unknown.has(id)).map(({ id }) => id),
+      confirmSeconds,
+    );
+    return rows.length;
+  });
+}
+
+/** Puts facts of these names up for a new check, since a consumer came that may never have had them. */
+async function recheck(
+  db: TenantDatabase<RawStatements>,
+  names: string[],
+  confirmSeconds: number,
+): Promise<void> {
+  await db.inPlatform((tx) =>
+    tx.$executeRawUnsafe(
+      `UPDATE outbox SET check_at = now() + make_interval(secs => $2::integer)
+       WHERE name = ANY($1::text[]) AND published_at IS NOT NULL AND check_at IS NULL`,
+      names,
+      confirmSeconds,
+    ),
+  );
+}
+
+/** Publishes all rows. Somebody may have deleted the stream; then it is made again and the publication repeated once. */
+async function publish(
+  messaging: Messaging,
+  rows: readonly OutboxRow[],
+  messageIdOf: (row: OutboxRow) => string,
+): Promise<void> {
+  const publishAll = () =>
+    Promise.all(
+      rows.map((row) =>
+        messaging.jetstream.publish(subjectOf(messaging.prefix, row.name), JSON.stringify(toEnvelope(row)), {
+          msgID: messageIdOf(row),
+        }),
+      ),
+    );
   try {
-    await publish();
+    await publishAll();
   } catch {
     await ensureStream(messaging);
-    await publish();
+    await publishAll();
   }
 }
 
