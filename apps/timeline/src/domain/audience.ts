@@ -1,0 +1,15 @@
+import { holds, type Caller } from '@plinth/kernel/caller';
+
+/**
+ * What part of a timeline somebody sees. This is the one place that decides who sees internal notes; every query,
+ * count, notification, file and export of this service is asked for an audience.
+ */
+export interface Audience {
+  tenantId: string;
+  seesInternal: boolean;
+}
+
+export const audienceOf = (caller: Caller): Audience => ({
+  tenantId: caller.tenantId,
+  seesInternal: holds(caller, 'Timeline.InternalNotes.Read'),
+});
