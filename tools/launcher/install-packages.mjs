@@ -15,10 +15,14 @@ export async function installPackages(progress) {
     task.doing('installing with npm ci');
     const { npm_node_execpath: node, npm_execpath: cli } = process.env;
     const [command, ...before] = node !== undefined && cli !== undefined ? [node, cli] : ['npm'];
-    await run(/** @type {string} */ (command), [...before, 'ci', '--no-audit', '--no-fund'], {
-      name: 'npm ci',
-      cwd: root,
-    });
+    await run(
+      /** @type {string} */ (command),
+      [...before, 'ci', '--no-audit', '--no-fund', '--loglevel=warn'],
+      {
+        name: 'npm ci',
+        cwd: root,
+      },
+    );
     task.result('installed');
   });
 }

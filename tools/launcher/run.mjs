@@ -14,11 +14,11 @@ process.on('exit', () => running.forEach((child) => child.kill()));
  * Runs a program to its end and answers what it printed. Fails with its last lines.
  * @param {string} command
  * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { name?: string }} [options] `detached`
- *   lets it finish even when the launcher is stopped
+ * @param {import('node:child_process').SpawnOptions & { name?: string, linesShown?: number }} [options]
+ *   `detached` lets it finish even when the launcher is stopped
  * @returns {Promise<string>}
  */
-export function run(command, args, { name = command, ...options } = {}) {
+export function run(command, args, { name = command, linesShown = 15, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     if (options.detached !== true) running.add(child);
@@ -30,7 +30,11 @@ export function run(command, args, { name = command, ...options } = {}) {
       running.delete(child);
       if (code === 0) resolve(output);
       else
-        reject(new LauncherError(`${name} failed (${signal ?? `exit ${code}`}):\n${lastLines(output, 15)}`));
+        reject(
+          new LauncherError(
+            `${name} failed (${signal ?? `exit ${code}`}):\n${lastLines(output, linesShown)}`,
+          ),
+        );
     });
   });
 }

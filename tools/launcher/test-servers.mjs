@@ -1,11 +1,12 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { writeJson } from './json-file.mjs';
+import { readJson, writeJson } from './json-file.mjs';
 import { withLock } from './lock.mjs';
 import { tell } from './messages.mjs';
 import { createFolders, layoutOf } from './paths.mjs';
+import { identify, isAlive } from './process-identity.mjs';
 import { probe } from './probes.mjs';
 import { createProgress } from './progress.mjs';
 import { LauncherError } from './run.mjs';
@@ -17,6 +18,7 @@ import { Supervisor } from './supervisor.mjs';
 
 const layout = layoutOf(join('.plinth', 'test'));
 const addressesFile = join(layout.data, 'servers.json');
+const usersFolder = join(layout.data, 'users');
 const recoverWithinSeconds = 60;
 const self = fileURLToPath(import.meta.url);
 
@@ -40,20 +42,36 @@ const configured = {
 
 /**
  * Makes sure that the servers of the tests run, for everybody who tests in this checkout at the same time.
+ * @param {number} [user] the process that uses them
  * @returns {Promise<boolean>} whether this call started them
  */
-export function startTestServers() {
+export function startTestServers(user) {
   return withLock(layout.lock, async () => {
+    if (user !== undefined) addUser(user);
     if (await areHealthy()) return false;
-    await stopTestServers();
+    await stopPlatform(layout);
     await startDetached();
     return true;
   });
 }
 
-export async function stopTestServers() {
+async function stopTestServers() {
   await stopPlatform(layout);
   rmSync(addressesFile, { force: true });
+  rmSync(usersFolder, { recursive: true, force: true });
+}
+
+/** Notes a process that uses the servers, so that nobody ends them under it. @param {number} pid */
+function addUser(pid) {
+  writeJson(join(usersFolder, `${pid}.json`), identify(pid));
+}
+
+/** Ends the servers unless another test run still uses them. */
+export function stopTestServersWhenUnused() {
+  return withLock(layout.lock, async () => {
+    const files = existsSync(usersFolder) ? readdirSync(usersFolder) : [];
+    if (!files.some((file) => isAlive(readJson(join(usersFolder, file), undefined)))) await stopTestServers();
+  });
 }
 
 /** Somebody else's tests may be running on them: servers that are only slow or restarting are waited for. */
@@ -123,11 +141,11 @@ async function stopAndExit(supervisor, code) {
 }
 
 async function main() {
-  const command = process.argv[2];
+  const [command, user] = process.argv.slice(2);
   if (command === 'supervise') await supervise();
-  else if (command === 'start') await startTestServers();
+  else if (command === 'start') await startTestServers(user === undefined ? undefined : Number(user));
   else if (command === 'stop') await withLock(layout.lock, stopTestServers);
-  else console.log('usage: node tools/launcher/test-servers.mjs start | stop');
+  else console.log('usage: node tools/launcher/test-servers.mjs start [pid of the test run] | stop');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

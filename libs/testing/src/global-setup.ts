@@ -8,7 +8,7 @@ const root = join(__dirname, '../../..');
 /** Makes sure, before any test, that the servers run and every service has a migrated database to clone. */
 // eslint-disable-next-line no-restricted-syntax -- jest asks for a default export
 export default function globalSetup(): void {
-  runNode('tools/launcher/test-servers.mjs', ['start'], 'inherit');
+  runNode('tools/launcher/test-servers.mjs', ['start', String(process.pid)], 'inherit');
   const servers = JSON.parse(readFileSync(join(root, '.plinth/test/servers.json'), 'utf8'));
   const templates = runNode('tools/migrate/test-templates.ts', [], 'pipe', {
     MIGRATE_DATABASE_URL: servers.postgresUrl,

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export type RunningPlatform = {
+  readonly url: string;
+  /** Process ids by process name, as they are now: a process that was killed comes back with another id. */
+  processIds(): Record<string, number | undefined>;
+  stop(): Promise<void>;
+};
+
+const root = join(__dirname, '../../..');
+const runFile = promisify(execFile);
+
+/** Starts the whole platform as `npm start` does, with data and servers of its own; returns when it is ready. */
+export async function startPlatform(options: {
+  dataDirectory: string;
+  port?: number;
+}): Promise<RunningPlatform> {
+  const port = options.port ?? (await freePort());
+  const data = ['--data', options.dataDirectory];
+  await launcher('start.mjs', ['--detach', '--port', String(port), ...data]);
+  return {
+    url: `http://localhost:${port}`,
+    processIds: () => readProcessIds(options.dataDirectory),
+    stop: () => launcher('stop.mjs', data),
+  };
+}
+
+async function launcher(script: string, args: string[]): Promise<void> {
+  const node = join(root, 'node_modules/.bin/node');
+  try {
+    await runFile(node, [join(root, 'tools/launcher', script), ...args], { cwd: root });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`The platform did not obey ${script}:\n${stdout}${stderr}`);
+  }
+}
+
+function readProcessIds(dataDirectory: string): Record<string, number | undefined> {
+  const state: { processes: { name: string; pid?: number }[] } = JSON.parse(
+    readFileSync(join(dataDirectory, 'processes.json'), 'utf8'),
+  );
+  return Object.fromEntries(state.processes.map(({ name, pid }) => [name, pid]));
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
