@@ -105,7 +105,7 @@ export const entityMoved = <Area extends string>(area: Area) =>
   eventType(`${area}.entity-moved`, EntityMoved);
 
 /** Every fact that the workflow service tells. */
-export const workflowEvents = [
+export const workflowEvents = {
   transitionExecuted,
   approvalRequested,
   approvalGranted,
@@ -113,4 +113,4 @@ export const workflowEvents = [
   approvalReminded,
   approvalEscalated,
   definitionChanged,
-];
+};
