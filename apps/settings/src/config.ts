@@ -1,0 +1,17 @@
+import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/config';
+import { z } from 'zod';
+
+export const SettingsConfig = z.object({
+  ...serviceEnvironment,
+  DATABASE_URL_SETTINGS: databaseUrl(),
+  SETTINGS_ENCRYPTION_KEYS: keys().describe(
+    'Secrets that encrypt secret values at rest, comma-separated; the first one encrypts.',
+  ),
+  SETTINGS_VALUES: z
+    .string()
+    .default('{}')
+    .transform((json) => z.record(z.string(), z.string()).parse(JSON.parse(json)))
+    .describe('The Config level of the cascade: JSON object from setting name to value.'),
+});
+
+export type SettingsConfig = z.output<typeof SettingsConfig>;

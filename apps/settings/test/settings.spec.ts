@@ -1,0 +1,294 @@
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { aCaller } from '@plinth/testing/http';
+import { Client } from 'pg';
+import { startSettings, type Settings } from './start-settings';
+
+const CULTURE = 'Service.Localization.PreferredCulture';
+const ZONE = 'Service.Timing.PreferredTimezone';
+
+let service: Settings;
+beforeAll(async () => {
+  service = await startSettings({ environment: { SETTINGS_VALUES: JSON.stringify({ [ZONE]: 'Etc/UTC' }) } });
+  await service.definitions.register('test', [
+    definition({ name: 'Test.TenantOnly', scopes: ['tenant'] }),
+    definition({ name: 'Test.Secret', isSecret: true }),
+    definition({ name: 'Test.Hidden', isVisibleToUsers: false }),
+  ]);
+});
+afterAll(() => service.close());
+
+const definition = (parts: object) => ({
+  name: 'Test.Any',
+  description: 'for tests',
+  defaultValue: null,
+  scopes: ['user' as const, 'tenant' as const, 'global' as const],
+  isVisibleToUsers: true,
+  isSecret: false,
+  schema: { type: 'string' },
+  ...parts,
+});
+
+const aHost = () => aCaller({ tenantId: HOST_TENANT_ID });
+const codes = (rule: string) => [`Service:Validation:${rule}Validator`];
+
+describe('GET /settings/{scope}/{name}', () => {
+  it('answers the first value that is not null: user, tenant, global, config, default', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const host = service.as(aHost());
+    const value = async () => (await http.get(`/settings/user/${ZONE}`)).body.value;
+
+    expect(await value()).toBe('Etc/UTC');
+    await host.put(`/settings/global/${ZONE}`, { value: 'Europe/London' });
+    expect(await value()).toBe('Europe/London');
+    await http.put(`/settings/tenant/${ZONE}`, { value: 'Europe/Paris' });
+    expect(await value()).toBe('Europe/Paris');
+    await http.put(`/settings/user/${ZONE}`, { value: 'America/Montreal' });
+    expect(await value()).toBe('America/Montreal');
+
+    expect((await http.delete(`/settings/user/${ZONE}`)).status).toBe(204);
+    expect(await value()).toBe('Europe/Paris');
+    expect((await http.put(`/settings/tenant/${ZONE}`, { value: null })).status).toBe(204);
+    expect(await value()).toBe('Europe/London');
+    await host.delete(`/settings/global/${ZONE}`);
+    expect(await value()).toBe('Etc/UTC');
+  });
+
+  it('is private to user and tenant', async () => {
+    const ada = aCaller();
+    await service.as(ada).put(`/settings/user/${CULTURE}`, { value: 'fr' });
+    const colleague = service.as({ ...ada, userId: 'someone-else' });
+    expect((await colleague.get(`/settings/user/${CULTURE}`)).body).toEqual({ name: CULTURE, value: null });
+    const namesake = service.as(aCaller({ userId: ada.userId }));
+    expect((await namesake.get(`/settings/user/${CULTURE}`)).body).toEqual({ name: CULTURE, value: null });
+  });
+
+  it('tells caches that it is personal, and answers 304 to a matching tag', async () => {
+    const http = service.as(aCaller());
+    const first = await http.get(`/settings/user/${CULTURE}`);
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
+    const etag = first.headers.get('etag')!;
+    expect((await http.get(`/settings/user/${CULTURE}`, { headers: { 'if-none-match': etag } })).status).toBe(
+      304,
+    );
+  });
+
+  it('is 404 for a setting that nobody defines, or that is not for users', async () => {
+    const http = service.as(aCaller());
+    const response = await http.get('/settings/user/Test.Nowhere');
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.body).toMatchObject({
+      type: expect.stringMatching(/\/problems\/setting-not-defined$/),
+      status: 404,
+    });
+    expect((await http.get('/settings/user/Test.Hidden')).status).toBe(404);
+    expect((await http.get('/settings/tenant/Test.Hidden')).status).toBe(200);
+  });
+
+  it('is 400 for a scope that is not one of the three', async () => {
+    expect((await service.as(aCaller()).get(`/settings/planet/${CULTURE}`)).status).toBe(400);
+  });
+});
+
+describe('GET /settings/{scope}', () => {
+  it('lists the resolved values of all visible settings', async () => {
+    const http = service.as(aCaller());
+    await http.put(`/settings/tenant/${CULTURE}`, { value: 'fr-CA' });
+    const user = (await http.get('/settings/user')).body;
+    expect(user).toMatchObject({ [CULTURE]: 'fr-CA', [ZONE]: 'Etc/UTC', 'Test.TenantOnly': null });
+    expect(user).not.toHaveProperty(['Test.Hidden']);
+    expect((await http.get('/settings/tenant')).body).toHaveProperty(['Test.Hidden'], null);
+  });
+});
+
+describe('PUT /settings/{scope}/{name}', () => {
+  it.each([
+    ['no JSON', '{', 400],
+    ['a number', { value: 7 }, 400],
+    ['nothing', '', 400],
+    ['no value', {}, 422],
+    ['a value that breaks the schema', { value: 'no culture' }, 422],
+    ['NUL', { value: 'fr\0' }, 422],
+  ])('refuses %s and keeps what was there', async (_, body, status) => {
+    const http = service.as(aCaller());
+    await http.put(`/settings/user/${CULTURE}`, { value: 'fr' });
+    const response = await http.put(`/settings/user/${CULTURE}`, body);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
+  });
+
+  it('names the broken rule', async () => {
+    const http = service.as(aCaller());
+    expect((await http.put(`/settings/user/${CULTURE}`, {})).body.errors).toEqual({
+      value: codes('NotEmpty'),
+    });
+    expect((await http.put(`/settings/user/${CULTURE}`, { value: 'no culture' })).body.errors).toEqual({
+      value: codes('Format'),
+    });
+  });
+
+  it('is 409 at a scope that the definition does not allow', async () => {
+    expect((await service.as(aCaller()).put('/settings/user/Test.TenantOnly', { value: 'x' })).status).toBe(
+      409,
+    );
+  });
+
+  it('needs the permission of the scope, and the host tenant for global', async () => {
+    const stranger = service.as(aCaller({ permissions: [] }));
+    expect((await stranger.put(`/settings/user/${CULTURE}`, { value: 'fr' })).status).toBe(204);
+    expect((await stranger.put(`/settings/tenant/${CULTURE}`, { value: 'fr' })).status).toBe(403);
+    expect((await stranger.get('/settings/tenant')).status).toBe(403);
+    const administrator = service.as(aCaller());
+    expect((await administrator.put(`/settings/global/${CULTURE}`, { value: 'fr' })).status).toBe(403);
+    expect((await administrator.get('/settings/global')).status).toBe(403);
+    expect((await service.as(aHost()).get('/settings/global')).status).toBe(200);
+  });
+
+  it('honours If-Match: a stale tag is 409 and changes nothing', async () => {
+    const http = service.as(aCaller());
+    const etag = (await http.get(`/settings/user/${CULTURE}`)).headers.get('etag')!;
+    const matching = { headers: { 'if-match': etag } };
+    expect((await http.put(`/settings/user/${CULTURE}`, { value: 'fr' }, matching)).status).toBe(204);
+    expect((await http.put(`/settings/user/${CULTURE}`, { value: 'en' }, matching)).status).toBe(409);
+    expect((await http.delete(`/settings/user/${CULTURE}`, matching)).status).toBe(409);
+    expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
+  });
+
+  it('makes one effect of one operation, however often it is repeated', async () => {
+    const caller = aCaller();
+    const retried = service.as({ ...caller, operationId: 'one-operation' });
+    const http = service.as(caller);
+    await retried.put(`/settings/user/${CULTURE}`, { value: 'fr' });
+    await http.put(`/settings/user/${CULTURE}`, { value: 'en' });
+    expect((await retried.put(`/settings/user/${CULTURE}`, { value: 'fr' })).status).toBe(204);
+    expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('en');
+  });
+
+  it('keeps secrets sealed at rest and masked in every answer', async () => {
+    const http = service.as(aCaller());
+    await http.put('/settings/tenant/Test.Secret', { value: 'open sesame' });
+    expect((await http.get('/settings/tenant/Test.Secret')).body.value).toBe('***');
+    expect((await http.get('/settings/user')).body['Test.Secret']).toBe('***');
+    expect((await http.get('/settings/tenant/Test.Secret/history')).text).not.toContain('sesame');
+    expect((await http.get('/settings/effective')).text).not.toContain('sesame');
+    const admin = new Client({ connectionString: service.database!.adminUrl });
+    await admin.connect();
+    const { rows } = await admin.query(`SELECT value FROM setting_value WHERE name = 'Test.Secret'`);
+    await admin.end();
+    expect(rows).toHaveLength(1);
+    expect(rows[0].value).not.toContain('sesame');
+  });
+});
+
+describe('DELETE /settings/{scope}/{name}', () => {
+  it('is 204 also where nothing is set', async () => {
+    expect((await service.as(aCaller()).delete(`/settings/user/${CULTURE}`)).status).toBe(204);
+  });
+});
+
+describe('PUT /settings/{scope}', () => {
+  it('sets what can be set and says of each item how it went', async () => {
+    const http = service.as(aCaller());
+    const response = await http.put('/settings/user', {
+      items: [
+        { name: CULTURE, value: 'fr' },
+        { name: 'Test.Nowhere', value: 'x' },
+        { name: ZONE, value: 'Mars/Olympus' },
+        { name: 'Test.TenantOnly', value: 'x' },
+      ],
+    });
+    expect(response.status).toBe(207);
+    expect(response.body).toMatchObject({ successCount: 1, failureCount: 3 });
+    expect(
+      response.body.results.map((result: { error: { status: number } | null }) => result.error?.status),
+    ).toEqual([undefined, 404, 422, 409]);
+    expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
+  });
+
+  it.each([
+    [{ items: [] }],
+    [{}],
+    [{ items: Array.from({ length: 501 }, () => ({ name: CULTURE, value: 'fr' })) }],
+  ])('refuses a batch that is empty, missing or too long', async (body) => {
+    expect((await service.as(aCaller()).put('/settings/user', body)).status).toBe(422);
+  });
+});
+
+describe('locks', () => {
+  it('refuse changes below their level and let the level itself change', async () => {
+    const http = service.as(aCaller());
+    await http.put(`/settings/user/${CULTURE}`, { value: 'en' });
+    await http.put(`/settings/tenant/${CULTURE}`, { value: 'fr' });
+    expect((await http.put(`/settings/tenant/${CULTURE}/lock`)).status).toBe(204);
+    expect((await http.put(`/settings/user/${CULTURE}`, { value: 'en-GB' })).status).toBe(409);
+    expect((await http.put(`/settings/tenant/${CULTURE}`, { value: 'fr-CA' })).status).toBe(204);
+    expect((await http.get('/settings/effective')).body[CULTURE]).toEqual({
+      value: 'fr-CA',
+      source: 'Tenant',
+      locked: true,
+      overrides: [],
+    });
+    expect((await http.delete(`/settings/tenant/${CULTURE}/lock`)).status).toBe(204);
+    expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('en');
+  });
+
+  it('stand at tenant or global level only', async () => {
+    expect((await service.as(aCaller()).put(`/settings/user/${CULTURE}/lock`)).status).toBe(409);
+  });
+});
+
+describe('GET /settings/effective', () => {
+  it('tells where a value comes from and what it overrides', async () => {
+    const http = service.as(aCaller());
+    await http.put(`/settings/tenant/${ZONE}`, { value: 'Europe/Paris' });
+    expect((await http.get('/settings/effective')).body[ZONE]).toEqual({
+      value: 'Europe/Paris',
+      source: 'Tenant',
+      locked: false,
+      overrides: [{ source: 'Config', value: 'Etc/UTC' }],
+    });
+  });
+});
+
+describe('GET /settings/definitions', () => {
+  it('describes every setting; users are not shown what is not theirs', async () => {
+    const names = (definitions: { name: string }[]) => definitions.map(({ name }) => name);
+    const all = (await service.as(aCaller()).get('/settings/definitions')).body;
+    expect(names(all)).toEqual(expect.arrayContaining([CULTURE, ZONE, 'Test.Hidden']));
+    expect(all[0]).toEqual({
+      name: expect.any(String),
+      description: expect.any(String),
+      defaultValue: null,
+      scopes: expect.any(Array),
+      isVisibleToUsers: expect.any(Boolean),
+      isSecret: expect.any(Boolean),
+      schema: expect.any(Object),
+    });
+    const shown = (await service.as(aCaller({ permissions: [] })).get('/settings/definitions')).body;
+    expect(names(shown)).not.toContain('Test.Hidden');
+  });
+});
+
+describe('GET /settings/{scope}/{name}/history', () => {
+  it('lists changes newest first, by page and by cursor', async () => {
+    const http = service.as(aCaller());
+    for (const value of ['fr', 'en', 'en-GB']) await http.put(`/settings/user/${CULTURE}`, { value });
+    const path = `/settings/user/${CULTURE}/history`;
+    const page = (await http.get(path)).body;
+    expect(page).toMatchObject({ totalCount: 3, hasMore: false });
+    expect(page.items.map((item: { newValue: string }) => item.newValue)).toEqual(['en-GB', 'en', 'fr']);
+
+    const first = (await http.get(`${path}?cursor=&pageSize=2`)).body;
+    expect(first).toMatchObject({ totalCount: null, hasMore: true });
+    const second = (await http.get(`${path}?pageSize=2&cursor=${first.nextCursor}`)).body;
+    expect([...first.items, ...second.items]).toEqual(page.items);
+    expect(second).toMatchObject({ hasMore: false, nextCursor: null });
+  });
+
+  it('refuses a cursor that it did not make', async () => {
+    const http = service.as(aCaller());
+    expect((await http.get(`/settings/user/${CULTURE}/history?cursor=AAAA`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,47 @@
+import { createServer, type Server } from 'node:http';
+import { serveGrpc, type GrpcService } from '@plinth/runtime/grpc';
+import { listen, serveAdmin, type Health } from '@plinth/runtime/health';
+import type { Close } from '@plinth/runtime/lifecycle';
+import type { Log } from '@plinth/runtime/log';
+import type { Express } from 'express';
+import type { Registry } from 'prom-client';
+
+interface Served {
+  config: { HTTP_HOST: string; HTTP_PORT: number; GRPC_PORT: number; ADMIN_PORT: number };
+  log: Log;
+  health: Health;
+  metrics: Registry;
+}
+
+/** Longer than the gateway keeps an idle connection, so that the gateway is always the one who lets go. */
+const KEEP_ALIVE_MILLISECONDS = 65_000;
+const HEADERS_MILLISECONDS_MAX = 10_000;
+
+/** Opens the ports of a service; on the way down requests in flight are finished before the parts close. */
+export async function serveService(
+  app: Express,
+  grpcServices: readonly GrpcService[],
+  { config, log, health, metrics }: Served,
+  onClose: (close: Close) => void,
+): Promise<void> {
+  const admin = await serveAdmin(config, health, metrics);
+  onClose(admin.close);
+  const grpc = await serveGrpc(config, grpcServices);
+  onClose(grpc.close);
+  const server = createServer(app);
+  server.keepAliveTimeout = KEEP_ALIVE_MILLISECONDS;
+  server.headersTimeout = HEADERS_MILLISECONDS_MAX;
+  // Uploads last as long as they last; the gateway bounds what comes from outside.
+  server.requestTimeout = 0;
+  const port = await listen(server, config.HTTP_PORT, config.HTTP_HOST);
+  onClose(() => finish(server));
+  onClose(() => health.drain());
+  log.info({ http: port, grpc: grpc.port, admin: admin.port }, 'ready');
+}
+
+/** Stops taking connections, lets go of idle ones, and waits for requests in flight. */
+export const finish = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
