@@ -55,3 +55,21 @@ function canonical(range: string): string | undefined {
     return undefined;
   }
 }
+
+export interface Wishes {
+  /** What the address asks for; it decides alone. */
+  asked: string | undefined;
+  /** What the signed-in caller prefers. */
+  preferred: string | undefined;
+  acceptLanguage: string | undefined;
+}
+
+/** The culture to answer in, from what is known of the one who asks; the default where nothing fits. */
+export function chooseCulture(
+  { asked, preferred, acceptLanguage }: Wishes,
+  isKnown: (culture: string) => boolean,
+): string {
+  if (asked !== undefined) return findCulture(asked, isKnown) ?? DEFAULT_CULTURE;
+  const preference = preferred === undefined ? undefined : findCulture(preferred, isKnown);
+  return preference ?? negotiateCulture(acceptLanguage, isKnown) ?? DEFAULT_CULTURE;
+}

@@ -1,0 +1,20 @@
+import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
+import { createService } from '@plinth/conventions/api';
+import type { Express } from 'express';
+import type { Deps } from './compose';
+import { mountBootstrap } from './routes/bootstrap';
+import { endpointsWithoutStore, mountMissingStore, mountOverrides } from './routes/overrides';
+
+export function createApp(deps: Deps): Express {
+  const { base, overrides } = deps;
+  return createService(
+    'localization',
+    overrides ? localizationEndpoints : endpointsWithoutStore,
+    deps,
+    (api) => {
+      mountBootstrap(api, deps);
+      if (overrides) mountOverrides(api, { base, overrides });
+      else mountMissingStore(api);
+    },
+  );
+}

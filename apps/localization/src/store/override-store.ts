@@ -1,0 +1,238 @@
+import { overrideChanged } from '@plinth/contracts/localization/events';
+import type { Caller } from '@plinth/kernel/caller';
+import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/kernel/entity-tag';
+import { newId } from '@plinth/kernel/uuid';
+import { appendToOutbox } from '@plinth/runtime/outbox';
+import { isUniqueViolation, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres';
+import { emptyRecord, type Override, type Texts } from '../domain/texts';
+import type { Prisma } from '../generated/client';
+
+export type OverrideKey = Omit<Override, 'value'>;
+type Bundle = Pick<Override, 'resourceName' | 'cultureName'>;
+type Tx = Prisma.TransactionClient;
+
+/** The texts that tenants say in their own words. */
+export interface OverrideStore {
+  find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
+  /** Texts of one resource and culture by their keys. */
+  list(tenantId: string, bundle: Bundle): Promise<Texts>;
+  /** All overrides of a tenant in these cultures. */
+  inCultures(tenantId: string, cultures: readonly string[]): Promise<Override[]>;
+  /** The cultures in which a tenant has overrides. */
+  cultures(tenantId: string): Promise<string[]>;
+  /** Grows with every change of a tenant's overrides. */
+  version(tenantId: string): Promise<bigint>;
+  /** Creates or updates one. @throws Problem `stale-version` */
+  put(caller: Caller, override: Override, ifMatch: IfMatch): Promise<{ etag: string }>;
+  /** Creates or updates many in one step, told as one fact; where a text comes twice, its last value counts. */
+  putMany(caller: Caller, overrides: readonly Override[]): Promise<void>;
+  /** Removes one; nothing happens where there is none. @throws Problem `stale-version` */
+  remove(caller: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<void>;
+}
+
+const OPERATIONS_KEPT_DAYS = 2;
+
+export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: string) => void): OverrideStore {
+  /** Runs a write once for each operation, whatever is repeated, and tells of it after the commit. */
+  const write = async <Answer extends Prisma.InputJsonValue>(
+    caller: Caller,
+    execute: (tx: Tx) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const run = () => db.inTenant(caller.tenantId, (tx) => once(tx, caller, execute));
+    const answer = await run().catch((error: unknown) => {
+      if (caller.operationId && isUniqueViolation(error, 'operation_id')) return run();
+      throw error;
+    });
+    onChange(caller.tenantId);
+    return answer;
+  };
+
+  return {
+    find: (tenantId, key) =>
+      db.inTenant(tenantId, async (tx) => {
+        const row = await tx.override.findUnique({ where: uniqueKey(tenantId, key) });
+        return row ? { override: { ...key, value: row.value }, etag: tagOf(row) } : undefined;
+      }),
+
+    list: (tenantId, { resourceName, cultureName }) =>
+      db.inTenant(tenantId, async (tx) => {
+        const rows = await tx.override.findMany({
+          where: { tenantId, resourceName, cultureName },
+          select: { key: true, value: true },
+          orderBy: { key: 'asc' },
+        });
+        const texts = emptyRecord<string>();
+        for (const { key, value } of rows) texts[key] = value;
+        return texts;
+      }),
+
+    inCultures: (tenantId, cultures) =>
+      db.inTenant(tenantId, (tx) =>
+        tx.override.findMany({
+          where: { tenantId, cultureName: { in: [...cultures] } },
+          select: { resourceName: true, cultureName: true, key: true, value: true },
+          orderBy: [{ resourceName: 'asc' }, { key: 'asc' }],
+        }),
+      ),
+
+    cultures: (tenantId) =>
+      db.inTenant(tenantId, async (tx) => {
+        const rows = await tx.$queryRawUnsafe<{ culture_name: string }[]>(CULTURES, tenantId);
+        return rows.map(({ culture_name }) => culture_name);
+      }),
+
+    version: (tenantId) =>
+      db.inTenant(tenantId, async (tx) => {
+        const row = await tx.overrideVersion.findUnique({ where: { tenantId } });
+        return row?.version ?? 0n;
+      }),
+
+    put: (caller, override, ifMatch) =>
+      write(caller, async (tx) => {
+        const row = await putOne(tx, caller, override, ifMatch);
+        await tellChange(tx, caller, [override]);
+        return { etag: tagOf(row) };
+      }),
+
+    putMany: async (caller, overrides) => {
+      if (overrides.length === 0) return;
+      await write(caller, async (tx) => {
+        await tx.$executeRawUnsafe(PUT_MANY, ...putManyValues(caller, overrides));
+        await tellChange(tx, caller, overrides);
+        return {};
+      });
+    },
+
+    remove: async (caller, key, ifMatch) => {
+      await write(caller, async (tx) => {
+        if (await removeOne(tx, caller, key, ifMatch)) await tellChange(tx, caller, [key]);
+        return {};
+      });
+    },
+  };
+}
+
+/** The cultures of a tenant by hops through the index, so that it costs as much as there are cultures, not rows. */
+const CULTURES = `
+  WITH RECURSIVE culture AS (
+    (SELECT culture_name FROM override WHERE tenant_id = $1::uuid ORDER BY culture_name LIMIT 1)
+    UNION ALL
+    SELECT (SELECT next.culture_name FROM override next
+            WHERE next.tenant_id = $1::uuid AND next.culture_name > culture.culture_name
+            ORDER BY next.culture_name LIMIT 1)
+    FROM culture WHERE culture.culture_name IS NOT NULL
+  )
+  SELECT culture_name FROM culture WHERE culture_name IS NOT NULL`;
+
+const PUT_MANY = `
+  INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, modified_by)
+  SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, $2
+  FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS item (id, resource_name, culture_name, key, value)
+  ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
+    value = excluded.value, version = override.version + 1, modified_at = now(), modified_by = excluded.modified_by`;
+
+/** Each text once, in the order of the index: two batches then never wait for each other in a circle. */
+function putManyValues(caller: Caller, overrides: readonly Override[]): unknown[] {
+  const lastByKey = new Map(
+    overrides.map((one) => [JSON.stringify([one.resourceName, one.cultureName, one.key]), one]),
+  );
+  const rows = [...lastByKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);
+  return [
+    caller.tenantId,
+    caller.userId,
+    rows.map(() => newId()),
+    rows.map(({ resourceName }) => resourceName),
+    rows.map(({ cultureName }) => cultureName),
+    rows.map(({ key }) => key),
+    rows.map(({ value }) => value),
+  ];
+}
+
+async function putOne(tx: Tx, { tenantId, userId }: Caller, override: Override, ifMatch: IfMatch) {
+  const { value, ...key } = override;
+  const change = { value, version: { increment: 1 }, modifiedAt: new Date(), modifiedBy: userId };
+  if (ifMatch === undefined) {
+    return tx.override.upsert({
+      where: uniqueKey(tenantId, key),
+      create: { tenantId, id: newId(), ...override, modifiedBy: userId },
+      update: change,
+    });
+  }
+  const row = await tx.override.findUnique({ where: uniqueKey(tenantId, key) });
+  requireMatch(ifMatch, row ? tagOf(row) : undefined);
+  const { id, version } = row!;
+  const { count } = await tx.override.updateMany({ where: { tenantId, id, version }, data: change });
+  if (count === 0) throw staleVersion();
+  return { id, version: version + 1 };
+}
+
+/** Answers whether there was one. */
+async function removeOne(tx: Tx, { tenantId }: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<boolean> {
+  const row = await tx.override.findUnique({ where: uniqueKey(tenantId, key) });
+  requireMatch(ifMatch, row ? tagOf(row) : undefined);
+  if (!row) return false;
+  const { id, version } = row;
+  const asRead = ifMatch === undefined ? {} : { version };
+  const { count } = await tx.override.deleteMany({ where: { tenantId, id, ...asRead } });
+  if (count === 0 && ifMatch !== undefined) throw staleVersion();
+  return count > 0;
+}
+
+/**
+ * Counts a change and tells of it; the last thing a transaction does, because the counter is a lock that all writers
+ * of the tenant share. Every way of changing overrides ends here, so that replicas see each change.
+ */
+export async function tellChange(
+  tx: RawStatements,
+  { tenantId, userId, userName }: Pick<Caller, 'tenantId' | 'userId' | 'userName'>,
+  changed: readonly Bundle[],
+): Promise<void> {
+  const [row] = await tx.$queryRawUnsafe<{ version: bigint }[]>(
+    `INSERT INTO override_version AS stored (tenant_id, version) VALUES ($1::uuid, 1)
+     ON CONFLICT (tenant_id) DO UPDATE SET version = stored.version + 1 RETURNING version`,
+    tenantId,
+  );
+  const bundles = new Map(
+    changed.map(({ resourceName, cultureName }) => [
+      JSON.stringify([resourceName, cultureName]),
+      { resourceName, cultureName },
+    ]),
+  );
+  await appendToOutbox(tx, {
+    type: overrideChanged,
+    tenantId,
+    subject: 'overrides',
+    payload: { version: Number(row!.version), changeCount: changed.length, bundles: [...bundles.values()] },
+    actor: { userId, userName },
+  });
+}
+
+/** Finds the answer of an operation that was executed before, or executes it and keeps the answer. */
+async function once<Answer extends Prisma.InputJsonValue>(
+  tx: Tx,
+  { tenantId, operationId }: Caller,
+  execute: (tx: Tx) => Promise<Answer>,
+): Promise<Answer> {
+  if (operationId === undefined) return execute(tx);
+  const earlier = await tx.overrideOperation.findUnique({
+    where: { tenantId_operationId: { tenantId, operationId } },
+  });
+  if (earlier) return earlier.answer as Answer;
+  const keptSince = new Date(Date.now() - OPERATIONS_KEPT_DAYS * 86_400_000);
+  await tx.overrideOperation.deleteMany({ where: { tenantId, executedAt: { lt: keptSince } } });
+  // First, so that a repetition running beside this one waits here instead of doing it again.
+  await tx.overrideOperation.create({ data: { tenantId, operationId, answer: {} } });
+  const answer = await execute(tx);
+  await tx.overrideOperation.update({
+    where: { tenantId_operationId: { tenantId, operationId } },
+    data: { answer },
+  });
+  return answer;
+}
+
+const uniqueKey = (tenantId: string, { resourceName, cultureName, key }: OverrideKey) => ({
+  tenantId_resourceName_cultureName_key: { tenantId, resourceName, cultureName, key },
+});
+
+const tagOf = ({ id, version }: { id: string; version: number }): string => entityTag(`${id}-${version}`);
