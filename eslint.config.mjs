@@ -4,7 +4,11 @@ import tseslint from 'typescript-eslint';
 const services = ['settings', 'localization', 'data-exchange', 'template', 'timeline', 'workflow', 'gateway'];
 
 const typeConstraints = [
-  { sourceTag: 'type:kernel', onlyDependOnLibsWithTags: ['type:kernel'], allowedExternalImports: ['zod', 'uuid', 'fast-check'] },
+  {
+    sourceTag: 'type:kernel',
+    onlyDependOnLibsWithTags: ['type:kernel'],
+    allowedExternalImports: ['zod', 'uuid', 'fast-check'],
+  },
   {
     sourceTag: 'type:contracts',
     onlyDependOnLibsWithTags: ['type:contracts', 'type:kernel'],
@@ -14,16 +18,37 @@ const typeConstraints = [
   { sourceTag: 'type:runtime', onlyDependOnLibsWithTags: ['type:runtime', 'type:kernel'] },
   {
     sourceTag: 'type:conventions',
-    onlyDependOnLibsWithTags: ['type:conventions', 'type:contracts', 'type:kernel', 'type:runtime'],
+    onlyDependOnLibsWithTags: [
+      'type:conventions',
+      'type:contracts',
+      'type:kernel',
+      'type:proto',
+      'type:runtime',
+    ],
   },
   { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: ['type:sdk', 'type:kernel', 'type:contracts'] },
   {
     sourceTag: 'type:app',
-    onlyDependOnLibsWithTags: ['type:kernel', 'type:contracts', 'type:conventions', 'type:runtime', 'type:proto', 'type:testing'],
+    onlyDependOnLibsWithTags: [
+      'type:kernel',
+      'type:contracts',
+      'type:conventions',
+      'type:runtime',
+      'type:proto',
+      'type:testing',
+    ],
   },
   {
     sourceTag: 'type:testing',
-    onlyDependOnLibsWithTags: ['type:testing', 'type:kernel', 'type:contracts', 'type:conventions', 'type:runtime', 'type:proto', 'type:sdk'],
+    onlyDependOnLibsWithTags: [
+      'type:testing',
+      'type:kernel',
+      'type:contracts',
+      'type:conventions',
+      'type:runtime',
+      'type:proto',
+      'type:sdk',
+    ],
   },
 ];
 
@@ -44,7 +69,11 @@ export default tseslint.config(
     rules: {
       '@nx/enforce-module-boundaries': [
         'error',
-        { allow: [], enforceBuildableLibDependency: false, depConstraints: [...typeConstraints, ...scopeConstraints] },
+        {
+          allow: [],
+          enforceBuildableLibDependency: false,
+          depConstraints: [...typeConstraints, ...scopeConstraints],
+        },
       ],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -67,7 +96,16 @@ export default tseslint.config(
       'no-restricted-imports': forbid([
         testsOnly,
         {
-          group: ['express', '@prisma/*', '@nats-io/*', 'ioredis', 'pg', '**/store/*', '**/routes/*', '**/generated/*'],
+          group: [
+            'express',
+            '@prisma/*',
+            '@nats-io/*',
+            'ioredis',
+            'pg',
+            '**/store/*',
+            '**/routes/*',
+            '**/generated/*',
+          ],
           message: 'The domain decides; it does not touch the world.',
         },
       ]),

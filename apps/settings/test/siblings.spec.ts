@@ -1,0 +1,84 @@
+import { createSettingsClient, type SettingsClient } from '@plinth/conventions/settings-client';
+import { serveGrpc } from '@plinth/runtime/grpc';
+import { silentLog } from '@plinth/runtime/log';
+import { eventually } from '@plinth/testing/eventually';
+import { aCaller, TEST_KEYS } from '@plinth/testing/http';
+import type { Close } from '@plinth/runtime/lifecycle';
+import { grpcServices } from '../src/grpc/server';
+import { startSettings, type Settings } from './start-settings';
+
+const CULTURE = 'Service.Localization.PreferredCulture';
+const TOKEN = 'Sibling.Token';
+
+let service: Settings;
+let client: SettingsClient;
+let closeGrpc: Close;
+let address: string;
+
+beforeAll(async () => {
+  service = await startSettings();
+  const grpc = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, grpcServices(service));
+  closeGrpc = grpc.close;
+  address = `127.0.0.1:${grpc.port}`;
+  client = createSettingsClient(
+    { GRPC_SERVICES: { settings: address }, CALLER_KEYS: TEST_KEYS },
+    silentLog(),
+  );
+});
+afterAll(async () => {
+  await client.close();
+  await closeGrpc();
+  await service.close();
+});
+
+describe('a sibling service', () => {
+  it('resolves a setting for a user and for a tenant', async () => {
+    const caller = aCaller();
+    await service.as(caller).put(`/settings/tenant/${CULTURE}`, { value: 'fr' });
+    await service.as(caller).put(`/settings/user/${CULTURE}`, { value: 'fr-CA' });
+
+    expect(await client.resolve(caller, [CULTURE])).toEqual({ [CULTURE]: 'fr-CA' });
+    expect(await client.resolve({ tenantId: caller.tenantId }, [CULTURE, 'Nobody.Knows'])).toEqual({
+      [CULTURE]: 'fr',
+    });
+  });
+
+  it('registers what it reads and gets secrets in clear', async () => {
+    const caller = aCaller();
+    client.register('sibling', [
+      {
+        name: TOKEN,
+        description: 'for the test',
+        defaultValue: 'none',
+        scopes: ['tenant'],
+        isVisibleToUsers: false,
+        isSecret: true,
+        schema: { type: 'string' },
+      },
+    ]);
+    await eventually(async () => (await client.resolve(caller, [TOKEN]))[TOKEN] === 'none');
+
+    await service.as(caller).put(`/settings/tenant/${TOKEN}`, { value: 'open sesame' });
+    expect(await client.resolve(caller, [TOKEN])).toEqual({ [TOKEN]: 'open sesame' });
+  });
+
+  it('is told in a problem when the area is away', async () => {
+    const lost = createSettingsClient(
+      { GRPC_SERVICES: { settings: '127.0.0.1:1' }, CALLER_KEYS: TEST_KEYS },
+      silentLog(),
+    );
+    await expect(lost.resolve({ tenantId: aCaller().tenantId }, [CULTURE])).rejects.toMatchObject({
+      kind: 'overloaded',
+    });
+    await lost.close();
+  });
+
+  it('is refused without the keys of the platform', async () => {
+    const config = { GRPC_SERVICES: { settings: address }, CALLER_KEYS: ['a-key-of-somebody-else'] };
+    const forger = createSettingsClient(config, silentLog());
+    await expect(forger.resolve({ tenantId: aCaller().tenantId }, [CULTURE])).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
+    await forger.close();
+  });
+});

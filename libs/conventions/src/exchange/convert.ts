@@ -1,0 +1,94 @@
+import { validationCode } from '@plinth/kernel/problem';
+import { isUuid } from '@plinth/kernel/uuid';
+import { CellFault, type ExchangeField } from './fields';
+import type { ExchangeDefinition, FieldValue, ImportRow, RowFault } from './definition';
+
+/** The column by which an export marks rows and an import finds them again. */
+export const ID_PROPERTY = 'id';
+
+/** A row as it arrives: its number and its cells as text. */
+export type RawRow = [rowNumber: number, ...cells: string[]];
+
+export interface ConvertedRow extends ImportRow {
+  id: string | null;
+  /** The row's key as one text; undefined where a part of it cannot be read. */
+  key: string | undefined;
+}
+
+export interface Conversion {
+  rows: ConvertedRow[];
+  faults: RowFault[];
+  /** Rows with faults whose key could be read: no later row may have it. */
+  faulty: { rowNumber: number; key: string }[];
+}
+
+const SHOWN_VALUE_LENGTH_MAX = 200;
+
+export const shownValue = (text: string): string =>
+  text.length <= SHOWN_VALUE_LENGTH_MAX ? text : `${text.slice(0, SHOWN_VALUE_LENGTH_MAX - 1)}…`;
+
+/** The key of a row, the same text for the same key. */
+export const keyText = (values: readonly FieldValue[]): string => JSON.stringify(values);
+
+/** Makes a function that turns the cells of a batch into typed rows, and says everything that is wrong with the others. */
+export function rowConverter(definition: ExchangeDefinition, columns: readonly string[]) {
+  const fields = columns.map((property) => definition.fields[property]);
+  const idAt = columns.indexOf(ID_PROPERTY);
+
+  const convertRow = (raw: RawRow, result: Conversion): void => {
+    const [rowNumber] = raw;
+    const values: Record<string, FieldValue> = {};
+    const faults: RowFault[] = [];
+    for (let index = 0; index < columns.length; index++) {
+      const field = fields[index];
+      if (!field) continue;
+      const property = columns[index]!;
+      const text = (raw[index + 1] as string | undefined) ?? '';
+      const value = readCell(field, text);
+      if (value instanceof CellFault) {
+        const { kind, code } = value;
+        faults.push({ rowNumber, kind, column: property, value: shownValue(text), code, message: `${field.header} ${value.message}.` });
+      } else values[property] = value;
+    }
+    const id = idAt < 0 ? null : readId((raw[idAt + 1] as string | undefined) ?? '', rowNumber, faults);
+    const isKeyRead = definition.key.every((property) => property in values);
+    const key = isKeyRead ? keyText(definition.key.map((property) => values[property]!)) : undefined;
+    if (faults.length === 0) {
+      result.rows.push({ rowNumber, values, id, key });
+      return;
+    }
+    result.faults.push(...faults);
+    if (key !== undefined) result.faulty.push({ rowNumber, key });
+  };
+
+  return (rows: readonly RawRow[]): Conversion => {
+    const result: Conversion = { rows: [], faults: [], faulty: [] };
+    for (const row of rows) convertRow(row, result);
+    return result;
+  };
+}
+
+function readCell(field: ExchangeField, text: string): FieldValue | CellFault {
+  if (text !== '' || field.allowsEmpty) {
+    if (field.required && !field.allowsEmpty && text.trim() === '') return missing;
+    return field.parse(text);
+  }
+  return field.required ? missing : null;
+}
+
+const missing = new CellFault('Validation', validationCode('NotEmpty'), 'must not be empty');
+
+function readId(text: string, rowNumber: number, faults: RowFault[]): string | null {
+  const id = text.trim();
+  if (id === '') return null;
+  if (isUuid(id)) return id.toLowerCase();
+  faults.push({
+    rowNumber,
+    kind: 'Identity',
+    column: ID_PROPERTY,
+    value: shownValue(text),
+    code: 'Service:Identity:Id',
+    message: 'Id must be the id of a row as an export wrote it, or empty.',
+  });
+  return null;
+}

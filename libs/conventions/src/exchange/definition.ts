@@ -1,0 +1,90 @@
+import type { Permission } from '@plinth/contracts/permissions';
+import type { Caller } from '@plinth/kernel/caller';
+import type { FieldRule, ListRules } from '@plinth/kernel/list-query';
+import type { PoolClient } from 'pg';
+import type { ExchangeField } from './fields';
+
+/** A value of a row as the database takes it from JSON. */
+export type FieldValue = string | number | boolean | null;
+
+/** A row whose cells could all be read. */
+export interface ImportRow {
+  rowNumber: number;
+  /** By property path; fields without a column are absent. */
+  values: Record<string, FieldValue>;
+}
+
+/** Why one cell, or the row as a whole, cannot be imported. */
+export interface RowFault {
+  rowNumber: number;
+  kind: 'Conversion' | 'Validation' | 'Persistence' | 'Identity';
+  /** The property path; null where the row as a whole is meant. */
+  column: string | null;
+  value: string | null;
+  code: string;
+  message: string;
+}
+
+/** What a hook of a definition may use: the batch's own transaction, and on whose behalf it runs. */
+export interface BatchContext {
+  connection: PoolClient;
+  caller: Caller;
+  jobId: string;
+}
+
+/** What a column that no file has is filled with. */
+export type SystemValue = 'new-id' | 'caller-id' | 'now' | 'one' | 'next';
+
+/**
+ * Data of one kind that can be exported and imported: a table, and which of its columns people see.
+ * The table begins with `tenant_id` and has, for imports, the columns `import_job_id uuid` and `import_row integer`,
+ * which say which row of which file wrote a row last.
+ */
+export interface ExchangeDefinition {
+  /** `Module.Things` */
+  name: string;
+  entityType: string;
+  /** Who sees or changes rows needs it. */
+  permission: Permission;
+  importable: boolean;
+  table: string;
+  /** Columns of the file by property path, in their order. */
+  fields: Record<string, ExchangeField>;
+  /** Property paths that identify a row; together with the tenant they are unique in the table. */
+  key: readonly string[];
+  /** Column with the row's id; without it the key is the id. */
+  idColumn?: string;
+  /** In the syntax of the `sort` parameter. */
+  defaultSort: string;
+  searchable: readonly string[];
+  onInsert?: Record<string, SystemValue>;
+  onUpdate?: Record<string, SystemValue>;
+  /** Restricts what a caller sees, as SQL over the table's columns. */
+  visibleTo?(caller: Caller): string | undefined;
+  /** Rules beyond single cells. May change `values` to what is to be stored. */
+  check?(rows: readonly ImportRow[], context: BatchContext): Promise<RowFault[]>;
+  /** Runs after rows were written and before the commit: for history and facts. Not in a dry-run. */
+  afterWrite?(rows: readonly ImportRow[], context: BatchContext): Promise<void>;
+  /** Runs after the commit of a batch, in this process. */
+  afterCommit?(context: { caller: Caller }): void;
+}
+
+/** Declares exchangeable data; what contradicts itself stops the process at its start. */
+export function defineExchange(definition: ExchangeDefinition): ExchangeDefinition {
+  const known = Object.keys(definition.fields);
+  const mentioned = [...definition.key, ...definition.searchable];
+  const unknown = mentioned.filter((property) => !known.includes(property));
+  if (unknown.length > 0) throw new Error(`${definition.name} has no field ${unknown.join(', ')}.`);
+  if (definition.importable && definition.key.length === 0) throw new Error(`${definition.name} has no key.`);
+  return definition;
+}
+
+/** What an export of this definition may be asked for. */
+export function listRulesOf({ fields, defaultSort, searchable }: ExchangeDefinition): ListRules {
+  const filterable: Record<string, FieldRule> = {};
+  for (const [property, field] of Object.entries(fields)) {
+    if (field.isSecret) continue;
+    filterable[property] = { type: field.filterType, ...(field.values ? { values: field.values } : {}) };
+  }
+  return { filterable, sortable: Object.keys(filterable), defaultSort, searchable };
+}

@@ -1,0 +1,176 @@
+import type { FieldType } from '@plinth/kernel/list-query';
+import { parseTimestamp } from '@plinth/kernel/list-query';
+import { validationCode, type ValidationRule } from '@plinth/kernel/problem';
+import { isUnstorable, lengthOf } from '@plinth/kernel/text';
+import { isUuid } from '@plinth/kernel/uuid';
+import type { FieldValue } from './definition';
+
+/** What a cell is not, or which rule it breaks. */
+export class CellFault {
+  constructor(
+    readonly kind: 'Conversion' | 'Validation',
+    readonly code: string,
+    /** Goes on after the name of the column: `must be a whole number`. */
+    readonly message: string,
+  ) {}
+}
+
+export const notOfType = (type: string, message: string): CellFault =>
+  new CellFault('Conversion', `Service:Conversion:${type}`, message);
+
+export const breaksRule = (rule: ValidationRule, message: string): CellFault =>
+  new CellFault('Validation', validationCode(rule), message);
+
+export type ExchangeFieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'date' | 'uuid' | 'enum';
+
+interface FieldOptions {
+  column: string;
+  header: string;
+  description?: string;
+  /** Import needs a column for it and a value in every row. */
+  required?: boolean;
+  /** Other names that are exactly this field, such as those of older files. */
+  aliases?: readonly string[];
+  /** Words that mean this field, in any language. */
+  synonyms?: readonly string[];
+  /** Exported, never imported. */
+  readOnly?: boolean;
+  /** What an export shows instead of the column, as SQL. */
+  exportAs?: string;
+  /** Cannot be filtered, sorted or searched by. */
+  isSecret?: boolean;
+}
+
+export interface ExchangeField extends FieldOptions {
+  type: ExchangeFieldType;
+  /** How queries compare it. */
+  filterType: FieldType;
+  /** Type of its column in Postgres. */
+  sqlType: string;
+  format?: string;
+  /** For `enum`: the stored values by their names. */
+  values?: Record<string, string>;
+  /** An empty cell is a value like any other. */
+  allowsEmpty?: boolean;
+  parse(text: string): FieldValue | CellFault;
+}
+
+interface TextOptions extends FieldOptions {
+  lengthMax: number;
+  /** Store it in Unicode's composed form, so that what looks equal is equal. */
+  normalize?: boolean;
+  allowsEmpty?: boolean;
+  /** Rules beyond the length; answers what is stored. */
+  refine?(text: string): string | CellFault;
+}
+
+export function textField({ lengthMax, normalize, refine, ...options }: TextOptions): ExchangeField {
+  return {
+    ...options,
+    type: 'string',
+    filterType: 'string',
+    sqlType: 'text',
+    parse(text) {
+      if (isUnstorable(text)) return notOfType('Text', 'holds characters that cannot be stored');
+      const value = normalize ? text.normalize('NFC') : text;
+      // Code points are counted only where the number of code units leaves a doubt.
+      if (value.length > lengthMax && lengthOf(value) > lengthMax) {
+        return breaksRule('MaximumLength', `must have at most ${lengthMax} characters`);
+      }
+      return refine ? refine(value) : value;
+    },
+  };
+}
+
+export function integerField(options: FieldOptions & { min?: number; max?: number }): ExchangeField {
+  return {
+    ...options,
+    type: 'integer',
+    filterType: 'integer',
+    sqlType: 'bigint',
+    parse: (text) =>
+      /^[+-]?\d{1,15}$/.test(text.trim()) ? inRange(Number(text), options) : notOfType('Integer', 'must be a whole number'),
+  };
+}
+
+export function numberField(options: FieldOptions & { min?: number; max?: number }): ExchangeField {
+  return {
+    ...options,
+    type: 'number',
+    filterType: 'number',
+    sqlType: 'numeric',
+    parse(text) {
+      const trimmed = text.trim();
+      if (!/^[+-]?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})([eE][+-]?\d{1,2})?$/.test(trimmed)) return notOfType('Number', 'must be a number');
+      const faulty = inRange(Number(trimmed), options);
+      // The text goes to the database as it is: a double would lose digits.
+      return faulty instanceof CellFault ? faulty : trimmed;
+    },
+  };
+}
+
+function inRange(value: number, { min, max }: { min?: number; max?: number }): number | CellFault {
+  if (min !== undefined && value < min) return breaksRule('Range', `must be at least ${min}`);
+  if (max !== undefined && value > max) return breaksRule('Range', `must be at most ${max}`);
+  return value;
+}
+
+const truths = new Map<string, boolean>([
+  ...['true', 'yes', 'y', '1', 'oui', 'vrai', 'ja', 'wahr'].map((word) => [word, true] as const),
+  ...['false', 'no', 'n', '0', 'non', 'faux', 'nein', 'falsch'].map((word) => [word, false] as const),
+]);
+
+export const booleanField = (options: FieldOptions): ExchangeField => ({
+  ...options,
+  type: 'boolean',
+  filterType: 'boolean',
+  sqlType: 'boolean',
+  parse: (text) => truths.get(text.trim().toLowerCase()) ?? notOfType('Boolean', 'must be true or false'),
+});
+
+export const timestampField = (options: FieldOptions): ExchangeField => ({
+  ...options,
+  type: 'timestamp',
+  filterType: 'timestamp',
+  sqlType: 'timestamptz',
+  parse: (text) =>
+    parseTimestamp(text.trim().replace(' ', 'T'))?.toISOString() ?? notOfType('Timestamp', 'must be a date and time such as 2026-11-21T10:00:00Z'),
+});
+
+export const dateField = (options: FieldOptions): ExchangeField => ({
+  ...options,
+  type: 'date',
+  filterType: 'timestamp',
+  sqlType: 'date',
+  format: 'yyyy-MM-dd',
+  parse(text) {
+    const date = /^\d{4}-\d\d-\d\d$/.test(text.trim()) ? parseTimestamp(text.trim()) : undefined;
+    return date?.toISOString().slice(0, 10) === text.trim() ? text.trim() : notOfType('Date', 'must be a date such as 2026-11-21');
+  },
+});
+
+export const uuidField = (options: FieldOptions): ExchangeField => ({
+  ...options,
+  type: 'uuid',
+  filterType: 'uuid',
+  sqlType: 'uuid',
+  parse: (text) => (isUuid(text.trim()) ? text.trim().toLowerCase() : notOfType('Uuid', 'must be a UUID')),
+});
+
+export function enumField(options: FieldOptions & { values: Record<string, string> }): ExchangeField {
+  const byName = new Map(
+    Object.entries(options.values).flatMap(([name, value]) => [
+      [name.toLowerCase(), value],
+      [value.toLowerCase(), value],
+    ]),
+  );
+  return {
+    ...options,
+    type: 'enum',
+    filterType: 'enum',
+    sqlType: 'text',
+    parse: (text) =>
+      byName.get(text.trim().toLowerCase()) ??
+      breaksRule('Enum', `must be one of ${Object.keys(options.values).join(', ')}`),
+  };
+}
