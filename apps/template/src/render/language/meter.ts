@@ -1,0 +1,80 @@
+export interface Limits {
+  /** Evaluated nodes, loop rounds and the like. */
+  steps: number;
+  /** Characters and items made in the course of a rendering, whether they reach the output or not. */
+  made: number;
+  /** Characters of output. */
+  output: number;
+  /** Macros, blocks, includes and layouts inside each other. */
+  depth: number;
+  milliseconds: number;
+}
+
+export const defaultLimits: Limits = {
+  steps: 5_000_000,
+  made: 50_000_000,
+  output: 10_000_000,
+  depth: 60,
+  milliseconds: 1_000,
+};
+
+const messages: Record<keyof Limits, string> = {
+  steps: 'The template does more work than is allowed.',
+  made: 'The template makes more text than is allowed.',
+  output: 'The output is larger than is allowed.',
+  depth: 'Macros, includes or layouts are nested too deeply, perhaps without end.',
+  milliseconds: 'The template takes longer than is allowed.',
+};
+
+/** A rendering went over one of its limits. */
+export class LimitError extends Error {
+  constructor(readonly limit: keyof Limits) {
+    super(messages[limit]);
+  }
+}
+
+const STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 2_048;
+
+/** Counts what one rendering costs, and ends it when it costs too much. */
+export class Meter {
+  private steps = 0;
+  private made = 0;
+  private output = 0;
+  private depth = 0;
+  private lookAt = STEPS_BETWEEN_LOOKS_AT_THE_CLOCK;
+  private readonly deadline: number;
+
+  constructor(private readonly limits: Limits = defaultLimits) {
+    this.deadline = performance.now() + limits.milliseconds;
+  }
+
+  /** Counts work; ask before doing it. */
+  step(count = 1): void {
+    this.steps += count;
+    if (this.steps > this.limits.steps) throw new LimitError('steps');
+    if (this.steps < this.lookAt) return;
+    this.lookAt = this.steps + STEPS_BETWEEN_LOOKS_AT_THE_CLOCK;
+    if (performance.now() > this.deadline) throw new LimitError('milliseconds');
+  }
+
+  /** Counts characters or items about to be made; copying costs work, too. */
+  make(size: number): void {
+    this.made += size;
+    if (!(this.made <= this.limits.made)) throw new LimitError('made');
+    this.step(1 + Math.floor(size / 64));
+  }
+
+  write(characters: number): void {
+    this.output += characters;
+    if (this.output > this.limits.output) throw new LimitError('output');
+  }
+
+  nested<Result>(work: () => Result): Result {
+    if (++this.depth > this.limits.depth) throw new LimitError('depth');
+    try {
+      return work();
+    } finally {
+      this.depth--;
+    }
+  }
+}
