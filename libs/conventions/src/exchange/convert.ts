@@ -47,7 +47,14 @@ export function rowConverter(definition: ExchangeDefinition, columns: readonly s
       const value = readCell(field, text);
       if (value instanceof CellFault) {
         const { kind, code } = value;
-        faults.push({ rowNumber, kind, column: property, value: shownValue(text), code, message: `${field.header} ${value.message}.` });
+        faults.push({
+          rowNumber,
+          kind,
+          column: property,
+          value: shownValue(text),
+          code,
+          message: `${field.header} ${value.message}.`,
+        });
       } else values[property] = value;
     }
     const id = idAt < 0 ? null : readId((raw[idAt + 1] as string | undefined) ?? '', rowNumber, faults);

@@ -37,8 +37,8 @@ export type SystemValue = 'new-id' | 'caller-id' | 'now' | 'one' | 'next';
 
 /**
  * Data of one kind that can be exported and imported: a table, and which of its columns people see.
- * The table begins with `tenant_id` and has, for imports, the columns `import_job_id uuid` and `import_row integer`,
- * which say which row of which file wrote a row last.
+ * The table begins with `tenant_id` and has an `id uuid`. For imports it also has the columns `import_job_id uuid` and
+ * `import_row integer`, which say which row of which file wrote a row last.
  */
 export interface ExchangeDefinition {
   /** `Module.Things` */
@@ -52,8 +52,6 @@ export interface ExchangeDefinition {
   fields: Record<string, ExchangeField>;
   /** Property paths that identify a row; together with the tenant they are unique in the table. */
   key: readonly string[];
-  /** Column with the row's id; without it the key is the id. */
-  idColumn?: string;
   /** In the syntax of the `sort` parameter. */
   defaultSort: string;
   searchable: readonly string[];

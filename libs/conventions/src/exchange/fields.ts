@@ -21,7 +21,8 @@ export const notOfType = (type: string, message: string): CellFault =>
 export const breaksRule = (rule: ValidationRule, message: string): CellFault =>
   new CellFault('Validation', validationCode(rule), message);
 
-export type ExchangeFieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'date' | 'uuid' | 'enum';
+export type ExchangeFieldType =
+  'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'date' | 'uuid' | 'enum';
 
 interface FieldOptions {
   column: string;
@@ -89,7 +90,9 @@ export function integerField(options: FieldOptions & { min?: number; max?: numbe
     filterType: 'integer',
     sqlType: 'bigint',
     parse: (text) =>
-      /^[+-]?\d{1,15}$/.test(text.trim()) ? inRange(Number(text), options) : notOfType('Integer', 'must be a whole number'),
+      /^[+-]?\d{1,15}$/.test(text.trim())
+        ? inRange(Number(text), options)
+        : notOfType('Integer', 'must be a whole number'),
   };
 }
 
@@ -101,7 +104,8 @@ export function numberField(options: FieldOptions & { min?: number; max?: number
     sqlType: 'numeric',
     parse(text) {
       const trimmed = text.trim();
-      if (!/^[+-]?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})([eE][+-]?\d{1,2})?$/.test(trimmed)) return notOfType('Number', 'must be a number');
+      if (!/^[+-]?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})([eE][+-]?\d{1,2})?$/.test(trimmed))
+        return notOfType('Number', 'must be a number');
       const faulty = inRange(Number(trimmed), options);
       // The text goes to the database as it is: a double would lose digits.
       return faulty instanceof CellFault ? faulty : trimmed;
@@ -134,7 +138,8 @@ export const timestampField = (options: FieldOptions): ExchangeField => ({
   filterType: 'timestamp',
   sqlType: 'timestamptz',
   parse: (text) =>
-    parseTimestamp(text.trim().replace(' ', 'T'))?.toISOString() ?? notOfType('Timestamp', 'must be a date and time such as 2026-11-21T10:00:00Z'),
+    parseTimestamp(text.trim().replace(' ', 'T'))?.toISOString() ??
+    notOfType('Timestamp', 'must be a date and time such as 2026-11-21T10:00:00Z'),
 });
 
 export const dateField = (options: FieldOptions): ExchangeField => ({
@@ -145,7 +150,9 @@ export const dateField = (options: FieldOptions): ExchangeField => ({
   format: 'yyyy-MM-dd',
   parse(text) {
     const date = /^\d{4}-\d\d-\d\d$/.test(text.trim()) ? parseTimestamp(text.trim()) : undefined;
-    return date?.toISOString().slice(0, 10) === text.trim() ? text.trim() : notOfType('Date', 'must be a date such as 2026-11-21');
+    return date?.toISOString().slice(0, 10) === text.trim()
+      ? text.trim()
+      : notOfType('Date', 'must be a date such as 2026-11-21');
   },
 });
 
