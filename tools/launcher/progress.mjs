@@ -40,7 +40,8 @@ export function createProgress(say) {
         line('✓', name, `${result} (${elapsed(beganAt)})`);
         return value;
       } catch (error) {
-        line('✗', name, error instanceof Error ? error.message : String(error));
+        if (error instanceof LauncherError && error.wasShown) line('✗', name, 'not started');
+        else line('✗', name, error instanceof Error ? error.message : String(error));
         if (error instanceof LauncherError) error.wasShown = true;
         throw error;
       } finally {
