@@ -1,0 +1,189 @@
+import type { Server } from 'node:http';
+import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
+import { allEndpoints, allProblems } from '@plinth/contracts/all';
+import type { Endpoints } from '@plinth/contracts/endpoint';
+import type { ProblemType } from '@plinth/kernel/problem';
+import { systemClock } from '@plinth/kernel/clock';
+import { createMetrics, Health } from '@plinth/runtime/health';
+import type { Log } from '@plinth/runtime/log';
+import { createRedis } from '@plinth/runtime/redis';
+import { createGateway } from './app';
+import { faultsOf, type GatewayConfig } from './config';
+import { Cors } from './cors';
+import { IdempotencyGuard, type Checkpoint } from './idempotency/guard';
+import { Ledger } from './idempotency/ledger';
+import { Credentials, type Issuer } from './identity/credential';
+import { createDevIssuer, randomSeed, type DevIssuer } from './identity/dev-issuer';
+import { fetchKeysFrom, remoteKeys } from './identity/jwks';
+import { Tenants } from './identity/tenants';
+import { RateLimiter } from './limits/rate-limiter';
+import { GatewayMetrics } from './metrics';
+import { devPages } from './pages/dev-pages';
+import { healthPage, readinessPage } from './pages/health-pages';
+import { Pages } from './pages/pages';
+import { problemPages } from './pages/problem-pages';
+import { gatewayProblems } from './problems';
+import { createStreamProxy } from './proxy/stream-proxy';
+import { Upstream } from './proxy/upstream';
+import { Routes } from './route-table';
+import { createPublicServer } from './server';
+import { Versions } from './versions';
+
+export interface Gateway {
+  server: Server;
+  /** Of the process itself: a gateway whose services are away still serves problems about it. */
+  health: Health;
+  metrics: Registry;
+  /** From now on every answer ends its connection. */
+  drain: () => void;
+  close: () => Promise<void>;
+}
+
+/** What the gateway is made for; tests bring their own. */
+export interface Surroundings {
+  endpoints?: Record<string, Endpoints>;
+  problems?: Record<string, ProblemType>;
+  onCheckpoint?: (checkpoint: Checkpoint) => void;
+}
+
+/** Wires the gateway. */
+export async function compose(
+  config: GatewayConfig,
+  log: Log,
+  surroundings: Surroundings = {},
+): Promise<Gateway> {
+  const faults = faultsOf(config);
+  if (faults.length > 0) throw new Error(`The configuration cannot be used:\n  ${faults.join('\n  ')}`);
+  const { endpoints = allEndpoints, problems = allProblems, onCheckpoint = () => undefined } = surroundings;
+  const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
+  const redis = createRedis(config.REDIS_URL, log);
+  const upstreams = createUpstreams(config);
+  const registry = createMetrics('gateway');
+  const metrics = new GatewayMetrics(registry, () => [...upstreams.values()].map(({ upstream }) => upstream));
+  const devIssuer = config.DEV_ISSUER ? await openDevIssuer(config, redis, log) : undefined;
+  const versions = new Versions({
+    versions: config.API_VERSIONS,
+    base: config.PUBLIC_PREFIX.replace(/\/v1$/, ''),
+    publicUrl,
+    deprecationFormat: config.DEPRECATION_FORMAT,
+  });
+  const health = new Health({});
+  const platform = new Health(partsOf(redis, upstreams));
+  let draining = false;
+
+  const listener = createGateway({
+    publicUrl,
+    callerKeys: config.CALLER_KEYS,
+    trustedProxies: config.TRUSTED_PROXIES,
+    bodyMilliseconds: config.BODY_TIMEOUT_MILLISECONDS,
+    routes: new Routes(endpoints, versions),
+    versions,
+    cors: new Cors({
+      origins: config.CORS_ORIGINS,
+      credentials: config.CORS_CREDENTIALS,
+      development: config.NODE_ENV === 'development',
+    }),
+    credentials: new Credentials(issuersOf(config, devIssuer), config.ROLE_PERMISSIONS, systemClock),
+    tenants: new Tenants(config.PLINTH_TENANTS),
+    rateLimits: config.RATE_LIMITS,
+    limiter: new RateLimiter(redis),
+    guard: new IdempotencyGuard({
+      ledger: new Ledger(redis, {
+        retentionSeconds: config.IDEMPOTENCY_RETENTION_SECONDS,
+        markerMilliseconds: config.IDEMPOTENCY_MARKER_MILLISECONDS,
+      }),
+      settings: {
+        headerName: config.IDEMPOTENCY_HEADER,
+        requiredRoutes: new Set(config.IDEMPOTENCY_REQUIRED_ROUTES),
+        executionMilliseconds: config.IDEMPOTENCY_TIMEOUT_MILLISECONDS,
+        answerBytesMax: config.IDEMPOTENCY_ANSWER_BYTES_MAX,
+      },
+      outcomes: metrics.idempotency,
+      onCheckpoint,
+      onLedgerFailure: (error) => log.warn({ err: error }, 'the ledger of idempotency keys does not answer'),
+    }),
+    upstreams,
+    pages: new Pages([
+      healthPage(),
+      readinessPage(platform),
+      problemPages({ ...gatewayProblems, ...problems }),
+      ...(devIssuer ? [devPages(devIssuer)] : []),
+    ]),
+    metrics,
+    log,
+    isDraining: () => draining,
+  });
+
+  return {
+    server: createPublicServer(listener, {
+      headersMilliseconds: config.HEADERS_TIMEOUT_MILLISECONDS,
+      idleMilliseconds: config.IDLE_TIMEOUT_MILLISECONDS,
+      keepAliveMilliseconds: config.KEEP_ALIVE_MILLISECONDS,
+      connectionsMax: config.CONNECTIONS_MAX,
+      connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+      publicUrl,
+      reporting: versions.reporting,
+    }),
+    health,
+    metrics: registry,
+    drain: () => {
+      draining = true;
+      health.drain();
+      platform.drain();
+    },
+    close: async () => {
+      await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));
+      redis.disconnect();
+    },
+  };
+}
+
+function createUpstreams(config: GatewayConfig) {
+  const settings = {
+    concurrencyMax: config.UPSTREAM_CONCURRENCY_MAX,
+    streamsMax: config.UPSTREAM_STREAMS_MAX,
+    timeoutMilliseconds: config.UPSTREAM_TIMEOUT_MILLISECONDS,
+    breakerFailuresMax: config.BREAKER_FAILURES_MAX,
+    breakerOpenMilliseconds: config.BREAKER_OPEN_MILLISECONDS,
+  };
+  return new Map(
+    Object.entries(config.HTTP_SERVICES).map(([area, origin]) => {
+      const upstream = new Upstream(area, origin, settings, systemClock);
+      return [area, { upstream, stream: createStreamProxy(upstream) }];
+    }),
+  );
+}
+
+const partsOf = (redis: Redis, upstreams: ReturnType<typeof createUpstreams>) => ({
+  redis: () => redis.ping(),
+  ...Object.fromEntries([...upstreams].map(([area, { upstream }]) => [area, () => upstream.check()])),
+});
+
+function issuersOf(config: GatewayConfig, devIssuer: DevIssuer | undefined): Issuer[] {
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, OIDC_JWKS_URL: url } = config;
+  const provider =
+    issuer && url ? [{ issuer, audience, keys: remoteKeys(fetchKeysFrom(url), systemClock) }] : [];
+  return [...provider, ...(devIssuer ? [devIssuer] : [])];
+}
+
+const DEV_SEED_KEY = 'plinth:dev-issuer-seed';
+
+/** Gateways on one Redis share a seed, unless one is configured. */
+async function openDevIssuer(config: GatewayConfig, redis: Redis, log: Log): Promise<DevIssuer> {
+  const seed = config.DEV_ISSUER_KEY ?? (await sharedSeed(redis, log));
+  return createDevIssuer(seed, config.OIDC_AUDIENCE, systemClock);
+}
+
+async function sharedSeed(redis: Redis, log: Log): Promise<string> {
+  const own = randomSeed();
+  try {
+    if (redis.status !== 'ready')
+      await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
+    await redis.setnx(DEV_SEED_KEY, own);
+    return (await redis.get(DEV_SEED_KEY)) ?? own;
+  } catch (error) {
+    log.warn({ err: error }, 'Redis is away: development tokens are good until this process ends');
+    return own;
+  }
+}

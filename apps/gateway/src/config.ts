@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { addressBook, keys, processEnvironment, tenants } from '@plinth/runtime/config';
+import { defaultRolePermissions } from './identity/grants';
+import { RateLimits } from './limits/policies';
+
+const flag = (byDefault: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(byDefault ? 'true' : 'false')
+    .transform((text) => text === 'true');
+
+const list = () =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    );
+
+const json = <Schema extends z.ZodType>(schema: Schema, byDefault: string) =>
+  z
+    .string()
+    .default(byDefault)
+    .transform((text, context): z.output<Schema> => {
+      try {
+        return schema.parse(JSON.parse(text));
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: `is not what is expected: ${(error as Error).message}` });
+        return z.NEVER;
+      }
+    });
+
+const milliseconds = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
+const count = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
+
+const Deprecated = z.object({ since: z.iso.date(), sunset: z.iso.date().optional(), link: z.string() });
+const Versions = z
+  .array(z.object({ version: z.string().regex(/^\d+\.\d+$/), deprecated: Deprecated.optional() }))
+  .min(1);
+
+/** What the gateway reads from its environment. */
+export const GatewayConfig = z.object({
+  ...processEnvironment,
+  HTTP_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(8080)
+    .describe('Port of the public HTTP interface. 0 takes a free one.'),
+  PUBLIC_URL: z
+    .url()
+    .default('http://localhost:8080')
+    .describe('Address under which clients reach the gateway.'),
+  PUBLIC_PREFIX: z
+    .string()
+    .regex(/^(\/[\w-]+)*\/v1$/)
+    .default('/api/v1')
+    .describe('Route prefix of the interface.'),
+  HTTP_SERVICES: addressBook().describe(
+    'Where the service of each area is: `settings=http://settings:8080,…`.',
+  ),
+  REDIS_URL: z
+    .string()
+    .default('redis://127.0.0.1:6379')
+    .describe('Redis for rate limits and idempotency keys; `noeviction` is needed.'),
+  CALLER_KEYS: keys().describe(
+    'Secrets that sign callers between processes, comma-separated; the first one signs.',
+  ),
+  PLINTH_TENANTS: tenants().describe('Tenants with a short name or host names, as JSON.'),
+
+  OIDC_ISSUER: z.string().optional().describe('Issuer whose tokens are accepted, exactly as in `iss`.'),
+  OIDC_AUDIENCE: z.string().default('plinth').describe('What `aud` of a token must hold.'),
+  OIDC_JWKS_URL: z.url().optional().describe("Address of the issuer's keys."),
+  ROLE_PERMISSIONS: json(
+    z.record(z.string(), z.array(z.string())),
+    JSON.stringify(defaultRolePermissions),
+  ).describe('Permissions of each role, as JSON; `admin` has all.'),
+  DEV_ISSUER: flag(false).describe(
+    '`true` issues tokens to everybody at `/dev/token`; refused in production.',
+  ),
+  DEV_ISSUER_KEY: z
+    .string()
+    .min(8)
+    .optional()
+    .describe('Seed of the development issuer; without one the gateways share a random one in Redis.'),
+
+  CORS_ORIGINS: list().describe(
+    'Origins whose pages may use the interface, comma-separated and exact; `*` only in development.',
+  ),
+  CORS_CREDENTIALS: flag(false).describe(
+    'Whether these pages may send cookies and other credentials of the browser.',
+  ),
+
+  API_VERSIONS: json(Versions, '[{"version":"1.0"}]').describe(
+    'Versions as JSON, the default one first; a version with `deprecated: {since, sunset?, link}` is announced to go away.',
+  ),
+  DEPRECATION_FORMAT: z
+    .enum(['boolean', 'date'])
+    .default('boolean')
+    .describe('Header `Deprecation` as `true`, or as the date of RFC 9745.'),
+
+  RATE_LIMITS: json(RateLimits, '{}').describe(
+    'Requests a minute as JSON by class of route: `{"default": {"user": 1200, "tenant": 12000, "address": 300}, "expensive": {…}}`.',
+  ),
+  TRUSTED_PROXIES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe('How many proxies before the gateway add to `X-Forwarded-For`.'),
+
+  IDEMPOTENCY_HEADER: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .toLowerCase()
+    .default('idempotency-key')
+    .describe('Name of the header with the idempotency key.'),
+  IDEMPOTENCY_REQUIRED_ROUTES: list().describe(
+    'Routes that need a key: `POST /exports/jobs,POST /templates/:name/publish`.',
+  ),
+  IDEMPOTENCY_RETENTION_SECONDS: count(86_400).describe('How long an answer is kept.'),
+  IDEMPOTENCY_MARKER_MILLISECONDS: milliseconds(30_000).describe(
+    'How long a running request holds its key when its gateway dies.',
+  ),
+  IDEMPOTENCY_TIMEOUT_MILLISECONDS: milliseconds(25_000).describe('How long a request with a key may take.'),
+  IDEMPOTENCY_ANSWER_BYTES_MAX: count(4 * 1024 * 1024).describe('Larger answers are not kept.'),
+
+  UPSTREAM_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
+    'How long a service may take until its answer begins.',
+  ),
+  UPSTREAM_CONCURRENCY_MAX: count(256).describe('Requests to one area at the same time.'),
+  UPSTREAM_STREAMS_MAX: count(1_000).describe(
+    'Uploads, downloads and event streams of one area at the same time.',
+  ),
+  BREAKER_FAILURES_MAX: count(10).describe('So many failures in a row spare a service for a while.'),
+  BREAKER_OPEN_MILLISECONDS: milliseconds(1_000).describe('How long it is spared.'),
+
+  HEADERS_TIMEOUT_MILLISECONDS: milliseconds(10_000).describe(
+    'How long a client may take to send the head of a request.',
+  ),
+  BODY_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
+    'How long a client may take to send a JSON body, and how long an upload may pause.',
+  ),
+  IDLE_TIMEOUT_MILLISECONDS: milliseconds(120_000).describe(
+    'How long a connection may stand still in the middle of a request or answer.',
+  ),
+  KEEP_ALIVE_MILLISECONDS: milliseconds(65_000).describe(
+    'How long an unused connection is kept; longer than the load balancer keeps it.',
+  ),
+  CONNECTIONS_MAX: count(10_000).describe('Connections at the same time.'),
+  CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe('Connections of one address at the same time.'),
+  DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .optional()
+    .describe(
+      'How long a stopping gateway goes on before it takes no more connections: 5 in production, else 0.',
+    ),
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('Where traces are sent (OTLP over HTTP, JSON); without it none are made.'),
+});
+
+export type GatewayConfig = z.output<typeof GatewayConfig>;
+
+/** What a schema of single variables cannot say. */
+export function faultsOf(config: GatewayConfig): string[] {
+  const isProduction = config.NODE_ENV === 'production';
+  const faults: string[] = [];
+  if (isProduction && config.DEV_ISSUER)
+    faults.push('DEV_ISSUER: the development issuer is refused in production.');
+  if (config.NODE_ENV !== 'development' && config.CORS_ORIGINS.includes('*')) {
+    faults.push('CORS_ORIGINS: "*" is refused outside development.');
+  }
+  if (!config.DEV_ISSUER && !config.OIDC_ISSUER)
+    faults.push('OIDC_ISSUER: without an issuer nobody can sign in.');
+  if (config.OIDC_ISSUER && !config.OIDC_JWKS_URL)
+    faults.push('OIDC_JWKS_URL: the keys of OIDC_ISSUER are needed.');
+  const malformed = config.CORS_ORIGINS.filter((origin) => origin !== '*' && !isOrigin(origin));
+  if (malformed.length > 0)
+    faults.push(`CORS_ORIGINS: ${malformed.join(', ')} is no origin, such as https://app.example.`);
+  if (config.IDEMPOTENCY_TIMEOUT_MILLISECONDS >= config.IDEMPOTENCY_MARKER_MILLISECONDS) {
+    faults.push('IDEMPOTENCY_TIMEOUT_MILLISECONDS: must be less than IDEMPOTENCY_MARKER_MILLISECONDS.');
+  }
+  return faults;
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}

@@ -1,0 +1,28 @@
+import { accessOf, type Access } from '@plinth/contracts/endpoint';
+import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
+import { gatewayProblems } from '../problems';
+import { notValid } from './credential';
+
+/**
+ * Stops a caller who may not use an endpoint.
+ * The service checks the same rule again: it does not depend on the gateway having looked.
+ * @throws Problem `invalid-credential` without a caller, `permission-missing` without the permission.
+ */
+export function requireAccess(
+  access: Access,
+  params: Record<string, string>,
+  caller: Caller | undefined,
+): void {
+  const rule = accessOf(access, params);
+  if (rule.type === 'anonymous' || rule.type === 'optional') return;
+  if (!caller) throw notValid('This address needs a credential.');
+  if (rule.type !== 'permission') return;
+  if (!holds(caller, rule.permission)) {
+    throw gatewayProblems['permission-missing'](`This needs the permission ${rule.permission}.`);
+  }
+  if (rule.hostOnly && !isOfHost(caller)) {
+    throw gatewayProblems['permission-missing'](
+      'This reaches beyond one tenant and is for callers of the host tenant only.',
+    );
+  }
+}

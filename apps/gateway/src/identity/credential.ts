@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto';
+import { decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { z } from 'zod';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import { Problem } from '@plinth/kernel/problem';
+import { isUnstorable } from '@plinth/kernel/text';
+import { gatewayProblems } from '../problems';
+import { grantedPermissions, type RolePermissions } from './grants';
+
+/** Who presented a credential, before a tenant is chosen. */
+export interface Identity {
+  userId: string;
+  userName: string;
+  /** The tenant of the token. */
+  tenantId: string;
+  /** Other tenants that the token allows. */
+  tenants: readonly string[];
+  permissions: readonly string[];
+}
+
+/** Whose tokens are accepted. */
+export interface Issuer {
+  issuer: string;
+  audience: string;
+  keys: JWTVerifyGetKey;
+}
+
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const CLOCK_TOLERANCE_SECONDS = 60;
+const TOKEN_LENGTH_MAX = 12_000;
+const CACHE_SIZE_MAX = 10_000;
+
+const storable = z
+  .string()
+  .max(255)
+  .refine((text) => !isUnstorable(text));
+const strings = z.array(storable);
+
+/** The claims that matter; others are ignored. */
+const Claims = z.object({
+  sub: storable.min(1),
+  exp: z.number(),
+  name: storable.optional(),
+  tenant_id: z.guid().toLowerCase().optional(),
+  tenants: z.array(z.guid().toLowerCase()).optional(),
+  roles: strings.optional(),
+  realm_access: z.object({ roles: strings.optional() }).optional(),
+  permissions: strings.optional(),
+});
+
+/**
+ * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
+ * A token that was good is remembered by its hash until it expires, so that it is verified once.
+ */
+export class Credentials {
+  private readonly verified = new Map<string, { identity: Identity; goodUntil: number }>();
+
+  constructor(
+    private readonly issuers: readonly Issuer[],
+    private readonly rolePermissions: RolePermissions,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Reads the `Authorization` headers of a request; undefined when there is none.
+   * @throws Problem `invalid-credential`, or `identity-provider-unavailable`.
+   */
+  identify(authorization: readonly string[]): Identity | undefined | Promise<Identity> {
+    if (authorization.length === 0) return undefined;
+    if (authorization.length > 1) throw notValid('The header Authorization is given more than once.');
+    const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization[0]!) ?? [];
+    if (token === undefined) throw notValid('The header Authorization is not of the form "Bearer <token>".');
+    if (token.length > TOKEN_LENGTH_MAX) throw notValid('The token is too long.');
+    const fingerprint = hash('sha256', token, 'base64');
+    const known = this.verified.get(fingerprint);
+    if (known && known.goodUntil > this.clock.now().getTime()) return known.identity;
+    return this.verify(token, fingerprint);
+  }
+
+  private async verify(token: string, fingerprint: string): Promise<Identity> {
+    const claims = Claims.safeParse(await this.verifiedPayload(token));
+    if (!claims.success)
+      throw notValid(`The claim ${claims.error.issues[0]?.path.join('.')} is missing or not valid.`);
+    const identity = toIdentity(claims.data, this.rolePermissions);
+    this.remember(fingerprint, identity, (claims.data.exp + CLOCK_TOLERANCE_SECONDS) * 1000);
+    return identity;
+  }
+
+  private async verifiedPayload(token: string): Promise<JWTPayload> {
+    try {
+      const claimed = decodeJwt(token).iss;
+      const issuer = this.issuers.find((known) => known.issuer === claimed);
+      if (!issuer) throw notValid('The token is of an issuer that is not trusted here.');
+      const { payload } = await jwtVerify(token, issuer.keys, {
+        issuer: issuer.issuer,
+        audience: issuer.audience,
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: this.clock.now(),
+        requiredClaims: ['iss', 'aud', 'exp', 'sub'],
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw notValid(reasonOf(error), error);
+    }
+  }
+
+  private remember(fingerprint: string, identity: Identity, goodUntil: number): void {
+    if (this.verified.size >= CACHE_SIZE_MAX) this.verified.delete(this.verified.keys().next().value!);
+    this.verified.set(fingerprint, { identity, goodUntil });
+  }
+}
+
+function toIdentity(claims: z.infer<typeof Claims>, rolePermissions: RolePermissions): Identity {
+  const roles = [...(claims.roles ?? []), ...(claims.realm_access?.roles ?? [])];
+  return {
+    userId: claims.sub,
+    userName: claims.name ?? claims.sub,
+    tenantId: claims.tenant_id ?? HOST_TENANT_ID,
+    tenants: claims.tenants ?? [],
+    permissions: grantedPermissions(roles, claims.permissions ?? [], rolePermissions),
+  };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'The token is expired.';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return `The claim ${error.claim} of the token is missing or not valid.`;
+  return 'The token is not valid.';
+}
+
+/** What a request without a credential, or with one that is not good, is told. */
+export const notValid = (detail: string, cause?: unknown): Problem =>
+  gatewayProblems['invalid-credential'](detail, { cause });

@@ -1,0 +1,40 @@
+import { permissions } from '@plinth/contracts/permissions';
+
+/** Which permissions a role brings; `*` stands for all. */
+export type RolePermissions = Readonly<Record<string, readonly string[]>>;
+
+const reading = permissions.filter(
+  (name) => name.endsWith('.Read') && !name.startsWith('Settings.') && name !== 'Timeline.InternalNotes.Read',
+);
+
+const writing = [
+  'Templating.Templates.Manage',
+  'Templating.Categories.Manage',
+  'Localization.Overrides.Manage',
+  'DataExchange.Exports.Execute',
+  'DataExchange.Imports.Execute',
+  'Timeline.Entries.Create',
+  'Timeline.InternalNotes.Read',
+  'Timeline.InternalNotes.Create',
+  'Workflow.Transitions.Execute',
+] as const;
+
+/** The roles of a platform that configures none. `admin` has everything, whatever is configured. */
+export const defaultRolePermissions: RolePermissions = {
+  viewer: reading,
+  editor: [...reading, ...writing],
+  publisher: [...reading, ...writing, 'Templating.Templates.Publish', 'Workflow.Transitions.Approve'],
+};
+
+/** All permissions of these roles, together with those that the token names itself. */
+export function grantedPermissions(
+  roles: readonly string[],
+  named: readonly string[],
+  rolePermissions: RolePermissions,
+): string[] {
+  if (roles.includes('admin')) return ['*'];
+  const byRoles = roles.flatMap((role) =>
+    Object.hasOwn(rolePermissions, role) ? rolePermissions[role]! : [],
+  );
+  return [...new Set([...byRoles, ...named])];
+}

@@ -1,0 +1,73 @@
+import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import { malformed } from '@plinth/kernel/problem';
+import { isUuid } from '@plinth/kernel/uuid';
+import type { Tenant } from '@plinth/runtime/config';
+import { gatewayProblems } from '../problems';
+import type { Identity } from './credential';
+
+const SWITCH = 'Platform.Tenants.Switch';
+
+/** The tenants that have names, and the rules by which a request chooses one. */
+export class Tenants {
+  private readonly byId: ReadonlyMap<string, Tenant>;
+  private readonly idByShortName: ReadonlyMap<string, string>;
+  private readonly idByHost: ReadonlyMap<string, string>;
+
+  constructor(tenants: readonly Tenant[]) {
+    this.byId = new Map(tenants.map((tenant) => [tenant.id.toLowerCase(), tenant]));
+    this.idByShortName = new Map(
+      tenants.map(({ shortName, id }) => [shortName.toLowerCase(), id.toLowerCase()]),
+    );
+    this.idByHost = new Map(
+      tenants.flatMap(({ hosts, id }) =>
+        (hosts ?? []).map((host) => [host.toLowerCase(), id.toLowerCase()] as const),
+      ),
+    );
+  }
+
+  /**
+   * The caller in the tenant that the request asks for, or else in that of the token.
+   * @throws Problem `tenant-not-allowed` for a tenant that the token does not belong to.
+   */
+  callerIn(identity: Identity, asked: string | undefined): Caller {
+    const tenantId = asked ?? identity.tenantId;
+    const maySwitch =
+      identity.tenantId === HOST_TENANT_ID &&
+      (identity.permissions.includes('*') || identity.permissions.includes(SWITCH));
+    if (tenantId !== identity.tenantId && !identity.tenants.includes(tenantId) && !maySwitch) {
+      throw gatewayProblems['tenant-not-allowed'](
+        'Your token does not belong to the tenant that the request names.',
+      );
+    }
+    return {
+      tenantId,
+      tenantName: this.byId.get(tenantId)?.name,
+      userId: identity.userId,
+      userName: identity.userName,
+      permissions: identity.permissions,
+    };
+  }
+
+  /** Reads the header `X-Tenant-Id`. */
+  fromHeader(values: readonly string[]): string | undefined {
+    if (values.length === 0) return undefined;
+    const [value = ''] = values;
+    if (values.length > 1 || !isUuid(value)) throw malformed('X-Tenant-Id must be one UUID.');
+    return value.toLowerCase();
+  }
+
+  /** Reads the query parameter `tenant`: an id, or a configured short name. */
+  fromParameter(values: readonly string[]): string | undefined {
+    if (values.length === 0) return undefined;
+    const [value = ''] = values;
+    if (values.length > 1) throw malformed('The parameter tenant is given more than once.');
+    const id = isUuid(value) ? value.toLowerCase() : this.idByShortName.get(value.toLowerCase());
+    if (id === undefined) throw gatewayProblems['unknown-tenant']('There is no tenant of that name.');
+    return id;
+  }
+
+  /** The tenant of an anonymous request that names none: that of the host name, else the host tenant. */
+  ofHost(host: string | undefined): string {
+    return this.idByHost.get((host ?? '').toLowerCase().replace(/:\d+$/, '')) ?? HOST_TENANT_ID;
+  }
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+/** Requests a minute for each user, each tenant, and each address that shows no credential. */
+const Limits = z.object({ user: z.int().min(1), tenant: z.int().min(1), address: z.int().min(1) });
+
+export type Limits = z.infer<typeof Limits>;
+export type Scope = keyof Limits;
+
+/** Silences, row 77. */
+export const defaultLimits: Limits = { user: 1_200, tenant: 12_000, address: 300 };
+
+/** The limits of each class of routes; a class that is not named is limited together with the default. */
+export type RateLimits = ReadonlyMap<string, Limits>;
+
+/** `{"default": {"user": 600}, "expensive": {"user": 60}}`: what is left out is as by default. */
+export const RateLimits = z.record(z.string(), Limits.partial()).transform((classes): RateLimits => {
+  const byDefault = merge(defaultLimits, classes['default']);
+  const named = Object.entries(classes).map(([name, limits]) => [name, merge(byDefault, limits)] as const);
+  return new Map([['default', byDefault], ...named]);
+});
+
+const merge = (left: Limits, right: z.infer<ReturnType<typeof Limits.partial>> = {}): Limits => ({
+  user: right.user ?? left.user,
+  tenant: right.tenant ?? left.tenant,
+  address: right.address ?? left.address,
+});
+
+/** Whose requests are counted. */
+export type Subject = { userId: string; tenantId: string } | { address: string };
+
+/** One counter that a request has to pass. */
+export interface Quota {
+  key: string;
+  scope: Scope;
+  limit: number;
+}
+
+export const WINDOW_SECONDS = 60;
+
+/** The counters of a request: user and tenant of a known caller, else the address. */
+export function quotasOf(subject: Subject, rateClass: string, limitsByClass: RateLimits): Quota[] {
+  const name = limitsByClass.has(rateClass) ? rateClass : 'default';
+  const limits = limitsByClass.get(name)!;
+  if ('address' in subject) {
+    return [{ key: `${name}:a:${networkOf(subject.address)}`, scope: 'address', limit: limits.address }];
+  }
+  const { tenantId, userId } = subject;
+  return [
+    { key: `${name}:u:${tenantId}:${userId}`, scope: 'user', limit: limits.user },
+    { key: `${name}:t:${tenantId}`, scope: 'tenant', limit: limits.tenant },
+  ];
+}
+
+/** An IPv6 customer owns a whole network of 64 bits, so that is what counts as one address. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped) return mapped;
+  if (!address.includes(':')) return address;
+  const [head = '', tail = ''] = address.toLowerCase().split('%', 1)[0]!.split('::');
+  const start = head.split(':').filter(Boolean);
+  const end = tail.split(':').filter(Boolean);
+  const gap = address.includes('::')
+    ? Array<string>(Math.max(8 - start.length - end.length, 0)).fill('0')
+    : [];
+  return `${[...start, ...gap, ...end]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,122 @@
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { answerProblem } from '@plinth/conventions/problem-details';
+import { Problem } from '@plinth/kernel/problem';
+import { readTrace } from './trace';
+
+export interface ServerSettings {
+  headersMilliseconds: number;
+  idleMilliseconds: number;
+  keepAliveMilliseconds: number;
+  connectionsMax: number;
+  connectionsPerAddressMax: number;
+  publicUrl: string;
+  /** Headers of every answer. */
+  reporting: readonly string[];
+}
+
+/** One header may be large (a token with many claims); all of them together not larger than this. */
+const HEADER_BYTES_MAX = 16 * 1024;
+const TIMEOUTS_CHECKED_EVERY_MILLISECONDS = 1_000;
+
+/**
+ * The HTTP server of the gateway, with its limits set on purpose: the head of a request has to come in time and may not
+ * be large, connections that stand still are ended, and no address gets all connections. The time for a body is not
+ * set here, because an upload may take long: who reads a body watches it.
+ */
+export function createPublicServer(listener: RequestListener, settings: ServerSettings): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: settings.headersMilliseconds,
+      requestTimeout: 0,
+      keepAliveTimeout: settings.keepAliveMilliseconds,
+      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      noDelay: true,
+    },
+    listener,
+  );
+  server.maxHeadersCount = 0;
+  server.maxConnections = settings.connectionsMax;
+  server.setTimeout(settings.idleMilliseconds);
+  server.on('checkContinue', listener);
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    delete request.headers.expect;
+    listener(request, response);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    refuse(socket, problemOfParser(error), settings);
+  });
+  server.on('connect', (_request, socket) => {
+    refuse(socket, new Problem('method-not-allowed', 'This is no proxy.', { allow: ['GET'] }), settings);
+  });
+  limitConnections(server, settings.connectionsPerAddressMax);
+  return server;
+}
+
+function problemOfParser({ code }: NodeJS.ErrnoException): Problem {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('timed-out', 'The request did not arrive in time.');
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem(
+        'headers-too-large',
+        'The address and the headers of a request have at most 16 KiB together.',
+      );
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new Problem('too-large', 'The chunk extensions of the request are too large.');
+    default:
+      return new Problem('malformed', 'The request is not valid HTTP.');
+  }
+}
+
+/** Answers on a connection whose request could not be read, and ends it. */
+function refuse(socket: Duplex, problem: Problem, { publicUrl, reporting }: ServerSettings): void {
+  if (!socket.writable || ('bytesWritten' in socket && hasBegunAnswer(socket))) {
+    socket.destroy();
+    return;
+  }
+  const { traceId } = readTrace(undefined);
+  const { status, headers, body } = answerProblem(problem, { instance: '/', traceId, publicUrl });
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...pairs(reporting).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `x-request-id: ${traceId}`,
+    'vary: Origin',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** An answer that has begun cannot be replaced by another. */
+const hasBegunAnswer = (socket: Duplex): boolean =>
+  (socket as Duplex & { _httpMessage?: ServerResponse })._httpMessage?.headersSent ?? false;
+
+const pairs = (list: readonly string[]): [string, string][] =>
+  list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]!] as [string, string]] : []));
+
+function limitConnections(server: Server, max: number): void {
+  const countByAddress = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    const count = (countByAddress.get(address) ?? 0) + 1;
+    countByAddress.set(address, count);
+    socket.once('close', () => {
+      const left = countByAddress.get(address)! - 1;
+      if (left === 0) countByAddress.delete(address);
+      else countByAddress.set(address, left);
+    });
+    if (count > max) socket.destroy();
+  });
+}
