@@ -3,7 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import { appendToOutbox } from '@plinth/runtime/outbox';
-import { isUniqueViolation, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres';
 import { emptyRecord, type Override, type Texts } from '../domain/texts';
 import type { Prisma } from '../generated/client';
 
@@ -38,11 +38,7 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
     caller: Caller,
     execute: (tx: Tx) => Promise<Answer>,
   ): Promise<Answer> => {
-    const run = () => db.inTenant(caller.tenantId, (tx) => once(tx, caller, execute));
-    const answer = await run().catch((error: unknown) => {
-      if (caller.operationId && isUniqueViolation(error, 'operation_id')) return run();
-      throw error;
-    });
+    const answer = await db.inTenant(caller.tenantId, (tx) => once(tx, caller, execute));
     onChange(caller.tenantId);
     return answer;
   };
@@ -208,26 +204,26 @@ export async function tellChange(
   });
 }
 
-/** Finds the answer of an operation that was executed before, or executes it and keeps the answer. */
+/**
+ * Executes an operation and keeps its answer, or finds the answer where it was executed before. The operation is noted
+ * first, so that a repetition running beside this one waits here instead of doing it again.
+ */
 async function once<Answer extends Prisma.InputJsonValue>(
   tx: Tx,
   { tenantId, operationId }: Caller,
   execute: (tx: Tx) => Promise<Answer>,
 ): Promise<Answer> {
   if (operationId === undefined) return execute(tx);
-  const earlier = await tx.overrideOperation.findUnique({
-    where: { tenantId_operationId: { tenantId, operationId } },
-  });
-  if (earlier) return earlier.answer as Answer;
+  const where = { tenantId_operationId: { tenantId, operationId } };
   const keptSince = new Date(Date.now() - OPERATIONS_KEPT_DAYS * 86_400_000);
   await tx.overrideOperation.deleteMany({ where: { tenantId, executedAt: { lt: keptSince } } });
-  // First, so that a repetition running beside this one waits here instead of doing it again.
-  await tx.overrideOperation.create({ data: { tenantId, operationId, answer: {} } });
-  const answer = await execute(tx);
-  await tx.overrideOperation.update({
-    where: { tenantId_operationId: { tenantId, operationId } },
-    data: { answer },
+  const { count } = await tx.overrideOperation.createMany({
+    data: [{ tenantId, operationId, answer: {} }],
+    skipDuplicates: true,
   });
+  if (count === 0) return (await tx.overrideOperation.findUniqueOrThrow({ where })).answer as Answer;
+  const answer = await execute(tx);
+  await tx.overrideOperation.update({ where, data: { answer } });
   return answer;
 }
 

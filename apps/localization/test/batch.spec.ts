@@ -1,0 +1,113 @@
+import { aCaller } from '@plinth/testing/http';
+import { startLocalization, type Localization } from './start-localization';
+
+let localization: Localization;
+beforeAll(async () => {
+  localization = await startLocalization();
+});
+afterAll(() => localization.close());
+
+const item = (key: string, value = 'text', parts: object = {}) => ({
+  resourceName: 'Shop',
+  cultureName: 'en',
+  key,
+  value,
+  ...parts,
+});
+const put = (items: unknown, caller = aCaller()) =>
+  localization.as(caller).put('/localization/overrides', { items });
+
+describe('PUT /localization/overrides', () => {
+  it('tells for each item how it went, in the order of the request', async () => {
+    const caller = aCaller();
+    const { status, body } = await put(
+      [
+        item('one'),
+        item('lists.page', 'Seite', { resourceName: 'Platform' }),
+        item('', 'no key'),
+        item('x', 'y'.repeat(4_001)),
+        item('x', 'no such culture', { cultureName: 'fr_CA' }),
+        item('two', '', { cultureName: 'FR-ca' }),
+      ],
+      caller,
+    );
+
+    expect(status).toBe(207);
+    expect(body).toMatchObject({ successCount: 2, failureCount: 4 });
+    expect(body.results.map(({ isSuccess }: { isSuccess: boolean }) => isSuccess)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(body.results[0]).toEqual({ value: item('one'), isSuccess: true, error: null });
+    expect(body.results[1]).toMatchObject({
+      value: null,
+      error: { status: 422, detail: expect.stringContaining('{0}') },
+    });
+    expect(body.results.slice(2, 5).map(({ error }: { error: { status: number } }) => error.status)).toEqual([
+      422, 422, 422,
+    ]);
+    expect(body.results[5].value.cultureName).toBe('fr-CA');
+
+    const bootstrap = await localization.as(caller).get('/localization?cultureName=fr-CA');
+    expect(bootstrap.body.resources.Shop).toEqual({ one: 'text', two: '' });
+  });
+
+  it('lets the last of two values for one text count', async () => {
+    const caller = aCaller();
+    const { body } = await put([item('one', 'first'), item('one', 'last')], caller);
+    expect(body.successCount).toBe(2);
+    expect((await localization.as(caller).get('/localization?cultureName=en')).body.resources.Shop).toEqual({
+      one: 'last',
+    });
+  });
+
+  it('takes 500 items, and neither 501 nor none', async () => {
+    const items = Array.from({ length: 501 }, (_, index) => item(`key ${index}`));
+    expect((await put(items.slice(1))).body.successCount).toBe(500);
+    const tooMany = await put(items);
+    expect([tooMany.status, tooMany.body.errors]).toEqual([
+      422,
+      { items: ['Service:Validation:MaximumLengthValidator'] },
+    ]);
+    expect((await put([])).body.errors).toEqual({ items: ['Service:Validation:NotEmptyValidator'] });
+  });
+
+  it.each([
+    [
+      [{ resourceName: 'Shop', cultureName: 'en', key: 'a' }],
+      422,
+      { 'items[0].value': ['Service:Validation:NotEmptyValidator'] },
+    ],
+    [
+      [item('a'), { ...item('b'), value: null }],
+      422,
+      { 'items[1].value': ['Service:Validation:NotNullValidator'] },
+    ],
+    [[{ ...item('a'), value: 1 }], 400, undefined],
+    [{}, 400, undefined],
+    [undefined, 422, { items: ['Service:Validation:NotEmptyValidator'] }],
+  ])('refuses %j as a whole with %i', async (items, status, errors) => {
+    const response = await put(items);
+    expect([response.status, response.body.errors]).toEqual([status, errors]);
+  });
+
+  it('lets batches that name the same texts in other orders pass each other', async () => {
+    const caller = aCaller();
+    const items = Array.from({ length: 100 }, (_, index) => item(`key ${index}`));
+    const answers = await Promise.all(
+      [items, items.toReversed(), items, items.toReversed()].map((one) => put(one, caller)),
+    );
+    expect(answers.map(({ status, body }) => [status, body.successCount])).toEqual(
+      answers.map(() => [207, 100]),
+    );
+  });
+
+  it('refuses nothing but what is wrong: a batch of failures is still a batch', async () => {
+    const { status, body } = await put([item('', '')]);
+    expect([status, body.successCount, body.failureCount]).toEqual([207, 0, 1]);
+  });
+});

@@ -1,0 +1,120 @@
+import { newId } from '@plinth/kernel/uuid';
+import { aCaller } from '@plinth/testing/http';
+import { startLocalization, type Localization } from './start-localization';
+
+let localization: Localization;
+beforeAll(async () => {
+  localization = await startLocalization();
+});
+afterAll(() => localization.close());
+
+const anonymous = (tenantId?: string) => localization.as(null, tenantId);
+const accepting = (language: string) => ({ headers: { 'accept-language': language } });
+
+describe('GET /localization', () => {
+  it('gives the texts of a culture, flattened, and the languages to choose from', async () => {
+    const { status, body } = await anonymous().get('/localization?cultureName=fr');
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ currentCulture: 'fr', cultureName: 'fr' });
+    expect(body.resources.Workflow['outcomes.Denied']).toBe('Refusé');
+    expect(body.resources.Permissions['Workflow.History.Read']).toBe('Lire l’historique des flux de travail');
+    expect(body.languages).toEqual([
+      { cultureName: 'fr', displayName: 'Français', flagIcon: 'fr', isDefault: false },
+      { cultureName: 'fr-CA', displayName: 'Français (Canada)', flagIcon: 'ca', isDefault: false },
+      { cultureName: 'en', displayName: 'English', flagIcon: 'us', isDefault: true },
+      { cultureName: 'en-GB', displayName: 'English (United Kingdom)', flagIcon: 'gb', isDefault: false },
+    ]);
+  });
+
+  it('falls back text by text', async () => {
+    const { body } = await anonymous().get('/localization?cultureName=fr-CA');
+
+    expect(body.currentCulture).toBe('fr-CA');
+    expect(body.resources.Platform['actions.signIn']).toBe('Ouvrir une session');
+    expect(body.resources.Platform['actions.save']).toBe('Enregistrer');
+  });
+
+  it.each([
+    ['?cultureName=en-gb', 'de', 'en-GB'],
+    ['?cultureName=fr-BE', 'en', 'fr'],
+    ['?cultureName=ja', 'fr', 'en'],
+    ['', 'fr-BE, en;q=0.5', 'fr'],
+    ['', 'ja, en-GB;q=0.2, fr;q=0.1', 'en-GB'],
+    ['', 'ja', 'en'],
+    ['', '', 'en'],
+  ])('%s with Accept-Language "%s" answers in %s', async (query, language, culture) => {
+    const { status, body } = await anonymous().get(`/localization${query}`, accepting(language));
+    expect([status, body.currentCulture]).toEqual([200, culture]);
+  });
+
+  it.each(['', '-', 'e', 'fr_CA', 'fr-', 'en-US-', '../../etc', 'toolongsubtag-x', 'a'.repeat(40), '%FF'])(
+    'refuses the malformed culture "%s"',
+    async (culture) => {
+      const { status, headers } = await anonymous().get(`/localization?cultureName=${culture}`);
+      expect([status, headers.get('content-type')]).toEqual([400, 'application/problem+json']);
+    },
+  );
+
+  it('may be kept an hour by anybody when nobody signed in, and names what chose it', async () => {
+    const { headers } = await anonymous().get('/localization');
+    expect(headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(headers.get('vary')).toBe('Accept-Language, Authorization');
+  });
+
+  it('is private to whoever signed in', async () => {
+    const { headers } = await localization.as(aCaller({ permissions: [] })).get('/localization');
+    expect(headers.get('cache-control')).toBe('private, no-cache');
+    expect(headers.get('vary')).toBe('Accept-Language, Authorization');
+  });
+
+  it('names the host where the host name chose the tenant', async () => {
+    const tenantId = newId();
+    const byHost = await anonymous(tenantId).get('/localization');
+    const byAddress = await anonymous(tenantId).get(`/localization?tenant=${tenantId}`);
+    expect(byHost.headers.get('vary')).toBe('Accept-Language, Authorization, Host');
+    expect(byAddress.headers.get('vary')).toBe('Accept-Language, Authorization');
+  });
+
+  it('answers 304 while nothing changed, with the same headers', async () => {
+    const client = anonymous();
+    const etag = (await client.get('/localization?cultureName=fr')).headers.get('etag')!;
+    expect(etag).toMatch(/^"[^"]+"$/);
+
+    const again = await client.get('/localization?cultureName=fr', { headers: { 'if-none-match': etag } });
+    const other = await client.get('/localization?cultureName=fr-CA', { headers: { 'if-none-match': etag } });
+
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect(again.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(again.headers.get('vary')).toBe('Accept-Language, Authorization');
+    expect(other.status).toBe(200);
+  });
+
+  it('takes another entity tag with every change of a text, and the former one with the former text', async () => {
+    const caller = aCaller();
+    const client = localization.as(caller);
+    const tag = async () => (await client.get('/localization?cultureName=en')).headers.get('etag');
+    const before = await tag();
+
+    await client.put('/localization/overrides/Shop/en/title', { value: 'Shop' });
+    const changed = await tag();
+    await client.delete('/localization/overrides/Shop/en/title');
+
+    expect(changed).not.toBe(before);
+    expect(await tag()).toBe(before);
+  });
+
+  it("serves a culture outside the platform's list where the tenant has texts in it", async () => {
+    const caller = aCaller();
+    const client = localization.as(caller);
+    await client.put('/localization/overrides/Workflow/de/outcomes.Denied', { value: 'Abgelehnt' });
+
+    const { body } = await client.get('/localization', accepting('de-AT, fr;q=0.5'));
+
+    expect(body.currentCulture).toBe('de');
+    expect(body.resources.Workflow['outcomes.Denied']).toBe('Abgelehnt');
+    expect(body.resources.Workflow['outcomes.Completed']).toBe('Completed');
+    expect(body.languages.map(({ cultureName }: { cultureName: string }) => cultureName)).not.toContain('de');
+    expect((await anonymous().get('/localization?cultureName=de')).body.currentCulture).toBe('en');
+  });
+});

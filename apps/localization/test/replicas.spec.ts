@@ -1,0 +1,63 @@
+import { aCaller } from '@plinth/testing/http';
+import { eventually } from '@plinth/testing/eventually';
+import { startLocalization, type Localization } from './start-localization';
+
+let first: Localization;
+let second: Localization;
+let deaf: Localization;
+beforeAll(async () => {
+  first = await startLocalization();
+  const { databaseUrl, natsPrefix } = first;
+  second = await startLocalization({ databaseUrl, natsPrefix });
+  // Its messages go elsewhere, so it misses those of the others.
+  deaf = await startLocalization({ databaseUrl });
+});
+afterAll(async () => {
+  await deaf.close();
+  await second.close();
+  await first.close();
+});
+
+const address = '/localization/overrides/Shop/en/title';
+const titleAt = async (replica: Localization, caller: ReturnType<typeof aCaller>) =>
+  (await replica.as(caller).get('/localization?cultureName=en')).body.resources.Shop?.title;
+
+describe('two replicas', () => {
+  it('both show a change within 200 ms, and at once where it was made', async () => {
+    const caller = aCaller();
+    const delays: number[] = [];
+    for (const title of ['one', 'two', 'three', 'four', 'five']) {
+      await titleAt(second, caller);
+      await first.as(caller).put(address, { value: title });
+      const changedAt = performance.now();
+      expect(await titleAt(first, caller)).toBe(title);
+      await eventually(async () => (await titleAt(second, caller)) === title, 2_000);
+      delays.push(performance.now() - changedAt);
+    }
+    const median = delays.toSorted((left, right) => left - right)[2]!;
+    expect(median).toBeLessThan(200);
+  });
+
+  it('both show a removal and a batch', async () => {
+    const caller = aCaller();
+    await first.as(caller).put(address, { value: 'one' });
+    await eventually(async () => (await titleAt(second, caller)) === 'one', 2_000);
+
+    await second.as(caller).delete(address);
+    await eventually(async () => (await titleAt(first, caller)) === undefined, 2_000);
+
+    const items = [{ resourceName: 'Shop', cultureName: 'en', key: 'title', value: 'batch' }];
+    await first.as(caller).put('/localization/overrides', { items });
+    await eventually(async () => (await titleAt(second, caller)) === 'batch', 2_000);
+  });
+
+  it('agree within 5 s also when the message is lost', async () => {
+    const caller = aCaller();
+    expect(await titleAt(deaf, caller)).toBeUndefined();
+    await first.as(caller).put(address, { value: 'missed' });
+    const changedAt = performance.now();
+
+    await eventually(async () => (await titleAt(deaf, caller)) === 'missed', 5_000);
+    expect(performance.now() - changedAt).toBeLessThan(5_000);
+  });
+});
