@@ -24,20 +24,28 @@ export const text = (lengthMax: number, lengthMin = 0) => {
     : schema;
 };
 
+/** RFC 5646, 4.4.1: no tag that is in use is longer. */
+const CULTURE_LENGTH_MAX = 35;
+
 /** A well-formed BCP 47 language tag, in its canonical spelling. */
 export const Culture = z
   .string()
-  .max(35)
   .transform((value, context) => {
     const canonical = canonicalCulture(value);
     if (canonical !== undefined) return canonical;
     context.addIssue({ code: 'custom', message: 'Not a BCP 47 language tag.', params: { rule: 'Format' } });
     return z.NEVER;
   })
-  .meta({ type: 'string', description: 'BCP 47 language tag', examples: ['fr-CA'] });
+  .meta({
+    type: 'string',
+    maxLength: CULTURE_LENGTH_MAX,
+    description: 'BCP 47 language tag',
+    examples: ['fr-CA'],
+  });
 
 /** The canonical spelling of a language tag, or undefined where it is not well-formed. */
 export function canonicalCulture(tag: string): string | undefined {
+  if (tag.length > CULTURE_LENGTH_MAX) return undefined;
   try {
     return Intl.getCanonicalLocales(tag)[0];
   } catch {

@@ -16,6 +16,8 @@ interface Served {
 /** Longer than the gateway keeps an idle connection, so that the gateway is always the one who lets go. */
 const KEEP_ALIVE_MILLISECONDS = 65_000;
 const HEADERS_MILLISECONDS_MAX = 10_000;
+/** The signed caller repeats the path, so the gateway's headers are larger than any it lets in. */
+export const HEADER_BYTES_MAX = 64 * 1024;
 
 /** Opens the ports of a service; on the way down requests in flight are finished before the parts close. */
 export async function serveService(
@@ -28,7 +30,7 @@ export async function serveService(
   onClose(admin.close);
   const grpc = await serveGrpc(config, grpcServices);
   onClose(grpc.close);
-  const server = createServer(app);
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, app);
   server.keepAliveTimeout = KEEP_ALIVE_MILLISECONDS;
   server.headersTimeout = HEADERS_MILLISECONDS_MAX;
   // Uploads last as long as they last; the gateway bounds what comes from outside.
