@@ -28,7 +28,12 @@ export const shownValue = (text: string): string =>
   text.length <= SHOWN_VALUE_LENGTH_MAX ? text : `${text.slice(0, SHOWN_VALUE_LENGTH_MAX - 1)}…`;
 
 /** The key of a row, the same text for the same key. */
-export const keyText = (values: readonly FieldValue[]): string => JSON.stringify(values);
+export const keyText = (values: readonly (FieldValue | Date)[]): string =>
+  JSON.stringify(
+    values.map((value) =>
+      value instanceof Date ? value.toISOString() : value === null ? null : String(value),
+    ),
+  );
 
 /** Makes a function that turns the cells of a batch into typed rows, and says everything that is wrong with the others. */
 export function rowConverter(definition: ExchangeDefinition, columns: readonly string[]) {

@@ -31,12 +31,23 @@ export function batchWriter(
 ): BatchWriter {
   const mapped = columns.filter((property) => property in definition.fields);
   const sql = statementsOf(definition, mapped, mode, callerId);
-  const keyOf = (values: Record<string, FieldValue>) => definition.key.map((property) => values[property] ?? null);
+  const keyOf = (values: Record<string, FieldValue>) =>
+    definition.key.map((property) => values[property] ?? null);
 
   const toJson = (rows: readonly ConvertedRow[]): string =>
-    JSON.stringify(rows.map(({ rowNumber, values, id }) => [rowNumber, id ?? newId(), ...mapped.map((property) => values[property] ?? null)]));
+    JSON.stringify(
+      rows.map(({ rowNumber, values, id }) => [
+        rowNumber,
+        id ?? newId(),
+        ...mapped.map((property) => values[property] ?? null),
+      ]),
+    );
 
-  const run = async (statement: string, rows: readonly ConvertedRow[], { connection, caller, jobId }: BatchContext) =>
+  const run = async (
+    statement: string,
+    rows: readonly ConvertedRow[],
+    { connection, caller, jobId }: BatchContext,
+  ) =>
     (
       await connection.query<[number, boolean]>({
         text: statement,
@@ -46,13 +57,19 @@ export function batchWriter(
     ).rows;
 
   /** Rows that no statement took: written by this job before, or excluded by the mode. */
-  const explain = async (rows: readonly ConvertedRow[], { connection, caller, jobId }: BatchContext, written: Written) => {
+  const explain = async (
+    rows: readonly ConvertedRow[],
+    { connection, caller, jobId }: BatchContext,
+    written: Written,
+  ) => {
     const found = await connection.query<unknown[]>({
       text: sql.findOfJob,
       values: [caller.tenantId, JSON.stringify(rows.map(({ values }) => keyOf(values))), jobId],
       rowMode: 'array',
     });
-    const firstRows = new Map(found.rows.map(([row, ...key]) => [keyText(key as FieldValue[]), row as number]));
+    const firstRows = new Map(
+      found.rows.map(([row, ...key]) => [keyText(key as FieldValue[]), row as number]),
+    );
     for (const row of rows) {
       const first = firstRows.get(row.key!);
       if (first === undefined) written.skipped.push(row);
@@ -60,7 +77,11 @@ export function batchWriter(
     }
   };
 
-  const writeByKey = async (rows: readonly ConvertedRow[], context: BatchContext, written: Written): Promise<void> => {
+  const writeByKey = async (
+    rows: readonly ConvertedRow[],
+    context: BatchContext,
+    written: Written,
+  ): Promise<void> => {
     const results = await inSavepoint(context.connection, () => run(sql.byKey, rows, context));
     if (results instanceof Error) {
       if (rows.length === 1) {
@@ -82,7 +103,11 @@ export function batchWriter(
   };
 
   /** Rows that name an id: the row of this id is meant, also when its key is to change. */
-  const writeById = async (rows: readonly ConvertedRow[], context: BatchContext, written: Written): Promise<void> => {
+  const writeById = async (
+    rows: readonly ConvertedRow[],
+    context: BatchContext,
+    written: Written,
+  ): Promise<void> => {
     const { connection, caller, jobId } = context;
     const found = await connection.query<[string, string | null, number | null]>({
       text: sql.findById,
@@ -146,16 +171,30 @@ const systemSql = (value: SystemValue, column: string, callerId: string): string
   }
 };
 
-function statementsOf(definition: ExchangeDefinition, mapped: readonly string[], mode: ImportMode, callerId: string) {
+function statementsOf(
+  definition: ExchangeDefinition,
+  mapped: readonly string[],
+  mode: ImportMode,
+  callerId: string,
+) {
   const table = escapeIdentifier(definition.table);
   const columnOf = (property: string) => escapeIdentifier(definition.fields[property]!.column);
-  const cell = (property: string) => `(r->>${mapped.indexOf(property) + 2})::${definition.fields[property]!.sqlType}`;
+  const cell = (property: string) =>
+    `(r->>${mapped.indexOf(property) + 2})::${definition.fields[property]!.sqlType}`;
   const keyColumns = definition.key.map(columnOf);
   const changed = mapped.filter((property) => !definition.key.includes(property));
 
   const inserts = Object.entries({ id: 'new-id' as const, ...definition.onInsert });
-  const insertColumns = ['tenant_id', ...inserts.map(([column]) => escapeIdentifier(column)), ...mapped.map(columnOf)];
-  const insertValues = ['$1::uuid', ...inserts.map(([column, value]) => systemSql(value, column, callerId)), ...mapped.map(cell)];
+  const insertColumns = [
+    'tenant_id',
+    ...inserts.map(([column]) => escapeIdentifier(column)),
+    ...mapped.map(columnOf),
+  ];
+  const insertValues = [
+    '$1::uuid',
+    ...inserts.map(([column, value]) => systemSql(value, column, callerId)),
+    ...mapped.map(cell),
+  ];
   const marks = 'import_job_id, import_row';
   const systemUpdates = Object.entries(definition.onUpdate ?? {}).map(
     ([column, value]) => `${escapeIdentifier(column)} = ${systemSql(value, column, callerId)}`,
@@ -172,8 +211,15 @@ function statementsOf(definition: ExchangeDefinition, mapped: readonly string[],
     'import_row = EXCLUDED.import_row',
   ];
   const directUpdates = (properties: readonly string[]) =>
-    [...properties.map((property) => `${columnOf(property)} = ${cell(property)}`), ...systemUpdates, 'import_job_id = $3::uuid', 'import_row = (r->>0)::int'].join(', ');
-  const sameKey = definition.key.map((property) => `t.${columnOf(property)} = ${cell(property)}`).join(' AND ');
+    [
+      ...properties.map((property) => `${columnOf(property)} = ${cell(property)}`),
+      ...systemUpdates,
+      'import_job_id = $3::uuid',
+      'import_row = (r->>0)::int',
+    ].join(', ');
+  const sameKey = definition.key
+    .map((property) => `t.${columnOf(property)} = ${cell(property)}`)
+    .join(' AND ');
 
   const byKey: Record<ImportMode, string> = {
     UPSERT: `${insert} DO UPDATE SET ${updates.join(', ')}
@@ -186,7 +232,10 @@ function statementsOf(definition: ExchangeDefinition, mapped: readonly string[],
   };
   const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
   const keyCells = definition.key
-    .map((property, index) => `t.${columnOf(property)} = (r->>${index})::${definition.fields[property]!.sqlType}`)
+    .map(
+      (property, index) =>
+        `t.${columnOf(property)} = (r->>${index})::${definition.fields[property]!.sqlType}`,
+    )
     .join(' AND ');
   return {
     byKey: byKey[mode],
@@ -200,7 +249,10 @@ function statementsOf(definition: ExchangeDefinition, mapped: readonly string[],
 }
 
 /** Runs a statement so that its failure for the sake of a row leaves the transaction usable. */
-async function inSavepoint<Result>(connection: PoolClient, run: () => Promise<Result>): Promise<Result | Error> {
+async function inSavepoint<Result>(
+  connection: PoolClient,
+  run: () => Promise<Result>,
+): Promise<Result | Error> {
   await connection.query('SAVEPOINT rows');
   try {
     const result = await run();
@@ -214,9 +266,17 @@ async function inSavepoint<Result>(connection: PoolClient, run: () => Promise<Re
 }
 
 /** SQLSTATE classes 22 and 23: the data is wrong, not the database or the statement. */
-const isAboutRows = (error: unknown): boolean => /^2[23]/.test(String((error as { code?: unknown }).code ?? ''));
+const isAboutRows = (error: unknown): boolean =>
+  /^2[23]/.test(String((error as { code?: unknown }).code ?? ''));
 
-const rowFault = (row: ConvertedRow, kind: RowFault['kind'], code: string, message: string, column: string | null = null, value: string | null = null): RowFault => ({
+const rowFault = (
+  row: ConvertedRow,
+  kind: RowFault['kind'],
+  code: string,
+  message: string,
+  column: string | null = null,
+  value: string | null = null,
+): RowFault => ({
   rowNumber: row.rowNumber,
   kind,
   column,
@@ -228,7 +288,14 @@ const rowFault = (row: ConvertedRow, kind: RowFault['kind'], code: string, messa
 export function duplicateOf({ key, fields }: ExchangeDefinition, row: ConvertedRow, first: number): RowFault {
   const names = key.map((property) => fields[property]!.header).join(', ');
   const value = key.map((property) => String(row.values[property] ?? '')).join(', ');
-  return rowFault(row, 'Identity', 'DuplicateKey', `Row ${first} of this file has the same ${names}.`, key[0]!, value);
+  return rowFault(
+    row,
+    'Identity',
+    'DuplicateKey',
+    `Row ${first} of this file has the same ${names}.`,
+    key[0]!,
+    value,
+  );
 }
 
 const unknownId = (row: ConvertedRow): RowFault =>
@@ -237,7 +304,14 @@ const unknownId = (row: ConvertedRow): RowFault =>
 /** What a constraint of the database has against a row, without its words. */
 function refusedBy(error: Error, row: ConvertedRow): RowFault {
   const { code } = error as Error & { code?: string };
-  if (code === '23505') return rowFault(row, 'Persistence', 'Unique', 'Another row has this value already, where each may have it once.');
-  if (code === '23503') return rowFault(row, 'Persistence', 'Reference', 'It refers to something that does not exist.');
+  if (code === '23505')
+    return rowFault(
+      row,
+      'Persistence',
+      'Unique',
+      'Another row has this value already, where each may have it once.',
+    );
+  if (code === '23503')
+    return rowFault(row, 'Persistence', 'Reference', 'It refers to something that does not exist.');
   return rowFault(row, 'Persistence', 'Constraint', 'The database does not accept this row.');
 }

@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import type { ServerDuplexStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
+import { holds, type Caller } from '@plinth/kernel/caller';
+import { forbidden, malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { isUuid } from '@plinth/kernel/uuid';
+import { grpcHandlers, type GrpcService } from '@plinth/runtime/grpc';
+import type { Log } from '@plinth/runtime/log';
+import type { Pool } from 'pg';
+import { ID_PROPERTY, type RawRow } from './convert';
+import { listRulesOf, type ExchangeDefinition, type RowFault } from './definition';
+import { streamExport } from './export-query';
+import { openImportSession, sealImport, type Commit, type ImportSession } from './import-session';
+import type { ImportMode } from './write-batch';
+
+interface ExportRequest {
+  definition: string;
+  fields: string[];
+  includeId: boolean;
+  selection: string;
+}
+
+interface ImportRequest {
+  start?: { definition: string; jobId: string; columns: string[]; mode: ImportMode; commit: Commit } | null;
+  batch?: { number: number; rows: Buffer } | null;
+  end?: object | null;
+}
+
+interface Parts {
+  config: { CALLER_KEYS: readonly string[] };
+  log: Log;
+  pool: Pool;
+}
+
+/**
+ * Lets data exchange export and import what these definitions describe: the whole of the owner's side.
+ * `service` is the definition of `ExchangeOwner` (libs/proto).
+ */
+export function serveExchange(
+  service: ServiceDefinition,
+  definitions: readonly ExchangeDefinition[],
+  parts: Parts,
+): GrpcService {
+  const { callerOf, failure, unary } = grpcHandlers(parts.config.CALLER_KEYS, parts.log);
+  const { pool } = parts;
+
+  const definitionFor = (
+    name: string,
+    caller: Caller | null,
+  ): { definition: ExchangeDefinition; caller: Caller } => {
+    const definition = definitions.find((candidate) => candidate.name === name);
+    if (!definition) throw notFound(`There is no definition "${name}".`);
+    if (!caller) throw forbidden('Rows are exchanged on behalf of somebody.');
+    if (!holds(caller, definition.permission))
+      throw forbidden(`This needs the permission ${definition.permission}.`);
+    return { definition, caller };
+  };
+
+  const ListDefinitions = unary<object, object>(async () => ({ definitions: definitions.map(describe) }));
+
+  const SealImport = unary<{ jobId: string }, object>(async ({ jobId }, caller) => {
+    if (!caller) throw forbidden('An import is sealed on behalf of somebody.');
+    return { lastBatch: await sealImport(pool, caller.tenantId, requireJobId(jobId)) };
+  });
+
+  const Export = (call: ServerWritableStream<ExportRequest, object>): void => {
+    const run = async (): Promise<void> => {
+      const { request } = call;
+      const { definition, caller } = definitionFor(
+        request.definition,
+        callerOf(call.metadata, call.getPath()),
+      );
+      const { fields, includeId } = request;
+      const selection = JSON.parse(request.selection || '{}');
+      await streamExport(pool, { definition, fields, includeId, selection, caller }, (rows, count) =>
+        send(call, { rows: Buffer.from(rows), count }),
+      );
+    };
+    run().then(
+      () => call.end(),
+      (error: unknown) => call.emit('error', failure(error)),
+    );
+  };
+
+  const Import = (call: ServerDuplexStream<ImportRequest, object>): void => {
+    const run = async (): Promise<void> => {
+      const messages = call[Symbol.asyncIterator]() as AsyncIterator<ImportRequest>;
+      const { value: first } = (await messages.next()) as { value: ImportRequest | undefined };
+      const start = first?.start;
+      if (!start) throw malformed('An import begins with `start`.');
+      const { definition, caller } = definitionFor(start.definition, callerOf(call.metadata, call.getPath()));
+      requireColumns(definition, start.columns);
+      const session = await openImportSession(pool, {
+        ...start,
+        jobId: requireJobId(start.jobId),
+        definition,
+        caller,
+      });
+      try {
+        await send(call, { started: { lastBatch: session.lastBatch } });
+        await takeBatches(call, { [Symbol.asyncIterator]: () => messages }, session);
+      } finally {
+        await session.close();
+      }
+    };
+    run().then(
+      () => call.end(),
+      (error: unknown) => call.emit('error', failure(error)),
+    );
+  };
+
+  return { definition: service, handlers: { ListDefinitions, SealImport, Export, Import } };
+}
+
+/** Reads the cells of one batch while the one before is being written. */
+async function takeBatches(
+  call: ServerDuplexStream<ImportRequest, object>,
+  messages: AsyncIterable<ImportRequest>,
+  session: ImportSession,
+): Promise<void> {
+  let writing: Promise<void> = Promise.resolve();
+  for await (const message of messages) {
+    if (call.cancelled) break;
+    if (message.batch) {
+      const batch = {
+        number: message.batch.number,
+        rows: JSON.parse(message.batch.rows.toString()) as RawRow[],
+      };
+      const conversion = session.convert(batch);
+      await writing;
+      writing = session
+        .apply(batch, conversion)
+        .then((outcome) => send(call, { result: resultOf(batch.number, outcome) }));
+      // It is awaited before the next batch; until then its failure is not unhandled.
+      writing.catch(() => undefined);
+    } else if (message.end) {
+      await writing;
+      await send(call, { ended: { committed: await session.end() } });
+      return;
+    }
+  }
+  await writing;
+}
+
+const resultOf = (number: number, outcome: Awaited<ReturnType<ImportSession['apply']>>) =>
+  outcome === 'sealed'
+    ? { number, sealed: true, failures: Buffer.from('[]') }
+    : { ...outcome, number, failures: Buffer.from(JSON.stringify(groupByRow(outcome.faults))) };
+
+/** One entry for each row that failed, with everything that is wrong with it. */
+function groupByRow(faults: readonly RowFault[]) {
+  const rows = new Map<number, { rowNumber: number; kind: RowFault['kind']; details: object[] }>();
+  for (const { rowNumber, kind, column, value, code, message } of faults) {
+    const row = rows.get(rowNumber) ?? { rowNumber, kind, details: [] };
+    row.details.push({ column, value, code, message });
+    rows.set(rowNumber, row);
+  }
+  return [...rows.values()].sort((left, right) => left.rowNumber - right.rowNumber);
+}
+
+/** Writes one message and waits while the other side is slower; ends with a client that went away. */
+async function send(
+  call: ServerWritableStream<ExportRequest, object> | ServerDuplexStream<ImportRequest, object>,
+  message: object,
+) {
+  if (call.cancelled) throw new Problem('timed-out', 'The other side went away.');
+  if (call.write(message)) return;
+  const abort = new AbortController();
+  const gone = () => abort.abort();
+  call.once('cancelled', gone);
+  try {
+    await once(call, 'drain', { signal: abort.signal });
+  } catch (error) {
+    throw new Problem('timed-out', 'The other side went away.', { cause: error });
+  } finally {
+    call.off('cancelled', gone);
+  }
+}
+
+function requireColumns(definition: ExchangeDefinition, columns: readonly string[]): void {
+  const isKnown = (property: string) =>
+    property === ID_PROPERTY || (property in definition.fields && !definition.fields[property]!.readOnly);
+  const unknown = columns.find((property) => !isKnown(property));
+  if (unknown !== undefined) throw malformed(`"${unknown}" is no field that can be imported.`);
+  if (!definition.importable) throw forbidden(`${definition.name} can only be exported.`);
+}
+
+function requireJobId(jobId: string): string {
+  if (!isUuid(jobId)) throw malformed('The job id is no UUID.');
+  return jobId;
+}
+
+const describe = (definition: ExchangeDefinition) => ({
+  name: definition.name,
+  entityType: definition.entityType,
+  permission: definition.permission,
+  importable: definition.importable,
+  exportable: true,
+  listRules: JSON.stringify(listRulesOf(definition)),
+  fields: Object.entries(definition.fields).map(([propertyPath, field]) => ({
+    propertyPath,
+    type: field.type,
+    header: field.header,
+    description: field.description ?? '',
+    format: field.format ?? '',
+    required: field.required ?? false,
+    readOnly: field.readOnly ?? false,
+    aliases: [...(field.aliases ?? [])],
+    synonyms: [...(field.synonyms ?? [])],
+    isNavigation: false,
+  })),
+});
