@@ -24,10 +24,18 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
 
   if (config.OVERRIDE_STORE === 'none') {
     const texts = textCache({ base, overrides: undefined });
-    return { ...common, health: new Health({}), texts, overrides: undefined, pool: undefined, db: undefined };
+    return {
+      ...common,
+      health: new Health({}),
+      texts,
+      overrides: undefined,
+      pool: undefined,
+      db: undefined,
+      announce: () => {},
+    };
   }
 
-  const pool = createPool(config.DATABASE_URL_LOCALIZATION, log);
+  const pool = createPool(config.DATABASE_URL_LOCALIZATION!, log);
   onClose(() => pool.end());
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   onClose(() => prisma.$disconnect());
@@ -38,13 +46,14 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
 
-  const overrides = overrideStore(db, (tenantId) => {
+  const announce = (tenantId: string): void => {
     texts.forget(tenantId);
     outbox.wake();
-  });
+  };
+  const overrides = overrideStore(db, announce);
   const texts = textCache({ base, overrides });
   onClose(hearOnEveryReplica(messaging, overrideChanged, ({ tenantId }) => texts.forget(tenantId)));
 
   const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });
-  return { ...common, health, texts, overrides, pool, db };
+  return { ...common, health, texts, overrides, pool, db, announce };
 }

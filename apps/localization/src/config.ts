@@ -1,13 +1,20 @@
 import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
 import { z } from 'zod';
 
-export const LocalizationConfig = z.object({
-  ...serviceEnvironment,
-  DATABASE_URL_LOCALIZATION: databaseUrl(),
-  OVERRIDE_STORE: z
-    .enum(['postgres', 'none'])
-    .default('postgres')
-    .describe("Where tenants' overrides of texts are kept; `none`: nowhere, and their endpoints answer 501."),
-});
+export const LocalizationConfig = z
+  .object({
+    ...serviceEnvironment,
+    DATABASE_URL_LOCALIZATION: databaseUrl().optional(),
+    OVERRIDE_STORE: z
+      .enum(['postgres', 'none'])
+      .default('postgres')
+      .describe(
+        "Where tenants' overrides of texts are kept. `none`: nowhere; their endpoints answer 501, and neither a database nor NATS is needed.",
+      ),
+  })
+  .refine((config) => config.OVERRIDE_STORE === 'none' || config.DATABASE_URL_LOCALIZATION !== undefined, {
+    path: ['DATABASE_URL_LOCALIZATION'],
+    message: 'is needed, because overrides are kept in Postgres',
+  });
 
 export type LocalizationConfig = z.output<typeof LocalizationConfig>;

@@ -1,3 +1,4 @@
+import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
 import { forbidden, invalid } from '@plinth/kernel/problem';
 import type { ResolveTextsRequest__Output } from '@plinth/proto/generated/plinth/localization/v1/ResolveTextsRequest';
 import type { ResolveTextsResponse } from '@plinth/proto/generated/plinth/localization/v1/ResolveTextsResponse';
@@ -6,11 +7,12 @@ import { grpcHandlers, type GrpcService } from '@plinth/runtime/grpc';
 import { canonicalCulture } from '@plinth/contracts/schemas';
 import type { Deps } from '../compose';
 import { chooseCulture } from '../domain/culture';
+import { overridesExchange } from './exchange';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'texts'>;
+type Needs = Pick<Deps, 'config' | 'log' | 'texts' | 'base' | 'pool' | 'announce'>;
 
 /** The questions of sibling services that this service answers. */
-export function grpcServices({ config, log, texts }: Needs): GrpcService[] {
+export function grpcServices({ config, log, texts, base, pool, announce }: Needs): GrpcService[] {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const ResolveTexts = unary<ResolveTextsRequest__Output, ResolveTextsResponse>(async (request, caller) => {
@@ -35,5 +37,15 @@ export function grpcServices({ config, log, texts }: Needs): GrpcService[] {
     };
   });
 
-  return [{ definition: protoPackages.localization.v1.Localization.service, handlers: { ResolveTexts } }];
+  const questions = {
+    definition: protoPackages.localization.v1.Localization.service,
+    handlers: { ResolveTexts },
+  };
+  if (!pool) return [questions];
+  const exchange = serveExchange(
+    protoPackages.exchange.v1.ExchangeOwner.service,
+    [overridesExchange(base, announce)],
+    { config, log, pool },
+  );
+  return [questions, exchange];
 }

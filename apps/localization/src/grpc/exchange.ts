@@ -1,0 +1,151 @@
+import { canonicalCulture } from '@plinth/contracts/schemas';
+import {
+  OVERRIDE_KEY_LENGTH_MAX,
+  OVERRIDE_VALUE_LENGTH_MAX,
+  RESOURCE_NAME_LENGTH_MAX,
+} from '@plinth/contracts/localization/shapes';
+import { defineExchange, type ImportRow, type RowFault } from '@plinth/conventions/exchange/definition';
+import { breaksRule, textField, type CellFault } from '@plinth/conventions/exchange/fields';
+import { shownValue } from '@plinth/conventions/exchange/convert';
+import { Problem, validationCode } from '@plinth/kernel/problem';
+import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
+import { requireSamePlaceholders } from '../domain/override';
+import type { BaseTexts, Override } from '../domain/texts';
+import { tellChange } from '../store/override-store';
+
+const CULTURE_LENGTH_MAX = 35;
+
+/** `Localization.Overrides`: the texts that a tenant says in its own words (silences, row 65). */
+export const overridesExchange = (base: BaseTexts, onChange: (tenantId: string) => void) =>
+  defineExchange({
+    name: 'Localization.Overrides',
+    entityType: 'LocalizationOverride',
+    permission: 'Localization.Overrides.Manage',
+    importable: true,
+    table: 'override',
+    key: ['resourceName', 'cultureName', 'key'],
+    defaultSort: 'resourceName,cultureName,key',
+    searchable: ['key', 'value'],
+    onInsert: { modified_by: 'caller-id' },
+    onUpdate: { version: 'next', modified_at: 'now', modified_by: 'caller-id' },
+    fields: {
+      resourceName: textField({
+        column: 'resource_name',
+        header: 'Resource',
+        description: 'Name of the set of texts that the text belongs to',
+        required: true,
+        normalize: true,
+        lengthMax: RESOURCE_NAME_LENGTH_MAX,
+        aliases: ['resource'],
+        synonyms: [
+          'bundle',
+          'namespace',
+          'module',
+          'category',
+          'domain',
+          'ressource',
+          'bereich',
+          'modul',
+          'recurso',
+          'espace',
+        ],
+      }),
+      cultureName: textField({
+        column: 'culture_name',
+        header: 'Culture',
+        description: 'Language of the text as a BCP 47 tag, such as fr-CA',
+        required: true,
+        lengthMax: CULTURE_LENGTH_MAX,
+        aliases: ['culture', 'culture code'],
+        synonyms: ['language', 'language code', 'lang', 'locale', 'langue', 'sprache', 'idioma', 'kultur'],
+        refine: cultureReader(),
+      }),
+      key: textField({
+        column: 'key',
+        header: 'Key',
+        description: 'Key of the text inside its resource, nested names joined by dots',
+        required: true,
+        normalize: true,
+        lengthMax: OVERRIDE_KEY_LENGTH_MAX,
+        aliases: ['text key', 'resource key'],
+        synonyms: [
+          'identifier',
+          'name',
+          'code',
+          'message id',
+          'token',
+          'clé',
+          'cle',
+          'schlüssel',
+          'clave',
+          'string id',
+        ],
+      }),
+      value: textField({
+        column: 'value',
+        header: 'Value',
+        description: 'The text; it takes the placeholders of the text that it replaces',
+        required: true,
+        allowsEmpty: true,
+        lengthMax: OVERRIDE_VALUE_LENGTH_MAX,
+        aliases: ['text value'],
+        synonyms: [
+          'text',
+          'translation',
+          'message',
+          'string',
+          'target',
+          'valeur',
+          'texte',
+          'traduction',
+          'wert',
+          'übersetzung',
+          'valor',
+          'texto',
+        ],
+      }),
+    },
+    check: async (rows) => rows.flatMap((row) => checkPlaceholders(base, row)),
+    afterWrite: (rows, { connection, caller }) =>
+      tellChange(rawStatements(connection), caller, rows.map(toOverride)),
+    afterCommit: ({ caller }) => onChange(caller.tenantId),
+  });
+
+const toOverride = ({ values }: ImportRow): Override => values as unknown as Override;
+
+function checkPlaceholders(base: BaseTexts, row: ImportRow): RowFault[] {
+  const override = toOverride(row);
+  try {
+    requireSamePlaceholders(base, override);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { rowNumber } = row;
+    const code = error.errors?.['value']?.[0] ?? validationCode('Format');
+    return [
+      {
+        rowNumber,
+        kind: 'Validation',
+        column: 'value',
+        value: shownValue(override.value),
+        code,
+        message: error.detail,
+      },
+    ];
+  }
+}
+
+const CULTURES_KEPT_MAX = 5_000;
+
+/** Reads language tags; a file names few of them, many times. */
+function cultureReader(): (text: string) => string | CellFault {
+  const known = new Map<string, string | CellFault>();
+  return (text) => {
+    const seen = known.get(text);
+    if (seen !== undefined) return seen;
+    const culture =
+      canonicalCulture(text.trim()) ?? breaksRule('Format', 'must be a language tag such as fr-CA');
+    if (known.size < CULTURES_KEPT_MAX) known.set(text, culture);
+    return culture;
+  };
+}
