@@ -8,6 +8,8 @@ import { templateEndpoints } from './template/endpoints';
 import { templateProblems } from './template/problems';
 import { timelineEndpoints } from './timeline/endpoints';
 import { timelineProblems } from './timeline/problems';
+import { workflowEndpoints } from './workflow/endpoints';
+import { workflowProblems } from './workflow/problems';
 
 /** Every endpoint of the platform, by the area whose service answers it. */
 export const allEndpoints = {
@@ -15,6 +17,7 @@ export const allEndpoints = {
   settings: settingsEndpoints,
   template: templateEndpoints,
   timeline: timelineEndpoints,
+  workflow: workflowEndpoints,
 } satisfies Record<string, Endpoints>;
 
 /** Every problem of the areas, by its slug. */
@@ -23,4 +26,5 @@ export const allProblems: Record<string, ProblemType> = {
   ...settingsProblems,
   ...templateProblems,
   ...timelineProblems,
+  ...workflowProblems,
 };

@@ -1,0 +1,37 @@
+import { addressBook, databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { z } from 'zod';
+
+const commaSeparated = () =>
+  z
+    .string()
+    .default('')
+    .transform((list) =>
+      list
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    );
+
+export const WorkflowConfig = z.object({
+  ...serviceEnvironment,
+  DATABASE_URL_WORKFLOW: databaseUrl(),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
+  TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
+  WORKFLOW_ENTITY_OWNERS: addressBook()
+    .default({ Template: 'template' })
+    .describe(
+      'Services that keep the state of their entities: `EntityType=service,…`, names as in GRPC_SERVICES. All other states are kept here.',
+    ),
+  WORKFLOW_EXTRA_PERMISSIONS: commaSeparated().describe(
+    'Permissions of your own services that definitions may ask for, beside the platform’s.',
+  ),
+  WORKFLOW_SWEEP_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(5)
+    .describe(
+      'How often overdue reminders, escalations and expiries are looked for, beside Temporal’s timers.',
+    ),
+});
+
+export type WorkflowConfig = z.output<typeof WorkflowConfig>;

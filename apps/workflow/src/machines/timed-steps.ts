@@ -1,0 +1,79 @@
+import type { Clock } from '@plinth/kernel/clock';
+import type { Close } from '@plinth/runtime/lifecycle';
+import type { Log } from '@plinth/runtime/log';
+import { dueStep, nextStepAt, type Approval, type TimedStep } from '../domain/approval';
+import type { ApprovalStore } from '../store/approval-store';
+import type { EntityStore } from '../store/entity-store';
+import type { Machine } from './machine';
+
+const SWEEP_SIZE = 100;
+
+/** Does to requests for approval what time does: reminder, escalation, expiry. Each happens once, whoever asks. */
+export class TimedSteps {
+  constructor(
+    private readonly deps: { approvals: ApprovalStore; machine: Pick<Machine, 'expire'>; clock: Clock },
+  ) {}
+
+  /** Does what is due for one request; answers the milliseconds to the next step, or null when there is none. */
+  async take(tenantId: string, approvalId: string): Promise<number | null> {
+    for (;;) {
+      const approval = await this.deps.approvals.findOpen(tenantId, approvalId);
+      if (!approval) return null;
+      const now = this.deps.clock.now();
+      const step = dueStep(approval, now);
+      if (step === undefined) {
+        const next = nextStepAt(approval);
+        return next === null ? null : Math.max(1, next.getTime() - now.getTime());
+      }
+      await this.do(step, tenantId, approval);
+    }
+  }
+
+  /** Does what is due for all requests of all tenants; answers how many were looked at. */
+  async takeAll(): Promise<number> {
+    const due = await this.deps.approvals.findDue(this.deps.clock.now(), SWEEP_SIZE);
+    for (const { tenantId, id } of due) await this.take(tenantId, id);
+    return due.length;
+  }
+
+  private async do(step: TimedStep, tenantId: string, approval: Approval): Promise<void> {
+    switch (step) {
+      case 'remind':
+        return this.deps.approvals.remind(tenantId, approval);
+      case 'escalate':
+        return this.deps.approvals.escalate(tenantId, approval);
+      case 'expire': {
+        const { entityType, entityId } = approval;
+        return this.deps.machine.expire(tenantId, { entityType, entityId }, approval.id);
+      }
+    }
+  }
+}
+
+/** Operations are repeated within a day (`Idempotency-Key`). */
+const OPERATIONS_KEPT_MILLISECONDS = 2 * 86_400_000;
+
+/** Looks for what is overdue now and then, for the time when Temporal is away or forgot something. */
+export function startSweeper(
+  { timedSteps, entities, clock }: { timedSteps: TimedSteps; entities: EntityStore; clock: Clock },
+  seconds: number,
+  log: Log,
+): Close {
+  let running: Promise<void> | undefined;
+  const sweep = async (): Promise<void> => {
+    while ((await timedSteps.takeAll()) === SWEEP_SIZE);
+    await entities.forgetOperationsBefore(new Date(clock.now().getTime() - OPERATIONS_KEPT_MILLISECONDS));
+  };
+  const timer = setInterval(() => {
+    running ??= sweep()
+      .catch((error: unknown) => log.warn({ err: error }, 'overdue approvals could not be looked for'))
+      .finally(() => {
+        running = undefined;
+      });
+  }, seconds * 1000);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

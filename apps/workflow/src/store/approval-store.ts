@@ -1,0 +1,149 @@
+import { approvalEscalated, approvalReminded } from '@plinth/contracts/workflow/events';
+import type { Caller } from '@plinth/kernel/caller';
+import type { ListRequest } from '@plinth/conventions/paging';
+import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
+import { aboutApproval, SYSTEM } from '../domain/change';
+import type { Prisma } from '../generated/client';
+import { toApproval } from './approval-rows';
+import { findDelegators } from './delegation-store';
+
+type Tx = Prisma.TransactionClient;
+
+export interface WaitingApproval {
+  approval: Approval;
+  votes: Vote[];
+}
+
+export interface ApprovalStore {
+  /** The open requests that this caller may decide, in their own place or another's. */
+  waitingFor(
+    caller: Caller,
+    now: Date,
+    list: ListRequest,
+  ): Promise<{ rows: WaitingApproval[]; totalCount: number | null; delegators: Delegator[] }>;
+  /** An open request; undefined once it ended. */
+  findOpen(tenantId: string, id: string): Promise<Approval | undefined>;
+  /** Open requests of all tenants whose next step is due, the most overdue first. */
+  findDue(now: Date, limit: number): Promise<{ tenantId: string; id: string }[]>;
+  /** Notes that the approvers were told again; only the first of several attempts tells them. */
+  remind(tenantId: string, approval: Approval): Promise<void>;
+  /** Lets those it escalates to decide too; only the first of several attempts tells them. */
+  escalate(tenantId: string, approval: Approval): Promise<void>;
+}
+
+export function approvalStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'wake'>): ApprovalStore {
+  return {
+    waitingFor: (caller, now, list) =>
+      db.inTenant(caller.tenantId, async (tx) => {
+        const delegators = await findDelegators(tx, caller.tenantId, caller.userId, now);
+        const where = { AND: [toWhere(list, []), waitingFor(caller, delegators)] };
+        const page = list.after ? { AND: [where, toAfter(list.sort, list.after, ['requestedAt'])] } : where;
+        const found = await tx.approval.findMany({
+          where: page as Prisma.ApprovalWhereInput,
+          include: { votes: true },
+          orderBy: toOrderBy(list.sort),
+          skip: list.offset,
+          take: list.limit,
+        });
+        const totalCount = list.wantsTotalCount
+          ? await tx.approval.count({ where: where as Prisma.ApprovalWhereInput })
+          : null;
+        const rows = found.map((row) => ({ approval: toApproval(row), votes: row.votes }));
+        return { rows, totalCount, delegators };
+      }),
+
+    async findOpen(tenantId, id) {
+      const row = await db.inTenant(tenantId, (tx) =>
+        tx.approval.findUnique({ where: { tenantId_id: { tenantId, id }, end: null } }),
+      );
+      return row ? toApproval(row) : undefined;
+    },
+
+    findDue: (now, limit) =>
+      db.inPlatform((tx) =>
+        tx.approval.findMany({
+          where: { end: null, nextStepAt: { lte: now } },
+          select: { tenantId: true, id: true },
+          orderBy: { nextStepAt: 'asc' },
+          take: limit,
+        }),
+      ),
+
+    async remind(tenantId, approval) {
+      await db.inTenant(tenantId, async (tx) => {
+        const next = nextStepAt({ ...approval, isReminded: true });
+        const { count } = await tx.approval.updateMany({
+          where: { tenantId, id: approval.id, end: null, isReminded: false },
+          data: { isReminded: true, nextStepAt: next },
+        });
+        const { approverUsers, approverPermission } = approval;
+        if (count > 0)
+          await tell(tx, tenantId, approvalReminded, approval, approverUsers, approverPermission);
+      });
+      outbox.wake();
+    },
+
+    async escalate(tenantId, approval) {
+      await db.inTenant(tenantId, async (tx) => {
+        const next = nextStepAt({ ...approval, isEscalated: true });
+        const { count } = await tx.approval.updateMany({
+          where: { tenantId, id: approval.id, end: null, isEscalated: false },
+          data: { isEscalated: true, nextStepAt: next },
+        });
+        const { escalateUsers, escalatePermission } = approval;
+        if (count > 0)
+          await tell(tx, tenantId, approvalEscalated, approval, escalateUsers, escalatePermission);
+      });
+      outbox.wake();
+    },
+  };
+}
+
+const tell = (
+  tx: Tx,
+  tenantId: string,
+  type: typeof approvalReminded | typeof approvalEscalated,
+  approval: Approval,
+  approverUsers: readonly string[],
+  approverPermission: string | null,
+): Promise<void> =>
+  appendToOutbox(tx, {
+    type,
+    tenantId,
+    subject: `${approval.entityType}/${approval.entityId}`,
+    payload: { ...aboutApproval(approval), approverUsers: [...approverUsers], approverPermission },
+    actor: SYSTEM,
+  });
+
+/** The same rule as `seatToAgree` of the domain, for the database; a test compares them. */
+function waitingFor(caller: Caller, delegators: readonly Delegator[]): Prisma.ApprovalWhereInput {
+  return {
+    tenantId: caller.tenantId,
+    end: null,
+    requestedBy: { not: caller.userId },
+    votes: { none: { voterId: caller.userId } },
+    OR: [
+      seatOf(caller),
+      ...delegators.map((delegator) => ({
+        requestedBy: { not: delegator.userId },
+        AND: [seatOf(delegator)],
+      })),
+    ],
+  };
+}
+
+const seatOf = ({ userId, permissions }: Delegator): Prisma.ApprovalWhereInput => {
+  const granted = permissions.includes('*') ? { not: null } : { in: [...permissions] };
+  return {
+    votes: { none: { seat: userId } },
+    OR: [
+      { approverUsers: { has: userId } },
+      { approverPermission: granted },
+      { isEscalated: true, escalateUsers: { has: userId } },
+      { isEscalated: true, escalatePermission: granted },
+    ],
+  };
+};

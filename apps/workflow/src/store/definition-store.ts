@@ -1,0 +1,218 @@
+import { definitionChanged } from '@plinth/contracts/workflow/events';
+import type { DefinitionScope } from '@plinth/contracts/workflow/shapes';
+import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
+import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { Definition } from '../domain/definition';
+import { requireNobodyStranded } from '../domain/stranded';
+import { Prisma } from '../generated/client';
+import { builtInDefinitions } from '../machines/built-in';
+import { countStatesInUse } from './states-in-use';
+
+type Tx = Prisma.TransactionClient;
+
+/** A definition that applies, and where it comes from. */
+export interface StoredDefinition {
+  definition: Definition;
+  version: number;
+  scope: DefinitionScope;
+  /** Null for what the platform was delivered with. */
+  savedAt: Date | null;
+  savedBy: string | null;
+}
+
+export interface DefinitionStore {
+  /** The tenant's own definition, else the platform's; `version` asks for an earlier one of the same scope. */
+  find(tenantId: string, entityType: string, version?: number): Promise<StoredDefinition | undefined>;
+  /** All that apply to the tenant, by entity type. */
+  all(tenantId: string): Promise<StoredDefinition[]>;
+  /** Saves a new version: the platform's for callers of the host tenant, else the tenant's own. */
+  save(
+    caller: Caller,
+    definition: Definition,
+    condition: { ifMatch: IfMatch; now: Date },
+  ): Promise<{ saved: StoredDefinition; isNew: boolean }>;
+  /** Goes back to the platform's default; answers whether there was anything to withdraw. */
+  withdraw(caller: Caller, entityType: string, condition: { ifMatch: IfMatch; now: Date }): Promise<boolean>;
+}
+
+export const tagOf = ({ scope, version }: StoredDefinition): string =>
+  entityTag(`${scope.toLowerCase()}-${version}`);
+
+interface Row {
+  tenantId: string;
+  entityType: string;
+  version: number;
+  body: unknown;
+  savedAt: Date;
+  savedBy: string;
+}
+
+export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'wake'>): DefinitionStore {
+  /** Nobody moves entities of the type between the check and the new definition. */
+  const change = async <Result>(
+    caller: Caller,
+    entityType: string,
+    work: (tx: Tx, now: Versions) => Promise<Result>,
+  ): Promise<Result> => {
+    const result = await db.inTenant(caller.tenantId, async (tx) => {
+      await tx.$queryRaw`SELECT pg_advisory_xact_lock(${definitionLock(entityType)})::text`;
+      return work(tx, await readVersions(tx, caller.tenantId, entityType));
+    });
+    outbox.wake();
+    return result;
+  };
+
+  return {
+    find: (tenantId, entityType, version) =>
+      db.inTenant(tenantId, async (tx) => {
+        const current = effectiveOf(await readVersions(tx, tenantId, entityType), tenantId);
+        if (!current || version === undefined || version === current.version) return current;
+        return findEarlier(tx, tenantId, current, version);
+      }),
+
+    all: (tenantId) =>
+      db.inTenant(tenantId, async (tx) => {
+        const rows = await tx.definition.findMany({
+          where: { tenantId: { in: [tenantId, HOST_TENANT_ID] } },
+          orderBy: [{ tenantId: 'asc' }, { entityType: 'asc' }, { version: 'desc' }],
+          distinct: ['tenantId', 'entityType'],
+        });
+        const types = new Set([...builtInDefinitions.keys(), ...rows.map(({ entityType }) => entityType)]);
+        return [...types]
+          .sort()
+          .map((type) => effectiveOf(latest(type, tenantId, rows), tenantId))
+          .filter((found) => found !== undefined);
+      }),
+
+    save: (caller, definition, { ifMatch, now }) =>
+      change(caller, definition.entityType, async (tx, versions) => {
+        const { tenantId, userId } = caller;
+        const current = effectiveOf(versions, tenantId);
+        requireMatch(ifMatch, current && tagOf(current));
+        requireNobodyStranded(definition, await countStatesInUse(tx, tenantId, definition.entityType));
+        const row = {
+          tenantId,
+          entityType: definition.entityType,
+          version: nextVersion(versions, tenantId),
+          body: definition as unknown as Prisma.InputJsonObject,
+          savedAt: now,
+          savedBy: userId,
+        };
+        await tx.definition.create({ data: row });
+        await tell(tx, caller, row, false);
+        return { saved: toStored(row), isNew: current === undefined };
+      }),
+
+    withdraw: (caller, entityType, { ifMatch, now }) =>
+      change(caller, entityType, async (tx, versions) => {
+        const { tenantId, userId } = caller;
+        const current = effectiveOf(versions, tenantId);
+        const own = isOfHost(caller) ? versions.platform : versions.own;
+        if (!current || !own?.body) return false;
+        requireMatch(ifMatch, tagOf(current));
+        const fallback = isOfHost(caller)
+          ? builtInDefinitions.get(entityType)
+          : effectiveOf({ ...versions, own: undefined }, tenantId)?.definition;
+        const left = fallback ?? { ...current.definition, states: [] };
+        requireNobodyStranded(left, await countStatesInUse(tx, tenantId, entityType));
+        const row = { tenantId, entityType, version: own.version + 1, savedAt: now, savedBy: userId };
+        await tx.definition.create({ data: { ...row, body: Prisma.DbNull } });
+        await tell(tx, caller, row, true);
+        return true;
+      }),
+  };
+}
+
+const tell = (
+  tx: Tx,
+  { tenantId, userId, userName }: Caller,
+  { entityType, version }: { entityType: string; version: number },
+  withdrawn: boolean,
+): Promise<void> =>
+  appendToOutbox(tx, {
+    type: definitionChanged,
+    tenantId,
+    subject: entityType,
+    payload: { entityType, version, withdrawn },
+    actor: { userId, userName },
+  });
+
+/** The key under which moves and changes of one definition keep out of each other's way. */
+export const definitionLock = (entityType: string): Prisma.Sql =>
+  Prisma.sql`hashtextextended(${`workflow-definition:${entityType}`}, 0)`;
+
+/** The newest rows that bear on an entity type. */
+export interface Versions {
+  entityType: string;
+  own: Row | undefined;
+  platform: Row | undefined;
+}
+
+/** Reads the newest rows of an entity type, the tenant's and the platform's. */
+export async function readVersions(tx: Tx, tenantId: string, entityType: string): Promise<Versions> {
+  const rows = await tx.$queryRaw<Row[]>`
+    SELECT DISTINCT ON (tenant_id) tenant_id AS "tenantId", entity_type AS "entityType", version, body,
+           saved_at AS "savedAt", saved_by AS "savedBy"
+    FROM definition
+    WHERE tenant_id IN (${tenantId}::uuid, ${HOST_TENANT_ID}::uuid) AND entity_type = ${entityType}
+    ORDER BY tenant_id, version DESC`;
+  return latest(entityType, tenantId, rows);
+}
+
+/** Changes whenever another definition applies. */
+export const stampOf = ({ own, platform }: Versions): string =>
+  `${own?.version ?? 0}.${platform?.version ?? 0}`;
+
+const latest = (entityType: string, tenantId: string, rows: readonly Row[]): Versions => {
+  const of = (owner: string) => rows.find((row) => row.entityType === entityType && row.tenantId === owner);
+  return {
+    entityType,
+    own: tenantId === HOST_TENANT_ID ? undefined : of(tenantId),
+    platform: of(HOST_TENANT_ID),
+  };
+};
+
+/** The definition that applies to a tenant. */
+export function effectiveOf(
+  { entityType, own, platform }: Versions,
+  tenantId: string,
+): StoredDefinition | undefined {
+  if (own?.body && own.tenantId === tenantId) return toStored(own);
+  if (platform?.body) return toStored(platform);
+  return toBuiltIn(entityType);
+}
+
+const toBuiltIn = (entityType: string): StoredDefinition | undefined => {
+  const definition = builtInDefinitions.get(entityType);
+  return definition && { definition, version: 1, scope: 'Platform', savedAt: null, savedBy: null };
+};
+
+const toStored = (row: Row): StoredDefinition => ({
+  definition: row.body as Definition,
+  version: row.version,
+  scope: row.tenantId === HOST_TENANT_ID ? 'Platform' : 'Tenant',
+  savedAt: row.savedAt,
+  savedBy: row.savedBy,
+});
+
+/** What the platform was delivered with is its first version. */
+function nextVersion({ entityType, own, platform }: Versions, tenantId: string): number {
+  if (tenantId !== HOST_TENANT_ID) return (own?.version ?? 0) + 1;
+  return (platform?.version ?? (builtInDefinitions.has(entityType) ? 1 : 0)) + 1;
+}
+
+async function findEarlier(
+  tx: Tx,
+  tenantId: string,
+  { scope, definition: { entityType } }: StoredDefinition,
+  version: number,
+): Promise<StoredDefinition | undefined> {
+  const owner = scope === 'Platform' ? HOST_TENANT_ID : tenantId;
+  const row = await tx.definition.findUnique({
+    where: { tenantId_entityType_version: { tenantId: owner, entityType, version } },
+  });
+  if (row?.body) return toStored(row);
+  return scope === 'Platform' && version === 1 && !row ? toBuiltIn(entityType) : undefined;
+}

@@ -1,0 +1,84 @@
+import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { Delegator } from '../domain/approval';
+import type { Delegation } from '../domain/delegation';
+import type { Prisma } from '../generated/client';
+
+type Tx = Prisma.TransactionClient;
+
+export interface DelegationStore {
+  /** Those that the user gave or received and that are not over. */
+  ofUser(tenantId: string, userId: string, now: Date): Promise<Delegation[]>;
+  find(tenantId: string, id: string): Promise<Delegation | undefined>;
+  /** Keeps a delegation; a repeated operation answers what the first one made. */
+  insert(tenantId: string, delegation: Delegation, operationId: string | undefined): Promise<Delegation>;
+  delete(tenantId: string, id: string): Promise<void>;
+}
+
+export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
+  return {
+    async ofUser(tenantId, userId, now) {
+      const rows = await db.inTenant(tenantId, (tx) =>
+        tx.delegation.findMany({
+          where: { tenantId, until: { gt: now }, OR: [{ delegatorId: userId }, { delegateId: userId }] },
+          orderBy: { id: 'asc' },
+        }),
+      );
+      return rows.map(toDelegation);
+    },
+
+    async find(tenantId, id) {
+      const row = await db.inTenant(tenantId, (tx) =>
+        tx.delegation.findUnique({ where: { tenantId_id: { tenantId, id } } }),
+      );
+      return row ? toDelegation(row) : undefined;
+    },
+
+    async insert(tenantId, delegation, operationId) {
+      const data = {
+        tenantId,
+        ...delegation,
+        permissions: [...delegation.permissions],
+        operationId: operationId ?? null,
+      };
+      try {
+        await db.inTenant(tenantId, (tx) => tx.delegation.create({ data }));
+        return delegation;
+      } catch (error) {
+        if (operationId === undefined || !isUniqueViolation(error)) throw error;
+        const first = await db.inTenant(tenantId, (tx) =>
+          tx.delegation.findUniqueOrThrow({ where: { tenantId_operationId: { tenantId, operationId } } }),
+        );
+        return toDelegation(first);
+      }
+    },
+
+    async delete(tenantId, id) {
+      await db.inTenant(tenantId, (tx) => tx.delegation.deleteMany({ where: { tenantId, id } }));
+    },
+  };
+}
+
+/** Those in whose place a user may decide now. */
+export async function findDelegators(
+  tx: Tx,
+  tenantId: string,
+  delegateId: string,
+  now: Date,
+): Promise<Delegator[]> {
+  const rows = await tx.delegation.findMany({
+    where: { tenantId, delegateId, from: { lte: now }, until: { gt: now } },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ delegatorId, permissions }) => ({ userId: delegatorId, permissions }));
+}
+
+const toDelegation = (row: Delegation & { tenantId: string }): Delegation => ({
+  id: row.id,
+  delegatorId: row.delegatorId,
+  delegatorName: row.delegatorName,
+  permissions: row.permissions,
+  delegateId: row.delegateId,
+  from: row.from,
+  until: row.until,
+  createdAt: row.createdAt,
+});
