@@ -1,0 +1,101 @@
+import { newId } from '@plinth/kernel/uuid';
+import { silentLog } from '@plinth/runtime/log';
+import {
+  createPool,
+  inTenantConnection,
+  isUniqueViolation,
+  problemOfDatabase,
+} from '@plinth/runtime/postgres';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import type { Pool } from 'pg';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase('settings');
+  pool = createPool(database.url, silentLog(), { connectionsMax: 2 });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const failureOf = async (work: Promise<unknown>): Promise<unknown> => {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not fail.');
+};
+
+const insert = (tenantId: string, name: string) =>
+  inTenantConnection(pool, tenantId, (connection) =>
+    connection.query(
+      `INSERT INTO setting_value (tenant_id, scope, user_id, name, value) VALUES ($1, 'tenant', '', $2, 'x')`,
+      [tenantId, name],
+    ),
+  );
+
+describe('a transaction in a tenant', () => {
+  it('sees its tenant only, and leaves nothing on the connection', async () => {
+    const tenants = Array.from({ length: 20 }, () => newId());
+    await Promise.all(tenants.map((tenantId) => insert(tenantId, 'a')));
+    const seen = await Promise.all(
+      tenants.map((tenantId) =>
+        inTenantConnection(pool, tenantId, (connection) =>
+          connection.query('SELECT tenant_id FROM setting_value'),
+        ),
+      ),
+    );
+    expect(seen.map(({ rows }) => rows)).toEqual(tenants.map((tenantId) => [{ tenant_id: tenantId }]));
+    expect((await pool.query('SELECT * FROM setting_value')).rows).toEqual([]);
+  });
+
+  it('cannot write for another tenant', async () => {
+    const work = inTenantConnection(pool, newId(), (connection) =>
+      connection.query(
+        `INSERT INTO setting_value (tenant_id, scope, user_id, name, value) VALUES ($1, 'tenant', '', 'a', 'x')`,
+        [newId()],
+      ),
+    );
+    await expect(work).rejects.toThrow('row-level security');
+  });
+
+  it('tells a value that exists already from every other failure', async () => {
+    const tenantId = newId();
+    await insert(tenantId, 'a');
+    const failure = await failureOf(insert(tenantId, 'a'));
+    expect(isUniqueViolation(failure)).toBe(true);
+    expect(isUniqueViolation(failure, 'setting_value_pkey')).toBe(true);
+    expect(isUniqueViolation(failure, 'another_index')).toBe(false);
+    expect(problemOfDatabase(failure)).toBeUndefined();
+  });
+});
+
+describe('a failure of the database', () => {
+  it('is 503 when a statement takes too long, when the server goes away, and when none is there', async () => {
+    const slow = await failureOf(
+      inTenantConnection(pool, newId(), async (connection) => {
+        await connection.query(`SET LOCAL statement_timeout = 50`);
+        await connection.query('SELECT pg_sleep(5)');
+      }),
+    );
+    const gone = await failureOf(pool.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+    const nowhere = createPool('postgres://nobody@127.0.0.1:1/none', silentLog());
+    const absent = await failureOf(nowhere.query('SELECT 1'));
+    await nowhere.end();
+
+    for (const failure of [slow, gone, absent]) {
+      expect(problemOfDatabase(failure)).toMatchObject({
+        kind: 'overloaded',
+        options: { retryAfterSeconds: 5 },
+      });
+    }
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('is a bug when the statement is wrong', async () => {
+    expect(problemOfDatabase(await failureOf(pool.query('SELECT nothing FROM nowhere')))).toBeUndefined();
+  });
+});
