@@ -1,0 +1,109 @@
+import type { Override } from '../domain/texts';
+import { textCache } from './text-cache';
+
+const ada = '00000000-0000-7000-8000-0000000000aa';
+const bob = '00000000-0000-7000-8000-0000000000bb';
+
+/** What a database would answer, to be changed under the cache's feet. */
+function aStore() {
+  const store = {
+    versions: { [ada]: 1n, [bob]: 1n } as Record<string, bigint>,
+    titles: {} as Record<string, string>,
+    /** Resolved when a reading may go on. */
+    gate: Promise.resolve(),
+    readings: 0,
+    version: async (tenantId: string) => store.versions[tenantId]!,
+    cultures: async () => ['de'],
+    inCultures: async (tenantId: string): Promise<Override[]> => {
+      store.readings++;
+      const value = store.titles[tenantId] ?? tenantId;
+      await store.gate;
+      return [{ resourceName: 'Shop', cultureName: 'en', key: 'title', value }];
+    },
+    change: (tenantId: string, title: string) => {
+      store.titles[tenantId] = title;
+      store.versions[tenantId]!++;
+    },
+  };
+  return store;
+}
+
+function start(options: { sizeMax?: number } = {}) {
+  const store = aStore();
+  const time = { now: 0 };
+  const cache = textCache({ base: {}, overrides: store, now: () => time.now, ...options });
+  const title = async (tenantId: string, culture = 'en') =>
+    (await cache.read(tenantId, culture)).resources['Shop']!['title'];
+  return { store, time, cache, title };
+}
+
+describe('the cache of texts', () => {
+  it('reads a tenant and a culture once, and knows its cultures', async () => {
+    const { store, cache, title } = start();
+    await Promise.all([title(ada), title(ada), title(ada)]);
+    expect(store.readings).toBe(1);
+    expect([...(await cache.cultures(ada))]).toEqual(['fr', 'fr-CA', 'en', 'en-GB', 'de']);
+  });
+
+  it('forgets one tenant at a time', async () => {
+    const { store, cache, title } = start();
+    await Promise.all([title(ada), title(bob)]);
+    store.change(ada, 'new');
+    cache.forget(ada);
+    expect([await title(ada), await title(bob)]).toEqual(['new', bob]);
+    expect(store.readings).toBe(3);
+  });
+
+  it('does not keep a reading that began before a change', async () => {
+    const { store, cache, title } = start();
+    let goOn = (): void => {};
+    store.gate = new Promise((resolve) => (goOn = resolve));
+    const before = title(ada);
+    await new Promise((resolve) => setImmediate(resolve));
+    store.change(ada, 'new');
+    cache.forget(ada);
+    goOn();
+    expect(await before).toBe(ada);
+    expect(await title(ada)).toBe('new');
+  });
+
+  it('finds a change that nobody told of when it looks at the version', async () => {
+    const { store, time, title } = start();
+    await title(ada);
+    store.change(ada, 'new');
+    time.now = 1_999;
+    expect(await title(ada)).toBe(ada);
+    time.now = 2_000;
+    expect(await title(ada)).toBe('new');
+  });
+
+  it('keeps what is still true when it looks', async () => {
+    const { store, time, title } = start();
+    await title(ada);
+    time.now = 10_000;
+    await title(ada);
+    expect(store.readings).toBe(1);
+  });
+
+  it('does not keep failures', async () => {
+    const { store, cache, title } = start();
+    const { version } = store;
+    store.version = () => Promise.reject(new Error('away'));
+    await expect(title(ada)).rejects.toThrow('away');
+    await expect(cache.cultures(ada)).rejects.toThrow('away');
+    store.version = version;
+    expect(await title(ada)).toBe(ada);
+  });
+
+  it('lets go of the tenants that were not read for longest when it holds too much', async () => {
+    const { store, title } = start({ sizeMax: 200 });
+    const tenants = Array.from({ length: 20 }, (_, index) => `tenant ${index}`);
+    for (const tenant of tenants) store.versions[tenant] = 1n;
+    for (const tenant of tenants) expect(await title(tenant)).toBe(tenant);
+    expect(store.readings).toBe(20);
+    await title(tenants[19]!);
+    expect(store.readings).toBe(20);
+    await title(tenants[0]!);
+    expect(store.readings).toBe(21);
+  });
+});
