@@ -23,6 +23,11 @@ export class Health {
     this.draining = true;
   }
 
+  /** Whether the process is about to stop; what lasts, such as a stream, ends then. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
   async readiness(): Promise<Readiness> {
     const states = await Promise.all(
       Object.entries(this.checks).map(async ([part, check]) => [part, await stateOf(check)] as const),

@@ -32,14 +32,19 @@ const TIDY_MILLISECONDS = 3_600_000;
 
 export interface Subscription<Tx> {
   type: EventType;
-  /** Applies the fact inside the transaction that also notes that it was applied. */
-  handle: (tx: Tx, event: EventEnvelope<never>) => Promise<void>;
+  /**
+   * Applies the fact inside the transaction that also notes that it was applied. May answer what is to be done after
+   * the commit; that is done at most once, so nothing may depend on it.
+   */
+  handle: (tx: Tx, event: EventEnvelope<never>) => Promise<AfterCommit | void>;
 }
+
+type AfterCommit = () => void;
 
 /** A subscription whose handler is given the payload that the catalogue of events promises. */
 export const subscription = <E extends EventType, Tx>(
   type: E,
-  handle: (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => Promise<void>,
+  handle: (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => Promise<AfterCommit | void>,
 ): Subscription<Tx> => ({ type, handle });
 
 export interface ConsumerOptions {
@@ -246,19 +251,19 @@ class Inbox<Tx extends RawStatements> {
   private async apply(event: EventEnvelope): Promise<void> {
     const entry = this.subscriptions.get(event.name);
     if (!entry) return;
-    const applied = await this.db.inTenant(event.tenantId, async (tx) => {
+    const { noted, afterCommit } = await this.db.inTenant(event.tenantId, async (tx) => {
       const noted = await tx.$executeRawUnsafe(
         'INSERT INTO inbox (tenant_id, consumer, event_id) VALUES ($1::uuid, $2, $3::uuid) ON CONFLICT DO NOTHING',
         event.tenantId,
         this.consumer,
         event.id,
       );
-      if (noted === 0) return false;
+      if (noted === 0) return { noted };
       const payload = entry.type.payload.parse(event.payload);
-      await entry.handle(tx, { ...event, payload } as EventEnvelope<never>);
-      return true;
+      return { noted, afterCommit: await entry.handle(tx, { ...event, payload } as EventEnvelope<never>) };
     });
-    if (applied) this.options.onApplied();
+    afterCommit?.();
+    if (noted > 0) this.options.onApplied();
   }
 
   /** Lets a fact come again later, or puts it aside when it failed too often. */
