@@ -17,7 +17,7 @@ export interface EntityName {
 /** What the system says in an entry: a text of its catalogue and what is put into it. */
 export interface SystemMessage {
   key: string;
-  values: Record<string, string>;
+  values: Record<string, string | number>;
 }
 
 export interface Entry extends EntityName {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
 import { Id, text } from '../schemas';
 import {
+  attachableTypes,
   BlobInfo,
   CreateTimelineEntryRequest,
   EntityId,
@@ -199,7 +200,7 @@ const getBlob = endpoint({
   description: 'For its uploader, and for whoever may see an entry that it is attached to.',
   access: permission('Timeline.Entries.Read'),
   params: byId,
-  success: { status: 200, file: ['*/*'] },
+  success: { status: 200, file: attachableTypes },
   problems: ['blob-not-found'],
   cache: 'user-data',
 });

@@ -87,6 +87,42 @@ export const Notification = z
 
 export const UnreadCount = z.object({ count: z.int() }).meta({ id: 'UnreadCount' });
 
+/** What can be attached, judged by content. Programs and web pages as such cannot. */
+export const attachableTypes = [
+  'application/gzip',
+  'application/json',
+  'application/msword',
+  'application/pdf',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-outlook',
+  'application/vnd.ms-powerpoint',
+  'application/vnd.oasis.opendocument.presentation',
+  'application/vnd.oasis.opendocument.spreadsheet',
+  'application/vnd.oasis.opendocument.text',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/x-ole-storage',
+  'application/zip',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/wav',
+  'image/avif',
+  'image/bmp',
+  'image/gif',
+  'image/heic',
+  'image/jpeg',
+  'image/png',
+  'image/tiff',
+  'image/webp',
+  'text/csv',
+  'text/markdown',
+  'text/plain',
+  'video/mp4',
+  'video/webm',
+] as const;
+export type AttachableType = (typeof attachableTypes)[number];
+
 export const BlobInfo = z
   .object({
     id: z.string(),

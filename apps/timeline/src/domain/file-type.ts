@@ -1,0 +1,90 @@
+import type { AttachableType } from '@plinth/contracts/timeline/shapes';
+
+/** So many first bytes tell what a file is. */
+export const SNIFFED_LENGTH = 4_096;
+
+interface Signature {
+  mimeType: AttachableType;
+  /** Latin-1 text that stands at the offset; several where the format has variants. */
+  magic: readonly string[];
+  offset?: number;
+}
+
+const signatures: readonly Signature[] = [
+  { mimeType: 'image/png', magic: ['\x89PNG\r\n\x1a\n'] },
+  { mimeType: 'image/jpeg', magic: ['\xff\xd8\xff'] },
+  { mimeType: 'image/gif', magic: ['GIF87a', 'GIF89a'] },
+  { mimeType: 'image/webp', magic: ['WEBP'], offset: 8 },
+  { mimeType: 'image/tiff', magic: ['II*\0', 'MM\0*'] },
+  { mimeType: 'image/bmp', magic: ['BM'] },
+  { mimeType: 'image/heic', magic: ['ftypheic', 'ftypheix', 'ftypmif1'], offset: 4 },
+  { mimeType: 'image/avif', magic: ['ftypavif'], offset: 4 },
+  { mimeType: 'video/mp4', magic: ['ftyp'], offset: 4 },
+  { mimeType: 'video/webm', magic: ['\x1a\x45\xdf\xa3'] },
+  { mimeType: 'audio/mpeg', magic: ['ID3', '\xff\xfb'] },
+  { mimeType: 'audio/ogg', magic: ['OggS'] },
+  { mimeType: 'audio/wav', magic: ['WAVE'], offset: 8 },
+  { mimeType: 'application/pdf', magic: ['%PDF-'] },
+  { mimeType: 'application/gzip', magic: ['\x1f\x8b'] },
+  { mimeType: 'application/zip', magic: ['PK\x03\x04', 'PK\x05\x06'] },
+  { mimeType: 'application/x-ole-storage', magic: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'] },
+];
+
+/** What a container of office software holds is told by the name; its content is checked by whoever opens it. */
+const typeInContainer: Record<string, Record<string, AttachableType>> = {
+  'application/zip': {
+    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    odt: 'application/vnd.oasis.opendocument.text',
+    ods: 'application/vnd.oasis.opendocument.spreadsheet',
+    odp: 'application/vnd.oasis.opendocument.presentation',
+  },
+  'application/x-ole-storage': {
+    doc: 'application/msword',
+    xls: 'application/vnd.ms-excel',
+    ppt: 'application/vnd.ms-powerpoint',
+    msg: 'application/vnd.ms-outlook',
+  },
+};
+
+const typeOfText: Record<string, AttachableType> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  md: 'text/markdown',
+};
+
+/**
+ * Judges by its content what a file is, or answers undefined for what is not accepted: programs, and whatever is
+ * neither a known format nor text. The name only tells apart what looks the same inside.
+ */
+export function fileTypeOf(head: Buffer, fileName: string): AttachableType | undefined {
+  const extension = /\.([a-z0-9]{1,10})$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  const start = head.toString('latin1', 0, 64);
+  const found = signatures.find(({ magic, offset = 0 }) =>
+    magic.some((text) => start.startsWith(text, offset)),
+  );
+  if (found) return typeInContainer[found.mimeType]?.[extension] ?? found.mimeType;
+  if (!isText(head) || start.startsWith('#!')) return undefined;
+  return typeOfText[extension] ?? 'text/plain';
+}
+
+/** UTF-8 without control characters other than those of text; the last character may be cut off. */
+function isText(head: Buffer): boolean {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+const FILE_NAME_LENGTH_MAX = 255;
+
+/** A file name without folders and without characters that mean something to a system or a header. */
+export function cleanFileName(name: string): string {
+  const last = name.toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? '';
+  const clean = last.replace(/[\p{Cc}\p{Cf}]/gu, '').trim();
+  return [...clean].slice(-FILE_NAME_LENGTH_MAX).join('') || 'file';
+}

@@ -1,0 +1,100 @@
+import type { Entry, SystemMessage } from './entry';
+
+/** The cultures in which the system speaks; the first one is the default. */
+export const systemCultures = ['en', 'en-GB', 'fr', 'fr-CA'] as const;
+export type SystemCulture = (typeof systemCultures)[number];
+
+type Texts = Record<string, string>;
+
+const english: Texts = {
+  'workflow.moved': 'Moved from {previousState} to {newState}.',
+  'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
+  'template.published': 'Published.',
+  'settings.changed-for-tenant': 'Changed for the tenant.',
+  'settings.changed-for-platform': 'Changed for the whole platform.',
+  'exchange.export-completed': 'Export of {definitionName} completed: {rowCount} rows.',
+  'exchange.export-failed': 'Export of {definitionName} failed.',
+  'exchange.import-completed': 'Import of {definitionName} completed: {succeededRows} of {totalRows} rows.',
+  'exchange.import-partially-completed':
+    'Import of {definitionName} partially completed: {succeededRows} of {totalRows} rows, {failedRows} failed.',
+  'exchange.import-failed': 'Import of {definitionName} failed.',
+  'exchange.import-cancelled': 'Import of {definitionName} cancelled after {succeededRows} rows.',
+};
+
+const french: Texts = {
+  'workflow.moved': 'Passé de {previousState} à {newState}.',
+  'workflow.moved-with-comment': 'Passé de {previousState} à {newState} : {comment}',
+  'template.published': 'Publié.',
+  'settings.changed-for-tenant': 'Modifié pour le locataire.',
+  'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
+  'exchange.export-completed': 'Export de {definitionName} terminé : {rowCount} lignes.',
+  'exchange.export-failed': 'Échec de l’export de {definitionName}.',
+  'exchange.import-completed': 'Import de {definitionName} terminé : {succeededRows} lignes sur {totalRows}.',
+  'exchange.import-partially-completed':
+    'Import de {definitionName} terminé en partie : {succeededRows} lignes sur {totalRows}, {failedRows} en échec.',
+  'exchange.import-failed': 'Échec de l’import de {definitionName}.',
+  'exchange.import-cancelled': 'Import de {definitionName} annulé après {succeededRows} lignes.',
+};
+
+// In Canada an import is an "importation" and an export an "exportation".
+const canadianFrench: Texts = {
+  ...french,
+  'exchange.export-completed': 'Exportation de {definitionName} terminée : {rowCount} lignes.',
+  'exchange.export-failed': 'Échec de l’exportation de {definitionName}.',
+  'exchange.import-completed':
+    'Importation de {definitionName} terminée : {succeededRows} lignes sur {totalRows}.',
+  'exchange.import-partially-completed':
+    'Importation de {definitionName} terminée en partie : {succeededRows} lignes sur {totalRows}, {failedRows} en échec.',
+  'exchange.import-failed': 'Échec de l’importation de {definitionName}.',
+  'exchange.import-cancelled': 'Importation de {definitionName} annulée après {succeededRows} lignes.',
+};
+
+export const systemTexts: Record<SystemCulture, Texts> = {
+  en: english,
+  'en-GB': english,
+  fr: french,
+  'fr-CA': canadianFrench,
+};
+
+/** What an entry says in a culture; the words of people are theirs in every culture. */
+export const bodyIn = (
+  culture: SystemCulture | undefined,
+  { body, message }: Pick<Entry, 'body' | 'message'>,
+): string => (message ? say(message, culture ?? systemCultures[0]) : body);
+
+function say({ key, values }: SystemMessage, culture: SystemCulture): string {
+  const text = systemTexts[culture][key] ?? key;
+  return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name]! : '';
+    return typeof value === 'number' ? new Intl.NumberFormat(culture).format(value) : value;
+  });
+}
+
+/** The culture for a reader: the preferred one, else the first that the client accepts, else the default. */
+export function chooseCulture(
+  preferred: string | undefined,
+  acceptLanguage: string | undefined,
+): SystemCulture {
+  const ranges = [preferred ?? '', ...rangesByQuality(acceptLanguage ?? '')];
+  return ranges.map(nearest).find((culture) => culture !== undefined) ?? systemCultures[0];
+}
+
+/** `fr-BE` finds `fr`. */
+function nearest(range: string): SystemCulture | undefined {
+  const wanted = range.toLowerCase();
+  const named = (name: string | undefined) =>
+    systemCultures.find((culture) => culture.toLowerCase() === name);
+  return named(wanted) ?? named(wanted.split('-')[0]);
+}
+
+function rangesByQuality(acceptLanguage: string): string[] {
+  const ranges = acceptLanguage.split(',', 50).map((part) => {
+    const [range = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    return { range, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+  });
+  return ranges
+    .filter(({ quality }) => quality > 0)
+    .sort((left, right) => right.quality - left.quality)
+    .map(({ range }) => range);
+}

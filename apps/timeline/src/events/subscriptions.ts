@@ -1,0 +1,72 @@
+import { settingChanged } from '@plinth/contracts/settings/events';
+import { templatePublished } from '@plinth/contracts/template/events';
+import { entryAdded } from '@plinth/contracts/timeline/events';
+import { transitionExecuted } from '@plinth/contracts/workflow/events';
+import type { Clock } from '@plinth/kernel/clock';
+import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
+import { subscription, type Subscription } from '@plinth/runtime/inbox';
+import type { EntityName, SystemMessage } from '../domain/entry';
+import type { Prisma } from '../generated/client';
+import { observe } from '../store/entry-store';
+import { notify } from '../store/notification-store';
+import type { ToldSignal } from './told-signal';
+
+type Tx = Prisma.TransactionClient;
+
+/** Whom a system log names when nobody in particular was behind it. */
+const SYSTEM = 'system';
+
+interface Said extends EntityName {
+  message: SystemMessage;
+  /** Who is behind it, where the fact itself says so. */
+  actorId?: string;
+}
+
+/** What this service listens to: its own new entries, and what other areas tell of their entities. */
+export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock }): Subscription<Tx>[] => [
+  subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
+    const userIds = await notify(tx, tenantId, payload.entryId, clock.now());
+    return () => told.announce(tenantId, userIds);
+  }),
+  logged(transitionExecuted, ({ entityType, entityId, previousState, newState, comment, transitionedBy }) => {
+    // The publication of a template is told by the template area itself.
+    if (entityType === 'Template' && newState === 'Published') return [];
+    const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
+    const message = { key, values: { previousState, newState, comment: comment ?? '' } };
+    return [{ entityType, entityId, message, actorId: transitionedBy }];
+  }),
+  logged(templatePublished, ({ name, culture }) => [
+    {
+      entityType: 'Template',
+      entityId: culture ? `${name}~${culture}` : name,
+      message: { key: 'template.published', values: {} },
+    },
+  ]),
+  logged(settingChanged, ({ scope, names }) => {
+    // What somebody sets for themselves is nobody else's business.
+    if (scope === 'user') return [];
+    const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
+    return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
+  }),
+];
+
+/** Turns a fact into system logs of the entities it concerns, dated by when it happened. */
+const logged = <E extends EventType>(type: E, say: (payload: PayloadOf<E>) => Said[]): Subscription<Tx> =>
+  subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
+    for (const { actorId, ...said } of say(event.payload)) {
+      const author = actorId ?? event.actorId ?? SYSTEM;
+      await observe(tx, event.tenantId, {
+        ...said,
+        actorId: author,
+        actorName: await nameOf(tx, event, author),
+        at: new Date(event.occurredAt),
+      });
+    }
+  });
+
+async function nameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {
+  if (event.actorName !== null && event.actorId === userId) return event.actorName;
+  const key = { tenantId: event.tenantId, userId };
+  const person = await tx.person.findUnique({ where: { tenantId_userId: key } });
+  return person?.displayName ?? userId;
+}

@@ -1,0 +1,15 @@
+import { serveService } from '@plinth/conventions/serve';
+import { loadConfig } from '@plinth/runtime/config';
+import { runProcess } from '@plinth/runtime/lifecycle';
+import { createLog } from '@plinth/runtime/log';
+import { createApp } from './app';
+import { compose } from './compose';
+import { TimelineConfig } from './config';
+
+const config = loadConfig(TimelineConfig, process.env);
+const log = createLog(config, 'timeline');
+
+runProcess(log, async (onClose) => {
+  const deps = await compose(config, log, onClose);
+  await serveService(createApp(deps), [], deps, onClose);
+});

@@ -1,0 +1,51 @@
+import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
+import type { TimelineStreamEntry } from '@plinth/contracts/timeline/shapes';
+import type { Api } from '@plinth/conventions/api';
+import { created, noContent } from '@plinth/conventions/reply';
+import type { Deps } from '../compose';
+import { audienceOf } from '../domain/audience';
+import { requireSomeAccess, toDraft, type Entry } from '../domain/entry';
+import { bodyIn } from '../domain/system-text';
+
+const { getTimeline, postTimelineEntry, deleteTimelineEntry } = timelineEndpoints;
+
+type Needs = Pick<Deps, 'entries' | 'cultureOf' | 'blobs' | 'log'>;
+
+export function mountEntries(api: Api, { entries, cultureOf, blobs, log }: Needs): void {
+  api.on(getTimeline, async ({ params, list, caller, request }) => {
+    const { rows, totalCount } = await entries.page(audienceOf(caller), params, list);
+    const culture = rows.some(({ message }) => message) ? await cultureOf(caller, request) : undefined;
+    const { items, nextCursor } = list.toPage(
+      rows,
+      null,
+      (entry) => toWire(entry, bodyIn(culture, entry)),
+      ({ createdAt, id }) => [createdAt.toISOString(), id],
+    );
+    return { items, totalCount, nextCursor: nextCursor ?? null };
+  });
+
+  api.on(postTimelineEntry, async ({ params, body, caller }) => {
+    const entry = await entries.write(toDraft(params, body, caller), caller);
+    const path = `/timeline/${encodeURIComponent(entry.entityType)}/${encodeURIComponent(entry.entityId)}`;
+    return created(toWire(entry, entry.body), `${path}/entries/${entry.id}`);
+  });
+
+  api.on(deleteTimelineEntry, async ({ params: { entityType, entityId, id }, caller, tenantId }) => {
+    requireSomeAccess(caller);
+    const unused = await entries.remove({ entityType, entityId }, id, caller);
+    for (const blobId of unused) {
+      // The entry is gone already; a file that stays behind is unreachable and only takes room.
+      await blobs
+        .delete(`${tenantId}/timeline/${blobId}`)
+        .catch((error: unknown) =>
+          log.warn({ err: error, blobId }, 'a file nobody refers to was not removed'),
+        );
+    }
+    return noContent();
+  });
+}
+
+const toWire = ({ message: _message, ...entry }: Entry, body: string): TimelineStreamEntry => ({
+  ...entry,
+  body,
+});

@@ -1,0 +1,35 @@
+import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
+import { timelineProblems } from '@plinth/contracts/timeline/problems';
+import type { Api } from '@plinth/conventions/api';
+import { noContent } from '@plinth/conventions/reply';
+import type { Deps } from '../compose';
+import { audienceOf } from '../domain/audience';
+
+const { followEntity, unfollowEntity, getFollowers, putFollower, deleteFollower } = timelineEndpoints;
+
+export function mountFollowers(api: Api, { followers, people }: Pick<Deps, 'followers' | 'people'>): void {
+  api.on(followEntity, async ({ params, caller }) => {
+    await followers.follow(caller.tenantId, params, caller.userId);
+    return noContent();
+  });
+
+  api.on(unfollowEntity, async ({ params, caller }) => {
+    await followers.unfollow(caller.tenantId, params, caller.userId);
+    return noContent();
+  });
+
+  api.on(getFollowers, ({ params, caller }) => followers.list(audienceOf(caller), params));
+
+  api.on(putFollower, async ({ params: { userId, ...entity }, caller }) => {
+    if (!(await people.isKnown(caller.tenantId, userId))) {
+      throw timelineProblems['person-not-found']('Nobody of this user id was seen in your tenant yet.');
+    }
+    await followers.follow(caller.tenantId, entity, userId);
+    return noContent();
+  });
+
+  api.on(deleteFollower, async ({ params: { userId, ...entity }, caller }) => {
+    await followers.unfollow(caller.tenantId, entity, userId);
+    return noContent();
+  });
+}

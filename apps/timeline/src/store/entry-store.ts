@@ -1,0 +1,252 @@
+import { entryAdded, entryRemoved } from '@plinth/contracts/timeline/events';
+import { timelineProblems } from '@plinth/contracts/timeline/problems';
+import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import { toAfter, toOrderBy } from '@plinth/conventions/prisma-list';
+import type { ListRequest } from '@plinth/conventions/paging';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import { newId } from '@plinth/kernel/uuid';
+import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
+import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import { audienceOf, type Audience } from '../domain/audience';
+import {
+  requireAnswerable,
+  requireAttachable,
+  requireRemovable,
+  type Draft,
+  type EntityName,
+  type Entry,
+  type SystemMessage,
+} from '../domain/entry';
+import { Prisma } from '../generated/client';
+import { attachableBlobIds, removeUnattached } from './blob-record-store';
+import { addFollowers } from './follower-store';
+import { countFor, visibleTo } from './visibility';
+
+type Tx = Prisma.TransactionClient;
+
+/** What the system noticed elsewhere and says in a timeline. */
+export interface Observation extends EntityName {
+  message: SystemMessage;
+  actorId: string;
+  actorName: string;
+  at: Date;
+}
+
+export interface EntryStore {
+  /** A page of a stream as this audience sees it, with the number of all its entries. */
+  page(
+    audience: Audience,
+    entity: EntityName,
+    list: ListRequest,
+  ): Promise<{ rows: Entry[]; totalCount: number }>;
+  /** Writes what a person says; the same operation finds the entry it made before. */
+  write(draft: Draft, caller: Caller): Promise<Entry>;
+  /** Removes an entry and what hangs on it. Answers the files that nothing refers to any more. */
+  remove(entity: EntityName, id: string, caller: Caller): Promise<string[]>;
+}
+
+interface Parts {
+  db: TenantDatabase<Tx>;
+  outbox: OutboxRelay;
+  clock: Clock;
+}
+
+const withAttachments = { attachments: { orderBy: { position: 'asc' } } } as const;
+type EntryRow = Prisma.EntryGetPayload<{ include: typeof withAttachments }>;
+
+export function entryStore({ db, outbox, clock }: Parts): EntryStore {
+  return {
+    page: (audience, entity, list) =>
+      db.inTenant(audience.tenantId, async (tx) => {
+        const key = { tenantId: audience.tenantId, ...entity };
+        const rows = await tx.entry.findMany({
+          where: { ...key, ...visibleTo(audience), ...after(list) },
+          include: withAttachments,
+          orderBy: toOrderBy(list.sort),
+          take: list.limit,
+          skip: list.offset,
+        });
+        const counts = await tx.entryCount.findUnique({ where: { tenantId_entityType_entityId: key } });
+        return { rows: rows.map(toEntry), totalCount: countFor(audience, counts) };
+      }),
+
+    async write(draft, caller) {
+      const entry = toNewEntry(draft, caller, clock.now());
+      try {
+        return await db.inTenant(caller.tenantId, async (tx) => {
+          const earlier = await findByOperation(tx, caller);
+          if (earlier) return earlier;
+          await requireFitting(tx, draft, caller);
+          await insert(tx, caller.tenantId, entry, caller.operationId);
+          const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
+          await addFollowers(tx, caller.tenantId, draft, others, { internal: isInternal(entry) });
+          return entry;
+        });
+      } catch (error) {
+        const earlier =
+          isUniqueViolation(error) &&
+          (await db.inTenant(caller.tenantId, (tx) => findByOperation(tx, caller)));
+        if (!earlier) throw error;
+        return earlier;
+      } finally {
+        outbox.wake();
+      }
+    },
+
+    async remove(entity, id, caller) {
+      const { tenantId } = caller;
+      const blobIds = await db.inTenant(tenantId, async (tx) => {
+        const where = { tenantId, id, ...entity, ...visibleTo(audienceOf(caller)) };
+        const row = await tx.entry.findFirst({ where, include: withAttachments });
+        if (!row)
+          throw timelineProblems['entry-not-found']('There is no such entry in the timeline of this entity.');
+        const entry = toEntry(row);
+        requireRemovable(entry, caller);
+        const { count } = await tx.entry.deleteMany({ where });
+        if (count === 0) return [];
+        await countEntry(tx, tenantId, entry, -1);
+        await tell(tx, entryRemoved, tenantId, entry);
+        return removeUnattached(tx, tenantId, entry.attachmentBlobIds);
+      });
+      outbox.wake();
+      return blobIds;
+    },
+  };
+}
+
+/**
+ * Writes what the system noticed, within the transaction that notes that it was noticed.
+ * It is dated by when it happened, not by when it was heard of.
+ */
+export async function observe(tx: Tx, tenantId: string, observation: Observation): Promise<void> {
+  const { entityType, entityId, message, actorId, actorName, at } = observation;
+  const entry: Entry = {
+    id: newId(),
+    entityType,
+    entityId,
+    entryType: TimelineEntryType.SystemLog,
+    body: '',
+    message,
+    authorId: actorId,
+    authorDisplayName: actorName,
+    parentEntryId: null,
+    createdAt: at,
+    attachmentBlobIds: [],
+  };
+  await insert(tx, tenantId, entry);
+}
+
+const isInternal = ({ entryType }: Pick<Entry, 'entryType'>): boolean =>
+  entryType === TimelineEntryType.InternalNote;
+
+/**
+ * The condition "after this row". The upper bound says again what the rest implies; with it Postgres begins to read
+ * at the row, and not at the newest one.
+ */
+function after({ sort, after }: ListRequest): Prisma.EntryWhereInput {
+  if (!after) return {};
+  const bound = sort[0]?.descending ? 'lte' : 'gte';
+  return { createdAt: { [bound]: new Date(String(after[0])) }, ...toAfter(sort, after, ['createdAt']) };
+}
+
+const toNewEntry = (draft: Draft, caller: Caller, createdAt: Date): Entry => ({
+  id: newId(),
+  entityType: draft.entityType,
+  entityId: draft.entityId,
+  entryType: draft.entryType,
+  body: draft.body,
+  message: null,
+  authorId: caller.userId,
+  authorDisplayName: caller.userName,
+  parentEntryId: draft.parentEntryId,
+  createdAt,
+  attachmentBlobIds: draft.attachmentBlobIds,
+});
+
+async function findByOperation(tx: Tx, { tenantId, operationId }: Caller): Promise<Entry | undefined> {
+  if (operationId === undefined) return undefined;
+  const row = await tx.entry.findFirst({ where: { tenantId, operationId }, include: withAttachments });
+  return row ? toEntry(row) : undefined;
+}
+
+/** Judges what can only be judged by looking: the entry answered and the files attached. */
+async function requireFitting(tx: Tx, draft: Draft, caller: Caller): Promise<void> {
+  const audience = audienceOf(caller);
+  const { tenantId } = caller;
+  const { entityType, entityId, parentEntryId } = draft;
+  if (parentEntryId !== null) {
+    const parent = await tx.entry.findFirst({
+      where: { tenantId, id: parentEntryId, entityType, entityId, ...visibleTo(audience) },
+    });
+    requireAnswerable(draft, parent ? { entryType: parent.entryType as TimelineEntryType } : undefined);
+  }
+  if (draft.attachmentBlobIds.length > 0) {
+    requireAttachable(draft, await attachableBlobIds(tx, audience, caller.userId, draft.attachmentBlobIds));
+  }
+}
+
+/** Inserts an entry, counts it and tells it. */
+async function insert(tx: Tx, tenantId: string, entry: Entry, operationId?: string): Promise<void> {
+  const { message, attachmentBlobIds, ...columns } = entry;
+  await tx.entry.create({
+    data: {
+      ...columns,
+      tenantId,
+      messageKey: message?.key ?? null,
+      messageValues: message?.values ?? Prisma.DbNull,
+      operationId: operationId ?? null,
+    },
+    select: { id: true },
+  });
+  if (attachmentBlobIds.length > 0) {
+    await tx.attachment.createMany({
+      data: attachmentBlobIds.map((blobId, position) => ({ tenantId, entryId: entry.id, position, blobId })),
+    });
+  }
+  await countEntry(tx, tenantId, entry, 1);
+  await tell(tx, entryAdded, tenantId, entry);
+}
+
+async function countEntry(tx: Tx, tenantId: string, entry: Entry, by: 1 | -1): Promise<void> {
+  const internal = isInternal(entry) ? by : 0;
+  await tx.$executeRaw`
+    INSERT INTO entry_count (tenant_id, entity_type, entity_id, public_count, internal_count)
+    VALUES (${tenantId}::uuid, ${entry.entityType}, ${entry.entityId}, ${by - internal}, ${internal})
+    ON CONFLICT (tenant_id, entity_type, entity_id) DO UPDATE
+    SET public_count = entry_count.public_count + excluded.public_count,
+        internal_count = entry_count.internal_count + excluded.internal_count`;
+}
+
+const tell = (tx: Tx, type: typeof entryAdded | typeof entryRemoved, tenantId: string, entry: Entry) =>
+  appendToOutbox(tx, {
+    type,
+    tenantId,
+    subject: `${entry.entityType}/${entry.entityId}`,
+    payload: {
+      entryId: entry.id,
+      entityType: entry.entityType,
+      entityId: entry.entityId,
+      entryType: entry.entryType,
+    },
+  });
+
+const toEntry = (row: EntryRow): Entry => ({
+  id: row.id,
+  entityType: row.entityType,
+  entityId: row.entityId,
+  entryType: row.entryType as TimelineEntryType,
+  body: row.body,
+  message: messageOf(row),
+  authorId: row.authorId,
+  authorDisplayName: row.authorDisplayName,
+  parentEntryId: row.parentEntryId,
+  createdAt: row.createdAt,
+  attachmentBlobIds: row.attachments.map(({ blobId }) => blobId),
+});
+
+export const messageOf = ({
+  messageKey,
+  messageValues,
+}: Pick<EntryRow, 'messageKey' | 'messageValues'>): SystemMessage | null =>
+  messageKey === null ? null : { key: messageKey, values: (messageValues ?? {}) as SystemMessage['values'] };

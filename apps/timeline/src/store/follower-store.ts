@@ -1,0 +1,64 @@
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { Audience } from '../domain/audience';
+import type { EntityName } from '../domain/entry';
+import type { Prisma } from '../generated/client';
+import { visibleTo } from './visibility';
+
+type Tx = Prisma.TransactionClient;
+
+export interface FollowerStore {
+  follow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
+  unfollow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
+  /** The user ids of those who follow, longest first. Who is not in the directory is nobody yet. */
+  list(audience: Audience, entity: EntityName): Promise<string[]>;
+}
+
+export function followerStore(db: TenantDatabase<Tx>): FollowerStore {
+  return {
+    follow: (tenantId, entity, userId) =>
+      db.inTenant(tenantId, (tx) => addFollowers(tx, tenantId, entity, [userId], { internal: false })),
+
+    async unfollow(tenantId, { entityType, entityId }, userId) {
+      const where = { tenantId, entityType, entityId, userId };
+      await db.inTenant(tenantId, (tx) => tx.follower.deleteMany({ where }));
+    },
+
+    list: (audience, { entityType, entityId }) =>
+      db.inTenant(audience.tenantId, async (tx) => {
+        const { tenantId } = audience;
+        const followers = await tx.follower.findMany({
+          where: { tenantId, entityType, entityId, ...visibleTo(audience) },
+          orderBy: [{ since: 'asc' }, { userId: 'asc' }],
+          select: { userId: true },
+        });
+        const ids = followers.map(({ userId }) => userId);
+        const people = await tx.person.findMany({
+          where: { tenantId, userId: { in: ids } },
+          select: { userId: true },
+        });
+        const known = new Set(people.map(({ userId }) => userId));
+        return ids.filter((id) => known.has(id));
+      }),
+  };
+}
+
+/**
+ * Makes people follow an entity. `internal` tells that they do so only because a note mentions them: until they
+ * follow for another reason as well, only those who see notes see that they follow.
+ */
+export async function addFollowers(
+  tx: Tx,
+  tenantId: string,
+  { entityType, entityId }: EntityName,
+  userIds: readonly string[],
+  { internal }: { internal: boolean },
+): Promise<void> {
+  if (userIds.length === 0) return;
+  // In the order of the key, so that two writers never wait for each other in a circle.
+  const sorted = [...userIds].sort();
+  await tx.$executeRaw`
+    INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal)
+    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, user_id, ${internal} FROM unnest(${sorted}::text[]) AS user_id
+    ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE SET internal = false
+    WHERE follower.internal AND NOT excluded.internal`;
+}

@@ -1,0 +1,78 @@
+import { SUGGESTIONS_MAX } from '@plinth/contracts/timeline/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import { escapeLike } from '@plinth/conventions/prisma-list';
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { Prisma } from '../generated/client';
+
+const SEEN_AGAIN_MILLISECONDS = 3_600_000;
+const REMEMBERED_MAX = 50_000;
+
+export interface Person {
+  id: string;
+  displayName: string;
+}
+
+/** The directory of a tenant: everybody whose token was seen in it, under the name of the last one. */
+export interface PeopleStore {
+  /** Notes that somebody is here. */
+  see(caller: Caller): Promise<void>;
+  isKnown(tenantId: string, userId: string): Promise<boolean>;
+  namesOf(tenantId: string, userIds: readonly string[]): Promise<Map<string, string>>;
+  /** People whose name or id holds the text: those that begin with it first, then those with a word that does. */
+  suggest(tenantId: string, search: string): Promise<Person[]>;
+}
+
+interface Parts {
+  db: TenantDatabase<Prisma.TransactionClient>;
+  clock: Clock;
+}
+
+export function peopleStore({ db, clock }: Parts): PeopleStore {
+  /** Who was noted lately, so that not every request writes. */
+  const noted = new Map<string, { name: string; at: number }>();
+
+  const namesOf: PeopleStore['namesOf'] = async (tenantId, userIds) => {
+    if (userIds.length === 0) return new Map();
+    const people = await db.inTenant(tenantId, (tx) =>
+      tx.person.findMany({ where: { tenantId, userId: { in: [...userIds] } } }),
+    );
+    return new Map(people.map(({ userId, displayName }) => [userId, displayName]));
+  };
+
+  return {
+    namesOf,
+    isKnown: async (tenantId, userId) => (await namesOf(tenantId, [userId])).has(userId),
+
+    async see({ tenantId, userId, userName }) {
+      const now = clock.now();
+      const key = `${tenantId}/${userId}`;
+      const before = noted.get(key);
+      if (before?.name === userName && now.getTime() - before.at < SEEN_AGAIN_MILLISECONDS) return;
+      await db.inTenant(
+        tenantId,
+        (tx) => tx.$executeRaw`
+          INSERT INTO person (tenant_id, user_id, display_name, seen_at)
+          VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now})
+          ON CONFLICT (tenant_id, user_id) DO UPDATE SET display_name = excluded.display_name, seen_at = excluded.seen_at`,
+      );
+      if (noted.size >= REMEMBERED_MAX) noted.clear();
+      noted.set(key, { name: userName, at: now.getTime() });
+    },
+
+    suggest: (tenantId, search) => {
+      const text = escapeLike(search.trim());
+      const [whole, begin, word, inside] = [text, `${text}%`, `% ${text}%`, `%${text}%`];
+      return db.inTenant(
+        tenantId,
+        (tx) => tx.$queryRaw<Person[]>`
+          SELECT user_id AS id, display_name AS "displayName" FROM person
+          WHERE tenant_id = ${tenantId}::uuid AND (display_name ILIKE ${inside} OR user_id ILIKE ${inside})
+          ORDER BY CASE WHEN display_name ILIKE ${whole} THEN 0 WHEN display_name ILIKE ${begin} THEN 1
+                        WHEN display_name ILIKE ${word} THEN 2 WHEN display_name ILIKE ${inside} THEN 3 ELSE 4 END,
+                   lower(display_name), user_id
+          LIMIT ${SUGGESTIONS_MAX}`,
+      );
+    },
+  };
+}

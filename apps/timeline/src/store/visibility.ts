@@ -1,0 +1,13 @@
+import type { Audience } from '../domain/audience';
+
+/** The condition on everything that has an `internal` column: an audience without notes gets only the rest. */
+export const visibleTo = ({ seesInternal }: Audience) => (seesInternal ? {} : { internal: false });
+
+interface Counts {
+  publicCount: number;
+  internalCount: number;
+}
+
+/** How many entries this audience sees. */
+export const countFor = ({ seesInternal }: Audience, counts: Counts | null): number =>
+  counts ? counts.publicCount + (seesInternal ? counts.internalCount : 0) : 0;
