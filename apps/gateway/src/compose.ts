@@ -23,7 +23,6 @@ import { devPages } from './pages/dev-pages';
 import { healthPage, readinessPage } from './pages/health-pages';
 import { Pages } from './pages/pages';
 import { problemPages } from './pages/problem-pages';
-import { gatewayProblems } from './problems';
 import { createStreamProxy } from './proxy/stream-proxy';
 import { Upstream } from './proxy/upstream';
 import { Routes } from './route-table';
@@ -107,7 +106,7 @@ export async function compose(
     pages: new Pages([
       healthPage(),
       readinessPage(platform),
-      problemPages({ ...gatewayProblems, ...problems }),
+      problemPages(problems),
       ...(devIssuer ? [devPages(devIssuer)] : []),
     ]),
     metrics,

@@ -6,7 +6,7 @@ import type { IdempotencyGuard } from './idempotency/guard';
 import { requireAccess } from './identity/access';
 import type { Identity } from './identity/credential';
 import type { Tenants } from './identity/tenants';
-import { gatewayProblems } from './problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { requestHeaders } from './proxy/headers';
 import { relay } from './proxy/relay';
 import { boundedBody, hasBody, wholeBody } from './proxy/request-body';
@@ -80,7 +80,7 @@ function askerOf(
 }
 
 const notInstalled = (area: string) =>
-  gatewayProblems['area-unavailable'](`${area} is not part of this installation.`);
+  platformProblems['area-unavailable'](`${area} is not part of this installation.`);
 
 /** Bytes that are not held in memory: files in either direction, and streams of events. */
 const isStream = ({ method, upload, binary, success, alternatives }: Endpoint): boolean =>

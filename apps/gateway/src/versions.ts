@@ -1,5 +1,5 @@
 import { malformed } from '@plinth/kernel/problem';
-import { gatewayProblems } from './problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { queryValues, withoutParameter, type Target } from './target';
 
 /** When and why something goes away, as the contracts and the configuration say it. */
@@ -101,7 +101,7 @@ export class Versions {
 
   private unknown(wanted: string) {
     const known = this.settings.versions.map(({ version }) => version).join(', ');
-    return gatewayProblems['unknown-version'](`There is no version ${wanted}; there is ${known}.`);
+    return platformProblems['unknown-version'](`There is no version ${wanted}; there is ${known}.`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { ProblemType } from '@plinth/kernel/problem';
 import type { Endpoints } from './endpoint';
 import { localizationEndpoints } from './localization/endpoints';
 import { localizationProblems } from './localization/problems';
+import { platformProblems } from './platform/problems';
 import { settingsEndpoints } from './settings/endpoints';
 import { settingsProblems } from './settings/problems';
 import { templateEndpoints } from './template/endpoints';
@@ -20,8 +21,9 @@ export const allEndpoints = {
   workflow: workflowEndpoints,
 } satisfies Record<string, Endpoints>;
 
-/** Every problem of the areas, by its slug. */
+/** Every problem there is, by its slug. */
 export const allProblems: Record<string, ProblemType> = {
+  ...platformProblems,
   ...localizationProblems,
   ...settingsProblems,
   ...templateProblems,

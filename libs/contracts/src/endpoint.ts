@@ -78,6 +78,8 @@ export interface Endpoint {
   body?: z.ZodType;
   /** The body is a multipart upload that the handler reads as a stream. */
   upload?: boolean;
+  /** The text parts of an upload, beside the part `file`. */
+  uploadFields?: z.ZodObject;
   /** The body is a file sent as it is, which the handler reads as a stream. */
   binary?: boolean;
   success: Success;

@@ -22,7 +22,8 @@ export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp
 export type Operator =
   'eq' | 'contains' | 'startsWith' | 'endsWith' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'between';
 
-const operatorsByType: Record<FieldType, readonly Operator[]> = {
+/** What may be asked of a field, by its type. */
+export const operatorsByType: Record<FieldType, readonly Operator[]> = {
   string: ['eq', 'contains', 'startsWith', 'endsWith', 'in'],
   integer: ['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'between'],
   number: ['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'between'],

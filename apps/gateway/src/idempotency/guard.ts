@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Counter } from 'prom-client';
 import type { Problem } from '@plinth/kernel/problem';
 import type { Exchange, HeaderList, WholeAnswer } from '../exchange';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { fingerprintOf, operationIdOf, type Claim, type KeySpace, type Ledger, type Run } from './ledger';
 
 export interface IdempotencySettings {
@@ -58,15 +58,15 @@ export class IdempotencyGuard {
     const isRequired = requiredRoutes.size > 0 && requiredRoutes.has(`${exchange.method} ${routePath}`);
     if (exchange.request.headers[headerName] === undefined) {
       if (isRequired)
-        throw gatewayProblems['idempotency-key-missing'](`The header ${headerName} is missing.`);
+        throw platformProblems['idempotency-key-missing'](`The header ${headerName} is missing.`);
       return undefined;
     }
     const keys = exchange.valuesOf(headerName);
     if (keys.length !== 1 || !KEY.test(keys[0]!)) {
-      throw gatewayProblems['idempotency-key-not-valid'](`The header ${headerName} is not valid.`);
+      throw platformProblems['idempotency-key-not-valid'](`The header ${headerName} is not valid.`);
     }
     if (/^\s*multipart\//i.test(exchange.request.headers['content-type'] ?? '')) {
-      throw gatewayProblems['idempotency-multipart'](
+      throw platformProblems['idempotency-multipart'](
         `A multipart request cannot have the header ${headerName}.`,
       );
     }
@@ -91,7 +91,7 @@ export class IdempotencyGuard {
       return { status, headers: [...headers, 'X-Idempotency-Replayed', 'true'], body: replayed };
     }
     if (claim.state === 'mismatch') {
-      throw gatewayProblems['idempotency-payload-mismatch'](
+      throw platformProblems['idempotency-payload-mismatch'](
         'The payload does not match that of the first request with this idempotency key.',
       );
     }
@@ -129,7 +129,7 @@ export class IdempotencyGuard {
     } catch (cause) {
       this.deps.outcomes.inc({ outcome: 'unavailable' });
       this.deps.onLedgerFailure(cause);
-      throw gatewayProblems['idempotency-unavailable'](
+      throw platformProblems['idempotency-unavailable'](
         'Idempotency keys cannot be checked now; nothing was executed.',
         {
           retryAfterSeconds: 2,
@@ -160,7 +160,7 @@ function storedHeaders(headers: HeaderList): HeaderList {
 }
 
 const inProgress = (expiresInMilliseconds: number): Problem =>
-  gatewayProblems['idempotency-in-progress'](
+  platformProblems['idempotency-in-progress'](
     'The first request with this idempotency key is still running.',
     {
       retryAfterSeconds: Math.min(

@@ -1,6 +1,6 @@
 import { accessOf, type Access } from '@plinth/contracts/endpoint';
 import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { notValid } from './credential';
 
 /**
@@ -18,10 +18,10 @@ export function requireAccess(
   if (!caller) throw notValid('This address needs a credential.');
   if (rule.type !== 'permission') return;
   if (!holds(caller, rule.permission)) {
-    throw gatewayProblems['permission-missing'](`This needs the permission ${rule.permission}.`);
+    throw platformProblems['permission-missing'](`This needs the permission ${rule.permission}.`);
   }
   if (rule.hostOnly && !isOfHost(caller)) {
-    throw gatewayProblems['permission-missing'](
+    throw platformProblems['permission-missing'](
       'This reaches beyond one tenant and is for callers of the host tenant only.',
     );
   }

@@ -5,7 +5,7 @@ import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { grantedPermissions, type RolePermissions } from './grants';
 
 /** Who presented a credential, before a tenant is chosen. */
@@ -145,4 +145,4 @@ function reasonOf(error: unknown): string {
 
 /** What a request without a credential, or with one that is not good, is told. */
 export const notValid = (detail: string, cause?: unknown): Problem =>
-  gatewayProblems['invalid-credential'](detail, { cause });
+  platformProblems['invalid-credential'](detail, { cause });

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '@plinth/kernel/clock';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 
 /** Keys older than this are fetched again before they are used. */
 const AGE_SECONDS_MAX = 600;
@@ -72,7 +72,7 @@ export const fetchKeysFrom =
   };
 
 const providerUnavailable = (cause?: unknown) =>
-  gatewayProblems['identity-provider-unavailable']('The keys of the identity provider cannot be fetched.', {
+  platformProblems['identity-provider-unavailable']('The keys of the identity provider cannot be fetched.', {
     cause,
     retryAfterSeconds: 5,
   });

@@ -2,7 +2,7 @@ import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { malformed } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
 import type { Tenant } from '@plinth/runtime/config';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import type { Identity } from './credential';
 
 const SWITCH = 'Platform.Tenants.Switch';
@@ -35,7 +35,7 @@ export class Tenants {
       identity.tenantId === HOST_TENANT_ID &&
       (identity.permissions.includes('*') || identity.permissions.includes(SWITCH));
     if (tenantId !== identity.tenantId && !identity.tenants.includes(tenantId) && !maySwitch) {
-      throw gatewayProblems['tenant-not-allowed'](
+      throw platformProblems['tenant-not-allowed'](
         'Your token does not belong to the tenant that the request names.',
       );
     }
@@ -62,7 +62,7 @@ export class Tenants {
     const [value = ''] = values;
     if (values.length > 1) throw malformed('The parameter tenant is given more than once.');
     const id = isUuid(value) ? value.toLowerCase() : this.idByShortName.get(value.toLowerCase());
-    if (id === undefined) throw gatewayProblems['unknown-tenant']('There is no tenant of that name.');
+    if (id === undefined) throw platformProblems['unknown-tenant']('There is no tenant of that name.');
     return id;
   }
 

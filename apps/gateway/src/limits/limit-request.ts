@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from '../exchange';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { quotasOf, WINDOW_SECONDS, type RateLimits, type Subject } from './policies';
 import type { Decision, RateLimiter } from './rate-limiter';
 
@@ -26,7 +26,7 @@ export async function limitRequest(
 
 /** What somebody is told whose quota is used up. */
 export const tooManyRequests = ({ scope, resetSeconds }: Decision) =>
-  gatewayProblems['too-many-requests'](`The limit of requests of this ${scope} is reached.`, {
+  platformProblems['too-many-requests'](`The limit of requests of this ${scope} is reached.`, {
     retryAfterSeconds: resetSeconds,
   });
 

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { Pool } from 'undici';
 import type { Clock } from '@plinth/kernel/clock';
 import type { Problem } from '@plinth/kernel/problem';
-import { gatewayProblems } from '../problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { Breaker } from './breaker';
 
 export interface UpstreamSettings {
@@ -54,7 +54,7 @@ export class Upstream {
   enter(kind: 'calls' | 'streams'): () => void {
     const max = kind === 'calls' ? this.settings.concurrencyMax : this.settings.streamsMax;
     if (this[kind] >= max) {
-      throw gatewayProblems.overloaded(`Too many requests to ${this.area} are being worked on.`, {
+      throw platformProblems.overloaded(`Too many requests to ${this.area} are being worked on.`, {
         retryAfterSeconds: 1,
       });
     }
@@ -75,14 +75,14 @@ export class Upstream {
 
   /** Problems name the area, never the host. */
   unavailable(cause?: unknown): Problem {
-    return gatewayProblems['area-unavailable'](`${this.area} is not available now.`, {
+    return platformProblems['area-unavailable'](`${this.area} is not available now.`, {
       retryAfterSeconds: 2,
       cause,
     });
   }
 
   timedOut(cause?: unknown): Problem {
-    return gatewayProblems['area-timed-out'](`${this.area} did not answer in time.`, {
+    return platformProblems['area-timed-out'](`${this.area} did not answer in time.`, {
       retryAfterSeconds: 5,
       cause,
     });

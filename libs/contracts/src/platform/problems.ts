@@ -1,7 +1,7 @@
 import { defineProblems } from '@plinth/kernel/problem';
 
-/** What can go wrong at the gateway itself. */
-export const gatewayProblems = defineProblems({
+/** What can go wrong anywhere: at the gateway, and in the conventions that all services share. */
+export const platformProblems = defineProblems({
   'unknown-version': {
     kind: 'not-found',
     title: 'Unknown version',
@@ -94,5 +94,11 @@ export const gatewayProblems = defineProblems({
     title: 'Too many requests at once',
     explanation:
       'More requests are being worked on than this part of the platform takes. Try again a little later.',
+  },
+  'stale-version': {
+    kind: 'conflict',
+    title: 'Changed meanwhile',
+    explanation:
+      'The version in `If-Match` is not the current one: somebody changed it since you read it. Read it again and repeat your change.',
   },
 });
