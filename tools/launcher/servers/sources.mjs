@@ -1,6 +1,9 @@
 import { brew, cached, debianPackage, download, goInstall, onPath } from './strategies.mjs';
 
 const nats = { name: 'nats-server', version: '2.15.2' };
+const versitygw = { name: 'versitygw', version: '1.8.0' };
+const kustomize = { name: 'kustomize', version: '5.7.1' };
+const kubeconform = { name: 'kubeconform', version: '0.8.0' };
 const temporal = { name: 'temporal', version: '1.5.1' };
 
 /**
@@ -55,5 +58,35 @@ export const sources = {
       debianPackage('chromium', 'chromium'),
     ],
     advice: 'Install Chromium, or set PUPPETEER_EXECUTABLE_PATH; PDF output needs it.',
+  },
+  s3: {
+    ways: [
+      onPath(['versitygw']),
+      cached(versitygw),
+      download(versitygw, ({ os, arch }) => {
+        const machine = `${os === 'linux' ? 'Linux' : 'Darwin'}_${arch === 'amd64' ? 'x86_64' : arch}`;
+        return [
+          `https://github.com/versity/versitygw/releases/download/v1.8.0/versitygw_v1.8.0_${machine}.tar.gz`,
+        ];
+      }),
+      goInstall(versitygw, 'github.com/versity/versitygw/cmd/versitygw@v1.8.0', '1 to 2 minutes'),
+    ],
+    advice: 'Install versitygw so that it is on the PATH, or Go so that it can be built; only tests need it.',
+  },
+  kustomize: {
+    ways: [
+      onPath(['kustomize']),
+      cached(kustomize),
+      goInstall(kustomize, 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1', 'about 30 seconds'),
+    ],
+    advice: 'Install kubectl or kustomize so that it is on the PATH; only tests need it.',
+  },
+  kubeconform: {
+    ways: [
+      onPath(['kubeconform']),
+      cached(kubeconform),
+      goInstall(kubeconform, 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', 'about 15 seconds'),
+    ],
+    advice: 'Install kubeconform so that it is on the PATH; only tests need it.',
   },
 };

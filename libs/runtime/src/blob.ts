@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { Transform } from 'node:stream';
+import { Problem } from '@plinth/kernel/problem';
+import type { StoredBlob } from './blob-store';
+
+/** The steps of a key as names that mean nothing to a file system: whatever a key holds, it stays in the store. */
+export const stepsOf = (key: string): string[] =>
+  key
+    .split('/')
+    .map((step) => encodeURIComponent(step).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length)) || '%');
+
+/** Passes a stream on and tells afterwards what went through. */
+export function measure(): { stream: Transform; measured: () => StoredBlob } {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  return { stream, measured: () => ({ sizeBytes, sha256: hash.digest('hex') }) };
+}
+
+export const blobIsGone = (): Problem => new Problem('gone', 'The file is no longer there.');
+
+/** What went wrong stays in `cause`: it may name hosts and folders. */
+export const blobStoreIsDown = (cause: unknown): Problem =>
+  new Problem('upstream', 'The store of files does not answer; try again.', {
+    retryAfterSeconds: 5,
+    cause,
+  });
