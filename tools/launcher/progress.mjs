@@ -1,7 +1,7 @@
 import { LauncherError } from './run.mjs';
 
 const nameWidth = 13;
-const remindAfterMs = 10_000;
+const remindEveryMs = 20_000;
 
 /**
  * Tells a person what is going on, one short line at a time.
@@ -16,7 +16,7 @@ export function createProgress(say) {
     /** @param {string} name @param {string} text */
     note: (name, text) => line('-', name, text),
     /**
-     * Runs one piece of work; `doing` changes what the reminder says about it.
+     * Runs one piece of work. `doing` says what it does, and `progress` how far it is, in the reminders of a long one.
      * @template T
      * @param {string} name
      * @param {(task: Task) => Promise<T>} work
@@ -25,16 +25,19 @@ export function createProgress(say) {
     async task(name, work) {
       const beganAt = Date.now();
       let doing = '';
+      let done = '';
       let result = 'ready';
       const reminder = setInterval(() => {
-        if (doing !== '') line('…', name, `${doing}, ${elapsed(beganAt)}`);
-      }, remindAfterMs);
+        if (doing !== '') line('…', name, `${doing}${done}, ${elapsed(beganAt)}`);
+      }, remindEveryMs);
       try {
         const value = await work({
           doing: (text) => {
             doing = text;
+            done = '';
             line('…', name, text);
           },
+          progress: (text) => (done = `, ${text}`),
           result: (text) => (result = text),
         });
         line('✓', name, `${result} (${elapsed(beganAt)})`);
@@ -52,7 +55,7 @@ export function createProgress(say) {
 }
 
 /** @typedef {ReturnType<typeof createProgress>} Progress */
-/** @typedef {{ doing: (text: string) => void, result: (text: string) => void }} Task */
+/** @typedef {Record<'doing' | 'progress' | 'result', (text: string) => void>} Task */
 
 /** @param {number} sinceMs */
 export function elapsed(sinceMs) {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 
 /** What a person needs to know, without a stack. */
 export class LauncherError extends Error {
@@ -14,17 +15,26 @@ process.on('exit', () => running.forEach((child) => child.kill()));
  * Runs a program to its end and answers what it printed. Fails with its last lines.
  * @param {string} command
  * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { name?: string, linesShown?: number }} [options]
- *   `detached` lets it finish even when the launcher is stopped
+ * @param {import('node:child_process').SpawnOptions & { name?: string, linesShown?: number, inBackground?: boolean, onOutput?: (chunk: string) => void }} [options]
+ *   `detached` lets it finish even when the launcher is stopped; `inBackground` lets everything else go first
  * @returns {Promise<string>}
  */
-export function run(command, args, { name = command, linesShown = 15, ...options } = {}) {
+export function run(
+  command,
+  args,
+  { name = command, linesShown = 15, inBackground = false, onOutput, ...options } = {},
+) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     if (options.detached !== true) running.add(child);
     let output = '';
-    child.stdout?.on('data', (chunk) => (output += chunk));
-    child.stderr?.on('data', (chunk) => (output += chunk));
+    if (inBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    const read = (/** @type {Buffer} */ chunk) => {
+      output += chunk;
+      onOutput?.(String(chunk));
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
     child.on('error', (error) => reject(new LauncherError(`${name} could not be started: ${error.message}`)));
     child.on('close', (code, signal) => {
       running.delete(child);

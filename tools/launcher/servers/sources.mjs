@@ -25,7 +25,10 @@ export const sources = {
     ways: [
       onPath(['nats-server'], { versionMin: '2.10' }),
       cached(nats),
-      goInstall(nats, 'github.com/nats-io/nats-server/v2@v2.15.2', 'about 20 seconds'),
+      goInstall(nats, 'github.com/nats-io/nats-server/v2@v2.15.2', {
+        packages: 246,
+        duration: 'less than a minute',
+      }),
       download(nats, ({ os, arch }) => [
         `https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-${os}-${arch}.tar.gz`,
       ]),
@@ -42,7 +45,10 @@ export const sources = {
         `https://temporal.download/cli/archive/v1.5.1?platform=${os}&arch=${arch}`,
         `https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_${os}_${arch}.tar.gz`,
       ]),
-      goInstall(temporal, 'github.com/temporalio/cli/cmd/temporal@v1.5.1', '2 to 3 minutes'),
+      goInstall(temporal, 'github.com/temporalio/cli/cmd/temporal@v1.5.1', {
+        packages: 1_297,
+        duration: '2 to 5 minutes',
+      }),
     ],
     advice:
       'Install the Temporal CLI so that `temporal` is on the PATH, or Go so that it can be built, or set TEMPORAL_ADDRESS.',

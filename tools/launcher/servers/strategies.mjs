@@ -70,21 +70,30 @@ export function cached(wanted) {
  * Builds a pinned version with the machine's Go.
  * @param {Program} wanted
  * @param {string} module
- * @param {string} duration
+ * @param {{ packages: number, duration: string }} size
  * @returns {Way}
  */
-export function goInstall(wanted, module, duration) {
+export function goInstall(wanted, module, { packages, duration }) {
   return async (task) => {
     const go = findProgram('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
     if (go === undefined) return undefined;
-    return intoCache(wanted, task, async (folder) => {
-      task.doing(`building ${wanted.name} ${wanted.version} with Go (${duration}, once on this machine)`);
-      await run(go, ['install', module], {
-        name: `go install ${module}`,
-        env: { ...process.env, GOBIN: folder },
-      });
-      return 'built with Go';
-    });
+    return intoCache(wanted, task, (folder) =>
+      oneBuildAtATime(async () => {
+        task.doing(`building ${wanted.name} ${wanted.version} with Go (${duration}, once on this machine)`);
+        let lines = 0;
+        await run(go, ['install', '-v', module], {
+          name: `go install ${module}`,
+          env: { ...process.env, GOBIN: folder },
+          inBackground: true,
+          onOutput: (chunk) => {
+            // Go names each package that it has compiled.
+            lines += chunk.split('\n').filter((line) => line !== '' && !line.startsWith('go: ')).length;
+            task.progress(`${Math.min(99, Math.round((100 * lines) / packages))} %`);
+          },
+        });
+        return 'built with Go';
+      }),
+    );
   };
 }
 
@@ -125,7 +134,7 @@ export function debianPackage(packageName, programName) {
     if (apt === undefined) return undefined;
     const asRoot = process.getuid?.() === 0 ? [apt] : await sudoWithoutPassword(apt);
     if (asRoot === undefined) return undefined;
-    await oneAtATime(async () => {
+    await oneInstallAtATime(async () => {
       task.doing(`installing Debian's ${packageName}`);
       await refreshPackageLists(asRoot);
       await runApt(asRoot, ['install', '-y', '--no-install-recommends', packageName]);
@@ -140,7 +149,7 @@ export function brew(formula, programName) {
   return async (task) => {
     const program = findProgram('brew');
     if (program === undefined) return undefined;
-    await oneAtATime(async () => {
+    await oneInstallAtATime(async () => {
       task.doing(`installing ${formula} with Homebrew`);
       await run(program, ['install', '--quiet', formula], { name: `brew install ${formula}` });
     });
@@ -218,14 +227,21 @@ async function sudoWithoutPassword(apt) {
   }
 }
 
-/** @type {Promise<unknown>} */
-let packageManagerQueue = Promise.resolve();
+/** Two builds at once would each take twice as long, and the first one can be used earlier. */
+const oneBuildAtATime = createQueue();
 
-/** Package managers lock their own database. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
-function oneAtATime(work) {
-  const turn = packageManagerQueue.then(work, work);
-  packageManagerQueue = turn.catch(() => {});
-  return turn;
+/** Package managers lock their own database. */
+const oneInstallAtATime = createQueue();
+
+function createQueue() {
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+  /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
+  return (work) => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => {});
+    return turn;
+  };
 }
 
 /** @type {Promise<unknown> | undefined} */
