@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
-import { broughtProgram } from '@plinth/testing/brought-program';
-import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
+import { broughtProgram } from '../src/brought-program';
+import { startS3Server, type S3Server } from '../src/s3-server';
 import { openBlobStore, type BlobStore } from '@plinth/runtime/blob-store';
 
 /** What every blob store promises, whatever keeps the files. */
