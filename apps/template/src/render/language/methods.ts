@@ -53,7 +53,7 @@ const ofList: Readonly<Record<string, Method<Value[]>>> = {
 
 const ofNumber: Readonly<Record<string, Method<number>>> = {
   toFixed: (number, [digits]) => number.toFixed(Math.min(Math.max(toNumber(digits ?? 0) || 0, 0), 20)),
-  toString: (number) => String(number),
+  toString: (number: number) => String(number),
 };
 
 /** A method of a value: these few, and nothing that JavaScript would add to them. */

@@ -1,4 +1,5 @@
-import nunjucks from 'nunjucks';
+import { parse } from 'nunjucks/src/parser';
+import { filters } from './filters';
 import {
   TemplateError,
   type Arguments,
@@ -9,6 +10,7 @@ import {
   type Position,
   type Statement,
 } from './syntax';
+import { tests } from './tests';
 
 /** What a node of the Nunjucks parser has; which members are there depends on `typename`. */
 interface RawNode {
@@ -20,9 +22,6 @@ interface RawNode {
   [member: string]: unknown;
 }
 
-/** The parser is public in Nunjucks but absent from its type declarations. */
-const nunjucksParser = (nunjucks as unknown as { parser: { parse(source: string): RawNode } }).parser;
-
 /**
  * Parses a template. Nunjucks reads the syntax; what this function does not know by name does not exist, so a new
  * kind of node in Nunjucks is an error here and never something that runs.
@@ -30,7 +29,7 @@ const nunjucksParser = (nunjucks as unknown as { parser: { parse(source: string)
  */
 export function parseTemplate(source: string): Statement[] {
   try {
-    return statements(nunjucksParser.parse(source));
+    return statements(parse(source) as RawNode);
   } catch (error) {
     throw asTemplateError(error, source);
   }
@@ -207,11 +206,13 @@ function expression(raw: RawNode): Expression {
       };
     case 'Filter': {
       const [input, ...rest] = node(raw, 'args').children ?? [];
+      const name = nameOf(node(raw, 'name'));
+      if (!Object.hasOwn(filters, name)) throw new TemplateError(`There is no filter "${name}".`, at);
       const filterArguments = argumentsOf({ typename: 'NodeList', children: rest });
       return {
         kind: 'filter',
         at,
-        name: nameOf(node(raw, 'name')),
+        name,
         input: expression(input!),
         arguments: filterArguments,
       };
@@ -283,6 +284,7 @@ function testOf(raw: RawNode, at: Position): Expression {
   const isCall = right.typename === 'FunCall';
   const named = isCall ? node(right, 'name') : right;
   const name = named.typename === 'Literal' && named.value === null ? 'null' : nameOf(named);
+  if (!Object.hasOwn(tests, name)) throw new TemplateError(`There is no test "${name}".`, at);
   const testArguments = isCall ? argumentsOf(node(right, 'args')) : { positional: [], named: [] };
   return { kind: 'test', at, name, input: expression(node(raw, 'left')), arguments: testArguments };
 }
@@ -292,14 +294,12 @@ function argumentsOf(raw: RawNode | null | undefined): Arguments {
   const isNamed = (child: RawNode) => child.typename === 'KeywordArgs';
   return {
     positional: children.filter((child) => !isNamed(child)).map(expression),
-    named: children
-      .filter(isNamed)
-      .flatMap(({ children: pairs }) =>
-        (pairs ?? []).map((pair) => ({
-          name: nameOf(node(pair, 'key')),
-          value: expression(node(pair, 'value')),
-        })),
-      ),
+    named: children.filter(isNamed).flatMap(({ children: pairs }) =>
+      (pairs ?? []).map((pair) => ({
+        name: nameOf(node(pair, 'key')),
+        value: expression(node(pair, 'value')),
+      })),
+    ),
   };
 }
 

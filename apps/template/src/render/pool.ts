@@ -1,0 +1,214 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { constants, setPriority } from 'node:os';
+import { templateProblems } from '@plinth/contracts/template/problems';
+import type { Log } from '@plinth/runtime/log';
+import type { Answer, Message, Task } from './sandbox/protocol';
+
+export interface PoolOptions {
+  /** The compiled program of the process, see `sandbox.ts`. */
+  program: string;
+  processes: number;
+  /** Tasks that may wait; more are refused with 503. */
+  queueMax: number;
+  /** Longest time of one task; whoever takes longer is killed. */
+  millisecondsMax: number;
+  memoryMegabytesMax: number;
+}
+
+export interface SandboxPool {
+  run(tenantId: string, task: Task, signal?: AbortSignal): Promise<Answer>;
+  /** Process ids, for tests and metrics. */
+  pids(): number[];
+  waiting(): number;
+  /** Resolves when every process has started. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+interface Job {
+  tenantId: string;
+  task: Task;
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Worker {
+  child: ChildProcess;
+  job: Job | undefined;
+  isReady: boolean;
+  isRetired: boolean;
+  isSlow: boolean;
+  started: Promise<void>;
+}
+
+/** After this long a task steps back behind all others of the machine. */
+const SLOW_MILLISECONDS = 150;
+
+/** Writing a workbook takes this much longer than evaluating its template. */
+const WORKBOOK_PATIENCE = 5;
+
+/** How long to wait before a process that did not start is started again. */
+const RESTART_MILLISECONDS = 1_000;
+
+/**
+ * Processes that evaluate templates, off the event loop and out of reach of everything the service can reach. Each
+ * does one task at a time; one that overruns its time or memory is killed and replaced, and only its task fails.
+ */
+export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
+  const workers = new Set<Worker>();
+  const queue: Job[] = [];
+  let closed = false;
+
+  const start = (): void => {
+    const worker = startWorker(options);
+    workers.add(worker);
+    worker.child.on('exit', () => {
+      workers.delete(worker);
+      worker.job?.resolve({
+        kind: 'exhausted',
+        message: 'The template takes more time or memory than is allowed.',
+      });
+      worker.job = undefined;
+      if (closed) return;
+      if (worker.isReady) return start();
+      log.error('a process that renders templates does not start');
+      setTimeout(start, RESTART_MILLISECONDS).unref();
+    });
+    worker.child.on('error', (error) => log.warn({ err: error }, 'a process that renders templates failed'));
+    void worker.started.then(next);
+  };
+
+  /** Free processes take tasks; the tenant with the fewest running ones comes first. */
+  const next = (): void => {
+    for (const worker of workers) {
+      if (queue.length === 0) return;
+      if (worker.isReady && !worker.isRetired && worker.job === undefined)
+        give(worker, takeFairly(queue, workers));
+    }
+  };
+
+  const give = (worker: Worker, job: Job): void => {
+    worker.job = job;
+    const { child } = worker;
+    const patience = job.task.kind === 'render' && job.task.format === 'excel' ? WORKBOOK_PATIENCE : 1;
+    const slow = setTimeout(() => stepBack(worker), SLOW_MILLISECONDS * patience);
+    const kill = setTimeout(() => retire(worker), options.millisecondsMax * patience);
+    const done = (): void => {
+      clearTimeout(slow);
+      clearTimeout(kill);
+    };
+    child.once('exit', done);
+    child.once('message', ({ content }: Message<Answer>) => {
+      done();
+      child.removeListener('exit', done);
+      worker.job = undefined;
+      job.resolve(content);
+      // Only root could bring it forward again.
+      if (worker.isSlow) retire(worker);
+      else next();
+    });
+    child.send(
+      { id: 1, content: job.task } satisfies Message<Task>,
+      (error) => error && child.kill('SIGKILL'),
+    );
+  };
+
+  for (let count = 0; count < options.processes; count++) start();
+
+  return {
+    run: (tenantId, task, signal) =>
+      new Promise((resolve, reject) => {
+        if (queue.length >= options.queueMax) {
+          reject(
+            templateProblems['renderer-busy']('Too many templates wait to be rendered.', {
+              retryAfterSeconds: 2,
+            }),
+          );
+          return;
+        }
+        const job: Job = { tenantId, task, resolve, reject };
+        queue.push(job);
+        signal?.addEventListener('abort', () => withdraw(queue, job, signal), { once: true });
+        next();
+      }),
+    pids: () => [...workers].flatMap(({ child }) => child.pid ?? []),
+    waiting: () => queue.length,
+    ready: async () => void (await Promise.all([...workers].map(({ started }) => started))),
+    close() {
+      closed = true;
+      for (const { child } of workers) child.kill('SIGKILL');
+    },
+  };
+}
+
+/** Starts a process that has nothing: no environment, no files but its own program, no way to start others. */
+function startWorker({ program, memoryMegabytesMax }: PoolOptions): Worker {
+  const child = fork(program, [], {
+    cwd: '/',
+    env: {},
+    execArgv: [
+      '--permission',
+      ...readableFolders(program).map((folder) => `--allow-fs-read=${folder}`),
+      '--disallow-code-generation-from-strings',
+      '--disable-proto=delete',
+      `--max-old-space-size=${memoryMegabytesMax}`,
+      '--no-warnings',
+    ],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const worker: Worker = {
+    child,
+    job: undefined,
+    isReady: false,
+    isRetired: false,
+    isSlow: false,
+    started: Promise.resolve(),
+  };
+  worker.started = new Promise((resolve) => {
+    child.once('message', () => {
+      worker.isReady = true;
+      resolve();
+    });
+    child.once('exit', () => resolve());
+  });
+  return worker;
+}
+
+/** Where the program and the packages that it loads are. */
+function readableFolders(program: string): string[] {
+  const parser = require.resolve('parse5');
+  const packages = parser.slice(0, parser.lastIndexOf('node_modules') + 'node_modules'.length);
+  return [join(dirname(program), '*'), join(packages, '*')];
+}
+
+function takeFairly(queue: Job[], workers: Iterable<Worker>): Job {
+  const running = new Map<string, number>();
+  for (const { job } of workers) if (job) running.set(job.tenantId, (running.get(job.tenantId) ?? 0) + 1);
+  const busyness = (job: Job): number => running.get(job.tenantId) ?? 0;
+  const chosen = queue.reduce((best, job) => (busyness(job) < busyness(best) ? job : best));
+  queue.splice(queue.indexOf(chosen), 1);
+  return chosen;
+}
+
+function retire(worker: Worker): void {
+  worker.isRetired = true;
+  worker.child.kill('SIGKILL');
+}
+
+function stepBack(worker: Worker): void {
+  worker.isSlow = true;
+  try {
+    if (worker.child.pid !== undefined) setPriority(worker.child.pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It ended meanwhile, or the system does not allow it; the time limit still holds.
+  }
+}
+
+function withdraw(queue: Job[], job: Job, signal: AbortSignal): void {
+  const index = queue.indexOf(job);
+  if (index === -1) return;
+  queue.splice(index, 1);
+  job.reject(signal.reason);
+}

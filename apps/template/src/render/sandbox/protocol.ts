@@ -1,0 +1,73 @@
+import type { FrontMatter } from '../language/front-matter';
+import type { Limits } from '../language/meter';
+import type { Needs } from '../language/needs';
+import type { Variable } from '../language/variables';
+
+/** Templates by name; null where the tenant has none of that name. */
+export type Partials = Record<string, string | null>;
+
+/** Make a document out of a template. */
+export interface RenderTask {
+  kind: 'render';
+  source: string;
+  mimeType: string;
+  format: 'html' | 'pdf' | 'excel';
+  partials: Partials;
+  /** By key, such as `Invoice:total`; null where there is none. */
+  texts: Record<string, string | null>;
+  settings: Record<string, string | null>;
+  /** JSON object: `now`, `culture`, `tenant`, `user`. */
+  globals: string;
+  /** JSON object of the caller's own. */
+  data: string;
+  culture: string;
+  timeZone: string;
+  limits: Limits;
+}
+
+/** Find errors and variables of a template. */
+export interface ReadTask {
+  kind: 'read';
+  source: string;
+  partials: Partials;
+}
+
+export interface DiffTask {
+  kind: 'diff';
+  from: { name: string; text: string };
+  to: { name: string; text: string };
+}
+
+export type Task = RenderTask | ReadTask | DiffTask;
+
+export interface ParseError {
+  message: string;
+  line?: number | undefined;
+  column?: number | undefined;
+  snippet?: string | undefined;
+}
+
+export interface Rendered {
+  kind: 'rendered';
+  /** The document; for `excel` the workbook is in `workbook`. */
+  html: string;
+  plainText: string;
+  /** What the leading comments say, rendered. */
+  front: FrontMatter;
+  workbook?: Uint8Array | undefined;
+  missing: string[];
+}
+
+export type Answer =
+  | Rendered
+  /** Send the task again with these. */
+  | { kind: 'needs'; needs: Needs }
+  | { kind: 'read'; errors: ParseError[]; model: Variable[]; settings: string[] }
+  | { kind: 'diff'; unified: string }
+  | { kind: 'failed'; reason: 'parse' | 'render'; errors: ParseError[] }
+  | { kind: 'exhausted'; message: string };
+
+export interface Message<Content> {
+  id: number;
+  content: Content;
+}
