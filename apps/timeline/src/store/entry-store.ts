@@ -99,12 +99,11 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
       const blobIds = await db.inTenant(tenantId, async (tx) => {
         const where = { tenantId, id, ...entity, ...visibleTo(audienceOf(caller)) };
         const row = await tx.entry.findFirst({ where, include: withAttachments });
-        if (!row)
-          throw timelineProblems['entry-not-found']('There is no such entry in the timeline of this entity.');
+        if (!row) throw entryNotFound();
         const entry = toEntry(row);
         requireRemovable(entry, caller);
         const { count } = await tx.entry.deleteMany({ where });
-        if (count === 0) return [];
+        if (count === 0) throw entryNotFound();
         await countEntry(tx, tenantId, entry, -1);
         await tell(tx, entryRemoved, tenantId, entry);
         return removeUnattached(tx, tenantId, entry.attachmentBlobIds);
@@ -136,6 +135,9 @@ export async function observe(tx: Tx, tenantId: string, observation: Observation
   };
   await insert(tx, tenantId, entry);
 }
+
+const entryNotFound = () =>
+  timelineProblems['entry-not-found']('There is no such entry in the timeline of this entity.');
 
 const isInternal = ({ entryType }: Pick<Entry, 'entryType'>): boolean =>
   entryType === TimelineEntryType.InternalNote;

@@ -1,0 +1,299 @@
+import { newId } from '@plinth/kernel/uuid';
+import { aCaller } from '@plinth/testing/http';
+import { aStaffMember, aUser, startTimeline, type Timeline } from './start-timeline';
+
+let timeline: Timeline;
+beforeAll(async () => {
+  timeline = await startTimeline();
+});
+afterAll(() => timeline.close());
+
+const anEntity = () => `/timeline/Invoice/${newId()}`;
+const comment = (body: string, more: object = {}) => ({ entryType: 0, body, ...more });
+
+describe('POST /timeline/{entityType}/{entityId}/entries', () => {
+  it('makes an entry with its writer, and says where it is', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const path = anEntity();
+    const response = await timeline.as(ann).post(`${path}/entries`, comment('Hello'));
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe(`/api/v1${path}/entries/${response.body.id}`);
+    expect(response.body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+      entityType: 'Invoice',
+      entityId: path.split('/').at(-1),
+      entryType: 0,
+      body: 'Hello',
+      authorId: ann.userId,
+      authorDisplayName: 'Ann',
+      parentEntryId: null,
+      createdAt: expect.any(String),
+      attachmentBlobIds: [],
+    });
+  });
+
+  it('takes ids of entities that need percent-encoding', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = `/timeline/purchase-order/${encodeURIComponent('a/b ü?#%')}`;
+    const made = await http.post(`${path}/entries`, comment('Hello'));
+    expect(made.body.entityId).toBe('a/b ü?#%');
+    expect((await http.get(path)).body.items).toHaveLength(1);
+    expect((await http.delete(made.headers.get('location')!.slice('/api/v1'.length))).status).toBe(204);
+  });
+
+  it.each<[string, object, number, object | undefined]>([
+    ['without a type', { body: 'x' }, 422, { entryType: ['Service:Validation:NotEmptyValidator'] }],
+    ['without a body', { entryType: 0 }, 422, { body: ['Service:Validation:NotEmptyValidator'] }],
+    ['with an empty body', comment(' '), 422, { body: ['Service:Validation:NotEmptyValidator'] }],
+    [
+      'with null for a body',
+      { entryType: 0, body: null },
+      422,
+      { body: ['Service:Validation:NotNullValidator'] },
+    ],
+    ['with a number for a body', { entryType: 0, body: 1 }, 400, undefined],
+    ['with a type as text', { entryType: 'Comment', body: 'x' }, 400, undefined],
+    ['of the system', { entryType: 2, body: 'x' }, 422, { entryType: ['Service:Validation:EnumValidator'] }],
+    [
+      'of an unknown type',
+      { entryType: 9, body: 'x' },
+      422,
+      { entryType: ['Service:Validation:EnumValidator'] },
+    ],
+    [
+      'with 65,537 characters',
+      comment('é'.repeat(65_537)),
+      422,
+      { body: ['Service:Validation:MaximumLengthValidator'] },
+    ],
+    [
+      'with 51 mentions',
+      comment('@[x](user:y)'.repeat(51)),
+      422,
+      { body: ['Service:Validation:RangeValidator'] },
+    ],
+    [
+      'that answers nothing',
+      comment('x', { parentEntryId: '01900000-0000-7000-8000-000000000001' }),
+      422,
+      { parentEntryId: ['Service:Validation:FormatValidator'] },
+    ],
+    [
+      'with an unknown file',
+      comment('x', { attachmentBlobIds: ['01900000-0000-7000-8000-000000000001'] }),
+      422,
+      { 'attachmentBlobIds[0]': ['Service:Validation:FormatValidator'] },
+    ],
+    [
+      'with 21 files',
+      comment('x', { attachmentBlobIds: Array.from({ length: 21 }, newId) }),
+      422,
+      { attachmentBlobIds: ['Service:Validation:MaximumLengthValidator'] },
+    ],
+  ])('refuses an entry %s', async (_what, body, status, errors) => {
+    const response = await timeline.as(aUser(newId(), 'Ann')).post(`${anEntity()}/entries`, body);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    if (errors) expect(response.body.errors).toEqual(errors);
+  });
+
+  it('takes a body of 65,536 characters and gives it back as it was written', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    const body = `e\u0301 ${'𝕏'.repeat(65_533)}`;
+    expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
+    expect((await http.get(path)).body.items[0].body).toBe(body);
+  });
+
+  it('refuses NUL and half characters', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    expect((await http.post(`${anEntity()}/entries`, comment('a\0b'))).status).toBe(422);
+    expect((await http.post(`${anEntity()}/entries`, '{"entryType":0,"body":"\\ud800"}', json)).status).toBe(
+      422,
+    );
+  });
+
+  it('lets an answer be answered, and keeps answers when what they answer is removed', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    const first = (await http.post(`${path}/entries`, comment('first'))).body;
+    const second = (await http.post(`${path}/entries`, comment('second', { parentEntryId: first.id }))).body;
+    const third = (await http.post(`${path}/entries`, comment('third', { parentEntryId: second.id }))).body;
+    await http.delete(`${path}/entries/${second.id}`);
+    const { items, totalCount } = (await http.get(path)).body;
+    expect(totalCount).toBe(2);
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([third.id, first.id]);
+    expect(items[0].parentEntryId).toBe(second.id);
+  });
+
+  it('refuses an answer to an entry of another entity', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const { id } = (await http.post(`${anEntity()}/entries`, comment('elsewhere'))).body;
+    expect((await http.post(`${anEntity()}/entries`, comment('x', { parentEntryId: id }))).status).toBe(422);
+  });
+
+  it('takes no word of the request for who writes, when and where', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const forged = {
+      id: newId(),
+      authorId: 'bob',
+      authorDisplayName: 'Bob',
+      tenantId: newId(),
+      createdAt: '2000-01-01',
+    };
+    const { body } = await timeline.as(ann).post(`${anEntity()}/entries`, comment('x', forged));
+    expect(body).toMatchObject({ authorId: ann.userId, authorDisplayName: 'Ann' });
+    expect(body.id).not.toBe(forged.id);
+  });
+
+  it('makes one entry when one operation is tried many times at once', async () => {
+    const ann = { ...aUser(newId(), 'Ann'), operationId: newId() };
+    const path = anEntity();
+    const tries = Array.from({ length: 8 }, () => timeline.as(ann).post(`${path}/entries`, comment('once')));
+    const responses = await Promise.all(tries);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
+    expect((await timeline.as(ann).get(path)).body.totalCount).toBe(1);
+  });
+
+  it('needs the permission to create', async () => {
+    const reader = aCaller({ permissions: ['Timeline.Entries.Read'] });
+    expect((await timeline.as(reader).post(`${anEntity()}/entries`, comment('x'))).status).toBe(403);
+  });
+
+  it('lets only those write internal notes who may', async () => {
+    const tenantId = newId();
+    const note = { entryType: 1, body: 'between us' };
+    expect((await timeline.as(aUser(tenantId, 'Ann')).post(`${anEntity()}/entries`, note)).status).toBe(403);
+    expect(
+      (await timeline.as(aStaffMember(tenantId, 'Sam')).post(`${anEntity()}/entries`, note)).status,
+    ).toBe(201);
+  });
+});
+
+describe('DELETE /timeline/{entityType}/{entityId}/entries/{id}', () => {
+  it('is for the writer and for those who manage entries', async () => {
+    const tenantId = newId();
+    const ann = timeline.as(aUser(tenantId, 'Ann'));
+    const path = anEntity();
+    const made = await Promise.all(['a', 'b'].map((body) => ann.post(`${path}/entries`, comment(body))));
+    const [first, second] = made.map(({ body }) => `${path}/entries/${body.id}`);
+    expect((await timeline.as(aUser(tenantId, 'Bob')).delete(first!)).status).toBe(403);
+    expect((await ann.delete(first!)).status).toBe(204);
+    expect(
+      (await timeline.as(aUser(tenantId, 'Max', 'Timeline.Entries.Manage')).delete(second!)).status,
+    ).toBe(204);
+    expect((await ann.get(path)).body).toEqual({ items: [], totalCount: 0, nextCursor: null });
+  });
+
+  it('finds nothing twice, elsewhere, or in another tenant', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    const { id } = (await http.post(`${path}/entries`, comment('x'))).body;
+    expect((await http.delete(`${anEntity()}/entries/${id}`)).status).toBe(404);
+    expect((await timeline.as(aCaller()).delete(`${path}/entries/${id}`)).status).toBe(404);
+    expect((await http.delete(`${path}/entries/${id}`)).status).toBe(204);
+    expect((await http.delete(`${path}/entries/${id}`)).status).toBe(404);
+    expect((await http.delete(`${path}/entries/nonsense`)).status).toBe(400);
+  });
+
+  it('counts right when many remove the same entry at once', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    await http.post(`${path}/entries`, comment('stays'));
+    const { id } = (await http.post(`${path}/entries`, comment('goes'))).body;
+    const statuses = (
+      await Promise.all(Array.from({ length: 8 }, () => http.delete(`${path}/entries/${id}`)))
+    ).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+    expect((await http.get(path)).body.totalCount).toBe(1);
+  });
+
+  it('is nothing for callers who have nothing to do with timelines', async () => {
+    const stranger = aCaller({ permissions: [] });
+    expect((await timeline.as(stranger).delete(`${anEntity()}/entries/${newId()}`)).status).toBe(403);
+  });
+});
+
+describe('GET /timeline/{entityType}/{entityId}', () => {
+  const write = async (http: ReturnType<Timeline['as']>, path: string, count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let index = 0; index < count; index++) {
+      ids.push((await http.post(`${path}/entries`, comment(`entry ${index}`))).body.id);
+    }
+    return ids.reverse();
+  };
+  const idsOf = ({ body }: { body: { items: { id: string }[] } }) => body.items.map(({ id }) => id);
+
+  it('answers an empty stream for an entity nobody wrote about', async () => {
+    const response = await timeline.as(aCaller()).get(anEntity());
+    expect(response.body).toEqual({ items: [], totalCount: 0, nextCursor: null });
+    expect(response.headers.get('cache-control')).toBe('private, no-store');
+  });
+
+  it('gives pages of 20, newest first, with the number of all', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    const ids = await write(http, path, 23);
+    const first = await http.get(path);
+    expect(idsOf(first)).toEqual(ids.slice(0, 20));
+    expect(first.body).toMatchObject({ totalCount: 23, nextCursor: null });
+    expect(idsOf(await http.get(`${path}?page=2`))).toEqual(ids.slice(20));
+    expect(idsOf(await http.get(`${path}?page=3&pageSize=5`))).toEqual(ids.slice(10, 15));
+  });
+
+  it('walks by cursor without gap or repetition while others write and remove', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    const ids = await write(http, path, 12);
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page = await http.get(`${path}?pageSize=5&cursor=${encodeURIComponent(cursor)}`);
+      expect(page.body.totalCount).toEqual(expect.any(Number));
+      seen.push(...idsOf(page));
+      cursor = page.body.nextCursor;
+      await http.post(`${path}/entries`, comment('meanwhile'));
+      await http.delete(`${path}/entries/${page.body.items.at(-1).id}`);
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  it('refuses changed cursors, those of other streams and tenants, and a page beside a cursor', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    await write(http, path, 3);
+    const { nextCursor } = (await http.get(`${path}?pageSize=2&cursor=`)).body;
+    const status = async (client: typeof http, query: string, at = path) =>
+      (await client.get(`${at}?${query}`)).status;
+    expect(await status(http, `cursor=${nextCursor}`)).toBe(200);
+    expect(await status(http, `cursor=${nextCursor}`, anEntity())).toBe(400);
+    expect(await status(timeline.as(aCaller()), `cursor=${nextCursor}`)).toBe(400);
+    expect(await status(http, `page=1&cursor=${nextCursor}`)).toBe(400);
+    for (let index = 0; index < nextCursor.length; index++) {
+      const other = nextCursor[index] === 'A' ? 'B' : 'A';
+      const changed = nextCursor.slice(0, index) + other + nextCursor.slice(index + 1);
+      expect(await status(http, `cursor=${changed}`)).toBe(400);
+    }
+  });
+
+  it.each([
+    'page=0',
+    'page=x',
+    'pageSize=0',
+    'pageSize=1.5',
+    'sort=body',
+    'filter[body.eq]=x',
+    'page=9999999',
+    'cursor=%00',
+  ])('refuses %s', async (query) => {
+    const { status } = await timeline.as(aCaller()).get(`${anEntity()}?${query}`);
+    expect([400, 422]).toContain(status);
+  });
+
+  it('needs the permission to read', async () => {
+    expect((await timeline.as(aCaller({ permissions: [] })).get(anEntity())).status).toBe(403);
+  });
+});
+
+const json = { headers: { 'content-type': 'application/json' } };
