@@ -1,0 +1,374 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { authenticated, endpoint, permission } from '@plinth/contracts/endpoint';
+import { pagedResult } from '@plinth/kernel/paged-result';
+import { Timestamp } from '@plinth/contracts/schemas';
+import { z } from 'zod';
+import { Download } from './answer';
+import { createClient, createPlatformClient, type ClientOptions } from './client';
+import { everyItem } from './every-item';
+import { fileFrom, saveTo } from './node-files';
+
+const Thing = z.object({ name: z.string(), madeAt: Timestamp });
+const access = authenticated;
+const contract = {
+  getThing: endpoint({
+    method: 'GET',
+    path: '/things/:name',
+    summary: 'Read',
+    access,
+    params: z.object({ name: z.string() }),
+    query: z.object({ culture: z.string().optional() }),
+    success: { status: 200, body: Thing },
+  }),
+  putThing: endpoint({
+    method: 'PUT',
+    path: '/things/:name',
+    summary: 'Write',
+    access: permission('Settings.Tenant.Manage'),
+    params: z.object({ name: z.string() }),
+    body: z.object({ name: z.string() }),
+    success: { status: 204 },
+    ifMatch: true,
+  }),
+  listThings: endpoint({
+    method: 'GET',
+    path: '/things',
+    summary: 'List',
+    access,
+    list: { filterable: {}, sortable: [], defaultSort: 'name', searchable: [], cursor: true },
+    success: { status: 200, body: pagedResult(Thing) },
+  }),
+  uploadThing: endpoint({
+    method: 'POST',
+    path: '/things',
+    summary: 'Upload',
+    access,
+    upload: true,
+    success: { status: 201, body: Thing },
+  }),
+  downloadThing: endpoint({
+    method: 'GET',
+    path: '/things/:name/file',
+    summary: 'Download',
+    access,
+    params: z.object({ name: z.string() }),
+    success: { status: 200, file: ['text/csv'] },
+    alternatives: [{ status: 204 }],
+  }),
+  watchThings: endpoint({
+    method: 'GET',
+    path: '/things/events',
+    summary: 'Watch',
+    access,
+    success: { status: 200, events: true },
+  }),
+};
+
+interface Received {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+type Reply = (res: ServerResponse, received: Received) => void;
+
+let server: Server;
+let replies: Reply[];
+let received: Received[];
+let waits: number[];
+beforeEach(async () => {
+  [replies, received, waits] = [[], [], []];
+  server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const { method = '', url = '', headers } = req;
+    received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+    (replies.shift() ?? replyWith(500, {}))(res, received.at(-1)!);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(
+  () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+);
+
+const replyWith =
+  (status: number, body?: unknown, headers: Record<string, string> = {}): Reply =>
+  (res) => {
+    const type = status >= 400 ? 'application/problem+json' : 'application/json';
+    res.writeHead(status, { 'content-type': type, ...headers });
+    res.end(body === undefined ? undefined : JSON.stringify(body));
+  };
+const problem = (status: number, headers?: Record<string, string>, parts: object = {}) =>
+  replyWith(
+    status,
+    { type: 'about:blank', title: 'Sorry', status, detail: 'No.', instance: '/', ...parts },
+    headers,
+  );
+
+const baseUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const client = (options: Partial<ClientOptions> = {}) =>
+  createClient(contract, {
+    baseUrl: baseUrl(),
+    token: 'secret',
+    wait: async (milliseconds) => void waits.push(milliseconds),
+    ...options,
+  });
+const thing = { name: 'a', madeAt: '2026-11-21T10:00:00.000Z' };
+
+describe('a call', () => {
+  it('is addressed and signed from the contract, and answers body, entity tag and address', async () => {
+    replies = [replyWith(200, thing, { etag: '"1"', location: '/here' })];
+    const answer = await client({ tenantId: 'other', token: async () => 'fresh' }).getThing({
+      params: { name: 'a/b ü' },
+      query: { culture: 'fr' },
+    });
+
+    expect(answer).toMatchObject({
+      status: 200,
+      body: thing,
+      etag: '"1"',
+      location: '/here',
+      isReplay: false,
+    });
+    expect(answer.body.madeAt.length).toBe(24);
+    expect(received[0]).toMatchObject({
+      method: 'GET',
+      url: '/api/v1/things/a%2Fb%20%C3%BC?culture=fr',
+      headers: { authorization: 'Bearer fresh', 'x-tenant-id': 'other' },
+    });
+    expect(received[0]!.headers['idempotency-key']).toBeUndefined();
+  });
+
+  it('spells list queries in the grammar of the interface', async () => {
+    replies = [replyWith(200, { items: [], totalCount: 0, hasMore: false })];
+    await client().listThings({
+      list: {
+        page: 2,
+        sort: '-name',
+        filter: { 'name.contains': '50%' },
+        presets: { age: 'new' },
+        search: 'a&b',
+      },
+    });
+    expect(decodeURIComponent(received[0]!.url)).toBe(
+      '/api/v1/things?page=2&sort=-name&search=a&b&filter[name.contains]=50%&presets[age]=new',
+    );
+  });
+
+  it('that no URL can hold is refused before it is sent', async () => {
+    await expect(client().getThing({ params: { name: '..' } })).rejects.toThrow(RangeError);
+    expect(received).toEqual([]);
+  });
+
+  it('answers 304 without a body', async () => {
+    replies = [replyWith(304)];
+    const answer = await client().getThing({ params: { name: 'a' }, ifNoneMatch: '"1"' });
+    expect(answer).toMatchObject({ status: 304, body: undefined });
+    expect(received[0]!.headers['if-none-match']).toBe('"1"');
+  });
+
+  it('does not compile without what the endpoint needs', () => {
+    const typed = client();
+    // @ts-expect-error params are missing
+    const withoutParams = () => typed.getThing();
+    // @ts-expect-error the body is missing
+    const withoutBody = () => typed.putThing({ params: { name: 'a' } });
+    // @ts-expect-error a name is text
+    const withNumber = () => typed.putThing({ params: { name: 'a' }, body: { name: 1 } });
+    expect([withoutParams, withoutBody, withNumber]).toHaveLength(3);
+  });
+});
+
+describe('a failure', () => {
+  it('is a problem with status, slug, errors and trace id', async () => {
+    const errors = { name: ['Service:Validation:NotEmptyValidator'] };
+    replies = [problem(422, {}, { type: 'https://x/problems/thing-wrong', errors, traceId: 'abc' })];
+    const failure = await client()
+      .putThing({ params: { name: 'a' }, body: { name: '' } })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      name: 'ApiProblem',
+      status: 422,
+      slug: 'thing-wrong',
+      errors,
+      traceId: 'abc',
+    });
+  });
+
+  it('is a problem also when something on the way answered in its own words', async () => {
+    replies = [(res) => res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>')];
+    await expect(client().getThing({ params: { name: 'a' } })).rejects.toMatchObject({
+      status: 404,
+      slug: undefined,
+    });
+  });
+});
+
+describe('trying again', () => {
+  it('repeats what nobody answered and what the platform could not do now, under one idempotency key', async () => {
+    replies = [
+      (res) => void res.destroy(),
+      problem(503, { 'retry-after': '3' }),
+      problem(409, { 'retry-after': '1' }),
+      replyWith(204, undefined, { 'x-idempotency-replayed': 'true' }),
+    ];
+    const answer = await client().putThing({ params: { name: 'a' }, body: { name: 'b' }, ifMatch: '"1"' });
+
+    expect(answer).toMatchObject({ status: 204, isReplay: true });
+    const keys = new Set(received.map(({ headers }) => headers['idempotency-key']));
+    expect([received.length, keys.size]).toEqual([4, 1]);
+    expect([...keys][0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(waits[1]).toBeGreaterThanOrEqual(3_000);
+    expect(received.map(({ body }) => body)).toEqual(received.map(() => '{"name":"b"}'));
+  });
+
+  it.each([400, 401, 403, 404, 409, 422, 500])('does not repeat what failed with %i', async (status) => {
+    replies = [problem(status)];
+    await expect(client().getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status });
+    expect(received).toHaveLength(1);
+  });
+
+  it('ends after as many attempts as are allowed', async () => {
+    replies = [1, 2, 3].map(() => problem(503));
+    const stubborn = client({ retry: { attemptsMax: 3 } });
+    await expect(stubborn.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status: 503 });
+    expect(received).toHaveLength(3);
+  });
+
+  it('repeats what was not answered in time', async () => {
+    replies = [() => {}, replyWith(200, thing)];
+    const { body } = await client({ timeoutMilliseconds: 100 }).getThing({ params: { name: 'a' } });
+    expect(body.name).toBe('a');
+  });
+
+  it('stops when the caller does', async () => {
+    replies = [() => {}];
+    const abort = new AbortController();
+    const call = client().getThing({ params: { name: 'a' }, signal: abort.signal });
+    abort.abort();
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a list', () => {
+  it('is walked to its end by cursor', async () => {
+    const page = (name: string, nextCursor: string | null) =>
+      replyWith(200, {
+        items: [{ ...thing, name }],
+        totalCount: null,
+        hasMore: nextCursor !== null,
+        nextCursor,
+      });
+    replies = [page('a', 'c1'), page('b', 'c2'), page('c', null)];
+
+    const names: string[] = [];
+    for await (const { name } of everyItem(client().listThings, { list: { pageSize: 1 } })) names.push(name);
+
+    expect(names).toEqual(['a', 'b', 'c']);
+    expect(received.map(({ url }) => new URL(url, 'http://x').searchParams.get('cursor'))).toEqual([
+      '',
+      'c1',
+      'c2',
+    ]);
+  });
+});
+
+describe('files', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sdk-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('are uploaded from the disk as a form, without a key and never twice', async () => {
+    const path = join(folder, 'données.csv');
+    await writeFile(path, 'a,b\n1,2\n');
+    replies = [problem(503)];
+    const upload = client().uploadThing({ ...(await fileFrom(path)), fields: { definitionName: 'Things' } });
+
+    await expect(upload).rejects.toMatchObject({ status: 503 });
+    expect(received).toHaveLength(1);
+    expect(received[0]!.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    expect(received[0]!.headers['idempotency-key']).toBeUndefined();
+    expect(received[0]!.body).toMatch(
+      /name="definitionName"\r\n\r\nThings[^]*filename="données.csv"[^]*a,b\n1,2\n/,
+    );
+  });
+
+  it('are downloaded to the disk under the name that the platform gave', async () => {
+    replies = [
+      (res) =>
+        res
+          .writeHead(200, {
+            'content-type': 'application/octet-stream',
+            'content-disposition': `attachment; filename="donn_es.csv"; filename*=UTF-8''donn%C3%A9es.csv`,
+          })
+          .end('a,b\n'),
+    ];
+    const { body } = await client().downloadThing({ params: { name: 'a' } });
+    if (!(body instanceof Download)) throw new Error('There is a file.');
+    expect(body.fileName).toBe('données.csv');
+
+    await saveTo(body, join(folder, body.fileName!));
+    expect(await readFile(join(folder, 'données.csv'), 'utf8')).toBe('a,b\n');
+    expect(await readdir(folder)).toEqual(['données.csv']);
+  });
+
+  it('that break on the way leave nothing behind', async () => {
+    replies = [
+      (res) => {
+        res.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': '100' });
+        res.write('half');
+        setImmediate(() => res.destroy());
+      },
+    ];
+    const { body } = await client().downloadThing({ params: { name: 'a' } });
+    await expect(saveTo(body as Download, join(folder, 'file'))).rejects.toThrow();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('may be absent', async () => {
+    replies = [replyWith(204)];
+    expect((await client().downloadThing({ params: { name: 'a' } })).body).toBeUndefined();
+  });
+});
+
+describe('server-sent events', () => {
+  it('are read as they come, without the heartbeats', async () => {
+    replies = [
+      (res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        res.write(': still here\n\nid: 1\nevent: progress\nda');
+        res.end('ta: {"rows":1}\n\nevent: progress\ndata: {"rows":\ndata: 2}\n\n');
+      },
+    ];
+    const { body } = await client().watchThings();
+    const events = [];
+    for await (const event of body) events.push(event);
+    expect(events).toEqual([
+      { id: '1', event: 'progress', data: { rows: 1 } },
+      { id: undefined, event: 'progress', data: { rows: 2 } },
+    ]);
+  });
+});
+
+describe('the client of the whole platform', () => {
+  it('has a function for every endpoint of every area', async () => {
+    replies = [replyWith(200, { 'a.b': 'c' })];
+    const { localization, settings } = createPlatformClient({ baseUrl: `${baseUrl()}/` });
+    const { body } = await localization.listLocalizationOverrides({
+      query: { resourceName: 'Shop', cultureName: 'fr' },
+    });
+    expect(body['a.b']).toBe('c');
+    expect(received[0]!.url).toBe('/api/v1/localization/overrides?resourceName=Shop&cultureName=fr');
+    expect(typeof settings.getSettings).toBe('function');
+  });
+});

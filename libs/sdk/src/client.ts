@@ -1,0 +1,94 @@
+import { allEndpoints } from '@plinth/contracts/all';
+import type { Endpoint, Endpoints } from '@plinth/contracts/endpoint';
+import { readAnswer, type Answer, type BodyOf } from './answer';
+import { addressOf, contentOf, type AnyInput, type InputOf } from './input';
+import { send, type RetryOptions, type SendOptions } from './send';
+
+export interface ClientOptions {
+  /** Where the gateway is: `https://platform.example.org`. */
+  baseUrl: string;
+  /** Route prefix; `/api/v1` unless told otherwise. */
+  prefix?: string;
+  /** The bearer token, or where to get one; asked anew for every attempt. */
+  token?: string | (() => string | Promise<string>);
+  /** Acts in another tenant than the token's, where the token allows it. */
+  tenantId?: string;
+  retry?: Partial<RetryOptions>;
+  timeoutMilliseconds?: number;
+  fetch?: typeof fetch;
+  wait?: SendOptions['wait'];
+}
+
+type Arguments<Input> = Record<never, never> extends Input ? [input?: Input] : [input: Input];
+type Call<E extends Endpoint> = (...input: Arguments<InputOf<E>>) => Promise<Answer<BodyOf<E>>>;
+
+/** One function for each endpoint, named as in the contract. */
+export type Client<Contract extends Endpoints> = { [Name in keyof Contract]: Call<Contract[Name]> };
+
+const RETRY: RetryOptions = { attemptsMax: 4, waitMilliseconds: 200, waitMillisecondsMax: 5_000 };
+const TIMEOUT_MILLISECONDS = 30_000;
+
+/** A client of one area, made from its contract. Every call answers a success or throws an `ApiProblem`. */
+export function createClient<Contract extends Endpoints>(
+  endpoints: Contract,
+  options: ClientOptions,
+): Client<Contract> {
+  const calls = Object.entries(endpoints).map(([name, endpoint]) => [
+    name,
+    (input: AnyInput = {}) => call(endpoint, input, options),
+  ]);
+  return Object.fromEntries(calls) as Client<Contract>;
+}
+
+type Platform = { [Area in keyof typeof allEndpoints]: Client<(typeof allEndpoints)[Area]> };
+
+/** A client of the whole platform: `platform.settings.getSettings(…)`. */
+export const createPlatformClient = (options: ClientOptions): Platform =>
+  Object.fromEntries(
+    Object.entries<Endpoints>(allEndpoints).map(([area, endpoints]) => [
+      area,
+      createClient(endpoints, options),
+    ]),
+  ) as Platform;
+
+async function call(endpoint: Endpoint, input: AnyInput, options: ClientOptions): Promise<Answer<unknown>> {
+  const { baseUrl, prefix = '/api/v1', token, tenantId } = options;
+  const url = baseUrl.replace(/\/$/, '') + prefix + addressOf(endpoint, input);
+  const { body, type } = contentOf(endpoint, input);
+  // Interface, "Idempotency": only JSON can be hashed, so an upload cannot carry a key and is never sent twice.
+  const isHashable = !endpoint.upload && !endpoint.binary;
+  const isWrite = endpoint.method !== 'GET';
+  const key = isWrite && isHashable ? (input.idempotencyKey ?? crypto.randomUUID()) : undefined;
+
+  const makeRequest = async (): Promise<RequestInit> => {
+    const bearer = typeof token === 'function' ? await token() : token;
+    const headers = {
+      accept: acceptOf(endpoint),
+      ...(type ? { 'content-type': type } : {}),
+      ...(bearer ? { authorization: `Bearer ${bearer}` } : {}),
+      ...(tenantId ? { 'x-tenant-id': tenantId } : {}),
+      ...(key ? { 'idempotency-key': key } : {}),
+      ...(input.ifMatch ? { 'if-match': input.ifMatch } : {}),
+      ...(input.ifNoneMatch ? { 'if-none-match': input.ifNoneMatch } : {}),
+      ...input.headers,
+    };
+    return { method: endpoint.method, headers, ...(body === undefined ? {} : { body }) };
+  };
+
+  const sending: SendOptions = {
+    fetch: options.fetch ?? fetch,
+    retry: { ...RETRY, ...options.retry },
+    timeoutMilliseconds: options.timeoutMilliseconds ?? TIMEOUT_MILLISECONDS,
+    ...(options.wait ? { wait: options.wait } : {}),
+  };
+  const response = await send(url, makeRequest, !isWrite || isHashable, sending, input.signal);
+  return readAnswer(endpoint, response);
+}
+
+/** All forms in which an endpoint may succeed, and problems. */
+function acceptOf(endpoint: Endpoint): string {
+  const successes = [endpoint.success, ...(endpoint.alternatives ?? [])];
+  const files = successes.flatMap(({ file }) => (file ? ['application/octet-stream'] : []));
+  const events = successes.flatMap((success) => (success.events ? ['text/event-stream'] : []));
+  return [...new Set(['application/json', 'application/problem+json', ...files, ...events])].join(', ');
+}

@@ -1,0 +1,106 @@
+import type { Endpoint } from '@plinth/contracts/endpoint';
+import type { z } from 'zod';
+
+/** What any list takes; which fields may be sorted and filtered, the API reference says for each. */
+export interface ListInput {
+  page?: number;
+  pageSize?: number;
+  /** Comma-separated fields, `-` before a field for descending. */
+  sort?: string;
+  skipTotalCount?: boolean;
+  /** Empty for the first page of cursor mode. */
+  cursor?: string;
+  /** `{ 'name.contains': 'x' }` */
+  filter?: Record<string, string>;
+  presets?: Record<string, string>;
+  quickFilters?: string;
+  search?: string;
+}
+
+/** What a call takes beside what its endpoint needs. */
+export interface CallOptions {
+  /** Change only what still has this entity tag. */
+  ifMatch?: string;
+  /** Answer 304 (body undefined) while what is there has this entity tag. */
+  ifNoneMatch?: string;
+  /** Names the operation; the client makes a key of its own for every write otherwise. */
+  idempotencyKey?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+type Optional<Name extends string, Value> = { [Key in Name]?: Value };
+type Required_<Name extends string, Value> = { [Key in Name]: Value };
+/** A member that may be left out where nothing in it is needed. */
+type Member<Name extends string, Value> =
+  Record<never, never> extends Value ? Optional<Name, Value> : Required_<Name, Value>;
+type OptionalBody<Body> = undefined extends Body ? Optional<'body', Body> : Required_<'body', Body>;
+
+type ParamsPart<E> = E extends { params: infer S extends z.ZodType } ? { params: z.input<S> } : unknown;
+type ListPart<E> = E extends { list: object } ? { list?: ListInput } : unknown;
+type QueryPart<E> = E extends { query: infer S extends z.ZodType } ? Member<'query', z.input<S>> : unknown;
+type BodyPart<E> = E extends { body: infer S extends z.ZodType } ? OptionalBody<z.input<S>> : unknown;
+type FieldsPart<E> = E extends { uploadFields: infer S extends z.ZodType }
+  ? { fields: z.input<S> }
+  : { fields?: Record<string, string> };
+type UploadPart<E> = E extends { upload: true } ? { file: Blob; fileName?: string } & FieldsPart<E> : unknown;
+type BinaryPart<E> = E extends { binary: true } ? { content: Blob | Uint8Array<ArrayBuffer> } : unknown;
+
+/** What a call of an endpoint takes. */
+export type InputOf<E extends Endpoint> = ParamsPart<E> &
+  ListPart<E> &
+  QueryPart<E> &
+  BodyPart<E> &
+  UploadPart<E> &
+  BinaryPart<E> &
+  CallOptions;
+
+/** The same without its types, for the inside of the client. */
+export interface AnyInput extends CallOptions {
+  params?: Record<string, unknown>;
+  list?: ListInput;
+  query?: Record<string, unknown>;
+  body?: unknown;
+  file?: Blob;
+  fileName?: string;
+  fields?: Record<string, string>;
+  content?: Blob | Uint8Array<ArrayBuffer>;
+}
+
+/** The address of a call below the prefix. @throws RangeError for a path part that no URL can hold */
+export function addressOf(endpoint: Endpoint, input: AnyInput): string {
+  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => pathPart(String(input.params?.[name])));
+  const { filter, presets, ...list } = input.list ?? {};
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...list, ...input.query })) {
+    if (value !== undefined && value !== null) query.append(name, String(value));
+  }
+  for (const [key, value] of Object.entries(filter ?? {})) query.append(`filter[${key}]`, value);
+  for (const [key, value] of Object.entries(presets ?? {})) query.append(`presets[${key}]`, value);
+  return query.size > 0 ? `${path}?${query}` : path;
+}
+
+/** URLs take `.` and `..` as steps, however they are encoded. */
+function pathPart(value: string): string {
+  if (value === '' || value === '.' || value === '..')
+    throw new RangeError(`"${value}" cannot be part of a path.`);
+  return encodeURIComponent(value);
+}
+
+/** The body of a call and its type; a form says its type by itself. */
+export function contentOf(
+  endpoint: Endpoint,
+  input: AnyInput,
+): { body?: NonNullable<RequestInit['body']>; type?: string } {
+  if (endpoint.upload) return { body: formOf(input) };
+  if (endpoint.binary) return { body: input.content!, type: 'application/octet-stream' };
+  if (input.body === undefined) return {};
+  return { body: JSON.stringify(input.body), type: 'application/json' };
+}
+
+function formOf({ file, fileName, fields }: AnyInput): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields ?? {})) form.append(name, value);
+  form.append('file', file!, fileName ?? (file instanceof File ? file.name : 'file'));
+  return form;
+}

@@ -1,0 +1,24 @@
+import { createWriteStream, openAsBlob } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Download } from './answer';
+
+/** A file of the disk to upload; it is read while it is sent and never held in memory. */
+export const fileFrom = async (path: string): Promise<{ file: Blob; fileName: string }> => ({
+  file: await openAsBlob(path),
+  fileName: basename(path),
+});
+
+/** Writes a download to the disk; the file appears under its name when it is complete. */
+export async function saveTo(download: Download, path: string): Promise<void> {
+  const draft = `${path}.part`;
+  try {
+    await pipeline(Readable.fromWeb(download.stream as never), createWriteStream(draft));
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
