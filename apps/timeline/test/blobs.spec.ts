@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
+import { aCaller } from '@plinth/testing/http';
+import { aFile } from './a-file';
+import { aUser, startTimeline, type Timeline } from './start-timeline';
+
+const BYTES_MAX = 100_000;
+let timeline: Timeline;
+beforeAll(async () => {
+  timeline = await startTimeline({ environment: { BLOB_BYTES_MAX: String(BYTES_MAX) } });
+});
+afterAll(() => timeline.close());
+
+type Caller = ReturnType<typeof aCaller>;
+const upload = (caller: Caller, ...file: Parameters<typeof aFile>) =>
+  timeline.as(caller).send('POST', '/blobs', aFile(...file));
+const filesOf = (tenantId: string): string[] =>
+  readdirSync(timeline.blobFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.parentPath.includes(tenantId))
+    .map(({ name }) => name);
+
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(50, 7)]);
+
+describe('POST /blobs', () => {
+  it('keeps a file and tells what it is by its content', async () => {
+    const response = await upload(aUser(newId(), 'Ann'), 'picture.txt', png);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe(`/api/v1/blobs/${response.body.id}`);
+    expect(response.body).toMatchObject({
+      fileName: 'picture.txt',
+      mimeType: 'image/png',
+      sizeBytes: png.length,
+      sha256: createHash('sha256').update(png).digest('hex'),
+    });
+  });
+
+  it.each<[string, string, Buffer | string, string, number]>([
+    ['a program for Linux', 'a.png', Buffer.from('\x7fELF\x02\x01\x01\0', 'latin1'), 'file', 415],
+    ['a program for Windows', 'a.txt', Buffer.from('MZ\x90\0\x03\0', 'latin1'), 'file', 415],
+    ['a script', 'a.txt', '#!/bin/sh\nrm -rf /', 'file', 415],
+    ['bytes of no known format', 'a.bin', Buffer.from([1, 2, 3, 0, 255]), 'file', 415],
+    ['an empty file', 'a.txt', '', 'file', 422],
+    ['a body without the part "file"', 'a.txt', 'text', 'other', 422],
+    ['a file that is one byte too large', 'a.txt', 'x'.repeat(BYTES_MAX + 1), 'file', 413],
+    ['a file that is far too large', 'a.txt', 'x'.repeat(BYTES_MAX * 20), 'file', 413],
+  ])('refuses %s and keeps nothing', async (_what, name, content, part, status) => {
+    const ann = aUser(newId(), 'Ann');
+    const response = await upload(ann, name, content, part);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(filesOf(ann.tenantId)).toEqual([]);
+  });
+
+  it('takes a file of exactly the largest size', async () => {
+    expect((await upload(aUser(newId(), 'Ann'), 'a.txt', 'x'.repeat(BYTES_MAX))).body.sizeBytes).toBe(
+      BYTES_MAX,
+    );
+  });
+
+  it('refuses what is no multipart form, or a broken one', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    expect((await http.post('/blobs', { file: 'x' })).status).toBe(415);
+    const multipart = { headers: { 'content-type': 'multipart/form-data' }, body: 'x' };
+    expect((await http.send('POST', '/blobs', multipart)).status).toBe(400);
+    const cut = aFile('a.txt', 'text');
+    const response = await http.send('POST', '/blobs', { ...cut, body: cut.body.subarray(0, -25) });
+    expect(response.status).toBe(400);
+  });
+
+  it('keeps nothing of a file whose sender goes away', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const { url, headers } = timeline.as(ann).address('POST', '/blobs');
+    const file = aFile('a.txt', 'x'.repeat(50_000));
+    const { hostname, port, pathname } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const head = Object.entries({
+      ...headers,
+      ...file.headers,
+      'content-length': file.body.length,
+      host: hostname,
+    });
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n`,
+    );
+    socket.write(file.body.subarray(0, 30_000));
+    await eventually(() => filesOf(ann.tenantId).length === 1);
+    socket.destroy();
+    await eventually(() => filesOf(ann.tenantId).length === 0);
+  });
+
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\temp\\x.txt', 'x.txt'],
+    ['späß 💶.txt', 'späß 💶.txt'],
+    [`${'long'.repeat(100)}.txt`, /^(long)?[long]*\.txt$/],
+  ])('keeps the name %s as %s', async (name, kept) => {
+    const { fileName } = (await upload(aUser(newId(), 'Ann'), name, 'text')).body;
+    if (typeof kept === 'string') expect(fileName).toBe(kept);
+    else expect(fileName).toMatch(kept);
+    expect([...fileName].length).toBeLessThanOrEqual(255);
+  });
+});
+
+describe('GET /blobs/{id}', () => {
+  it('gives the file as it was, as a download', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const { id } = (await upload(ann, 'späß.txt', 'text')).body;
+    const response = await timeline.as(ann).get(`/blobs/${id}`);
+    expect(response.status).toBe(200);
+    expect(response.text).toBe('text');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': '4',
+      'content-disposition': `attachment; filename="sp__.txt"; filename*=UTF-8''sp%C3%A4%C3%9F.txt`,
+      'x-content-type-options': 'nosniff',
+    });
+    const exact = await timeline.as(ann).get(`/blobs/${id}`, { headers: { accept: 'text/plain' } });
+    expect(exact.headers.get('content-type')).toBe('text/plain');
+  });
+
+  it('is for the uploader, and for those who see an entry that has it', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const { id } = (await upload(ann, 'a.txt', 'text')).body;
+    const status = async (caller: Caller) => (await timeline.as(caller).get(`/blobs/${id}`)).status;
+    expect([await status(ann), await status(bob), await status(aCaller())]).toEqual([200, 404, 404]);
+
+    const path = `/timeline/Invoice/${newId()}`;
+    const entry = await timeline
+      .as(ann)
+      .post(`${path}/entries`, { entryType: 0, body: 'x', attachmentBlobIds: [id] });
+    expect(entry.body.attachmentBlobIds).toEqual([id]);
+    expect((await timeline.as(bob).get(path)).body.items[0].attachmentBlobIds).toEqual([id]);
+    expect([await status(ann), await status(bob), await status(aCaller())]).toEqual([200, 200, 404]);
+
+    await timeline.as(ann).delete(`${path}/entries/${entry.body.id}`);
+    expect([await status(ann), await status(bob)]).toEqual([404, 404]);
+    expect(filesOf(tenantId)).toEqual([]);
+  });
+
+  it('cannot be attached by others before they see it, nor in another tenant', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const { id } = (await upload(ann, 'a.txt', 'text')).body;
+    const attach = async (caller: Caller) =>
+      (
+        await timeline
+          .as(caller)
+          .post(`/timeline/Invoice/1/entries`, { entryType: 0, body: 'x', attachmentBlobIds: [id] })
+      ).status;
+    expect(await attach(bob)).toBe(422);
+    expect(await attach(aCaller())).toBe(422);
+    expect(await attach(ann)).toBe(201);
+    expect(await attach(bob)).toBe(201);
+  });
+});

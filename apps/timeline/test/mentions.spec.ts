@@ -1,0 +1,60 @@
+import { newId } from '@plinth/kernel/uuid';
+import { aCaller } from '@plinth/testing/http';
+import { startTimeline, type Timeline } from './start-timeline';
+
+let timeline: Timeline;
+beforeAll(async () => {
+  timeline = await startTimeline();
+});
+afterAll(() => timeline.close());
+
+describe('GET /timeline/mentions', () => {
+  const meet = async (tenantId: string, ...names: string[]) => {
+    for (const userName of names)
+      await timeline.as(aCaller({ tenantId, userName })).get('/notifications/unread-count');
+  };
+  const suggested = async (tenantId: string, search: string) => {
+    const me = aCaller({ tenantId, userName: 'Zoe' });
+    const { body } = await timeline.as(me).get(`/timeline/mentions?search=${encodeURIComponent(search)}`);
+    return body.map(({ displayName }: { displayName: string }) => displayName);
+  };
+
+  it('suggests people of the tenant, best match first', async () => {
+    const tenantId = newId();
+    await meet(tenantId, 'Joanna', 'Anna Berg', 'Ann', 'Berg, Anna', 'Karl');
+    await meet(newId(), 'Anna of another tenant');
+    expect(await suggested(tenantId, 'ann')).toEqual(['Ann', 'Anna Berg', 'Berg, Anna', 'Joanna']);
+  });
+
+  it('takes % and _ and backslashes as they are', async () => {
+    const tenantId = newId();
+    await meet(tenantId, '100% Ann', 'snake_case', 'back\\slash', 'plain');
+    expect(await suggested(tenantId, '%')).toEqual(['100% Ann']);
+    expect(await suggested(tenantId, '_')).toEqual(['snake_case']);
+    expect(await suggested(tenantId, '\\')).toEqual(['back\\slash']);
+  });
+
+  it('suggests 20 at most, and without a search those who come first by name', async () => {
+    const tenantId = newId();
+    await meet(
+      tenantId,
+      ...Array.from({ length: 22 }, (_, index) => `Person ${String(index).padStart(2, '0')}`),
+    );
+    expect(await suggested(tenantId, 'person')).toHaveLength(20);
+    const me = aCaller({ tenantId, userName: 'Zoe' });
+    const { body } = await timeline.as(me).get('/timeline/mentions');
+    expect(body[0]).toEqual({ id: expect.any(String), displayName: 'Person 00' });
+  });
+
+  it('knows people by the name of their last token', async () => {
+    const caller = aCaller({ userName: 'Maiden Name' });
+    await timeline.as(caller).get('/notifications/unread-count');
+    await timeline.as({ ...caller, userName: 'Married Name' }).get('/notifications/unread-count');
+    expect(await suggested(caller.tenantId, 'name')).toEqual(['Married Name']);
+  });
+
+  it('refuses a search of 501 characters', async () => {
+    const { status } = await timeline.as(aCaller()).get(`/timeline/mentions?search=${'x'.repeat(501)}`);
+    expect(status).toBe(422);
+  });
+});

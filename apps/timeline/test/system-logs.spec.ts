@@ -1,0 +1,138 @@
+import { settingChanged } from '@plinth/contracts/settings/events';
+import { templatePublished } from '@plinth/contracts/template/events';
+import { transitionExecuted } from '@plinth/contracts/workflow/events';
+import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
+import { aUser, everythingApplied, startTimeline, tellFact, type Timeline } from './start-timeline';
+
+let timeline: Timeline;
+beforeAll(async () => {
+  timeline = await startTimeline();
+});
+afterAll(() => timeline.close());
+
+const aTransition = (entityId: string, position: number, more: object = {}) => ({
+  entityType: 'Invoice',
+  entityId,
+  transitionName: 'approve',
+  previousState: `State${position - 1}`,
+  newState: `State${position}`,
+  comment: null,
+  transitionedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, position)).toISOString(),
+  transitionedBy: 'bob',
+  position,
+  ...more,
+});
+const at = (position: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, position)).toISOString();
+
+const bodies = async (tenantId: string, path: string, language = 'en') => {
+  const { body } = await timeline
+    .as(aUser(tenantId, 'Ann'))
+    .get(path, { headers: { 'accept-language': language } });
+  return body.items.map(({ body: text }: { body: string }) => text);
+};
+
+describe('system logs', () => {
+  it('say what happened in the language of the reader, by whom and when', async () => {
+    const tenantId = newId();
+    const id = newId();
+    const payload = aTransition(id, 1, { previousState: 'Draft', newState: 'Approved' });
+    await tellFact(timeline.natsPrefix, {
+      type: transitionExecuted,
+      tenantId,
+      payload,
+      occurredAt: at(1),
+      actorId: 'bob',
+      actorName: 'Bob',
+    });
+    const path = `/timeline/Invoice/${id}`;
+    await eventually(async () => (await bodies(tenantId, path)).length === 1);
+    const { items } = (await timeline.as(aUser(tenantId, 'Ann')).get(path)).body;
+    expect(items[0]).toMatchObject({
+      entryType: 2,
+      body: 'Moved from Draft to Approved.',
+      authorId: 'bob',
+      authorDisplayName: 'Bob',
+      createdAt: at(1),
+    });
+    expect(await bodies(tenantId, path, 'fr-BE, en;q=0.5')).toEqual(['Passé de Draft à Approved.']);
+    expect(await bodies(tenantId, path, 'fr-CA')).toEqual(['Passé de Draft à Approved.']);
+    expect(await bodies(tenantId, path, 'de')).toEqual(['Moved from Draft to Approved.']);
+    const { status } = await timeline
+      .as(aUser(tenantId, 'Max', 'Timeline.Entries.Manage'))
+      .delete(`${path}/entries/${items[0].id}`);
+    expect(status).toBe(403);
+  });
+
+  it('are written once and stand in the order of what happened, however the facts arrive', async () => {
+    const tenantId = newId();
+    const entityId = newId();
+    const facts = [3, 1, 2, 5, 4].map((position) => ({
+      type: transitionExecuted,
+      tenantId,
+      payload: aTransition(entityId, position),
+      occurredAt: at(position),
+      id: newId(),
+    }));
+    await Promise.all([...facts, ...facts, ...facts].map((fact) => tellFact(timeline.natsPrefix, fact)));
+    const path = `/timeline/Invoice/${entityId}`;
+    await eventually(async () => (await bodies(tenantId, path)).length >= 5);
+    await everythingApplied(timeline);
+    expect(await bodies(tenantId, path)).toEqual(
+      [5, 4, 3, 2, 1].map((n) => `Moved from State${n - 1} to State${n}.`),
+    );
+  });
+
+  it('tell the followers of the entity, but not who did it', async () => {
+    const tenantId = newId();
+    const entityId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = `/timeline/Invoice/${entityId}`;
+    await timeline.as(ann).post(`${path}/follow`);
+    await timeline.as(bob).post(`${path}/follow`);
+    const payload = aTransition(entityId, 1, { transitionedBy: bob.userId, comment: 'fine' });
+    await tellFact(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload });
+    await eventually(
+      async () => (await timeline.as(ann).get('/notifications/unread-count')).body.count === 1,
+    );
+    expect((await timeline.as(ann).get('/notifications')).body.items[0]).toMatchObject({
+      kind: 'Entry',
+      actorId: bob.userId,
+      actorDisplayName: 'Bob',
+      excerpt: 'Moved from State0 to State1: fine',
+    });
+    expect((await timeline.as(bob).get('/notifications/unread-count')).body.count).toBe(0);
+  });
+
+  it('are written for publications of templates, once each', async () => {
+    const tenantId = newId();
+    const payload = { name: 'welcome', culture: 'fr-CA', revisionId: newId() };
+    await tellFact(timeline.natsPrefix, { type: templatePublished, tenantId, payload });
+    const moved = aTransition('welcome~fr-CA', 1, { entityType: 'Template', newState: 'Published' });
+    await tellFact(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload: moved });
+    const drafted = aTransition('welcome~fr-CA', 2, {
+      entityType: 'Template',
+      newState: 'Draft',
+      previousState: 'Published',
+    });
+    await tellFact(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload: drafted });
+    const path = '/timeline/Template/welcome~fr-CA';
+    await eventually(async () => (await bodies(tenantId, path)).length === 2);
+    expect((await bodies(tenantId, path)).sort()).toEqual(['Moved from Published to Draft.', 'Published.']);
+  });
+
+  it('are written for settings of the tenant, and never for those of a person', async () => {
+    const tenantId = newId();
+    const fact = (scope: 'user' | 'tenant', name: string) => ({
+      type: settingChanged,
+      tenantId,
+      payload: { scope, userId: scope === 'user' ? 'bob' : null, names: [name] },
+    });
+    await tellFact(timeline.natsPrefix, fact('user', 'Service.Timing.PreferredTimezone'));
+    await tellFact(timeline.natsPrefix, fact('tenant', 'Service.Localization.PreferredCulture'));
+    const path = '/timeline/Setting/Service.Localization.PreferredCulture';
+    await eventually(async () => (await bodies(tenantId, path)).length === 1);
+    expect(await bodies(tenantId, path)).toEqual(['Changed for the tenant.']);
+    expect(await bodies(tenantId, '/timeline/Setting/Service.Timing.PreferredTimezone')).toEqual([]);
+  });
+});
