@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import type { Endpoints } from '@plinth/contracts/endpoint';
+import { openApiDocument } from '@plinth/contracts/openapi';
+import { statusByKind } from '@plinth/conventions/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/health';
@@ -21,8 +23,10 @@ import { RateLimiter } from './limits/rate-limiter';
 import { GatewayMetrics } from './metrics';
 import { devPages } from './pages/dev-pages';
 import { healthPage, readinessPage } from './pages/health-pages';
+import { openApiPage } from './pages/openapi-page';
 import { Pages } from './pages/pages';
 import { problemPages } from './pages/problem-pages';
+import { referencePage } from './pages/reference-page';
 import { createStreamProxy } from './proxy/stream-proxy';
 import { Upstream } from './proxy/upstream';
 import { Routes } from './route-table';
@@ -107,6 +111,8 @@ export async function compose(
       healthPage(),
       readinessPage(platform),
       problemPages(problems),
+      openApiPage(openApiDocument({ endpoints, problems, statusByKind, prefix: config.PUBLIC_PREFIX })),
+      referencePage({ hasDevIssuer: devIssuer !== undefined }),
       ...(devIssuer ? [devPages(devIssuer)] : []),
     ]),
     metrics,
