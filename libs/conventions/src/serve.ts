@@ -3,7 +3,9 @@ import { serveGrpc, type GrpcService } from '@plinth/runtime/grpc';
 import { listen, serveAdmin, type Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
+import { refuseUnboundRole } from '@plinth/runtime/postgres';
 import type { Express } from 'express';
+import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 
 interface Served {
@@ -11,6 +13,7 @@ interface Served {
   log: Log;
   health: Health;
   metrics: Registry;
+  pool?: Pool;
 }
 
 /** Longer than the gateway keeps an idle connection, so that the gateway is always the one who lets go. */
@@ -23,9 +26,10 @@ export const HEADER_BYTES_MAX = 64 * 1024;
 export async function serveService(
   app: Express,
   grpcServices: readonly GrpcService[],
-  { config, log, health, metrics }: Served,
+  { config, log, health, metrics, pool }: Served,
   onClose: (close: Close) => void,
 ): Promise<void> {
+  if (pool) await refuseUnboundRole(pool);
   const admin = await serveAdmin(config, health, metrics);
   onClose(admin.close);
   const grpc = await serveGrpc(config, grpcServices);

@@ -4,31 +4,83 @@ import { z } from 'zod';
 /** Exit code for a configuration that cannot be used (sysexits.h, EX_CONFIG). */
 export const EX_CONFIG = 78;
 
+/** A configuration that was read but cannot be used; a process that meets one ends with `EX_CONFIG`. */
+export class ConfigurationError extends Error {}
+
 /**
  * Reads a process's configuration from its environment.
  * For every variable `X` the file named by `X_FILE` is read instead when that is set, so that secrets can be mounted.
- * Prints every fault at once and ends the process when something is missing or wrong.
+ * Prints every fault at once and ends the process when something is missing, wrong, or unsafe in production.
  */
 export function loadConfig<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   environment: NodeJS.ProcessEnv,
 ): z.output<z.ZodObject<Shape>> {
-  const result = schema.safeParse(readEnvironment(Object.keys(schema.shape), environment));
-  if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  process.stderr.write(`The configuration cannot be used:\n${faults.join('\n')}\n`);
+  const { config, faults } = readConfig(schema, environment);
+  if (faults.length === 0) return config;
+  process.stderr.write(
+    `The configuration cannot be used:\n${faults.map((fault) => `  ${fault}\n`).join('')}`,
+  );
   process.exit(EX_CONFIG);
 }
 
-/** The variables a schema asks for, with `_FILE` variables read and empty ones left out. */
-function readEnvironment(names: readonly string[], environment: NodeJS.ProcessEnv): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const name of names) {
-    const file = environment[`${name}_FILE`];
-    const value = file ? readFileSync(file, 'utf8').trim() : environment[name];
-    if (value) values[name] = value;
+/** The configuration and everything that is wrong with it. */
+export function readConfig<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  environment: NodeJS.ProcessEnv,
+): { config: z.output<z.ZodObject<Shape>>; faults: string[] } {
+  const config: Record<string, unknown> = {};
+  const texts: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const [name, variable] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    try {
+      const text = textOf(name, environment);
+      if (text !== undefined) texts[name] = text;
+      const result = variable.safeParse(text);
+      if (result.success) config[name] = result.data;
+      else
+        faults.push(
+          ...result.error.issues.map(({ message }) => `${name}: ${text ? message : 'is missing.'}`),
+        );
+    } catch (error) {
+      faults.push(`${name}: ${(error as Error).message}`);
+    }
   }
-  return values;
+  if (config['NODE_ENV'] === 'production') faults.push(...unsafeIn(texts));
+  return { config: config as z.output<z.ZodObject<Shape>>, faults };
+}
+
+/** What a variable says, or the file that its `_FILE` variable names; undefined when that is nothing. */
+function textOf(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const file = environment[`${name}_FILE`];
+  return (file ? readFileSync(file, 'utf8').trim() : environment[name]) || undefined;
+}
+
+const SECRET_CHARACTERS_MIN = 32;
+const DISTINCT_CHARACTERS_MIN = 10;
+const GUESSABLE =
+  /change.?me|example|secret|password|default|0123456789|abcdefgh|^(postgres|plinth|admin|test)$/i;
+
+/** What only a developer's machine may do. */
+function unsafeIn(texts: Record<string, string>): string[] {
+  return Object.entries(texts).flatMap(([name, text]) => {
+    if (/_KEYS?$/.test(name) && text.split(',').some((key) => isGuessableKey(key.trim()))) {
+      return `${name}: in production each key needs at least ${SECRET_CHARACTERS_MIN} random characters.`;
+    }
+    if (name.startsWith('DATABASE_URL') && hasGuessablePassword(text)) {
+      return `${name}: its password can be guessed; that is refused in production.`;
+    }
+    return [];
+  });
+}
+
+const isGuessableKey = (key: string): boolean =>
+  key.length < SECRET_CHARACTERS_MIN || new Set(key).size < DISTINCT_CHARACTERS_MIN || GUESSABLE.test(key);
+
+function hasGuessablePassword(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return password !== '' && (password === username || GUESSABLE.test(decodeURIComponent(password)));
 }
 
 const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);

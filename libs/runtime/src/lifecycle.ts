@@ -1,3 +1,4 @@
+import { ConfigurationError, EX_CONFIG } from './config';
 import type { Log } from './log';
 
 export type Close = () => Promise<void> | void;
@@ -7,7 +8,8 @@ const SHUTDOWN_MILLISECONDS_MAX = 30_000;
 
 /**
  * Runs a process until SIGTERM or SIGINT, then closes what was opened, last opened first, and exits 0.
- * A failed start, an uncaught exception or an unhandled rejection closes the same way and exits 1.
+ * A failed start, an uncaught exception or an unhandled rejection closes the same way and exits 1, or 78 when the
+ * configuration is to blame.
  */
 export function runProcess(log: Log, start: (onClose: (close: Close) => void) => Promise<void>): void {
   const closers: Close[] = [];
@@ -23,7 +25,7 @@ export function runProcess(log: Log, start: (onClose: (close: Close) => void) =>
 
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, 'stopping after a failure');
-    void stop(1);
+    void stop(error instanceof ConfigurationError ? EX_CONFIG : 1);
   };
 
   process.once('SIGTERM', () => void stop(0));

@@ -1,13 +1,28 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
 import { Pool, type PoolClient } from 'pg';
+import { ConfigurationError } from './config';
 import type { Log } from './log';
 
 /** A statement of a request that takes longer is cancelled; bulk work sets its own limit. */
 const STATEMENT_MILLISECONDS_MAX = 15_000;
 
-/** Opens a pool on a service's own database. */
+/**
+ * Opens a pool on a service's own database. It takes no role that row-level security does not bind: with one, every
+ * statement fails.
+ */
 export function createPool(url: string, log: Log, options: { connectionsMax?: number } = {}): Pool {
+  let isBound = false;
   const pool = new Pool({
+    verify: (connection, done) => {
+      if (isBound) return done();
+      requireBoundRole(connection).then(
+        () => {
+          isBound = true;
+          done();
+        },
+        (error: Error) => done(error),
+      );
+    },
     connectionString: url,
     max: options.connectionsMax ?? 10,
     connectionTimeoutMillis: 5_000,
@@ -19,6 +34,28 @@ export function createPool(url: string, log: Log, options: { connectionsMax?: nu
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   return pool;
+}
+
+/**
+ * Fails when the role of these connections may step around row-level security, so that a process can end at its
+ * start. While the database is away there is nothing to say.
+ */
+export async function refuseUnboundRole(pool: Pool): Promise<void> {
+  await pool.query('SELECT 1').catch((error: unknown) => {
+    if (error instanceof ConfigurationError) throw error;
+  });
+}
+
+async function requireBoundRole(connection: PoolClient): Promise<void> {
+  const { rows } = await connection.query<{ name: string; isBound: boolean }>(
+    `SELECT rolname AS name, NOT (rolsuper OR rolbypassrls OR EXISTS (
+              SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind IN ('r', 'p'))) AS "isBound"
+       FROM pg_roles WHERE rolname = current_user`,
+  );
+  if (rows[0]?.isBound) return;
+  throw new ConfigurationError(
+    `The database role ${rows[0]?.name} is a superuser, bypasses row-level security or owns tables; use a role that does not.`,
+  );
 }
 
 /** The raw statements that every Prisma transaction client has. */

@@ -5,6 +5,7 @@ import {
   inTenantConnection,
   isUniqueViolation,
   problemOfDatabase,
+  refuseUnboundRole,
 } from '@plinth/runtime/postgres';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { Pool } from 'pg';
@@ -70,6 +71,25 @@ describe('a transaction in a tenant', () => {
     expect(isUniqueViolation(failure, 'setting_value_pkey')).toBe(true);
     expect(isUniqueViolation(failure, 'another_index')).toBe(false);
     expect(problemOfDatabase(failure)).toBeUndefined();
+  });
+});
+
+describe('a role that row-level security does not bind', () => {
+  it('is refused at the start, and gets no statement through', async () => {
+    const powerful = createPool(database.adminUrl, silentLog());
+
+    await expect(refuseUnboundRole(powerful)).rejects.toThrow('is a superuser, bypasses row-level security');
+    await expect(powerful.query('SELECT 1')).rejects.toThrow('row-level security');
+
+    await powerful.end();
+  });
+
+  it('is told from a database that is away, for which a process waits', async () => {
+    const nowhere = createPool('postgres://nobody@127.0.0.1:1/none', silentLog());
+
+    await expect(refuseUnboundRole(nowhere)).resolves.toBeUndefined();
+
+    await nowhere.end();
   });
 });
 
