@@ -1,4 +1,6 @@
+import { permissions } from '@plinth/contracts/permissions';
 import { aCaller } from '@plinth/testing/http';
+import { USER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 describe('transitions', () => {
@@ -43,5 +45,123 @@ describe('transitions', () => {
       totalCount: 2,
       nextCursor: null,
     });
+  });
+
+  it('answers a state that is no way from here, or no state at all, with InvalidTransition', async () => {
+    const http = service.as(aCaller());
+    for (const targetState of ['Paid', 'Draft', 'Nowhere', 'PendingApproval']) {
+      const { status, body } = await http.post('/workflow/Invoice/1/transition', { targetState });
+      expect(status).toBe(200);
+      expect(body).toEqual({ succeeded: false, resultingState: 'Draft', outcome: 'InvalidTransition' });
+    }
+    expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(0);
+  });
+
+  it('answers Denied and says why where the transition’s own permission is missing', async () => {
+    const http = service.as(aCaller({ permissions: USER }));
+    const { body } = await http.post('/workflow/Template/welcome/transition', {
+      targetState: 'PendingReview',
+    });
+
+    expect(body).toEqual({ succeeded: false, resultingState: 'Draft', outcome: 'Denied' });
+    const { body: shown } = await http.get('/workflow/Template/welcome/transitions');
+    expect(shown.availableTransitions).toEqual([
+      {
+        targetState: 'PendingReview',
+        name: 'Submit',
+        allowed: false,
+        requiresApproval: false,
+        reasons: ['You need the permission Templating.Templates.Manage.'],
+      },
+    ]);
+  });
+
+  it('shows nothing as allowed to who may only read', async () => {
+    const http = service.as(aCaller({ permissions: ['Workflow.Transitions.Read'] }));
+    const { body } = await http.get('/workflow/Invoice/1/transitions');
+    expect(body.availableTransitions[0]).toMatchObject({
+      allowed: false,
+      reasons: ['You need the permission Workflow.Transitions.Execute.'],
+    });
+  });
+
+  it.each([
+    ['GET', '/workflow/Nothing/1/transitions', undefined],
+    ['GET', '/workflow/constructor/1/transitions', undefined],
+    ['GET', '/workflow/__proto__/1/history', undefined],
+    ['POST', '/workflow/Nothing/1/transition', { targetState: 'X' }],
+    ['GET', '/workflow/definitions/Nothing', undefined],
+  ])('answers 404 for an entity type without a definition: %s %s', async (method, path, body) => {
+    const answer = await service.as(aCaller()).send(method, path, { body });
+    expect(answer.status).toBe(404);
+    expect(answer.body.type).toMatch(/\/problems\/entity-type-unknown$/);
+  });
+
+  it.each([
+    [422, { comment: 'no target' }],
+    [422, { targetState: null }],
+    [422, { targetState: '' }],
+    [422, { targetState: 'Submitted', comment: 'x'.repeat(4001) }],
+    [422, { targetState: 'Submitted', comment: 'NUL \0' }],
+    [400, { targetState: 5 }],
+    [400, { targetState: { not: '' } }],
+    [400, []],
+  ])('refuses with %i what is no request', async (status, body) => {
+    const answer = await service.as(aCaller()).post('/workflow/Invoice/1/transition', body);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toMatch('application/problem+json');
+  });
+
+  it('takes any id that can be written in a path, and tells them apart', async () => {
+    const http = service.as(aCaller());
+    const ids = [
+      'a/b',
+      'a%b',
+      'welcome~fr-CA',
+      'ünï',
+      '__proto__',
+      'transitions',
+      "'; DROP TABLE entity",
+      'x'.repeat(300),
+    ];
+    for (const id of ids) {
+      const path = `/workflow/Invoice/${encodeURIComponent(id)}`;
+      expect((await http.get(`${path}/transitions`)).body.currentState).toBe('Draft');
+      await http.post(`${path}/transition`, { targetState: 'Submitted' });
+      expect((await http.get(`${path}/transitions`)).body.currentState).toBe('Submitted');
+    }
+    expect((await http.get(`/workflow/Invoice/${'x'.repeat(301)}/transitions`)).status).toBe(422);
+  });
+
+  it.each([
+    ['Workflow.Transitions.Read', 'GET', '/workflow/Invoice/1/transitions'],
+    ['Workflow.Transitions.Execute', 'POST', '/workflow/Invoice/1/transition'],
+    ['Workflow.Transitions.Execute', 'POST', '/workflow/transitions'],
+    ['Workflow.History.Read', 'GET', '/workflow/Invoice/1/history'],
+    ['Workflow.Transitions.Read', 'GET', '/workflow/approvals'],
+    ['Workflow.Transitions.Read', 'GET', '/workflow/delegations'],
+    ['Workflow.Transitions.Execute', 'POST', '/workflow/delegations'],
+    ['Workflow.Transitions.Read', 'GET', '/workflow/definitions'],
+    ['Workflow.Transitions.Read', 'GET', '/workflow/definitions/Invoice'],
+    ['Workflow.Definitions.Manage', 'PUT', '/workflow/definitions/Invoice'],
+    ['Workflow.Definitions.Manage', 'DELETE', '/workflow/definitions/Invoice'],
+  ])('needs the permission %s for %s %s', async (permission, method, path) => {
+    const others = permissions.filter((name) => name !== permission);
+    const { status } = await service.as(aCaller({ permissions: others })).send(method, path);
+    expect(status).toBe(403);
+    expect((await service.as(null).send(method, path)).status).toBe(401);
+  });
+
+  it('makes one move of one operation, however often it is repeated', async () => {
+    const caller = aCaller();
+    const http = service.as({ ...caller, operationId: 'operation-1' });
+    const ask = () => http.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
+
+    const answers = await Promise.all([ask(), ask(), ask(), ask()]);
+    const later = await ask();
+
+    for (const { body } of [...answers, later])
+      expect(body).toEqual({ succeeded: true, resultingState: 'Submitted', outcome: 'Completed' });
+    expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(1);
   });
 });

@@ -65,10 +65,11 @@ export class Machine {
   async execute(caller: Caller, asked: AskedTransition): Promise<OperationResult> {
     let movesSeen: number | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const first = asked.operationId && (await this.findOperation(caller, asked.operationId));
-      if (first) return first;
       const reading = await this.read(caller, asked);
       movesSeen ??= reading.seen.moves;
+      // Asked after the reading: what this operation did before is known, whatever the reading shows.
+      const first = asked.operationId && (await this.findOperation(caller, asked.operationId));
+      if (first) return first;
       if (reading.seen.moves !== movesSeen) return lostRace(reading);
       const over = endedBefore(reading.situation, this.deps.clock.now());
       if (over) {

@@ -1,0 +1,72 @@
+import { aCaller } from '@plinth/testing/http';
+import { startWorkflow, type Workflow } from './start-workflow';
+
+describe('many transitions at once', () => {
+  let service: Workflow;
+  beforeAll(async () => {
+    service = await startWorkflow();
+  });
+  afterAll(() => service.close());
+
+  it('are answered one by one, in the order of the request', async () => {
+    const http = service.as(aCaller());
+    const submit = { entityType: 'Invoice', entityId: '1', targetState: 'Submitted' };
+    const { status, body } = await http.post('/workflow/transitions', {
+      items: [
+        submit,
+        { ...submit, entityType: 'Nothing' },
+        submit,
+        { ...submit, entityId: '2', comment: 'Ready' },
+      ],
+    });
+
+    expect(status).toBe(207);
+    const done = { succeeded: true, resultingState: 'Submitted', outcome: 'Completed' };
+    expect(body).toEqual({
+      results: [
+        { value: done, isSuccess: true, error: null },
+        {
+          value: null,
+          isSuccess: false,
+          error: { status: 404, detail: 'No workflow is defined for the entity type "Nothing".' },
+        },
+        {
+          value: { succeeded: false, resultingState: 'Submitted', outcome: 'InvalidTransition' },
+          isSuccess: true,
+          error: null,
+        },
+        { value: done, isSuccess: true, error: null },
+      ],
+      successCount: 3,
+      failureCount: 1,
+    });
+    expect((await http.get('/workflow/Invoice/2/history')).body.items[0].comment).toBe('Ready');
+  });
+
+  it.each([
+    ['none', []],
+    [
+      'too many',
+      Array.from({ length: 501 }, () => ({ entityType: 'Invoice', entityId: '1', targetState: 'X' })),
+    ],
+    ['one without a target', [{ entityType: 'Invoice', entityId: '1' }]],
+  ])('are refused as a whole when there are %s', async (_what, items) => {
+    const { status, body } = await service.as(aCaller()).post('/workflow/transitions', { items });
+    expect(status).toBe(422);
+    expect(Object.keys(body.errors)[0]).toMatch(/^items/);
+  });
+
+  it('are done once, however often the operation is repeated', async () => {
+    const caller = aCaller();
+    const http = service.as({ ...caller, operationId: 'batch-1' });
+    const items = [
+      { entityType: 'Invoice', entityId: '1', targetState: 'Submitted' },
+      { entityType: 'Invoice', entityId: '1', targetState: 'Draft' },
+    ];
+    const first = await http.post('/workflow/transitions', { items });
+    const again = await http.post('/workflow/transitions', { items });
+
+    expect(again.body).toEqual(first.body);
+    expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(2);
+  });
+});

@@ -1,0 +1,115 @@
+import { DELEGATION_DAYS_MAX } from '../src/domain/delegation';
+import { aTenantWithOrders, APPROVER, USER } from './a-definition';
+import { startWorkflow, type Workflow } from './start-workflow';
+
+const DAY = 86_400_000;
+
+describe('delegations', () => {
+  let service: Workflow;
+  let now = new Date('2026-03-01T12:00:00Z');
+  beforeAll(async () => {
+    service = await startWorkflow({ clock: { now: () => now } });
+  });
+  afterAll(() => service.close());
+
+  const inDays = (days: number) => new Date(now.getTime() + days * DAY).toISOString();
+
+  it('let another person approve in one’s place, for the time that was said', async () => {
+    const { someone, move, inbox } = await aTenantWithOrders(service);
+    const [bob, dee] = [someone('bob', APPROVER), someone('dee', USER)];
+    await move(someone('ann'), '1', 'Approved');
+    expect(await move(dee, '1', 'Approved')).toBe('Denied PendingApproval');
+
+    const given = await service
+      .as(bob)
+      .post('/workflow/delegations', { delegateId: 'dee', from: inDays(1), until: inDays(3) });
+
+    expect(given.status).toBe(201);
+    expect(given.headers.get('location')).toBe(`/api/v1/workflow/delegations/${given.body.id}`);
+    expect(await inbox(dee)).toEqual([]);
+    now = new Date(now.getTime() + 2 * DAY);
+    expect(await inbox(dee)).toMatchObject([{ entityId: '1', onBehalfOf: 'bob' }]);
+    expect(await move(dee, '1', 'Approved')).toBe('Completed Approved');
+
+    await move(someone('ann'), '2', 'Approved');
+    now = new Date(now.getTime() + 2 * DAY);
+    expect(await move(dee, '2', 'Approved')).toBe('Denied PendingApproval');
+  });
+
+  it('do not help who asked: not as delegate, and nobody decides in their place', async () => {
+    const { someone, move, inbox } = await aTenantWithOrders(service);
+    const [ann, bob, dee] = [someone('ann', APPROVER), someone('bob', APPROVER), someone('dee', USER)];
+    await service.as(bob).post('/workflow/delegations', { delegateId: 'ann', until: inDays(1) });
+    await service.as(ann).post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
+    await move(ann, '1', 'Approved');
+
+    expect(await move(ann, '1', 'Approved')).toBe('Denied PendingApproval');
+    expect(await inbox(dee)).toEqual([]);
+    expect(await move(dee, '1', 'Approved')).toBe('Denied PendingApproval');
+  });
+
+  it('give nobody two votes, and no place two', async () => {
+    const { someone, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
+    const [bob, cem] = [someone('bob'), someone('cem')];
+    await service.as(cem).post('/workflow/delegations', { delegateId: 'bob', until: inDays(1) });
+    await move(someone('ann'), '1', 'Approved');
+
+    expect(await move(bob, '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    expect(await move(bob, '1', 'Approved')).toBe('Denied PendingApproval');
+    expect(await move(cem, '1', 'Approved')).toBe('Completed Approved');
+
+    await service.as(cem).post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
+    await move(someone('ann'), '2', 'Approved');
+    expect(await move(someone('dee'), '2', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    expect(await move(cem, '2', 'Approved')).toBe('Denied PendingApproval');
+  });
+
+  it('are seen by the two they concern and withdrawn by who gave them', async () => {
+    const { someone } = await aTenantWithOrders(service);
+    const [bob, dee, eve] = ['bob', 'dee', 'eve'].map((name) => service.as(someone(name, APPROVER)));
+    const { body: given } = await bob!.post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
+    const path = `/workflow/delegations/${given.id}`;
+
+    expect((await dee!.get('/workflow/delegations')).body).toMatchObject([{ delegatorId: 'bob' }]);
+    expect((await bob!.get(path)).body).toEqual(given);
+    expect((await eve!.get(path)).status).toBe(404);
+    expect((await eve!.delete(path)).status).toBe(404);
+    expect((await dee!.delete(path)).status).toBe(403);
+    expect((await bob!.delete(path)).status).toBe(204);
+    expect((await bob!.get(path)).status).toBe(404);
+    expect((await dee!.get('/workflow/delegations')).body).toEqual([]);
+  });
+
+  it.each([
+    ['to oneself', { delegateId: 'bob', until: 1 }, 'delegateId'],
+    ['that end before they begin', { delegateId: 'dee', from: 2, until: 1 }, 'until'],
+    ['that are over', { delegateId: 'dee', from: -2, until: -1 }, 'until'],
+    ['that last too long', { delegateId: 'dee', until: DELEGATION_DAYS_MAX + 1 }, 'until'],
+  ])(
+    '%s are refused',
+    async (
+      _what,
+      { delegateId, from, until }: { delegateId: string; from?: number; until: number },
+      field,
+    ) => {
+      const { someone } = await aTenantWithOrders(service);
+      const body = { delegateId, from: from === undefined ? undefined : inDays(from), until: inDays(until) };
+      const answer = await service.as(someone('bob', APPROVER)).post('/workflow/delegations', body);
+
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.errors)).toEqual([field]);
+    },
+  );
+
+  it('made twice by one operation are one', async () => {
+    const { someone } = await aTenantWithOrders(service);
+    const bob = service.as({ ...someone('bob', APPROVER), operationId: 'operation-1' });
+    const body = { delegateId: 'dee', until: inDays(1) };
+
+    const first = await bob.post('/workflow/delegations', body);
+    const again = await bob.post('/workflow/delegations', body);
+
+    expect(again.body).toEqual(first.body);
+    expect((await bob.get('/workflow/delegations')).body).toHaveLength(1);
+  });
+});

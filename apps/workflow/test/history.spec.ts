@@ -1,0 +1,98 @@
+import { aCaller } from '@plinth/testing/http';
+import { startWorkflow, type Workflow } from './start-workflow';
+
+describe('the history of an entity', () => {
+  let service: Workflow;
+  const caller = aCaller();
+  const history = (query = '', entityId = '1') =>
+    service.as(caller).get(`/workflow/Invoice/${entityId}/history${query}`);
+  const move = (targetState: string) =>
+    service.as(caller).post('/workflow/Invoice/1/transition', { targetState });
+  const statesOf = (body: { items: { newState: string }[] }) => body.items.map(({ newState }) => newState);
+
+  beforeAll(async () => {
+    service = await startWorkflow();
+    for (let round = 0; round < 12; round++) {
+      await move('Submitted');
+      await move('Draft');
+    }
+    await move('Cancelled');
+  });
+  afterAll(() => service.close());
+
+  it('comes newest first, twenty at a time, with how many there are', async () => {
+    const { status, headers, body } = await history();
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('private, no-store');
+    expect(body.items).toHaveLength(20);
+    expect(body.totalCount).toBe(25);
+    expect(statesOf(body).slice(0, 3)).toEqual(['Cancelled', 'Draft', 'Submitted']);
+  });
+
+  it('has pages', async () => {
+    const second = await history('?page=2&pageSize=10');
+    expect(second.body.items).toHaveLength(10);
+    expect((await history('?page=3&pageSize=10')).body.items).toHaveLength(5);
+    expect((await history('?page=4&pageSize=10')).body).toEqual({
+      items: [],
+      totalCount: 25,
+      nextCursor: null,
+    });
+    expect((await history('?pageSize=1000')).body.items).toHaveLength(25);
+  });
+
+  it('is walked by cursor without a gap or a repetition, also while it grows', async () => {
+    const move = (targetState: string) =>
+      service.as(caller).post('/workflow/Invoice/growing/transition', { targetState });
+    for (let round = 0; round < 5; round++) {
+      await move('Submitted');
+      await move('Draft');
+    }
+    const seen: string[] = [];
+    const totals: number[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body }: Awaited<ReturnType<typeof history>> = await history(
+        `?pageSize=4&cursor=${cursor}`,
+        'growing',
+      );
+      seen.push(...statesOf(body));
+      totals.push(body.totalCount);
+      cursor = body.nextCursor;
+      await move(totals.length % 2 === 1 ? 'Submitted' : 'Draft');
+    }
+    expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'Draft' : 'Submitted')));
+    expect(totals).toEqual([10, 11, 12]);
+  });
+
+  it.each([
+    '?page=0',
+    '?page=1.5',
+    '?pageSize=0',
+    '?pageSize=ten',
+    '?cursor=x',
+    '?page=1&cursor=',
+    '?sort=comment',
+    '?page=9000000&pageSize=100',
+  ])('refuses %s with 400', async (query) => {
+    const { status, headers } = await history(query);
+    expect(status).toBe(400);
+    expect(headers.get('content-type')).toMatch('application/problem+json');
+  });
+
+  it('takes no cursor that was changed, or made for another entity or tenant', async () => {
+    const cursor = (await history('?pageSize=5&cursor=')).body.nextCursor as string;
+    for (let position = 0; position < cursor.length; position += 3) {
+      const other = cursor[position] === 'A' ? 'B' : 'A';
+      const changed = cursor.slice(0, position) + other + cursor.slice(position + 1);
+      expect((await history(`?cursor=${changed}`)).status).toBe(400);
+    }
+    expect((await history(`?cursor=${cursor}`, '2')).status).toBe(400);
+    const foreign = await service.as(aCaller()).get(`/workflow/Invoice/1/history?cursor=${cursor}`);
+    expect(foreign.status).toBe(400);
+  });
+
+  it('is empty for an entity that was never moved', async () => {
+    expect((await history('', 'new')).body).toEqual({ items: [], totalCount: 0, nextCursor: null });
+  });
+});
