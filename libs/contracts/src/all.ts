@@ -1,5 +1,7 @@
 import type { ProblemType } from '@plinth/kernel/problem';
 import type { Endpoints } from './endpoint';
+import { dataExchangeEndpoints } from './data-exchange/endpoints';
+import { dataExchangeProblems } from './data-exchange/problems';
 import { localizationEndpoints } from './localization/endpoints';
 import { localizationProblems } from './localization/problems';
 import { platformProblems } from './platform/problems';
@@ -14,6 +16,7 @@ import { workflowProblems } from './workflow/problems';
 
 /** Every endpoint of the platform, by the area whose service answers it. */
 export const allEndpoints = {
+  'data-exchange': dataExchangeEndpoints,
   localization: localizationEndpoints,
   settings: settingsEndpoints,
   template: templateEndpoints,
@@ -24,6 +27,7 @@ export const allEndpoints = {
 /** Every problem there is, by its slug. */
 export const allProblems: Record<string, ProblemType> = {
   ...platformProblems,
+  ...dataExchangeProblems,
   ...localizationProblems,
   ...settingsProblems,
   ...templateProblems,

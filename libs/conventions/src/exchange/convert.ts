@@ -24,8 +24,12 @@ export interface Conversion {
 
 const SHOWN_VALUE_LENGTH_MAX = 200;
 
-export const shownValue = (text: string): string =>
-  text.length <= SHOWN_VALUE_LENGTH_MAX ? text : `${text.slice(0, SHOWN_VALUE_LENGTH_MAX - 1)}…`;
+/** The beginning of a value, in characters that can be stored whatever the file holds. */
+export function shownValue(text: string): string {
+  const shown =
+    text.length <= SHOWN_VALUE_LENGTH_MAX ? text : `${text.slice(0, SHOWN_VALUE_LENGTH_MAX - 1)}…`;
+  return shown.replaceAll('\0', '\u2400').toWellFormed();
+}
 
 /** The key of a row, the same text for the same key. */
 export const keyText = (values: readonly (FieldValue | Date)[]): string =>

@@ -76,7 +76,7 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     const failedRows = new Set(faults.map(({ rowNumber }) => rowNumber));
     const unwritten = [
       ...conversion.faulty,
-      ...conversion.rows.filter(({ rowNumber }) => failedRows.has(rowNumber)),
+      ...unique.filter(({ rowNumber }) => failedRows.has(rowNumber)),
       ...written.skipped,
     ];
     if (unwritten.length > 0) {

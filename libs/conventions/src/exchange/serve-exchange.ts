@@ -97,7 +97,7 @@ export function serveExchange(
       });
       try {
         await send(call, { started: { lastBatch: session.lastBatch } });
-        await takeBatches(call, { [Symbol.asyncIterator]: () => messages }, session);
+        await takeBatches(call, messages, session);
       } finally {
         await session.close();
       }
@@ -114,12 +114,13 @@ export function serveExchange(
 /** Reads the cells of one batch while the one before is being written. */
 async function takeBatches(
   call: ServerDuplexStream<ImportRequest, object>,
-  messages: AsyncIterable<ImportRequest>,
+  messages: AsyncIterator<ImportRequest>,
   session: ImportSession,
 ): Promise<void> {
   let writing: Promise<void> = Promise.resolve();
-  for await (const message of messages) {
-    if (call.cancelled) break;
+  // Not `for await`: leaving it would destroy the call, and with it the answer.
+  for (let next = await messages.next(); !next.done && !call.cancelled; next = await messages.next()) {
+    const message = next.value;
     if (message.batch) {
       const batch = {
         number: message.batch.number,

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { CsvReader, type CsvOptions, type FileRecord } from './csv-reader';
+
+const readAll = (
+  text: string,
+  options: Partial<CsvOptions> = {},
+  chunkLength = text.length,
+): FileRecord[] => {
+  const reader = new CsvReader({ delimiter: ',', ...options });
+  const records: FileRecord[] = [];
+  for (let at = 0; at < text.length; at += chunkLength || 1)
+    records.push(...reader.push(text.slice(at, at + chunkLength)));
+  return [...records, ...reader.end()];
+};
+
+const cellsOf = (text: string, options?: Partial<CsvOptions>) =>
+  readAll(text, options).map(({ cells }) => cells);
+
+const cell = fc.oneof(fc.stringMatching(/^["\r\n, a]{0,5}$/), fc.string({ unit: 'grapheme' }));
+const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
+const messy = fc.stringMatching(/^["\r\n, ab]{0,40}$/);
+
+describe('the CSV reader', () => {
+  it('reads what papaparse writes, as papaparse reads it', () => {
+    fc.assert(
+      fc.property(table, fc.constantFrom('\r\n', '\n'), (rows, newline) => {
+        const text = Papa.unparse(rows, { newline });
+        const expected = Papa.parse<string[]>(text, { delimiter: ',', newline }).data;
+        expect(cellsOf(text)).toEqual(expected);
+        expect(expected).toEqual(rows);
+      }),
+    );
+  });
+
+  it('reads the same records however the text is cut', () => {
+    fc.assert(
+      fc.property(messy, fc.integer({ min: 1, max: 5 }), fc.boolean(), (text, length, endsWithCr) => {
+        const options = { endsWithCr, recordLengthMax: 12 };
+        expect(readAll(text, options, length)).toEqual(readAll(text, options));
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'a,b\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'a,b\r\n1,2\n3,4\r\n5,6',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+        ['3', '4'],
+        ['5', '6'],
+      ],
+    ],
+    [
+      'a\rb,c\nd,e',
+      [
+        ['a\rb', 'c'],
+        ['d', 'e'],
+      ],
+    ],
+    ['"a ""b""",c\n', [['a "b"', 'c']]],
+    ['"a"b",c\n', [['a"b', 'c']]],
+    ['"a" ,b\n', [['a', 'b']]],
+    ['5" pipe,b\n', [['5" pipe', 'b']]],
+    ['a,b,', [['a', 'b', '']]],
+    [',\n', [['', '']]],
+    ['""', [['']]],
+  ])('reads %j', (text, expected) => {
+    expect(cellsOf(text)).toEqual(expected);
+  });
+
+  it('reads the lone CR of old Macs where the file ends its lines so', () => {
+    expect(cellsOf('a,b\r1,2\r', { endsWithCr: true })).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
+  });
+
+  it('counts blank lines in the numbering and nowhere else', () => {
+    expect(readAll('a,b\n\n  \n1,2\n').map(({ number }) => number)).toEqual([1, 4]);
+  });
+
+  it('counts a record over several lines as one', () => {
+    expect(readAll('a,b\n"1\n\n1",2\n3,4').map(({ number }) => number)).toEqual([1, 2, 3]);
+  });
+
+  it('loses one line to a quote that is never closed', () => {
+    expect(readAll('a,b\n"1,2\n3,4\n')).toEqual([
+      { number: 1, cells: ['a', 'b'] },
+      { number: 2, cells: ['"1,2'], fault: 'unclosed-quote' },
+      { number: 3, cells: ['3', '4'] },
+    ]);
+  });
+
+  it('loses one line to a record beyond the limit', () => {
+    const text = `a,b\n${'x'.repeat(50)},y\n"${'z\n'.repeat(20)}\n1,2\n`;
+    const records = readAll(text, { recordLengthMax: 30 });
+    expect(records.slice(0, 3).map(({ number, fault }) => [number, fault])).toEqual([
+      [1, undefined],
+      [2, 'too-long'],
+      [3, 'unclosed-quote'],
+    ]);
+    expect(records.at(-1)!.cells).toEqual(['1', '2']);
+  });
+
+  it('gives up a file in which no quote is ever closed', () => {
+    const text = '"x y\n'.repeat(2_000);
+    expect(() => readAll(text, { recordLengthMax: 100 })).toThrow('never closed');
+  });
+
+  it('keeps only so many columns', () => {
+    expect(readAll('a,b,c', { columnsMax: 2 })).toEqual([
+      { number: 1, cells: ['a', 'b'], fault: 'too-many-columns' },
+    ]);
+  });
+});

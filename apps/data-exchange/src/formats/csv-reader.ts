@@ -1,0 +1,195 @@
+/** One record of a file. Its number counts every record, the header and blank lines included. */
+export interface FileRecord {
+  number: number;
+  cells: string[];
+  /** Why the record cannot be taken as it stands. */
+  fault?: RecordFault;
+}
+
+export type RecordFault = 'unclosed-quote' | 'too-long' | 'too-many-columns';
+
+/** The file cannot be read to its end. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
+
+export interface CsvOptions {
+  delimiter: string;
+  /** Lines end with a lone CR, as old Macs wrote them; otherwise with LF or CRLF, mixed as they like. */
+  endsWithCr?: boolean;
+  /** Characters of one record. */
+  recordLengthMax?: number;
+  columnsMax?: number;
+}
+
+export const RECORD_LENGTH_MAX = 1024 * 1024;
+export const COLUMNS_MAX = 1_000;
+/** Each one costs another look at up to a whole record, so their number is limited. */
+const UNCLOSED_QUOTES_MAX = 100;
+const FAULTY_TEXT_LENGTH_MAX = 1_000;
+
+const QUOTE = 34;
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const INCOMPLETE = -1;
+
+/**
+ * Cuts text into records; how the text was cut into chunks makes no difference.
+ * It reads well-formed files as papaparse does and the others so that one fault costs one record: a quote that is
+ * never closed loses the line it stands in, not the rest of the file (ADR 0013).
+ */
+export class CsvReader {
+  private text = '';
+  private ended = false;
+  private number = 0;
+  private unclosedQuotes = 0;
+  private isSkippingLine = false;
+  private readonly delimiter: number;
+  private readonly endsWithCr: boolean;
+  private readonly recordLengthMax: number;
+  private readonly columnsMax: number;
+  private cells: string[] = [];
+  private isUnclosed = false;
+
+  constructor(options: CsvOptions) {
+    this.delimiter = options.delimiter.charCodeAt(0);
+    this.endsWithCr = options.endsWithCr ?? false;
+    this.recordLengthMax = options.recordLengthMax ?? RECORD_LENGTH_MAX;
+    this.columnsMax = options.columnsMax ?? COLUMNS_MAX;
+  }
+
+  /** Takes the next piece of the file and answers the records that are complete now; blank lines are left out. */
+  push(chunk: string): FileRecord[] {
+    this.text = this.text === '' ? chunk : this.text + chunk;
+    return this.readRecords();
+  }
+
+  /** The records that only the end of the file completes. */
+  end(): FileRecord[] {
+    this.ended = true;
+    return this.readRecords();
+  }
+
+  private readRecords(): FileRecord[] {
+    const records: FileRecord[] = [];
+    let position = this.isSkippingLine ? this.skipLine(0) : 0;
+    while (position < this.text.length) {
+      const next = this.readRecord(position);
+      const isTooLong = (next === INCOMPLETE ? this.text.length : next) - position > this.recordLengthMax;
+      if (next === INCOMPLETE && !isTooLong) break;
+      this.number++;
+      if (isTooLong || this.isUnclosed) {
+        position = this.giveUp(position, records);
+        continue;
+      }
+      if (!this.isBlank(position)) records.push(this.toRecord());
+      position = next;
+    }
+    this.text = this.text.slice(position);
+    return records;
+  }
+
+  private toRecord(): FileRecord {
+    const { number, cells } = this;
+    if (cells.length <= this.columnsMax) return { number, cells };
+    return { number, cells: cells.slice(0, this.columnsMax), fault: 'too-many-columns' };
+  }
+
+  private isBlank(start: number): boolean {
+    return this.cells.length === 1 && this.cells[0]!.trim() === '' && this.text.charCodeAt(start) !== QUOTE;
+  }
+
+  /** Gives up a record that has no end within the limit and answers where its first line ends. */
+  private giveUp(start: number, records: FileRecord[]): number {
+    const end = this.skipLine(start);
+    const isOneLine = end - start > this.recordLengthMax;
+    if (!isOneLine && ++this.unclosedQuotes > UNCLOSED_QUOTES_MAX) {
+      throw new UnreadableFile(`More than ${UNCLOSED_QUOTES_MAX} records have a quote that is never closed.`);
+    }
+    const text = this.text.slice(start, Math.min(end, start + FAULTY_TEXT_LENGTH_MAX)).trimEnd();
+    records.push({ number: this.number, cells: [text], fault: isOneLine ? 'too-long' : 'unclosed-quote' });
+    return end;
+  }
+
+  /** The position behind the line that `start` is in; what is missing of it is left out when it comes. */
+  private skipLine(start: number): number {
+    const lineEnd = this.text.indexOf(this.endsWithCr ? '\r' : '\n', start);
+    this.isSkippingLine = lineEnd < 0;
+    return lineEnd < 0 ? this.text.length : lineEnd + 1;
+  }
+
+  /** Reads the cells of the record at `start` and answers where the next one starts. */
+  private readRecord(start: number): number {
+    const { text, delimiter } = this;
+    this.cells = [];
+    this.isUnclosed = false;
+    let position = start;
+    for (;;) {
+      position = text.charCodeAt(position) === QUOTE ? this.readQuoted(position) : this.readPlain(position);
+      if (position === INCOMPLETE) return INCOMPLETE;
+      if (position >= text.length) return text.length;
+      if (text.charCodeAt(position) !== delimiter) return position + this.lineEndLength(position);
+      position++;
+      if (position >= text.length) {
+        if (!this.ended) return INCOMPLETE;
+        this.cells.push('');
+        return position;
+      }
+    }
+  }
+
+  private readPlain(start: number): number {
+    const { text, delimiter } = this;
+    let position = start;
+    for (; position < text.length; position++) {
+      const code = text.charCodeAt(position);
+      if (code === delimiter || code === LF) break;
+      if (code === CR) {
+        const length = this.lineEndLength(position);
+        if (length === INCOMPLETE) return INCOMPLETE;
+        if (length > 0) break;
+      }
+    }
+    if (position >= text.length && !this.ended) return INCOMPLETE;
+    this.cells.push(text.slice(start, position));
+    return position;
+  }
+
+  /** Reads a quoted cell and answers the position of the delimiter or line end behind it. */
+  private readQuoted(start: number): number {
+    const { text } = this;
+    let hasDoubled = false;
+    for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+      if (text.charCodeAt(quote + 1) === QUOTE) {
+        hasDoubled = true;
+        quote++;
+        continue;
+      }
+      let next = quote + 1;
+      while (text.charCodeAt(next) === SPACE) next++;
+      if (next >= text.length && !this.ended) return INCOMPLETE;
+      const lineEnd = this.lineEndLength(next);
+      if (lineEnd === INCOMPLETE) return INCOMPLETE;
+      if (next >= text.length || lineEnd > 0 || text.charCodeAt(next) === this.delimiter) {
+        const inner = text.slice(start + 1, quote);
+        this.cells.push(hasDoubled ? inner.replaceAll('""', '"') : inner);
+        return next;
+      }
+      // Nobody doubled this quote inside a quoted cell: it is text like any other.
+    }
+    if (!this.ended) return INCOMPLETE;
+    this.isUnclosed = true;
+    return text.length;
+  }
+
+  /** Length of the line end at this position: 0 where there is none. */
+  private lineEndLength(position: number): number {
+    const code = this.text.charCodeAt(position);
+    if (code === LF) return 1;
+    if (code !== CR) return 0;
+    if (position + 1 >= this.text.length && !this.ended) return INCOMPLETE;
+    if (this.text.charCodeAt(position + 1) === LF) return 2;
+    return this.endsWithCr ? 1 : 0;
+  }
+}

@@ -1,0 +1,23 @@
+import Papa from 'papaparse';
+import { guard } from './formula-guard';
+
+export type Cell = string | number | boolean | null;
+
+/**
+ * Writes rows as CSV (RFC 4180, lines end with CRLF). Text that a spreadsheet would take for a formula is guarded;
+ * papaparse's own `escapeFormulae` misses cells of several lines and damages negative numbers.
+ */
+export function writeCsvRows(rows: readonly (readonly Cell[])[], delimiter = ','): string {
+  const cells = rows.map((row) => row.map(toText));
+  // A single empty cell would be a blank line, which no reader takes for a row.
+  const isEmptyRow = (row: string[]) => row.length === 1 && row[0] === '';
+  if (!cells.some(isEmptyRow)) return `${Papa.unparse(cells, { delimiter, newline: '\r\n' })}\r\n`;
+  return cells
+    .map((row) => (isEmptyRow(row) ? '""\r\n' : `${Papa.unparse([row], { delimiter })}\r\n`))
+    .join('');
+}
+
+const toText = (cell: Cell): string => {
+  if (typeof cell === 'string') return guard(cell);
+  return cell === null ? '' : String(cell);
+};

@@ -1,0 +1,341 @@
+import type { ListRules } from '@plinth/kernel/list-query';
+import { pagedResult } from '@plinth/kernel/paged-result';
+import { z } from 'zod';
+import { endpoint, permission } from '../endpoint';
+import { Id } from '../schemas';
+import {
+  ConfirmImportMappingsRequest,
+  CreateExportJobRequest,
+  DefinitionName,
+  ExportDefinitionResponse,
+  ExportFieldDescriptor,
+  ExportJobResponse,
+  ExportJobStatus,
+  ExportPresetResponse,
+  ImportFileFormat,
+  ImportJobResponse,
+  ImportJobStatus,
+  ImportOptions,
+  ImportPreviewResponse,
+  ImportReportResponse,
+  PresetName,
+  SaveExportPresetRequest,
+} from './shapes';
+
+const readExports = permission('DataExchange.Exports.Read');
+const executeExports = permission('DataExchange.Exports.Execute');
+const readImports = permission('DataExchange.Imports.Read');
+const executeImports = permission('DataExchange.Imports.Execute');
+
+const byDefinition = z.object({ name: DefinitionName });
+const byJob = z.object({ jobId: Id });
+
+/** The media types of files, beside `application/octet-stream`. */
+export const fileTypes = {
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  json: 'application/x-ndjson',
+} as const;
+
+const jobRules = (statuses: Record<string, string>, more: ListRules['filterable']): ListRules => ({
+  filterable: {
+    definitionName: { type: 'string' },
+    status: { type: 'enum', values: statuses },
+    createdAt: { type: 'timestamp' },
+    completedAt: { type: 'timestamp' },
+    ...more,
+  },
+  sortable: ['createdAt'],
+  defaultSort: '-createdAt',
+  searchable: [],
+  cursor: true,
+});
+
+export const listExportDefinitions = endpoint({
+  method: 'GET',
+  path: '/exports/definitions',
+  summary: 'Read what can be exported, and in which formats',
+  access: readExports,
+  success: { status: 200, body: z.array(ExportDefinitionResponse) },
+  cache: 'user-data',
+  etag: true,
+});
+
+export const listExportFields = endpoint({
+  method: 'GET',
+  path: '/exports/definitions/:name/fields',
+  summary: 'Read the fields of a definition, in the order of their columns',
+  access: readExports,
+  params: byDefinition,
+  success: { status: 200, body: z.array(ExportFieldDescriptor) },
+  problems: ['exchange-definition-not-found'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const listExportJobs = endpoint({
+  method: 'GET',
+  path: '/exports/jobs',
+  summary: 'List the export jobs of the tenant',
+  access: readExports,
+  list: jobRules(ExportJobStatus, {
+    format: { type: 'enum', values: { csv: 'csv', xlsx: 'xlsx', json: 'json' } },
+  }),
+  success: { status: 200, body: pagedResult(ExportJobResponse) },
+  cache: 'list',
+});
+
+export const createExportJob = endpoint({
+  method: 'POST',
+  path: '/exports/jobs',
+  summary: 'Start an export',
+  description:
+    'The rows are written as they are when the job starts. `sort`, `filter`, `presets` and `search` follow the rules of ' +
+    'list queries. Read the job until it is `Completed`, then download the file.',
+  access: executeExports,
+  body: CreateExportJobRequest,
+  success: { status: 202, body: ExportJobResponse },
+  rateLimitClass: 'expensive',
+});
+
+export const getExportJob = endpoint({
+  method: 'GET',
+  path: '/exports/jobs/:jobId',
+  summary: 'Read how far an export is',
+  access: readExports,
+  params: byJob,
+  success: { status: 200, body: ExportJobResponse },
+  problems: ['export-job-not-found'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const cancelExportJob = endpoint({
+  method: 'DELETE',
+  path: '/exports/jobs/:jobId',
+  summary: 'Cancel an export; the job ends `Failed` and says so',
+  access: executeExports,
+  params: byJob,
+  success: { status: 204 },
+  problems: ['export-job-not-found', 'export-already-ended'],
+});
+
+export const watchExportJob = endpoint({
+  method: 'GET',
+  path: '/exports/jobs/:jobId/events',
+  summary: 'Follow an export: status, rows done, rate and estimated end, until it ends',
+  access: readExports,
+  params: byJob,
+  success: { status: 200, events: true },
+  problems: ['export-job-not-found'],
+  cache: 'none',
+});
+
+export const downloadExport = endpoint({
+  method: 'GET',
+  path: '/exports/jobs/:jobId/download',
+  summary: 'Download the file of a completed export',
+  access: readExports,
+  params: byJob,
+  success: { status: 200, file: [fileTypes.csv, fileTypes.xlsx, fileTypes.json] },
+  problems: ['export-job-not-found', 'export-not-ready'],
+  cache: 'none',
+});
+
+export const listExportPresets = endpoint({
+  method: 'GET',
+  path: '/exports/presets/:name',
+  summary: 'Read your presets of a definition',
+  access: readExports,
+  params: byDefinition,
+  success: { status: 200, body: z.array(ExportPresetResponse) },
+  problems: ['exchange-definition-not-found'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const saveExportPreset = endpoint({
+  method: 'POST',
+  path: '/exports/presets',
+  summary: 'Save or replace one of your presets',
+  access: executeExports,
+  body: SaveExportPresetRequest,
+  success: { status: 201, body: ExportPresetResponse },
+  alternatives: [{ status: 204, description: 'The preset was there and is replaced' }],
+});
+
+export const deleteExportPreset = endpoint({
+  method: 'DELETE',
+  path: '/exports/presets/:name/:preset',
+  summary: 'Delete one of your presets',
+  access: executeExports,
+  params: z.object({ name: DefinitionName, preset: PresetName }),
+  success: { status: 204 },
+  problems: ['exchange-definition-not-found', 'export-preset-not-found'],
+});
+
+export const listImports = endpoint({
+  method: 'GET',
+  path: '/imports',
+  summary: 'List the import jobs of the tenant',
+  access: readImports,
+  list: jobRules(ImportJobStatus, { originalFileName: { type: 'string' } }),
+  success: { status: 200, body: pagedResult(ImportJobResponse) },
+  cache: 'list',
+});
+
+export const uploadImport = endpoint({
+  method: 'POST',
+  path: '/imports',
+  summary: 'Upload a file to import',
+  description: 'Multipart with the parts `file` and `definitionName`, in any order.',
+  access: executeImports,
+  upload: true,
+  success: { status: 201, body: ImportJobResponse },
+  problems: ['import-file-unsupported', 'import-file-too-large'],
+  rateLimitClass: 'expensive',
+});
+
+export const getImport = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId',
+  summary: 'Read how far an import is',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, body: ImportJobResponse },
+  problems: ['import-job-not-found'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const cancelImport = endpoint({
+  method: 'DELETE',
+  path: '/imports/:jobId',
+  summary: 'Cancel an import',
+  description:
+    'Before it executes, the file is deleted. While it executes, rows that are committed stay and are counted in the report.',
+  access: executeImports,
+  params: byJob,
+  success: { status: 204 },
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+});
+
+export const getImportFormat = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/format',
+  summary: 'Read what was found out about the file: kind, encoding, delimiter',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, body: ImportFileFormat },
+  problems: ['import-job-not-found'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const previewImport = endpoint({
+  method: 'POST',
+  path: '/imports/:jobId/preview',
+  summary: 'Read the first rows, and which columns probably are which properties',
+  access: executeImports,
+  params: byJob,
+  body: z.looseObject({}).nullish(),
+  success: { status: 200, body: ImportPreviewResponse },
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
+});
+
+export const confirmImportMappings = endpoint({
+  method: 'PUT',
+  path: '/imports/:jobId/mappings',
+  summary: 'Confirm which column is which property',
+  access: executeImports,
+  params: byJob,
+  body: ConfirmImportMappingsRequest,
+  success: { status: 204 },
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+});
+
+export const dryRunImport = endpoint({
+  method: 'POST',
+  path: '/imports/:jobId/dry-run',
+  summary: 'Learn what an execution would do, without changing anything',
+  access: executeImports,
+  params: byJob,
+  body: ImportOptions.nullish(),
+  success: { status: 200, body: ImportReportResponse },
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
+  rateLimitClass: 'expensive',
+});
+
+export const executeImport = endpoint({
+  method: 'POST',
+  path: '/imports/:jobId/execute',
+  summary: 'Import the rows',
+  access: executeImports,
+  params: byJob,
+  body: ImportOptions.nullish(),
+  success: { status: 202, body: ImportJobResponse },
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  rateLimitClass: 'expensive',
+});
+
+export const watchImport = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/events',
+  summary: 'Follow an import: status, rows done and failed, rate and estimated end, until it ends',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, events: true },
+  problems: ['import-job-not-found'],
+  cache: 'none',
+});
+
+export const getImportReport = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/report',
+  summary: 'Read what became of the rows',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, body: ImportReportResponse },
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const downloadCorrectionFile = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/correction-file',
+  summary: 'Download the rows that failed, each with its errors, to repair them and upload the file again',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, file: [fileTypes.csv, fileTypes.tsv, fileTypes.xlsx] },
+  alternatives: [{ status: 204, description: 'No row failed' }],
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  cache: 'none',
+});
+
+export const dataExchangeEndpoints = {
+  listExportDefinitions,
+  listExportFields,
+  listExportJobs,
+  createExportJob,
+  getExportJob,
+  cancelExportJob,
+  watchExportJob,
+  downloadExport,
+  listExportPresets,
+  saveExportPreset,
+  deleteExportPreset,
+  listImports,
+  uploadImport,
+  getImport,
+  cancelImport,
+  getImportFormat,
+  previewImport,
+  confirmImportMappings,
+  dryRunImport,
+  executeImport,
+  watchImport,
+  getImportReport,
+  downloadCorrectionFile,
+};

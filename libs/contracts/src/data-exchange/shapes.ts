@@ -1,0 +1,268 @@
+import { z } from 'zod';
+import { Id, text, Timestamp } from '../schemas';
+
+/** Formats that an export can be written in. */
+export const ExportFormat = { Csv: 'csv', Xlsx: 'xlsx', Json: 'json' } as const;
+export type ExportFormat = (typeof ExportFormat)[keyof typeof ExportFormat];
+
+export const ExportJobStatus = {
+  Queued: 'Queued',
+  Exporting: 'Exporting',
+  Completed: 'Completed',
+  Failed: 'Failed',
+} as const;
+export type ExportJobStatus = (typeof ExportJobStatus)[keyof typeof ExportJobStatus];
+
+export const ImportJobStatus = {
+  Created: 'Created',
+  Previewed: 'Previewed',
+  Mapped: 'Mapped',
+  Executing: 'Executing',
+  Completed: 'Completed',
+  PartiallyCompleted: 'PartiallyCompleted',
+  Failed: 'Failed',
+  Cancelled: 'Cancelled',
+} as const;
+export type ImportJobStatus = (typeof ImportJobStatus)[keyof typeof ImportJobStatus];
+
+/** How sure it is that a column belongs to a property. */
+export const MappingConfidence = {
+  Manual: 'Manual',
+  Saved: 'Saved',
+  Exact: 'Exact',
+  Fuzzy: 'Fuzzy',
+  Semantic: 'Semantic',
+} as const;
+export type MappingConfidence = (typeof MappingConfidence)[keyof typeof MappingConfidence];
+
+/** Why a row could not be imported. */
+export const ImportRowErrorKind = {
+  Conversion: 'Conversion',
+  Validation: 'Validation',
+  Persistence: 'Persistence',
+  Identity: 'Identity',
+} as const;
+export type ImportRowErrorKind = (typeof ImportRowErrorKind)[keyof typeof ImportRowErrorKind];
+
+export const ImportMode = { Insert: 'insert', Update: 'update', Upsert: 'upsert' } as const;
+export type ImportMode = (typeof ImportMode)[keyof typeof ImportMode];
+
+export const OnError = { Continue: 'continue', Abort: 'abort' } as const;
+export type OnError = (typeof OnError)[keyof typeof OnError];
+
+/** A report lists at most this many row errors; the correction file has all. */
+export const REPORT_ROW_ERRORS_MAX = 1_000;
+export const COLUMNS_MAX = 1_000;
+const NAME_LENGTH_MAX = 200;
+
+export const DefinitionName = z
+  .string()
+  .min(1)
+  .max(NAME_LENGTH_MAX)
+  .meta({ examples: ['Localization.Overrides'] });
+export const PresetName = text(NAME_LENGTH_MAX, 1);
+const PropertyPaths = z.array(z.string().max(NAME_LENGTH_MAX)).max(COLUMNS_MAX);
+const TextByName = z.record(z.string(), z.string());
+
+export const ExportDefinitionResponse = z
+  .object({ name: z.string(), entityType: z.string(), supportedFormats: z.array(z.string()) })
+  .meta({ id: 'ExportDefinitionResponse' });
+
+export const ExportFieldDescriptor = z
+  .object({
+    propertyPath: z.string(),
+    clrTypeName: z.string(),
+    header: z.string().nullable(),
+    format: z.string().nullable(),
+    order: z.int(),
+    isNavigation: z.boolean(),
+  })
+  .meta({ id: 'ExportFieldDescriptor' });
+
+export const CreateExportJobRequest = z
+  .object({
+    definitionName: DefinitionName,
+    format: z.enum(ExportFormat),
+    selectedFields: PropertyPaths.nullish().meta({
+      description: 'Columns in their order; all when null or empty',
+    }),
+    includeIdForImport: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Adds the column `Id`, by which an import finds the row' }),
+    sort: z.string().max(1_000).nullish(),
+    filter: TextByName.nullish().meta({
+      description: 'As in list queries: `{"cultureName.eq": "fr"}` or `{"filter[cultureName.eq]": "fr"}`',
+    }),
+    presets: TextByName.nullish(),
+    search: z.string().nullish(),
+  })
+  .meta({ id: 'CreateExportJobRequest' });
+
+export const ExportJobResponse = z
+  .object({
+    id: Id,
+    definitionName: z.string(),
+    format: z.string(),
+    status: z.enum(ExportJobStatus),
+    rowCount: z.int().nullable(),
+    fileName: z.string().nullable(),
+    errorMessage: z.string().nullable(),
+    createdAt: Timestamp,
+    completedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'ExportJobResponse' });
+
+export const ExportPresetResponse = z
+  .object({
+    definitionName: z.string(),
+    presetName: z.string(),
+    selectedFields: z.array(z.string()),
+    format: z.string(),
+    includeIdForImport: z.boolean(),
+  })
+  .meta({ id: 'ExportPresetResponse' });
+
+export const SaveExportPresetRequest = z
+  .object({
+    definitionName: DefinitionName,
+    presetName: PresetName,
+    selectedFields: PropertyPaths.nullish().transform((fields) => fields ?? []),
+    format: z.enum(ExportFormat),
+    includeIdForImport: z.boolean().default(false),
+  })
+  .meta({ id: 'SaveExportPresetRequest' });
+
+export const ImportJobResponse = z
+  .object({
+    id: Id,
+    definitionName: z.string(),
+    originalFileName: z.string(),
+    mimeType: z.string(),
+    fileSizeBytes: z.int(),
+    status: z.enum(ImportJobStatus),
+    createdAt: Timestamp,
+    completedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'ImportJobResponse' });
+
+export const ImportColumnMapping = z
+  .object({
+    sourceColumn: z.string(),
+    targetProperty: z.string().nullable(),
+    confidence: z.enum(MappingConfidence),
+  })
+  .meta({ id: 'ImportColumnMapping' });
+
+export const ImportFieldMetadata = z
+  .object({
+    propertyPath: z.string(),
+    clrTypeName: z.string(),
+    displayName: z.string(),
+    description: z.string().nullable(),
+    isRequired: z.boolean(),
+  })
+  .meta({ id: 'ImportFieldMetadata' });
+
+export const ImportPreviewResponse = z
+  .object({
+    headers: z.array(z.string()),
+    previewRows: z.array(z.array(z.string())),
+    suggestions: z.array(ImportColumnMapping),
+    fieldMetadata: z.array(ImportFieldMetadata),
+  })
+  .meta({ id: 'ImportPreviewResponse' });
+
+export const ConfirmImportMappingsRequest = z
+  .object({
+    mappings: z
+      .array(
+        z.object({
+          sourceColumn: z.string(),
+          targetProperty: z.string().nullish(),
+          confidence: z.enum(MappingConfidence).nullish(),
+        }),
+      )
+      .max(COLUMNS_MAX),
+    saveForReuse: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Suggest these mappings for the next file with the same header' }),
+  })
+  .meta({ id: 'ConfirmImportMappingsRequest' });
+
+export const ImportOptions = z
+  .object({
+    mode: z.enum(ImportMode).nullish().meta({ description: '`upsert` unless given' }),
+    onError: z
+      .enum(OnError)
+      .nullish()
+      .meta({ description: '`continue` unless given; `abort` imports all rows or none' }),
+    sheet: z
+      .string()
+      .max(100)
+      .nullish()
+      .meta({ description: 'Name of the sheet of a workbook; the first one unless given' }),
+  })
+  .meta({ id: 'ImportOptions' });
+
+export const ImportRowErrorDetail = z
+  .object({
+    column: z.string().nullable(),
+    value: z.string().nullable(),
+    code: z.string(),
+    message: z.string(),
+  })
+  .meta({ id: 'ImportRowErrorDetail' });
+
+export const ImportRowError = z
+  .object({
+    rowNumber: z.int().meta({ description: 'Number of the record in the file; the header is 1' }),
+    kind: z.enum(ImportRowErrorKind),
+    errorCodes: z.array(z.string()),
+    message: z.string(),
+    details: z.array(ImportRowErrorDetail),
+  })
+  .meta({ id: 'ImportRowError' });
+
+export const ImportReportResponse = z
+  .object({
+    importJobId: Id,
+    finalStatus: z.enum(ImportJobStatus),
+    totalRows: z.int(),
+    succeededRows: z.int(),
+    failedRows: z.int(),
+    skippedRows: z.int(),
+    insertedRows: z.int(),
+    updatedRows: z.int(),
+    duration: z
+      .string()
+      .meta({ format: 'duration', description: 'ISO 8601 duration', examples: ['PT12.345S'] }),
+    rowErrors: z.array(ImportRowError).max(REPORT_ROW_ERRORS_MAX),
+  })
+  .meta({ id: 'ImportReportResponse' });
+
+/** What was found out about an uploaded file. */
+export const ImportFileFormat = z
+  .object({
+    kind: z.enum(['csv', 'xlsx']),
+    encoding: z
+      .string()
+      .nullable()
+      .meta({ examples: ['utf-8', 'utf-16le', 'windows-1252'] }),
+    hasByteOrderMark: z.boolean().nullable(),
+    delimiter: z.string().nullable(),
+    sheets: z.array(z.string()).nullable(),
+  })
+  .meta({ id: 'ImportFileFormat' });
+
+/** One step of a running job, as told by server-sent events. */
+export const ExchangeProgress = z
+  .object({
+    status: z.string(),
+    rowsDone: z.int(),
+    rowsFailed: z.int(),
+    rowsPerSecond: z.number(),
+    estimatedEndAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'ExchangeProgress' });

@@ -1,0 +1,93 @@
+import type { ServiceError } from '@grpc/grpc-js';
+import type { Caller } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
+import { protoPackages } from '@plinth/proto/packages';
+import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
+import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
+import { problemOfGrpc, serveGrpc, sibling, type GrpcService } from '@plinth/runtime/grpc';
+import { TEST_KEYS } from './http';
+
+export interface OwnerRow {
+  rowNumber: number;
+  kind: string;
+  details: { column: string | null; value: string | null; code: string; message: string }[];
+}
+
+export type OwnerResult = Omit<BatchResult__Output, 'failures'> & { failures: OwnerRow[] };
+
+/** Serves an owner of exchangeable data on a free port and speaks to it as data exchange does. */
+export async function openExchangeOwner(services: readonly GrpcService[]) {
+  const { port, close } = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, services);
+  const owner = sibling('owner', protoPackages.exchange.v1.ExchangeOwner, `127.0.0.1:${port}`, TEST_KEYS);
+  const { client, identity } = owner;
+
+  return {
+    ...owner,
+    port,
+    close: async () => {
+      await owner.close();
+      await close();
+    },
+
+    /** All selected rows. */
+    exportRows: (
+      caller: Caller,
+      request: { definition: string; fields: string[]; includeId?: boolean; selection?: object },
+    ): Promise<unknown[][]> =>
+      new Promise((resolve, reject) => {
+        const rows: unknown[][] = [];
+        const call = client.Export(
+          { ...request, selection: JSON.stringify(request.selection ?? {}) },
+          identity('Export', caller),
+        );
+        call.on('data', (message: { rows: Buffer }) => rows.push(...JSON.parse(message.rows.toString())));
+        call.on('error', (error: Error) => reject(problemOfGrpc(error as ServiceError, 'owner')));
+        call.on('end', () => resolve(rows));
+      }),
+
+    /** Sends batches, numbered from `firstBatch`; without `end` the stream is closed as by a worker that died. */
+    importRows: (
+      caller: Caller,
+      start: StartImport,
+      batches: readonly (readonly unknown[][])[],
+      options: { firstBatch?: number; end?: boolean } = {},
+    ): Promise<{
+      jobId: string;
+      lastBatch: number;
+      results: OwnerResult[];
+      committed: boolean | undefined;
+    }> =>
+      new Promise((resolve, reject) => {
+        const jobId = start.jobId ?? newId();
+        const answers: ImportAnswer__Output[] = [];
+        const call = client.Import(identity('Import', caller));
+        const finish = () =>
+          resolve({
+            jobId,
+            lastBatch: answers.find(({ started }) => started)?.started?.lastBatch ?? -1,
+            results: answers.flatMap(({ result }) =>
+              result ? [{ ...result, failures: JSON.parse(result.failures.toString()) as OwnerRow[] }] : [],
+            ),
+            committed: answers.find(({ ended }) => ended)?.ended?.committed,
+          });
+        call.on('data', (answer: ImportAnswer__Output) => {
+          answers.push(answer);
+          const isLast = answers.filter(({ result }) => result).length === batches.length;
+          if (isLast && options.end === false) call.cancel();
+        });
+        call.on('error', (error: Error) =>
+          options.end === false ? finish() : reject(problemOfGrpc(error as ServiceError, 'owner')),
+        );
+        call.on('end', finish);
+        call.write({ start: { ...start, jobId } });
+        for (const [index, rows] of batches.entries()) {
+          const number = (options.firstBatch ?? 1) + index;
+          call.write({ batch: { number, rows: Buffer.from(JSON.stringify(rows)) } });
+        }
+        if (options.end !== false) call.write({ end: {} });
+      }),
+  };
+}
+
+export type ExchangeOwner = Awaited<ReturnType<typeof openExchangeOwner>>;
