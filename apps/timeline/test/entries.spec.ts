@@ -1,5 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
+import { createTestDatabase } from '@plinth/testing/test-database';
+import { Client } from 'pg';
 import { aStaffMember, aUser, startTimeline, type Timeline } from './start-timeline';
 
 let timeline: Timeline;
@@ -130,6 +132,23 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const { id } = (await http.post(`${anEntity()}/entries`, comment('elsewhere'))).body;
     expect((await http.post(`${anEntity()}/entries`, comment('x', { parentEntryId: id }))).status).toBe(422);
+  });
+
+  it('dates entries right, whatever the time zone of the database server', async () => {
+    const database = await createTestDatabase('timeline');
+    const admin = new Client({ connectionString: database.adminUrl });
+    await admin.connect();
+    await admin.query(
+      `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET timezone TO 'Asia/Tokyo'`,
+    );
+    await admin.end();
+    const inTokyo = await startTimeline({ databaseUrl: database.url });
+    const http = inTokyo.as(aUser(newId(), 'Ann'));
+    const { createdAt } = (await http.post('/timeline/Invoice/1/entries', comment('now'))).body;
+    const [entry] = (await http.get('/timeline/Invoice/1')).body.items;
+    expect(entry.createdAt).toBe(createdAt);
+    await inTokyo.close();
+    await database.drop();
   });
 
   it('takes no word of the request for who writes, when and where', async () => {

@@ -24,6 +24,8 @@ export function createPool(url: string, log: Log, options: { connectionsMax?: nu
       );
     },
     connectionString: url,
+    // Prisma sends instants without a zone; a server in another one would take them for its own.
+    options: '-c timezone=UTC',
     max: options.connectionsMax ?? 10,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
