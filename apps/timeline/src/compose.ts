@@ -61,7 +61,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     told,
     cultureOf: readerCulture(settings, log),
     entries: entryStore({ db, outbox, clock: systemClock }),
-    followers: followerStore(db),
+    followers: followerStore({ db, clock: systemClock }),
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),

@@ -26,7 +26,9 @@ async function everythingSeen(caller: Caller, path: string, files: readonly stri
   let cursor: string | null = '';
   let pages = 0;
   while (cursor !== null) {
-    const page = (await http.get(`${path}?pageSize=2&cursor=${encodeURIComponent(cursor)}`)).body;
+    const page: { items: unknown[]; nextCursor: string | null } = (
+      await http.get(`${path}?pageSize=2&cursor=${encodeURIComponent(cursor)}`)
+    ).body;
     walked.push(...page.items);
     cursor = page.nextCursor;
     pages++;

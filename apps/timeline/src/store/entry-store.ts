@@ -80,7 +80,10 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
           await requireFitting(tx, draft, caller);
           await insert(tx, caller.tenantId, entry, caller.operationId);
           const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
-          await addFollowers(tx, caller.tenantId, draft, others, { internal: isInternal(entry) });
+          await addFollowers(tx, caller.tenantId, draft, others, {
+            internal: isInternal(entry),
+            since: entry.createdAt,
+          });
           return entry;
         });
       } catch (error) {

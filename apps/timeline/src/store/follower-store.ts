@@ -1,3 +1,4 @@
+import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
@@ -13,10 +14,12 @@ export interface FollowerStore {
   list(audience: Audience, entity: EntityName): Promise<string[]>;
 }
 
-export function followerStore(db: TenantDatabase<Tx>): FollowerStore {
+export function followerStore({ db, clock }: { db: TenantDatabase<Tx>; clock: Clock }): FollowerStore {
   return {
     follow: (tenantId, entity, userId) =>
-      db.inTenant(tenantId, (tx) => addFollowers(tx, tenantId, entity, [userId], { internal: false })),
+      db.inTenant(tenantId, (tx) =>
+        addFollowers(tx, tenantId, entity, [userId], { internal: false, since: clock.now() }),
+      ),
 
     async unfollow(tenantId, { entityType, entityId }, userId) {
       const where = { tenantId, entityType, entityId, userId };
@@ -51,14 +54,14 @@ export async function addFollowers(
   tenantId: string,
   { entityType, entityId }: EntityName,
   userIds: readonly string[],
-  { internal }: { internal: boolean },
+  { internal, since }: { internal: boolean; since: Date },
 ): Promise<void> {
   if (userIds.length === 0) return;
   // In the order of the key, so that two writers never wait for each other in a circle.
   const sorted = [...userIds].sort();
   await tx.$executeRaw`
-    INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal)
-    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, user_id, ${internal} FROM unnest(${sorted}::text[]) AS user_id
+    INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
+    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, user_id, ${internal}, ${since} FROM unnest(${sorted}::text[]) AS user_id
     ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE SET internal = false
     WHERE follower.internal AND NOT excluded.internal`;
 }

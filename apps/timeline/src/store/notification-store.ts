@@ -142,9 +142,12 @@ interface Recipient {
 export async function notify(tx: Tx, tenantId: string, entryId: string, at: Date): Promise<string[]> {
   const entry = await tx.entry.findFirst({ where: { tenantId, id: entryId } });
   if (!entry) return [];
-  const { entityType, entityId, internal, authorId } = entry;
+  const { entityType, entityId, internal, authorId, createdAt } = entry;
   const mentioned = mentionedUserIds(findMentions(entry.body));
-  const followers = await tx.follower.findMany({ where: { tenantId, entityType, entityId } });
+  const followers = await tx.follower.findMany({
+    // Who began to follow later is not told of what was said before.
+    where: { tenantId, entityType, entityId, since: { lte: createdAt } },
+  });
   const recipients: Recipient[] = [
     ...mentioned.map((userId) => ({ userId, kind: NotificationKind.Mention, internal })),
     ...followers

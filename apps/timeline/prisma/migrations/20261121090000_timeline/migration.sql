@@ -61,7 +61,7 @@ CREATE TABLE follower (
   entity_id text COLLATE "C" NOT NULL,
   user_id text NOT NULL,
   internal boolean NOT NULL,
-  since timestamptz(3) NOT NULL DEFAULT now(),
+  since timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, entity_type, entity_id, user_id)
 );
 
