@@ -1,7 +1,7 @@
 import { templateProblems } from '@plinth/contracts/template/problems';
 import { Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/log';
-import type { Browser, BrowserContext, CDPSession, Page } from 'puppeteer-core';
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import type { Chromium } from './chromium';
 import { printOptionsOf } from './page-setup';
 import type { FrontMatter } from './language/front-matter';
@@ -17,7 +17,7 @@ export interface PdfOptions {
 }
 
 export interface PdfPrinter {
-  print(html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
+  print(tenantId: string, html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
   /** Starts the browser, so that the first document does not wait for it. */
   warm(): Promise<void>;
   close(): Promise<void>;
@@ -30,10 +30,11 @@ const DOCUMENT_URL = 'http://document.invalid/';
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; img-src data:; style-src 'unsafe-inline' data:; font-src data:; sandbox";
 
+/** A tab that is ready to print. It is used again for the same tenant only. */
 interface Sheet {
+  tenantId: string | undefined;
   context: BrowserContext;
   page: Page;
-  session: CDPSession;
 }
 
 /** One browser, and what it has done. */
@@ -42,7 +43,9 @@ interface Press {
   printed: number;
   printing: number;
   isRetired: boolean;
-  ready: Promise<Sheet>[];
+  /** Tabs that nobody has used. */
+  fresh: Promise<Sheet>[];
+  used: Sheet[];
 }
 
 /** Prints documents in a browser that is started once and kept warm. */
@@ -60,10 +63,10 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
       );
     }
     const browser = await chromium.launch();
-    const started: Press = { browser, printed: 0, printing: 0, isRetired: false, ready: [] };
+    const started: Press = { browser, printed: 0, printing: 0, isRetired: false, fresh: [], used: [] };
     current = started;
     browser.once('disconnected', () => retire(started));
-    for (let count = 0; count < options.pages; count++) prepare(started);
+    tidy(started);
     return started;
   };
 
@@ -88,14 +91,20 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
     if (old.printing === 0) void end(old.browser);
   };
 
-  const printOn = async (one: Press, html: string, front: FrontMatter): Promise<Buffer> => {
+  const printOn = async (one: Press, tenantId: string, html: string, front: FrontMatter): Promise<Buffer> => {
     one.printing++;
     one.printed++;
     if (one.printed >= options.documentsPerBrowser) retire(one);
     let sheet: Sheet | undefined;
     try {
-      sheet = await (one.ready.shift() ?? newSheet(one.browser));
-      return await fill(sheet, html, front, options.millisecondsMax);
+      sheet = await takeSheet(one, tenantId);
+      const pdf = await fill(sheet, html, front, options.millisecondsMax);
+      // A document that got the page to go elsewhere took it out of our policy.
+      if (sheet.page.url() === DOCUMENT_URL) {
+        one.used.push(sheet);
+        sheet = undefined;
+      }
+      return pdf;
     } catch (error) {
       // What did not end in time may still be at work in there.
       if (isTooLong(error)) retire(one);
@@ -104,8 +113,18 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
       one.printing--;
       void sheet?.context.close().catch(() => {});
       if (one.isRetired && one.printing === 0) void end(one.browser);
-      else if (!one.isRetired) prepare(one);
+      else if (!one.isRetired) tidy(one);
     }
+  };
+
+  /** Keeps as many tabs as may print at once, and as many unused ones. */
+  const tidy = (one: Press): void => {
+    while (one.used.length > options.pages)
+      void one.used
+        .shift()!
+        .context.close()
+        .catch(() => {});
+    while (one.fresh.length < options.pages) prepare(one);
   };
 
   const admitted = async <Result>(
@@ -142,9 +161,9 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
   };
 
   return {
-    print: (html, front, signal) =>
+    print: (tenantId, html, front, signal) =>
       admitted(async () => {
-        const attempt = async () => printOn(await currentPress(), html, front);
+        const attempt = async () => printOn(await currentPress(), tenantId, html, front);
         const explained = (error: unknown): never => {
           if (error instanceof Problem) throw error;
           throw templateProblems['template-too-expensive'](
@@ -176,55 +195,72 @@ const isTooLong = (error: unknown): boolean =>
 const prepare = (press: Press): void => {
   const sheet = newSheet(press.browser);
   sheet.catch(() => {});
-  press.ready.push(sheet);
+  press.fresh.push(sheet);
 };
 
+/** A tab that this tenant has used before, else one that nobody has. */
+async function takeSheet(press: Press, tenantId: string): Promise<Sheet> {
+  const index = press.used.findIndex((sheet) => sheet.tenantId === tenantId);
+  const [known] = index === -1 ? [] : press.used.splice(index, 1);
+  if (known) return known;
+  const sheet = await (press.fresh.shift() ?? newSheet(press.browser));
+  sheet.tenantId = tenantId;
+  return sheet;
+}
+
+/**
+ * Opens an empty page under our policy. Documents are then written into it, so the policy holds for all of them and
+ * nothing is ever fetched: the one answer is our own, whatever else is asked for is refused.
+ */
 async function newSheet(browser: Browser): Promise<Sheet> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   await page.setJavaScriptEnabled(false);
   const session = await page.createCDPSession();
   await session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
-  return { context, page, session };
+  let isServed = false;
+  session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
+    const isEmptyPage = !isServed && request.url === DOCUMENT_URL && resourceType === 'Document';
+    isServed ||= isEmptyPage;
+    const answer = isEmptyPage
+      ? session.send('Fetch.fulfillRequest', { requestId, ...emptyPage })
+      : session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' });
+    answer.catch(() => {});
+  });
+  await page.goto(DOCUMENT_URL, { waitUntil: 'load' });
+  return { tenantId: undefined, context, page };
 }
 
-/** Shows a document and prints it. Whatever else the document asks for is refused. */
+const emptyPage = {
+  responseCode: 200,
+  responseHeaders: [
+    { name: 'Content-Type', value: 'text/html; charset=utf-8' },
+    { name: 'Content-Security-Policy', value: CONTENT_SECURITY_POLICY },
+  ],
+  body: Buffer.from('<!doctype html>').toString('base64'),
+};
+
+/** Writes a document into the page and prints it. */
 async function fill(
-  { page, session }: Sheet,
+  { page }: Sheet,
   html: string,
   front: FrontMatter,
   millisecondsMax: number,
 ): Promise<Buffer> {
-  let isServed = false;
-  session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
-    const isDocument = !isServed && request.url === DOCUMENT_URL && resourceType === 'Document';
-    isServed ||= isDocument;
-    const answer = isDocument
-      ? session.send('Fetch.fulfillRequest', {
-          requestId,
-          responseCode: 200,
-          responseHeaders: [
-            { name: 'Content-Type', value: 'text/html; charset=utf-8' },
-            { name: 'Content-Security-Policy', value: CONTENT_SECURITY_POLICY },
-          ],
-          body: Buffer.from(html).toString('base64'),
-        })
-      : session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' });
-    answer.catch(() => {});
-  });
-  const deadline = AbortSignal.timeout(millisecondsMax);
+  let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<never>((_, reject) => {
-    deadline.addEventListener('abort', () =>
-      reject(
-        templateProblems['template-too-expensive']('Printing the document takes longer than is allowed.'),
-      ),
-    );
+    const detail = 'Printing the document takes longer than is allowed.';
+    timer = setTimeout(() => reject(templateProblems['template-too-expensive'](detail)), millisecondsMax);
   });
   const printed = page
-    .goto(DOCUMENT_URL, { waitUntil: 'load', timeout: millisecondsMax })
+    .setContent(html, { waitUntil: 'load', timeout: millisecondsMax })
     .then(() => page.pdf({ ...printOptionsOf(front), timeout: millisecondsMax }));
   printed.catch(() => {});
-  return Buffer.from(await Promise.race([printed, tooLong]));
+  try {
+    return Buffer.from(await Promise.race([printed, tooLong]));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const ENDING_MILLISECONDS_MAX = 5_000;
