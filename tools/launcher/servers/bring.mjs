@@ -10,7 +10,6 @@ await runCommand(async () => {
   const source = Object.entries(sources).find(([key]) => key === name)?.[1];
   if (source === undefined) throw new LauncherError(`There is no source for "${name}".`);
   const progress = createProgress((line) => console.error(line));
-  const task = { doing: (/** @type {string} */ text) => progress.note(name, text), result: () => {} };
-  const { program } = await bring(source, task);
+  const { program } = await progress.task(name, (task) => bring(source, task));
   console.log(program);
 });

@@ -75,7 +75,10 @@ export const sources = {
           `https://github.com/versity/versitygw/releases/download/v1.8.0/versitygw_v1.8.0_${machine}.tar.gz`,
         ];
       }),
-      goInstall(versitygw, 'github.com/versity/versitygw/cmd/versitygw@v1.8.0', '1 to 2 minutes'),
+      goInstall(versitygw, 'github.com/versity/versitygw/cmd/versitygw@v1.8.0', {
+        packages: 560,
+        duration: '1 to 3 minutes',
+      }),
     ],
     advice: 'Install versitygw so that it is on the PATH, or Go so that it can be built; only tests need it.',
   },
@@ -83,7 +86,10 @@ export const sources = {
     ways: [
       onPath(['kustomize']),
       cached(kustomize),
-      goInstall(kustomize, 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1', 'about 30 seconds'),
+      goInstall(kustomize, 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1', {
+        packages: 400,
+        duration: 'less than a minute',
+      }),
     ],
     advice: 'Install kubectl or kustomize so that it is on the PATH; only tests need it.',
   },
@@ -91,7 +97,10 @@ export const sources = {
     ways: [
       onPath(['kubeconform']),
       cached(kubeconform),
-      goInstall(kubeconform, 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', 'about 15 seconds'),
+      goInstall(kubeconform, 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', {
+        packages: 200,
+        duration: 'less than a minute',
+      }),
     ],
     advice: 'Install kubeconform so that it is on the PATH; only tests need it.',
   },
