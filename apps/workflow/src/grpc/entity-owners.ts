@@ -66,13 +66,13 @@ const toEntityOwner = (
 ): EntityOwner => ({
   async describe(caller, entity) {
     const options = { deadlineMilliseconds: DEADLINE_MILLISECONDS };
-    const { exists, state, objections } = await owner.ask('describe', entity, caller, options);
+    const { exists, state, objections } = await owner.ask('Describe', entity, caller, options);
     return { exists, state, objections };
   },
 
   async apply(caller, { comment, ...move }) {
     const request = { ...move, comment: comment ?? '', actorId: caller.userId, actorName: caller.userName };
-    const { outcome, state } = await owner.ask('apply', request, caller);
+    const { outcome, state } = await owner.ask('Apply', request, caller);
     if (outcome !== 'MOVED' && outcome !== 'STATE_CHANGED' && outcome !== 'DENIED')
       throw unavailable(`The area ${area} gave an answer that this version does not know.`);
     return { outcome, state };
