@@ -17,7 +17,7 @@ async function main() {
     packages: 'external',
     logLevel: 'silent',
   });
-  const { documentText } = (await import(pathToFileURL(bundle).href)) as typeof import('./document.ts');
+  const { documentText } = (await import(pathToFileURL(bundle).href)) as { documentText: () => string };
   writeFileSync(join(root, 'openapi', 'plinth.json'), documentText());
 }
 

@@ -32,7 +32,8 @@ export class Exchange {
   ) {
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
-    this.instance = mark < 0 ? url : url.slice(0, mark);
+    const path = mark < 0 ? url : url.slice(0, mark);
+    this.instance = path.startsWith('/') ? path : '/';
   }
 
   get method(): string {
@@ -68,8 +69,12 @@ export class Exchange {
 
   send({ status, headers, body }: WholeAnswer): void {
     if (this.response.headersSent || this.response.destroyed) return;
-    this.response.writeHead(status, this.completed(headers, body));
-    this.response.end(this.method === 'HEAD' ? undefined : body);
+    const { request, response } = this;
+    const isPending = isBodyPending(request);
+    response.writeHead(status, this.completed(headers, body));
+    if (this.method === 'HEAD' || body === undefined) response.end();
+    else if (isPending) endLater(request, response, body);
+    else response.end(body);
   }
 
   /** Adds what belongs on every answer. Each one depends on the origin that asks, also where that one is not allowed. */
@@ -105,6 +110,22 @@ export class Exchange {
     });
     this.send({ status, headers: Object.entries(headers).flat(), body });
   }
+}
+
+const LINGER_MILLISECONDS = 500;
+
+/**
+ * Sends an answer while the client is still sending. Ending the connection at once would reset it, and the client
+ * might never read what was said; so what it sends is thrown away for a moment.
+ */
+function endLater(request: IncomingMessage, response: ServerResponse, body: Buffer | string): void {
+  response.write(body);
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MILLISECONDS);
+  request.once('end', end).once('close', end).resume();
 }
 
 /** An answer that comes before the body of the request was read ends the connection: the rest is not waited for. */

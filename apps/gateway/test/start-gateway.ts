@@ -186,10 +186,13 @@ export async function see(request: IncomingMessage): Promise<Seen> {
 export const echo =
   (seen: Seen[] = []): RequestListener =>
   (request, response) => {
-    void see(request).then((sight) => {
-      seen.push(sight);
-      sendJson(response, 200, sight);
-    });
+    see(request).then(
+      (sight) => {
+        seen.push(sight);
+        sendJson(response, 200, sight);
+      },
+      () => response.destroy(),
+    );
   };
 
 export function sendJson(

@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
-import { readBytes } from '@plinth/conventions/body';
 import { Problem } from '@plinth/kernel/problem';
 import type { Exchange } from '../exchange';
 
@@ -11,30 +11,51 @@ export const hasBody = ({ request: { headers, method } }: Exchange): boolean => 
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 };
 
-/** A body that flows on as it comes, up to a size and within a time. */
+/**
+ * A body that flows on as it comes, up to a size and within a time.
+ * Its reader may destroy it: that does not end the connection to the client, who still gets an answer.
+ */
 export function boundedBody(exchange: Exchange, milliseconds: number): Transform {
   requireFitting(exchange);
   const body = new BoundedBody();
   const timer = setTimeout(() => body.destroy(tooSlow()), milliseconds);
   body.once('close', () => clearTimeout(timer));
   body.once('end', () => clearTimeout(timer));
+  body.on('error', () => undefined);
   invite(exchange);
   exchange.request.pipe(body);
   return body;
 }
 
 /** The whole body in memory: only an idempotency key asks for that (ADR 0007). */
-export async function wholeBody(exchange: Exchange, milliseconds: number): Promise<Buffer> {
-  if (!hasBody(exchange)) return Buffer.alloc(0);
+export function wholeBody(exchange: Exchange, milliseconds: number): Promise<Buffer> {
+  if (!hasBody(exchange)) return Promise.resolve(Buffer.alloc(0));
   requireFitting(exchange);
   invite(exchange);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), milliseconds);
+  return collect(exchange.request, milliseconds);
+}
+
+function collect(request: IncomingMessage, milliseconds: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      request.off('data', onData);
+      act();
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > JSON_BODY_BYTES_MAX) settle(() => reject(tooLarge()));
+      else chunks.push(chunk);
+    };
+    const timer = setTimeout(() => settle(() => reject(tooSlow())), milliseconds);
+    request.on('data', onData);
+    request.once('end', () => settle(() => resolve(Buffer.concat(chunks, size))));
+    request.once('close', () =>
+      settle(() => reject(new Problem('malformed', 'The body of the request is incomplete.'))),
+    );
   });
-  return Promise.race([readBytes(exchange.request, JSON_BODY_BYTES_MAX), late]).finally(() =>
-    clearTimeout(timer),
-  );
 }
 
 /** A client that asked whether to send its body is told to. */
