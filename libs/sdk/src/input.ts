@@ -29,12 +29,12 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-type Optional<Name extends string, Value> = { [Key in Name]?: Value };
-type Required_<Name extends string, Value> = { [Key in Name]: Value };
+type MayHave<Name extends string, Value> = { [Key in Name]?: Value };
+type MustHave<Name extends string, Value> = { [Key in Name]: Value };
 /** A member that may be left out where nothing in it is needed. */
 type Member<Name extends string, Value> =
-  Record<never, never> extends Value ? Optional<Name, Value> : Required_<Name, Value>;
-type OptionalBody<Body> = undefined extends Body ? Optional<'body', Body> : Required_<'body', Body>;
+  Record<never, never> extends Value ? MayHave<Name, Value> : MustHave<Name, Value>;
+type OptionalBody<Body> = undefined extends Body ? MayHave<'body', Body> : MustHave<'body', Body>;
 
 type ParamsPart<E> = E extends { params: infer S extends z.ZodType } ? { params: z.input<S> } : unknown;
 type ListPart<E> = E extends { list: object } ? { list?: ListInput } : unknown;
