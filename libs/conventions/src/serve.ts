@@ -13,7 +13,7 @@ interface Served {
   log: Log;
   health: Health;
   metrics: Registry;
-  pool?: Pool;
+  pool?: Pool | undefined;
 }
 
 /** Longer than the gateway keeps an idle connection, so that the gateway is always the one who lets go. */
