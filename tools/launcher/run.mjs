@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 
 /** What a person needs to know, without a stack. */
 export class LauncherError extends Error {
@@ -15,20 +14,15 @@ process.on('exit', () => running.forEach((child) => child.kill()));
  * Runs a program to its end and answers what it printed. Fails with its last lines.
  * @param {string} command
  * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { name?: string, linesShown?: number, inBackground?: boolean, onOutput?: (chunk: string) => void }} [options]
- *   `detached` lets it finish even when the launcher is stopped; `inBackground` lets everything else go first
+ * @param {import('node:child_process').SpawnOptions & { name?: string, linesShown?: number, onOutput?: (chunk: string) => void }} [options]
+ *   `detached` lets it finish even when the launcher is stopped
  * @returns {Promise<string>}
  */
-export function run(
-  command,
-  args,
-  { name = command, linesShown = 15, inBackground = false, onOutput, ...options } = {},
-) {
+export function run(command, args, { name = command, linesShown = 15, onOutput, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     if (options.detached !== true) running.add(child);
     let output = '';
-    if (inBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     const read = (/** @type {Buffer} */ chunk) => {
       output += chunk;
       onOutput?.(String(chunk));

@@ -84,7 +84,6 @@ export function goInstall(wanted, module, { packages, duration }) {
         await run(go, ['install', '-v', module], {
           name: `go install ${module}`,
           env: { ...process.env, GOBIN: folder },
-          inBackground: true,
           onOutput: (chunk) => {
             // Go names each package that it has compiled.
             lines += chunk.split('\n').filter((line) => line !== '' && !line.startsWith('go: ')).length;
