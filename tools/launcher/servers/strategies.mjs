@@ -179,7 +179,8 @@ async function intoCache(wanted, task, make) {
     async () => {
       const program = join(final, wanted.name);
       if (existsSync(program)) return { program, from: `${wanted.version} from the cache` };
-      const draft = `${final}.${process.pid}.draft`;
+      // Whatever is there was left by an attempt that was killed: we hold the lock.
+      const draft = `${final}.draft`;
       rmSync(draft, { recursive: true, force: true });
       mkdirSync(draft, { recursive: true });
       try {
