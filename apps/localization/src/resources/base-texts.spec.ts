@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { allProblems } from '@plinth/contracts/all';
 import { permissions } from '@plinth/contracts/permissions';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
@@ -67,9 +68,24 @@ describe('French', () => {
 });
 
 describe('the texts of the platform', () => {
-  it.each(permissions)('name the permission %s', (permission) => {
+  const missingFrom = (culture: string, resourceName: string, keys: readonly string[]) =>
+    keys.filter((key) => baseText(baseTexts, { resourceName, cultureName: culture, key }) === undefined);
+
+  it('name every permission', () => {
+    expect(missingFrom('fr-CA', 'Permissions', permissions)).toEqual([]);
+  });
+
+  it('say the title of every problem as its catalogue does, and in French', () => {
+    const titles = Object.entries(allProblems).map(([slug, { title }]) => [slug, title]);
     expect(
-      baseText(baseTexts, { resourceName: 'Permissions', cultureName: 'fr-CA', key: permission }),
-    ).toBeDefined();
+      Object.entries({ ...textsOf('Problems', 'en') }).filter(([key]) => key.startsWith('types.')),
+    ).toEqual(expect.arrayContaining(titles.map(([slug, title]) => [`types.${slug}`, title])));
+    expect(
+      missingFrom(
+        'fr-CA',
+        'Problems',
+        titles.map(([slug]) => `types.${slug}`),
+      ),
+    ).toEqual([]);
   });
 });
