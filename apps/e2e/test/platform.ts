@@ -1,0 +1,86 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPlatform, type RunningPlatform } from '@plinth/testing/start-platform';
+
+export interface Person {
+  sub?: string;
+  name?: string;
+  tenantId?: string;
+  tenants?: string[];
+  roles?: string[];
+  permissions?: string[];
+  expiresInSeconds?: number;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- journeys look into answers freely
+  body: any;
+  text: string;
+}
+
+export interface Journey {
+  url: string;
+  platform: RunningPlatform;
+  tokenOf(person: Person): Promise<string>;
+  call(
+    method: string,
+    path: string,
+    options?: { token?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answer>;
+  end(): Promise<void>;
+}
+
+/** Journeys send more requests a minute than people do. */
+const LIMITS = JSON.stringify({ default: { user: 1_000_000, tenant: 1_000_000, address: 1_000_000 } });
+
+/** Starts the whole platform with data of its own, and speaks to it as a client does. */
+export async function startJourney(environment: Record<string, string> = {}): Promise<Journey> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'plinth-e2e-'));
+  // The database server of a root user runs as somebody else, who has to get in.
+  await chmod(dataDirectory, 0o755);
+  Object.assign(process.env, { RATE_LIMITS: LIMITS, ...environment });
+  const platform = await startPlatform({ dataDirectory });
+
+  const call: Journey['call'] = async (method, path, { token, body, headers } = {}) => {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(platform.url + path, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
+    });
+    const type = response.headers.get('content-type') ?? '';
+    // A stream of events does not end by itself.
+    if (type.startsWith('text/event-stream')) await response.body?.cancel();
+    const text = response.bodyUsed ? '' : await response.text();
+    const isJson = /json/.test(type);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+  return {
+    url: platform.url,
+    platform,
+    call,
+    tokenOf: async (person) => {
+      const answer = await call('POST', '/dev/token', {
+        body: { sub: 'ada', name: 'Ada', roles: ['admin'], ...person },
+      });
+      if (answer.status !== 200) throw new Error(`No token: ${answer.text}`);
+      return answer.body.accessToken;
+    },
+    end: async () => {
+      await platform.stop();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
