@@ -1,7 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { allProblems } from '@plinth/contracts/all';
+import * as exchange from '@plinth/contracts/data-exchange/shapes';
 import { permissions } from '@plinth/contracts/permissions';
+import * as settings from '@plinth/contracts/settings/shapes';
+import * as template from '@plinth/contracts/template/shapes';
+import * as timeline from '@plinth/contracts/timeline/shapes';
+import * as workflow from '@plinth/contracts/workflow/shapes';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { comparePlaceholders } from '../domain/placeholders';
@@ -85,6 +90,35 @@ describe('the texts of the platform', () => {
         'fr-CA',
         'Problems',
         titles.map(([slug]) => `types.${slug}`),
+      ),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['Templating', 'status', Object.keys(template.TemplateLifecycleStatus)],
+    ['Templating', 'format', Object.keys(template.DocumentFormat)],
+    ['DataExchange', 'exportStatus', Object.values(exchange.ExportJobStatus)],
+    ['DataExchange', 'importStatus', Object.values(exchange.ImportJobStatus)],
+    ['DataExchange', 'confidence', Object.values(exchange.MappingConfidence)],
+    ['DataExchange', 'errorKind', Object.values(exchange.ImportRowErrorKind)],
+    ['DataExchange', 'mode', Object.values(exchange.ImportMode)],
+    ['DataExchange', 'onError', Object.values(exchange.OnError)],
+    ['DataExchange', 'format', Object.values(exchange.ExportFormat)],
+    ['Timeline', 'entryType', Object.keys(timeline.TimelineEntryType)],
+    ['Timeline', 'notificationKind', Object.values(timeline.NotificationKind)],
+    ['Settings', 'scope', settings.SettingScope.options],
+    ['Settings', 'source', settings.SettingSource.options],
+    ['Settings', 'change', settings.SettingChangeKind.options],
+    ['Workflow', 'outcomes', Object.values(workflow.TransitionOutcome)],
+    ['Workflow', 'states', [...Object.keys(workflow.WorkflowLifecycleStatus), workflow.PENDING_APPROVAL]],
+    ['Workflow', 'approvalMode', Object.values(workflow.ApprovalMode)],
+    ['Workflow', 'definitionScope', Object.values(workflow.DefinitionScope)],
+  ])('name every value of %s, %s', (resourceName, group, values) => {
+    expect(
+      missingFrom(
+        'fr-CA',
+        resourceName,
+        values.map((value) => `${group}.${value}`),
       ),
     ).toEqual([]);
   });

@@ -29,6 +29,7 @@ import validationEn from './validation/en.json';
 import validationFr from './validation/fr.json';
 import workflowEn from './workflow/en.json';
 import workflowFr from './workflow/fr.json';
+import workflowFrCa from './workflow/fr-CA.json';
 
 /** The platform's own texts. A regional file holds only what differs from its language. */
 export const resourceFiles = {
@@ -41,7 +42,7 @@ export const resourceFiles = {
   Templating: [templatingEn, templatingFr, templatingFrCa],
   Timeline: [timelineEn, timelineFr],
   Validation: [validationEn, validationFr],
-  Workflow: [workflowEn, workflowFr],
+  Workflow: [workflowEn, workflowFr, workflowFrCa],
 };
 
 export const baseTexts = arrangeBaseTexts(resourceFiles);
