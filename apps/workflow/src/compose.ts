@@ -48,7 +48,7 @@ export async function compose(
   const definitions = definitionStore(db, outbox);
   const entities = entityStore(db, outbox);
   const approvals = approvalStore(db, outbox);
-  const timers = temporalTimers(temporal, log);
+  const timers = temporalTimers(temporal, config.WORKFLOW_TASK_QUEUE, log);
   const machine = new Machine({ entities, owners, timers, clock });
   const timedSteps = new TimedSteps({ approvals, machine, clock });
 

@@ -17,6 +17,7 @@ export const WorkflowConfig = z.object({
   DATABASE_URL_WORKFLOW: databaseUrl(),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
+  WORKFLOW_TASK_QUEUE: z.string().default('workflow').describe('Task queue of approval timers in Temporal.'),
   WORKFLOW_ENTITY_OWNERS: addressBook()
     .default({ Template: 'template' })
     .describe(

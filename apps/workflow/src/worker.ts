@@ -6,11 +6,12 @@ import { createLog } from '@plinth/runtime/log';
 import { compose } from './compose';
 import { WorkflowConfig } from './config';
 import { createActivities } from './temporal/activities';
-import { startWorker } from './temporal/run-worker';
+import { sendTemporalLogsTo, startWorker } from './temporal/run-worker';
 
 const config = loadConfig(WorkflowConfig, process.env);
 const log = createLog(config, 'workflow-worker');
 
+sendTemporalLogsTo(log);
 runProcess(log, async (onClose) => {
   const deps = await compose(config, log, onClose);
   const workflowBundle = { codePath: join(__dirname, 'workflows.js') };

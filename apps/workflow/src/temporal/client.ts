@@ -2,8 +2,6 @@ import type { Log } from '@plinth/runtime/log';
 import type { Temporal } from '@plinth/runtime/temporal';
 import { nextStepAt, type Approval } from '../domain/approval';
 
-export const TASK_QUEUE = 'workflow';
-
 /** Keeps the time of requests for approval. Without Temporal the sweeper does the same a little later. */
 export interface ApprovalTimers {
   start(tenantId: string, approval: Approval): void;
@@ -11,7 +9,7 @@ export interface ApprovalTimers {
 }
 
 /** Timers in Temporal. They are a convenience, so that nobody waits for them and a failure is only logged. */
-export function temporalTimers(temporal: Temporal, log: Log): ApprovalTimers {
+export function temporalTimers(temporal: Temporal, taskQueue: string, log: Log): ApprovalTimers {
   const attempt = (what: string, work: () => Promise<unknown>): void => {
     work().catch((error: unknown) => log.warn({ err: error }, `${what}; the sweeper will do it late`));
   };
@@ -21,7 +19,7 @@ export function temporalTimers(temporal: Temporal, log: Log): ApprovalTimers {
       attempt('a timer of an approval could not be started', async () => {
         const { workflow } = await temporal.client();
         await workflow.start('awaitApproval', {
-          taskQueue: TASK_QUEUE,
+          taskQueue,
           workflowId: workflowIdOf(approval.id),
           args: [tenantId, approval.id],
         });

@@ -1,16 +1,23 @@
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from './activities';
-import { TASK_QUEUE } from './client';
 
 const RECONNECT_MILLISECONDS = 2_000;
 
 export interface WorkerSetup {
-  config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string };
+  config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string; WORKFLOW_TASK_QUEUE: string };
   log: Log;
   workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   activities: Activities;
+}
+
+/** What Temporal's own parts have to say goes where everything else goes. Once per process, before any worker. */
+export function sendTemporalLogsTo(log: Log): void {
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    log[level === 'ERROR' ? 'error' : 'warn']({ ...meta }, message);
+  });
+  Runtime.install({ logger });
 }
 
 /** Works off timers of approvals for as long as the process lives; while Temporal is away it keeps trying. */
@@ -43,7 +50,7 @@ async function workUntil(stop: Promise<void>, setup: WorkerSetup): Promise<void>
     const worker = await Worker.create({
       connection,
       namespace: config.TEMPORAL_NAMESPACE,
-      taskQueue: TASK_QUEUE,
+      taskQueue: config.WORKFLOW_TASK_QUEUE,
       workflowBundle,
       activities,
       shutdownGraceTime: '10 seconds',
