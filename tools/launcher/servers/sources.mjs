@@ -3,6 +3,8 @@ import { brew, cached, debianPackage, download, goInstall, onPath } from './stra
 const nats = { name: 'nats-server', version: '2.15.2' };
 const versitygw = { name: 'versitygw', version: '1.8.0' };
 const kustomize = { name: 'kustomize', version: '5.7.1' };
+/** The reference reader of compose files; its program has no name of its own. */
+const compose = { name: 'cmd', version: '2.16.2' };
 const kubeconform = { name: 'kubeconform', version: '0.8.0' };
 const temporal = { name: 'temporal', version: '1.5.1' };
 
@@ -92,6 +94,16 @@ export const sources = {
       }),
     ],
     advice: 'Install kubectl or kustomize so that it is on the PATH; only tests need it.',
+  },
+  compose: {
+    ways: [
+      cached(compose),
+      goInstall(compose, 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2', {
+        packages: 120,
+        duration: 'less than a minute',
+      }),
+    ],
+    advice: 'Install the Docker client with its compose plugin, or Go; only tests need it.',
   },
   kubeconform: {
     ways: [
