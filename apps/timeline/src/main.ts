@@ -5,11 +5,12 @@ import { createLog } from '@plinth/runtime/log';
 import { createApp } from './app';
 import { compose } from './compose';
 import { TimelineConfig } from './config';
+import { grpcServices } from './grpc/server';
 
 const config = loadConfig(TimelineConfig, process.env);
 const log = createLog(config, 'timeline');
 
 runProcess(log, async (onClose) => {
   const deps = await compose(config, log, onClose);
-  await serveService(createApp(deps), [], deps, onClose);
+  await serveService(createApp(deps), grpcServices(deps), deps, onClose);
 });

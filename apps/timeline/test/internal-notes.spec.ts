@@ -1,5 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
-import { aCaller } from '@plinth/testing/http';
+import { type aCaller } from '@plinth/testing/http';
 import { aFile } from './a-file';
 import {
   aStaffMember,

@@ -23,7 +23,7 @@ export interface SystemMessage {
 export interface Entry extends EntityName {
   id: string;
   entryType: TimelineEntryType;
-  /** Empty where the system speaks: its text is made in the reader's culture. */
+  /** Where the system speaks, its words in the default culture; each reader is given their own. */
   body: string;
   message: SystemMessage | null;
   authorId: string;

@@ -1,8 +1,9 @@
 import type { Entry, SystemMessage } from './entry';
 
-/** The cultures in which the system speaks; the first one is the default. */
+/** The cultures in which the system speaks. */
 export const systemCultures = ['en', 'en-GB', 'fr', 'fr-CA'] as const;
 export type SystemCulture = (typeof systemCultures)[number];
+export const defaultCulture: SystemCulture = 'en';
 
 type Texts = Record<string, string>;
 
@@ -60,9 +61,10 @@ export const systemTexts: Record<SystemCulture, Texts> = {
 export const bodyIn = (
   culture: SystemCulture | undefined,
   { body, message }: Pick<Entry, 'body' | 'message'>,
-): string => (message ? say(message, culture ?? systemCultures[0]) : body);
+): string => (message ? say(message, culture ?? defaultCulture) : body);
 
-function say({ key, values }: SystemMessage, culture: SystemCulture): string {
+/** A text of the system in a culture. */
+export function say({ key, values }: SystemMessage, culture: SystemCulture): string {
   const text = systemTexts[culture][key] ?? key;
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name]! : '';
@@ -76,7 +78,7 @@ export function chooseCulture(
   acceptLanguage: string | undefined,
 ): SystemCulture {
   const ranges = [preferred ?? '', ...rangesByQuality(acceptLanguage ?? '')];
-  return ranges.map(nearest).find((culture) => culture !== undefined) ?? systemCultures[0];
+  return ranges.map(nearest).find((culture) => culture !== undefined) ?? defaultCulture;
 }
 
 /** `fr-BE` finds `fr`. */

@@ -18,6 +18,7 @@ import {
   type Entry,
   type SystemMessage,
 } from '../domain/entry';
+import { defaultCulture, say } from '../domain/system-text';
 import { Prisma } from '../generated/client';
 import { attachableBlobIds, removeUnattached } from './blob-record-store';
 import { addFollowers } from './follower-store';
@@ -128,7 +129,7 @@ export async function observe(tx: Tx, tenantId: string, observation: Observation
     entityType,
     entityId,
     entryType: TimelineEntryType.SystemLog,
-    body: '',
+    body: say(message, defaultCulture),
     message,
     authorId: actorId,
     authorDisplayName: actorName,
