@@ -47,7 +47,7 @@ function readArguments(rest: string[]): { names: string[]; event: string | undef
 
 function chaos(events: string) {
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-  const { status } = spawnSync(process.execPath, [jest, 'tools/events/chaos.spec.ts'], {
+  const { status } = spawnSync(process.execPath, [jest, 'tools/events/chaos.integration.spec.ts'], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, CHAOS_EVENTS: events },

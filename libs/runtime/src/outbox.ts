@@ -21,6 +21,8 @@ import { findMissing } from './sweeper';
 
 const BATCH_SIZE = 200;
 const SWEEP_SIZE = 1_000;
+/** How many times longer a consumer is waited for that is away or far behind than one that could answer. */
+const PATIENCE = 10;
 
 export interface RelayTiming {
   /** How often a relay looks without being woken. */
@@ -210,11 +212,13 @@ async function sweep(
     // With the first message id JetStream would drop them as duplicates.
     await publish(messaging, lost, ({ id }) => `${id}.${newId()}`);
     await tx.$executeRawUnsafe(
-      `UPDATE outbox
-       SET check_at = CASE WHEN outbox.id = ANY($3::uuid[]) THEN now() + make_interval(secs => $4::integer) END
+      `UPDATE outbox SET check_at = CASE
+         WHEN outbox.id = ANY($3::uuid[]) THEN now() + make_interval(secs => $5::integer)
+         WHEN outbox.id = ANY($4::uuid[]) THEN now() + make_interval(secs => $5::integer * ${PATIENCE}) END
        FROM ${NAMED} WHERE outbox.tenant_id = named.tenant_id AND outbox.id = named.id`,
       ...namesOf(rows),
-      rows.filter(({ id }) => missing.has(id) || unknown.has(id)).map(({ id }) => id),
+      [...missing],
+      [...unknown],
       confirmSeconds,
     );
     return rows.length;
