@@ -32,7 +32,8 @@ export async function startPlatform(options: {
 async function launcher(script: string, args: string[]): Promise<void> {
   const node = join(root, 'node_modules/.bin/node');
   try {
-    await runFile(node, [join(root, 'tools/launcher', script), ...args], { cwd: root });
+    // Jest gives tests an environment of their own; without this the launcher would not see what a test set.
+    await runFile(node, [join(root, 'tools/launcher', script), ...args], { cwd: root, env: process.env });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`The platform did not obey ${script}:\n${stdout}${stderr}`);
