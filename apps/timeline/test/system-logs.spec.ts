@@ -1,3 +1,4 @@
+import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
@@ -119,6 +120,40 @@ describe('system logs', () => {
     const path = '/timeline/Template/welcome~fr-CA';
     await eventually(async () => (await bodies(tenantId, path)).length === 2);
     expect((await bodies(tenantId, path)).sort()).toEqual(['Moved from Published to Draft.', 'Published.']);
+  });
+
+  it('are written for finished exports and imports, with numbers as the reader writes them', async () => {
+    const tenantId = newId();
+    const [exportId, importId] = [newId(), newId()];
+    const exported = {
+      jobId: exportId,
+      definitionName: 'Timeline.Entries',
+      status: 'Completed',
+      rowCount: 12_345,
+    } as const;
+    await tellFact(timeline.natsPrefix, { type: exportFinished, tenantId, payload: exported });
+    const imported = {
+      definitionName: 'Settings.Values',
+      status: 'PartiallyCompleted',
+      totalRows: 3,
+      succeededRows: 2,
+      failedRows: 1,
+    } as const;
+    await tellFact(timeline.natsPrefix, {
+      type: importFinished,
+      tenantId,
+      payload: { ...imported, jobId: importId },
+    });
+    const [ofExport, ofImport] = [`/timeline/ExportJob/${exportId}`, `/timeline/ImportJob/${importId}`];
+    await eventually(async () => (await bodies(tenantId, ofExport)).length === 1);
+    await eventually(async () => (await bodies(tenantId, ofImport)).length === 1);
+    expect(await bodies(tenantId, ofExport)).toEqual(['Export of Timeline.Entries completed: 12,345 rows.']);
+    expect(await bodies(tenantId, ofExport, 'fr')).toEqual([
+      'Export de Timeline.Entries terminé : 12\u202f345 lignes.',
+    ]);
+    expect(await bodies(tenantId, ofImport)).toEqual([
+      'Import of Settings.Values partially completed: 2 of 3 rows, 1 failed.',
+    ]);
   });
 
   it('are written for settings of the tenant, and never for those of a person', async () => {

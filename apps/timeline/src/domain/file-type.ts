@@ -73,7 +73,7 @@ export function fileTypeOf(head: Buffer, fileName: string): AttachableType | und
 function isText(head: Buffer): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-     
+
     return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
   } catch {
     return false;

@@ -1,3 +1,4 @@
+import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
 import { entryAdded } from '@plinth/contracts/timeline/events';
@@ -48,7 +49,22 @@ export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock 
     const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
     return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
   }),
+  logged(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
+    const key = status === 'Completed' ? 'exchange.export-completed' : 'exchange.export-failed';
+    const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
+    return [{ entityType: 'ExportJob', entityId: jobId, message }];
+  }),
+  logged(importFinished, ({ jobId, status, ...values }) => [
+    { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
+  ]),
 ];
+
+const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
+  Completed: 'exchange.import-completed',
+  PartiallyCompleted: 'exchange.import-partially-completed',
+  Failed: 'exchange.import-failed',
+  Cancelled: 'exchange.import-cancelled',
+};
 
 /** Turns a fact into system logs of the entities it concerns, dated by when it happened. */
 const logged = <E extends EventType>(type: E, say: (payload: PayloadOf<E>) => Said[]): Subscription<Tx> =>

@@ -1,0 +1,29 @@
+import { eventType } from '@plinth/kernel/event';
+import { z } from 'zod';
+
+/** An export ended, well or badly. Told in the transaction that ends the job; the actor is who asked for it. */
+export const exportFinished = eventType(
+  'data-exchange.export-finished',
+  z.object({
+    jobId: z.uuid(),
+    definitionName: z.string(),
+    status: z.enum(['Completed', 'Failed']),
+    rowCount: z.int().nullable(),
+  }),
+);
+
+/** An import came to its final state. Told in the transaction that ends the job; the actor is who asked for it. */
+export const importFinished = eventType(
+  'data-exchange.import-finished',
+  z.object({
+    jobId: z.uuid(),
+    definitionName: z.string(),
+    status: z.enum(['Completed', 'PartiallyCompleted', 'Failed', 'Cancelled']),
+    totalRows: z.int(),
+    succeededRows: z.int(),
+    failedRows: z.int(),
+  }),
+);
+
+/** Every fact that data exchange tells. */
+export const dataExchangeEvents = [exportFinished, importFinished];
