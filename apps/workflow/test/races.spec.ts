@@ -5,7 +5,7 @@ import { startWorkflow, type Workflow } from './start-workflow';
 
 /** `RACE_CLIENTS=64 RACE_ENTITIES=200 npx jest apps/workflow/test/races` is the full size. */
 const CLIENTS = Number(process.env['RACE_CLIENTS'] ?? 16);
-const ENTITIES = Number(process.env['RACE_ENTITIES'] ?? 20);
+const ENTITIES = Number(process.env['RACE_ENTITIES'] ?? 10);
 const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 3);
 
 /** A ring with a shortcut, so that from each state some targets are possible and others are not. */
