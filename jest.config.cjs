@@ -8,7 +8,20 @@ const moduleNameMapper = Object.fromEntries(
 );
 
 // These packages are published as ES modules only; jest runs CommonJS, so they are compiled too.
-const esmOnly = ['http-proxy-middleware', 'httpxy', 'jose', 'uuid', 'nunjitsu', 'is-plain-obj'];
+const esmOnly = [
+  'http-proxy-middleware',
+  'httpxy',
+  'jose',
+  'uuid',
+  'nunjitsu',
+  'is-plain-obj',
+  'puppeteer-core',
+  '@puppeteer/.*',
+  'chromium-bidi',
+  'webdriver-bidi-protocol',
+  'typed-query-selector',
+  'modern-tar',
+];
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { launch, defaultArgs, type Browser } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
 import type { Log } from '@plinth/runtime/log';
 
 const usualPaths = [
@@ -67,6 +67,7 @@ export function findChromium({ executable, isProduction }: ChromiumOptions, log:
   return {
     isolation,
     launch: async () => {
+      const { defaultArgs } = await import('puppeteer-core');
       const inside = await defaultArgs({ headless: true, userDataDir: PROFILE, args: inwardArguments });
       const sandboxed = [...inside, '--remote-debugging-pipe'];
       try {
@@ -86,8 +87,9 @@ export function findChromium({ executable, isProduction }: ChromiumOptions, log:
 
 const LAUNCH_MILLISECONDS_MAX = 30_000;
 
-const start = ([program, ...before]: string[], chromium: string, args: string[]): Promise<Browser> =>
-  launch({
+const start = async ([program, ...before]: string[], chromium: string, args: string[]): Promise<Browser> => {
+  const { launch } = await import('puppeteer-core');
+  return launch({
     executablePath: program!,
     args: [...before, chromium, ...args],
     ignoreDefaultArgs: true,
@@ -98,6 +100,7 @@ const start = ([program, ...before]: string[], chromium: string, args: string[])
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
+};
 
 interface Cage {
   isolation: Isolation;

@@ -119,6 +119,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   return {
     run: (tenantId, task, signal) =>
       new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
         if (queue.length >= options.queueMax) {
           reject(
             templateProblems['renderer-busy']('Too many templates wait to be rendered.', {

@@ -1,0 +1,290 @@
+import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
+import { templateProblems as problems } from '@plinth/contracts/template/problems';
+import { holds, type Caller } from '@plinth/kernel/caller';
+import { forbidden, type Problem } from '@plinth/kernel/problem';
+
+/** What a template is found by. */
+export interface TemplateKey {
+  name: string;
+  culture: string | undefined;
+}
+
+export interface Revision {
+  id: string;
+  /** Counts the revisions of a template from 1. */
+  number: number;
+  status: Status;
+  mimeType: string;
+  content: string;
+  createdAt: Date;
+  createdBy: string;
+  publishedAt: Date | undefined;
+  publishedBy: string | undefined;
+}
+
+export interface Template extends TemplateKey {
+  id: string;
+  category: string | undefined;
+  /** Undefined leaves it to the setting of the tenant. */
+  requiresApproval: boolean | undefined;
+  status: Status;
+  draft: Revision | undefined;
+  published: Revision | undefined;
+  submittedBy: string | undefined;
+  /** Nothing is left but its history. */
+  isGone: boolean;
+  lastModifiedAt: Date;
+  lastModifiedBy: string;
+  version: number;
+  /** The number of the newest revision. */
+  revisions: number;
+}
+
+/** A template after a step, and those of its revisions whose status changed or that are new. */
+export interface Step {
+  template: Template;
+  revisions: Revision[];
+}
+
+/** What a step needs to know besides the template. */
+export interface Actor {
+  caller: Caller;
+  at: Date;
+}
+
+type Target = Exclude<Status, never>;
+
+interface Move {
+  from: Status;
+  to: Target;
+  permission: 'Templating.Templates.Manage' | 'Templating.Templates.Publish';
+  /** It has no endpoint of its own: it is asked for through the workflow service. */
+  throughWorkflow?: true;
+  needsApproval?: boolean;
+}
+
+/** The whole lifecycle; what is not here cannot happen. */
+const moves: readonly Move[] = [
+  {
+    from: Status.Draft,
+    to: Status.PendingReview,
+    permission: 'Templating.Templates.Manage',
+    throughWorkflow: true,
+    needsApproval: true,
+  },
+  {
+    from: Status.Draft,
+    to: Status.Published,
+    permission: 'Templating.Templates.Publish',
+    needsApproval: false,
+  },
+  {
+    from: Status.PendingReview,
+    to: Status.Draft,
+    permission: 'Templating.Templates.Manage',
+    throughWorkflow: true,
+  },
+  { from: Status.PendingReview, to: Status.Published, permission: 'Templating.Templates.Publish' },
+  { from: Status.Published, to: Status.Draft, permission: 'Templating.Templates.Publish' },
+  {
+    from: Status.Published,
+    to: Status.Archived,
+    permission: 'Templating.Templates.Publish',
+    throughWorkflow: true,
+  },
+];
+
+export const isApprovalNeeded = (template: Template, ofTenant: boolean): boolean =>
+  template.requiresApproval ?? ofTenant;
+
+/** Where this caller could take the template now. */
+export function availableTransitions(template: Template, caller: Caller, approval: boolean): Status[] {
+  return moves
+    .filter(({ from }) => from === template.status)
+    .filter(({ throughWorkflow }) => !throughWorkflow || holds(caller, 'Workflow.Transitions.Execute'))
+    .filter(({ to }) => objectionTo(template, to, caller, approval) === undefined)
+    .map(({ to }) => to)
+    .sort();
+}
+
+/** What speaks against a move, as the problem that it would end in; undefined when nothing does. */
+export function objectionTo(
+  template: Template,
+  to: Status,
+  caller: Caller,
+  approval: boolean,
+): Problem | undefined {
+  const move = moves.find((one) => one.from === template.status && one.to === to);
+  if (!move) return noSuchMove(template, to);
+  if (move.needsApproval === true && !approval) {
+    return problems['template-without-draft'](`${title(template)} needs no review; publish it.`);
+  }
+  if (move.needsApproval === false && approval) {
+    return problems['template-needs-review'](`${title(template)} must be reviewed before it is published.`);
+  }
+  const returnsOwn = to === Status.Draft && template.submittedBy === caller.userId;
+  const mayReturn =
+    template.status === Status.PendingReview &&
+    to === Status.Draft &&
+    holds(caller, 'Templating.Templates.Publish');
+  if (!holds(caller, move.permission) && !returnsOwn && !mayReturn) {
+    return forbidden(`This needs the permission ${move.permission}.`);
+  }
+  if (
+    template.status === Status.PendingReview &&
+    to === Status.Published &&
+    template.submittedBy === caller.userId
+  ) {
+    return problems['template-submitted-by-caller'](
+      `You submitted ${title(template)}; somebody else must publish it.`,
+    );
+  }
+  return undefined;
+}
+
+function noSuchMove(template: Template, to: Status): Problem {
+  if (to === Status.Published)
+    return problems['template-without-draft'](`${title(template)} has no draft to publish.`);
+  if (to === Status.Draft) return problems['template-not-published'](`${title(template)} is not published.`);
+  return problems['template-not-published'](`${title(template)} cannot go there from where it stands.`);
+}
+
+export interface Saving extends TemplateKey {
+  content: string;
+  /** Undefined leaves them as they are. */
+  mimeType: string | undefined;
+  category: string | null | undefined;
+  requiresApproval: boolean | null | undefined;
+}
+
+/** Saves a text as the new draft; the former draft stays in the history. `ids` are for what is new. */
+export function save(
+  current: Template | undefined,
+  { content, mimeType, category, requiresApproval, ...key }: Saving,
+  ids: { template: string; revision: string },
+  { caller, at }: Actor,
+): Step {
+  const previous = current?.draft ?? current?.published;
+  const kept = current?.isGone ? undefined : current;
+  const draft: Revision = {
+    id: ids.revision,
+    number: (current?.revisions ?? 0) + 1,
+    status: Status.Draft,
+    mimeType: mimeType ?? (kept ? previous?.mimeType : undefined) ?? 'text/html',
+    content,
+    createdAt: at,
+    createdBy: caller.userId,
+    publishedAt: undefined,
+    publishedBy: undefined,
+  };
+  const template: Template = {
+    ...key,
+    id: current?.id ?? ids.template,
+    category: category === undefined ? kept?.category : (category ?? undefined),
+    requiresApproval:
+      requiresApproval === undefined ? kept?.requiresApproval : (requiresApproval ?? undefined),
+    status: Status.Draft,
+    draft,
+    published: current?.published,
+    submittedBy: undefined,
+    isGone: false,
+    lastModifiedAt: at,
+    lastModifiedBy: caller.userId,
+    version: (current?.version ?? 0) + 1,
+    revisions: draft.number,
+  };
+  return { template, revisions: [...archived(current?.draft), draft] };
+}
+
+/** Makes the draft the published revision. @throws Problem */
+export function publish(template: Template, approval: boolean, actor: Actor): Step {
+  // A draft stands beside a published revision, so it is the draft that decides, not what is published.
+  const objection = objectionTo(template, Status.Published, actor.caller, approval);
+  if (objection || !template.draft) throw objection ?? noSuchMove(template, Status.Published);
+  const published: Revision = {
+    ...template.draft,
+    status: Status.Published,
+    publishedAt: actor.at,
+    publishedBy: actor.caller.userId,
+  };
+  return {
+    template: {
+      ...touched(template, actor),
+      status: Status.Published,
+      draft: undefined,
+      published,
+      submittedBy: undefined,
+    },
+    revisions: [...archived(template.published), published],
+  };
+}
+
+/** Takes the published revision back: it is the draft again, or archived where a newer draft is there. @throws Problem */
+export function unpublish(template: Template, actor: Actor): Step {
+  const { published } = template;
+  if (!published) throw noSuchMove(template, Status.Draft);
+  if (template.draft) {
+    return {
+      template: { ...touched(template, actor), published: undefined },
+      revisions: archived(published),
+    };
+  }
+  const draft: Revision = {
+    ...published,
+    status: Status.Draft,
+    publishedAt: undefined,
+    publishedBy: undefined,
+  };
+  return {
+    template: { ...touched(template, actor), status: Status.Draft, draft, published: undefined },
+    revisions: [draft],
+  };
+}
+
+/** Deletes the draft. What is published stays; where nothing is, the template is gone. @throws Problem */
+export function deleteDraft(template: Template, actor: Actor): Step {
+  if (!template.draft) throw problems['draft-not-found'](`${title(template)} has no draft.`);
+  const rest = { ...touched(template, actor), draft: undefined, submittedBy: undefined };
+  const gone = {
+    ...rest,
+    status: Status.Archived,
+    isGone: true,
+    category: undefined,
+    requiresApproval: undefined,
+  };
+  return {
+    template: template.published ? { ...rest, status: Status.Published } : gone,
+    revisions: archived(template.draft),
+  };
+}
+
+/** Makes any move of the lifecycle, as the workflow service asks for it. @throws Problem */
+export function move(template: Template, to: Status, approval: boolean, actor: Actor): Step {
+  const objection = objectionTo(template, to, actor.caller, approval);
+  if (objection) throw objection;
+  if (to === Status.Published) return publish(template, approval, actor);
+  if (template.status === Status.Published && to === Status.Draft) return unpublish(template, actor);
+  if (to === Status.Archived) {
+    return {
+      template: { ...touched(template, actor), status: to, published: undefined },
+      revisions: archived(template.published),
+    };
+  }
+  const draft: Revision = { ...template.draft!, status: to };
+  const submittedBy = to === Status.PendingReview ? actor.caller.userId : undefined;
+  return { template: { ...touched(template, actor), status: to, draft, submittedBy }, revisions: [draft] };
+}
+
+const archived = (revision: Revision | undefined): Revision[] =>
+  revision ? [{ ...revision, status: Status.Archived }] : [];
+
+const touched = (template: Template, { caller, at }: Actor): Template => ({
+  ...template,
+  lastModifiedAt: at,
+  lastModifiedBy: caller.userId,
+  version: template.version + 1,
+});
+
+/** How a template is called in a sentence. */
+export const title = ({ name, culture }: TemplateKey): string =>
+  culture ? `The template "${name}" (${culture})` : `The template "${name}"`;

@@ -1,0 +1,208 @@
+import { templateSaved } from '@plinth/contracts/template/events';
+import { TemplateName } from '@plinth/contracts/template/shapes';
+import { canonicalCulture } from '@plinth/contracts/schemas';
+import { shownValue } from '@plinth/conventions/exchange/convert';
+import {
+  defineExchange,
+  type BatchContext,
+  type ImportRow,
+  type RowFault,
+} from '@plinth/conventions/exchange/definition';
+import {
+  breaksRule,
+  integerField,
+  textField,
+  timestampField,
+  type CellFault,
+} from '@plinth/conventions/exchange/fields';
+import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
+import type { Caller } from '@plinth/kernel/caller';
+import { validationCode } from '@plinth/kernel/problem';
+import { newId } from '@plinth/kernel/uuid';
+import { appendToOutbox } from '@plinth/runtime/outbox';
+import { entityIdOf } from '../domain/entity-id';
+
+const CONTENT_LENGTH_MAX = 1_000_000;
+
+/** `Templates.Templates`: every template with its newest text. An imported row is a new draft. */
+export const templatesExchange = (onWrite: () => void) =>
+  defineExchange({
+    name: 'Templates.Templates',
+    entityType: 'Template',
+    permission: 'Templating.Templates.Manage',
+    importable: true,
+    table: 'template',
+    key: ['name', 'culture'],
+    defaultSort: 'name,culture',
+    searchable: ['name', 'category'],
+    onInsert: { last_modified_by: 'caller-id' },
+    onUpdate: { version: 'next', last_modified_at: 'now', last_modified_by: 'caller-id' },
+    visibleTo: () => 'NOT t.is_gone',
+    fields: {
+      name: textField({
+        column: 'name',
+        header: 'Name',
+        description: 'Name of the template',
+        required: true,
+        normalize: true,
+        lengthMax: 200,
+        aliases: ['template', 'template name'],
+        synonyms: ['nom', 'bezeichnung', 'nombre', 'title', 'code'],
+        refine: readName,
+      }),
+      culture: textField({
+        column: 'culture',
+        header: 'Culture',
+        description: 'Language of the text as a BCP 47 tag; empty for all',
+        required: true,
+        allowsEmpty: true,
+        lengthMax: 35,
+        aliases: ['culture name'],
+        synonyms: ['language', 'locale', 'langue', 'sprache', 'idioma', 'lang'],
+        refine: readCulture,
+      }),
+      category: textField({
+        column: 'category_name',
+        header: 'Category',
+        description: 'Name of a category that exists',
+        lengthMax: 100,
+        normalize: true,
+        synonyms: ['group', 'folder', 'catégorie', 'kategorie', 'categoría'],
+      }),
+      mimeType: textField({
+        column: 'mime_type',
+        header: 'MIME type',
+        description: 'text/html, text/plain, …',
+        lengthMax: 127,
+        required: true,
+        aliases: ['mime', 'content type'],
+        synonyms: ['media type', 'format'],
+        refine: (text) =>
+          /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*charset="?utf-8"?)?$/i.test(text)
+            ? text
+            : breaksRule('Format', 'must be a media type such as text/html'),
+      }),
+      content: textField({
+        column: 'content',
+        header: 'Content',
+        description: 'The text of the template',
+        required: true,
+        lengthMax: CONTENT_LENGTH_MAX,
+        aliases: ['body', 'text'],
+        synonyms: ['source', 'html', 'inhalt', 'contenu', 'contenido'],
+      }),
+      status: integerField({
+        column: 'status',
+        header: 'Status',
+        description: '0 Draft, 1 PendingReview, 2 Published, 3 Archived',
+        readOnly: true,
+      }),
+      lastModifiedAt: timestampField({
+        column: 'last_modified_at',
+        header: 'Last modified at',
+        readOnly: true,
+      }),
+      lastModifiedBy: textField({
+        column: 'last_modified_by',
+        header: 'Last modified by',
+        lengthMax: 255,
+        readOnly: true,
+      }),
+    },
+    check: unknownCategories,
+    afterWrite: saveDrafts,
+    afterCommit: onWrite,
+  });
+
+function readName(text: string): string | CellFault {
+  const read = TemplateName.safeParse(text);
+  return read.success ? read.data : breaksRule('Format', 'must be a name without slash, backslash or tilde');
+}
+
+function readCulture(text: string): string | CellFault {
+  if (text.trim() === '') return '';
+  return canonicalCulture(text.trim()) ?? breaksRule('Format', 'must be a language tag such as fr-CA');
+}
+
+async function unknownCategories(
+  rows: readonly ImportRow[],
+  { connection, caller }: BatchContext,
+): Promise<RowFault[]> {
+  const wanted = new Set(
+    rows.map(({ values }) => values['category']).filter((name) => typeof name === 'string'),
+  );
+  if (wanted.size === 0) return [];
+  const found = await connection.query<{ name: string }>(
+    'SELECT name FROM template_category WHERE tenant_id = $1 AND name = ANY($2) FOR KEY SHARE',
+    [caller.tenantId, [...wanted]],
+  );
+  const known = new Set(found.rows.map(({ name }) => name));
+  return rows.flatMap(({ rowNumber, values: { category } }) =>
+    typeof category === 'string' && !known.has(category)
+      ? [
+          {
+            rowNumber,
+            kind: 'Validation' as const,
+            column: 'category',
+            value: shownValue(category),
+            code: validationCode('Enum'),
+            message: `There is no category "${shownValue(category)}".`,
+          },
+        ]
+      : [],
+  );
+}
+
+interface SavedDraft {
+  name: string;
+  culture: string;
+  category_name: string | null;
+  draft_id: string;
+}
+
+/** The rows are in the table of templates; each becomes a draft of its own, as if somebody had saved it. */
+async function saveDrafts(
+  rows: readonly ImportRow[],
+  { connection, caller, jobId }: BatchContext,
+): Promise<void> {
+  const numbers = rows.map(({ rowNumber }) => rowNumber);
+  const mine = 'tenant_id = $1 AND import_job_id = $2 AND import_row = ANY($3)';
+  await connection.query(
+    `UPDATE template_revision SET status = 3 WHERE tenant_id = $1 AND status IN (0, 1)
+       AND template_id IN (SELECT id FROM template WHERE ${mine})`,
+    [caller.tenantId, jobId, numbers],
+  );
+  const ids = numbers.map(() => newId());
+  await connection.query(
+    `INSERT INTO template_revision
+       (tenant_id, id, template_id, number, status, mime_type, content, content_length, created_at, created_by)
+     SELECT t.tenant_id, n.id, t.id,
+       1 + COALESCE((SELECT max(r.number) FROM template_revision r WHERE r.tenant_id = t.tenant_id AND r.template_id = t.id), 0),
+       0, t.mime_type, t.content, length(t.content), now(), $5
+     FROM template t JOIN unnest($3::int[], $4::uuid[]) AS n(row, id) ON n.row = t.import_row
+     WHERE t.tenant_id = $1 AND t.import_job_id = $2`,
+    [caller.tenantId, jobId, numbers, ids, caller.userId],
+  );
+  const { rows: drafts } = await connection.query<SavedDraft>(
+    `UPDATE template SET status = 0, draft_id = n.id, submitted_by = NULL, is_gone = false
+     FROM unnest($3::int[], $4::uuid[]) AS n(row, id)
+     WHERE n.row = template.import_row AND tenant_id = $1 AND import_job_id = $2
+     RETURNING name, culture, category_name, draft_id`,
+    [caller.tenantId, jobId, numbers, ids],
+  );
+  for (const draft of drafts) await tell(rawStatements(connection), caller, draft);
+}
+
+const tell = (tx: Parameters<typeof appendToOutbox>[0], caller: Caller, draft: SavedDraft): Promise<void> =>
+  appendToOutbox(tx, {
+    type: templateSaved,
+    tenantId: caller.tenantId,
+    subject: entityIdOf({ name: draft.name, culture: draft.culture || undefined }),
+    payload: {
+      name: draft.name,
+      culture: draft.culture || null,
+      revisionId: draft.draft_id,
+      category: draft.category_name,
+    },
+    actor: caller,
+  });

@@ -1,0 +1,16 @@
+import { serveService } from '@plinth/conventions/serve';
+import { loadConfig } from '@plinth/runtime/config';
+import { runProcess } from '@plinth/runtime/lifecycle';
+import { createLog } from '@plinth/runtime/log';
+import { createApp } from './app';
+import { compose } from './compose';
+import { TemplateConfig } from './config';
+import { grpcServices } from './grpc/server';
+
+const config = loadConfig(TemplateConfig, process.env);
+const log = createLog(config, 'template');
+
+runProcess(log, async (onClose) => {
+  const deps = await compose(config, log, onClose);
+  await serveService(createApp(deps), grpcServices(deps), deps, onClose);
+});

@@ -1,0 +1,96 @@
+import { templateEndpoints } from '@plinth/contracts/template/endpoints';
+import { templateProblems as problems } from '@plinth/contracts/template/problems';
+import type { SaveTemplateRequest, TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
+import type { Api } from '@plinth/conventions/api';
+import { created, noContent, ok } from '@plinth/conventions/reply';
+import { invalid } from '@plinth/kernel/problem';
+import type { Deps } from '../compose';
+import { deleteDraft, save, title, type Saving } from '../domain/template';
+import { idsForSave, tagOf, type TemplateSummary } from '../store/template-store';
+import { pathOf, toDetail, toKey } from './wire';
+
+const { getTemplates, getTemplate, postTemplate, putTemplate, deleteTemplate } = templateEndpoints;
+
+export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templates' | 'clock'>): void {
+  api.on(getTemplates, async ({ query: { status, category, culture }, list, caller }) => {
+    const { rows, totalCount } = await templates.list(caller.tenantId, { status, category, culture }, list);
+    return list.toPage(rows, totalCount, toListItem, (row) => [
+      ...list.sort.map(({ field }) => sortValue(row, field)),
+      row.id,
+    ]);
+  });
+
+  api.on(getTemplate, async ({ params: { name }, query: { culture }, caller }) => {
+    const template = await templates.get(caller.tenantId, { name, culture });
+    return ok(toDetail(template), { etag: tagOf(template) });
+  });
+
+  api.on(postTemplate, async ({ body, caller }) => {
+    const saving = toSaving(body);
+    const { template } = await templates.change(caller, saving, (current) => {
+      if (current && !current.isGone) throw problems['template-exists'](`${title(current)} exists already.`);
+      return save(current, saving, idsForSave(), { caller, at: clock.now() });
+    });
+    return created(toDetail(template), pathOf(template), { etag: tagOf(template) });
+  });
+
+  api.on(putTemplate, async ({ params: { name }, body, caller, ifMatch }) => {
+    if (body.name !== name)
+      throw invalid({ name: 'Immutable' }, 'The name in the body is not the one in the path.');
+    const saving = toSaving(body);
+    const { template, isNew } = await templates.change(
+      caller,
+      saving,
+      (current) => save(current, saving, idsForSave(), { caller, at: clock.now() }),
+      { ifMatch },
+    );
+    const etag = tagOf(template);
+    return isNew ? created(toDetail(template), pathOf(template), { etag }) : ok(toDetail(template), { etag });
+  });
+
+  api.on(deleteTemplate, async ({ params: { name }, query: { culture }, caller, ifMatch }) => {
+    const key = { name, culture };
+    await templates.get(caller.tenantId, key);
+    await templates.change(
+      caller,
+      key,
+      (current) => {
+        if (!current || current.isGone) throw problems['template-not-found'](`${title(key)} does not exist.`);
+        return deleteDraft(current, { caller, at: clock.now() });
+      },
+      { ifMatch },
+    );
+    return noContent();
+  });
+}
+
+const toSaving = ({
+  name,
+  culture,
+  content,
+  mimeType,
+  category,
+  requiresApproval,
+}: SaveTemplateRequest): Saving => ({
+  name,
+  culture: culture ?? undefined,
+  content,
+  mimeType: mimeType ?? undefined,
+  category,
+  requiresApproval,
+});
+
+const toListItem = (row: TemplateSummary) => ({
+  ...toKey(row),
+  ...(row.categoryName === null ? {} : { category: row.categoryName }),
+  status: row.status as TemplateLifecycleStatus,
+  mimeType: row.mimeType,
+  lastModifiedAt: row.lastModifiedAt,
+  lastModifiedBy: row.lastModifiedBy,
+  hasPublishedVersion: row.publishedId !== null,
+});
+
+function sortValue(row: TemplateSummary, field: string): string | number {
+  const value = row[field as 'name' | 'status' | 'category' | 'culture' | 'lastModifiedAt'];
+  return value instanceof Date ? value.toISOString() : value;
+}

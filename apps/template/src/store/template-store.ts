@@ -1,0 +1,315 @@
+import { TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
+import { templateProblems as problems } from '@plinth/contracts/template/problems';
+import type { ListRequest } from '@plinth/conventions/paging';
+import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import type { Caller } from '@plinth/kernel/caller';
+import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { invalid } from '@plinth/kernel/problem';
+import { newId } from '@plinth/kernel/uuid';
+import type { OutboxRelay } from '@plinth/runtime/outbox';
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import { fallbackOf } from '../domain/culture';
+import { title, type Revision, type Step, type Template, type TemplateKey } from '../domain/template';
+import { tellStep } from '../events/published';
+import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
+
+type Tx = Prisma.TransactionClient;
+
+/** What lists show of a template. */
+export type TemplateSummary = Omit<TemplateRow, 'content'>;
+
+export interface ChangeOptions {
+  ifMatch?: IfMatch;
+  /** Names the change, so that it is made once however often it is asked for; the idempotency key's by default. */
+  operationId?: string | undefined;
+  comment?: string | undefined;
+}
+
+export interface TemplateStore {
+  find(tenantId: string, key: TemplateKey): Promise<Template | undefined>;
+  /** @throws Problem `template-not-found` */
+  get(tenantId: string, key: TemplateKey): Promise<Template>;
+  /** The template of the nearest culture: `fr-CA`, `fr`, none. */
+  findNearest(
+    tenantId: string,
+    name: string,
+    culture: string | undefined,
+    which: Which,
+  ): Promise<Nearest | undefined>;
+  /** Whether any template of this name exists; otherwise the cultures that do not help. */
+  cultures(tenantId: string, name: string): Promise<string[]>;
+  list(
+    tenantId: string,
+    only: { status: number | undefined; category: string | undefined; culture: string | undefined },
+    list: ListRequest,
+  ): Promise<{ rows: TemplateSummary[]; totalCount: number | null }>;
+  /**
+   * Makes one step of one template's life. Steps of one template wait for each other, and each sees what the one
+   * before left; `decide` is given undefined where there is no template. A repeated operation makes no second step.
+   */
+  change(
+    caller: Caller,
+    key: TemplateKey,
+    decide: (current: Template | undefined) => Step,
+    options?: ChangeOptions,
+  ): Promise<{ template: Template; isNew: boolean }>;
+  history(
+    tenantId: string,
+    key: TemplateKey,
+    page: number,
+    pageSize: number,
+  ): Promise<{ rows: Omit<RevisionRow, 'content'>[]; totalCount: number }>;
+  /** A revision of any culture of this name. @throws Problem `template-not-found`, `revision-not-found` */
+  getRevision(tenantId: string, name: string, id: string): Promise<{ revision: Revision; key: TemplateKey }>;
+}
+
+/** What to take of a template: the newest text, or only what is published. */
+export type Which = 'newest' | 'published';
+
+export interface Nearest {
+  key: TemplateKey;
+  revision: Revision;
+}
+
+/** The strong tag of a template as it stands. */
+export const tagOf = ({ version }: Template): string => entityTag(version);
+
+export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): TemplateStore {
+  const cultures: TemplateStore['cultures'] = (tenantId, name) =>
+    db.inTenant(tenantId, async (tx) => {
+      const rows = await tx.template.findMany({
+        where: { tenantId, name, isGone: false, culture: { not: '' } },
+        select: { culture: true },
+        orderBy: { culture: 'asc' },
+      });
+      return rows.map(({ culture }) => culture);
+    });
+
+  const notFound = async (tenantId: string, key: TemplateKey) => {
+    const availableCultures = await cultures(tenantId, key.name);
+    const extensions = availableCultures.length > 0 ? { extensions: { availableCultures } } : {};
+    return problems['template-not-found'](`${title(key)} does not exist.`, extensions);
+  };
+
+  const find: TemplateStore['find'] = (tenantId, key) =>
+    db.inTenant(tenantId, async (tx) => {
+      const template = await load(tx, tenantId, key);
+      return template?.isGone ? undefined : template;
+    });
+
+  return {
+    find,
+    cultures,
+
+    async get(tenantId, key) {
+      const template = await find(tenantId, key);
+      if (!template) throw await notFound(tenantId, key);
+      return template;
+    },
+
+    findNearest: (tenantId, name, culture, which) =>
+      db.inTenant(tenantId, async (tx) => {
+        const wanted = fallbackOf(culture).map((one) => one ?? '');
+        const rows = await tx.template.findMany({
+          where: { tenantId, name, isGone: false, culture: { in: wanted } },
+          select: { culture: true, draftId: true, publishedId: true },
+        });
+        for (const one of wanted) {
+          const row = rows.find((candidate) => candidate.culture === one);
+          const id = row && ((which === 'newest' ? row.draftId : null) ?? row.publishedId);
+          if (!id) continue;
+          const revision = await tx.templateRevision.findUniqueOrThrow({
+            where: { tenantId_id: { tenantId, id } },
+          });
+          return { key: { name, culture: one || undefined }, revision: toRevision(revision) };
+        }
+        return undefined;
+      }),
+
+    async list(tenantId, { status, category, culture }, list) {
+      const selection = {
+        AND: [
+          { tenantId, isGone: false },
+          ...(status === undefined ? [] : [{ status }]),
+          ...(category ? [{ category: category.normalize('NFC') }] : []),
+          ...(culture === undefined ? [] : [{ culture }]),
+          toWhere(list, ['name', 'category']),
+        ],
+      };
+      const after = list.after ? toAfter(list.sort, list.after, ['lastModifiedAt']) : {};
+      return db.inTenant(tenantId, async (tx) => ({
+        rows: await tx.template.findMany({
+          where: { AND: [selection, after] },
+          omit: { content: true },
+          orderBy: toOrderBy(list.sort),
+          take: list.limit,
+          skip: list.offset,
+        }),
+        totalCount: list.wantsTotalCount ? await tx.template.count({ where: selection }) : null,
+      }));
+    },
+
+    async change(caller, key, decide, { ifMatch, operationId = caller.operationId, comment } = {}) {
+      const { tenantId } = caller;
+      const changed = await db.inTenant(tenantId, async (tx) => {
+        await takeTurn(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`);
+        const current = await load(tx, tenantId, key);
+        const visible = current?.isGone ? undefined : current;
+        if (current && (await isDone(tx, tenantId, operationId))) {
+          return { template: current, isNew: current.version === 1 };
+        }
+        requireMatch(ifMatch, visible && tagOf(visible));
+        const step = decide(current);
+        await write(tx, tenantId, step, current);
+        await tellStep(tx, caller, visible, step, { moveId: operationId, comment });
+        if (operationId !== undefined) {
+          await tx.operation.create({
+            data: { tenantId, id: operationId, result: { template: step.template.id } },
+          });
+        }
+        return { template: step.template, isNew: visible === undefined };
+      });
+      outbox.wake();
+      return changed;
+    },
+
+    async history(tenantId, key, page, pageSize) {
+      const template = await find(tenantId, key);
+      if (!template) throw await notFound(tenantId, key);
+      const where = { tenantId, templateId: template.id };
+      return db.inTenant(tenantId, async (tx) => ({
+        rows: await tx.templateRevision.findMany({
+          where,
+          omit: { content: true },
+          orderBy: { number: 'desc' },
+          take: pageSize,
+          skip: (page - 1) * pageSize,
+        }),
+        totalCount: await tx.templateRevision.count({ where }),
+      }));
+    },
+
+    async getRevision(tenantId, name, id) {
+      const found = await db.inTenant(tenantId, async (tx) => ({
+        isKnown: (await tx.template.count({ where: { tenantId, name, isGone: false } })) > 0,
+        row: await tx.templateRevision.findFirst({
+          where: { tenantId, id, template: { name, isGone: false } },
+          include: { template: { select: { culture: true } } },
+        }),
+      }));
+      if (!found.isKnown) throw await notFound(tenantId, { name, culture: undefined });
+      if (!found.row) throw problems['revision-not-found'](`The template "${name}" has no such revision.`);
+      const culture = found.row.template.culture || undefined;
+      return { revision: toRevision(found.row), key: { name, culture } };
+    },
+  };
+}
+
+/** Changes of one template wait for each other. */
+const takeTurn = (tx: Tx, key: string) =>
+  tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+
+/** Silences, row 14: a repeated operation finds its first effect and makes no second one. */
+const isDone = async (tx: Tx, tenantId: string, id: string | undefined): Promise<boolean> =>
+  id !== undefined && (await tx.operation.findUnique({ where: { tenantId_id: { tenantId, id } } })) !== null;
+
+async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): Promise<Template | undefined> {
+  const row = await tx.template.findUnique({
+    where: { tenantId_name_culture: { tenantId, name, culture: culture ?? '' } },
+    omit: { content: true },
+  });
+  if (!row) return undefined;
+  const ids = [row.draftId, row.publishedId].filter((id) => id !== null);
+  const revisions = await tx.templateRevision.findMany({ where: { tenantId, id: { in: ids } } });
+  const newest = await tx.templateRevision.aggregate({
+    where: { tenantId, templateId: row.id },
+    _max: { number: true },
+  });
+  const revisionOf = (id: string | null): Revision | undefined => {
+    const found = revisions.find((revision) => revision.id === id);
+    return found && toRevision(found);
+  };
+  return {
+    name: row.name,
+    culture: row.culture || undefined,
+    id: row.id,
+    category: row.categoryName ?? undefined,
+    requiresApproval: row.requiresApproval ?? undefined,
+    status: row.status as TemplateLifecycleStatus,
+    draft: revisionOf(row.draftId),
+    published: revisionOf(row.publishedId),
+    submittedBy: row.submittedBy ?? undefined,
+    isGone: row.isGone,
+    lastModifiedAt: row.lastModifiedAt,
+    lastModifiedBy: row.lastModifiedBy,
+    version: row.version,
+    revisions: newest._max.number ?? 0,
+  };
+}
+
+async function write(
+  tx: Tx,
+  tenantId: string,
+  { template, revisions }: Step,
+  current: Template | undefined,
+): Promise<void> {
+  if (template.category !== undefined && template.category !== current?.category) {
+    await requireCategory(tx, tenantId, template.category);
+  }
+  const shown = template.draft ?? template.published;
+  const data = {
+    name: template.name,
+    culture: template.culture ?? '',
+    categoryName: template.category ?? null,
+    requiresApproval: template.requiresApproval ?? null,
+    status: template.status,
+    draftId: template.draft?.id ?? null,
+    publishedId: template.published?.id ?? null,
+    submittedBy: template.submittedBy ?? null,
+    isGone: template.isGone,
+    lastModifiedAt: template.lastModifiedAt,
+    lastModifiedBy: template.lastModifiedBy,
+    version: template.version,
+    ...(shown ? { mimeType: shown.mimeType, content: shown.content } : {}),
+  };
+  if (current) await tx.template.update({ where: { tenantId_id: { tenantId, id: template.id } }, data });
+  else await tx.template.create({ data: { tenantId, id: template.id, ...data } });
+
+  for (const revision of revisions) {
+    const { status, publishedAt = null, publishedBy = null } = revision;
+    const isNew = revision.number > (current?.revisions ?? 0);
+    if (isNew) {
+      const contentLength = [...revision.content].length;
+      const row = { ...revision, tenantId, templateId: template.id, contentLength, publishedAt, publishedBy };
+      await tx.templateRevision.create({ data: row });
+    } else {
+      const where = { tenantId_id: { tenantId, id: revision.id } };
+      await tx.templateRevision.update({ where, data: { status, publishedAt, publishedBy } });
+    }
+  }
+}
+
+/** Holds the category until the commit, so that nobody deletes it meanwhile. */
+async function requireCategory(tx: Tx, tenantId: string, name: string): Promise<void> {
+  const found = await tx.$queryRaw<unknown[]>`
+    SELECT 1 FROM template_category WHERE tenant_id = ${tenantId}::uuid AND name = ${name} FOR KEY SHARE`;
+  if (found.length === 0) throw invalid({ category: 'Enum' }, `There is no category "${name}".`);
+}
+
+const toRevision = (row: RevisionRow): Revision => ({
+  id: row.id,
+  number: row.number,
+  status: row.status as TemplateLifecycleStatus,
+  mimeType: row.mimeType,
+  content: row.content,
+  createdAt: row.createdAt,
+  createdBy: row.createdBy,
+  publishedAt: row.publishedAt ?? undefined,
+  publishedBy: row.publishedBy ?? undefined,
+});
+
+/** Ids for what a save makes. */
+export const idsForSave = (): { template: string; revision: string } => ({
+  template: newId(),
+  revision: newId(),
+});

@@ -1,0 +1,210 @@
+import { aCaller, type TestClient } from '@plinth/testing/http';
+import { newId } from '@plinth/kernel/uuid';
+import { published, saved, startTemplates, type Templates } from './start-templates';
+
+describe('drafts of templates', () => {
+  let service: Templates;
+  let http: TestClient;
+  beforeAll(async () => {
+    service = await startTemplates();
+  });
+  beforeEach(() => {
+    http = service.as(aCaller({ userId: 'ada' }));
+  });
+  afterAll(() => service.close());
+
+  it('are made by POST and found where Location says', async () => {
+    const { status, body, headers } = await http.post('/templates', {
+      name: 'welcome mail',
+      culture: 'fr-ca',
+      content: 'Bonjour',
+    });
+
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe('/api/v1/templates/welcome%20mail?culture=fr-CA');
+    expect(body).toMatchObject({
+      name: 'welcome mail',
+      culture: 'fr-CA',
+      draft: { content: 'Bonjour', mimeType: 'text/html', status: 0, createdBy: 'ada' },
+    });
+    expect(body.published).toBeUndefined();
+    const found = await http.get('/templates/welcome%20mail?culture=fr-CA');
+    expect(found.body).toEqual(body);
+    expect(found.headers.get('etag')).toBe(headers.get('etag'));
+    expect(found.headers.get('cache-control')).toBe('private, no-cache');
+  });
+
+  it('are made once per name and culture', async () => {
+    await saved(http, { name: 'a' });
+
+    expect((await http.post('/templates', { name: 'a', content: 'x' })).status).toBe(409);
+    expect((await http.post('/templates', { name: 'a', culture: 'fr', content: 'x' })).status).toBe(201);
+  });
+
+  it.each([
+    ['without a name', { content: 'x' }, 'name', 'NotEmpty'],
+    ['with an empty name', { name: '', content: 'x' }, 'name', 'NotEmpty'],
+    ['with null for a name', { name: null, content: 'x' }, 'name', 'NotNull'],
+    ['with a name of 201 characters', { name: 'n'.repeat(201), content: 'x' }, 'name', 'MaximumLength'],
+    ['with a slash in its name', { name: 'a/b', content: 'x' }, 'name', 'Format'],
+    ['with a tilde in its name', { name: 'a~b', content: 'x' }, 'name', 'Format'],
+    ['called ..', { name: '..', content: 'x' }, 'name', 'Format'],
+    ['without content', { name: 'a' }, 'content', 'NotEmpty'],
+    ['in a culture that is none', { name: 'a', culture: 'not a culture', content: 'x' }, 'culture', 'Format'],
+    ['of a media type that is none', { name: 'a', content: 'x', mimeType: 'html' }, 'mimeType', 'Format'],
+    ['of an unknown category', { name: 'a', content: 'x', category: 'none' }, 'category', 'Enum'],
+  ])('are refused %s', async (_, body, field, rule) => {
+    const response = await http.post('/templates', body);
+
+    expect(response.status).toBe(422);
+    expect(response.body.errors[field]).toContain(`Service:Validation:${rule}Validator`);
+  });
+
+  it('may have a name of 200 characters, counted as people count', async () => {
+    expect((await http.post('/templates', { name: '😀'.repeat(200), content: 'x' })).status).toBe(201);
+  });
+
+  it('are 400 when a field is of the wrong type', async () => {
+    expect((await http.post('/templates', { name: 5, content: 'x' })).status).toBe(400);
+    expect((await http.post('/templates', '{"name": ')).status).toBe(400);
+  });
+
+  it('are saved by PUT: 201 the first time, 200 after that', async () => {
+    const first = await http.put('/templates/a', { name: 'a', content: 'one' });
+    const second = await http.put('/templates/a', { name: 'a', content: 'two' });
+
+    expect([first.status, second.status]).toEqual([201, 200]);
+    expect(first.headers.get('location')).toBe('/api/v1/templates/a');
+    expect(second.body.draft).toMatchObject({ content: 'two', status: 0 });
+    expect(second.body.draft.revisionId).not.toBe(first.body.draft.revisionId);
+  });
+
+  it('keep their media type and category when a save does not name them', async () => {
+    await http.post('/template-categories', { name: 'Mail' });
+    await saved(http, { name: 'a', mimeType: 'text/plain', category: 'Mail' });
+
+    const kept = await http.put('/templates/a', { name: 'a', content: 'x' });
+    expect(kept.body).toMatchObject({ category: 'Mail', draft: { mimeType: 'text/plain' } });
+    const cleared = await http.put('/templates/a', { name: 'a', content: 'x', category: null });
+    expect(cleared.body.category).toBeUndefined();
+  });
+
+  it('cannot change their name', async () => {
+    const response = await http.put('/templates/a', { name: 'b', content: 'x' });
+
+    expect(response.status).toBe(422);
+    expect(response.body.errors).toEqual({ name: ['Service:Validation:ImmutableValidator'] });
+  });
+
+  it('are not overwritten on the ground of a stale reading', async () => {
+    const { headers } = await http.post('/templates', { name: 'a', content: 'one' });
+    const ifMatch = { headers: { 'if-match': headers.get('etag')! } };
+    expect((await http.put('/templates/a', { name: 'a', content: 'two' }, ifMatch)).status).toBe(200);
+
+    const stale = await http.put('/templates/a', { name: 'a', content: 'three' }, ifMatch);
+
+    expect(stale.status).toBe(409);
+    expect((await http.delete('/templates/a', ifMatch)).status).toBe(409);
+    expect((await http.get('/templates/a')).body.draft.content).toBe('two');
+  });
+
+  it('answer 304 to whoever has them already', async () => {
+    const { headers } = await http.post('/templates', { name: 'a', content: 'one' });
+
+    const again = await http.get('/templates/a', { headers: { 'if-none-match': headers.get('etag')! } });
+
+    expect(again.status).toBe(304);
+  });
+
+  it('are gone when deleted before anything was published, and can be made again', async () => {
+    await saved(http, { name: 'a' });
+    await http.put('/templates/a', { name: 'a', content: 'newer' });
+
+    expect((await http.delete('/templates/a')).status).toBe(204);
+    expect((await http.get('/templates/a')).status).toBe(404);
+    expect((await http.get('/templates/a/history')).status).toBe(404);
+    expect((await http.get('/templates')).body.totalCount).toBe(0);
+    expect((await http.delete('/templates/a')).status).toBe(404);
+
+    await saved(http, { name: 'a', content: 'again' });
+    const { revisions } = (await http.get('/templates/a/history')).body;
+    expect(revisions.map(({ status }: { status: number }) => status)).toEqual([0, 3, 3]);
+  });
+
+  it('leave the published revision alone when deleted', async () => {
+    await published(http, { name: 'a', content: 'public' });
+    await http.put('/templates/a', { name: 'a', content: 'draft' });
+
+    expect((await http.delete('/templates/a')).status).toBe(204);
+    const { body } = await http.get('/templates/a');
+    expect(body.draft).toBeUndefined();
+    expect(body.published.content).toBe('public');
+    expect((await http.delete('/templates/a')).status).toBe(404);
+  });
+
+  it('name the cultures there are when the one asked for is not', async () => {
+    await saved(http, { name: 'a', culture: 'fr' });
+    await saved(http, { name: 'a', culture: 'de-CH' });
+
+    const { status, body, headers } = await http.get('/templates/a');
+
+    expect(status).toBe(404);
+    expect(headers.get('content-type')).toBe('application/problem+json');
+    expect(body.availableCultures).toEqual(['de-CH', 'fr']);
+    expect((await http.get('/templates/a?culture=%20')).status).toBe(400);
+  });
+
+  it('are made once when the same operation comes again', async () => {
+    const caller = aCaller({ operationId: newId() });
+    const first = await service.as(caller).post('/templates', { name: 'a', content: 'x' });
+    const again = await service.as(caller).post('/templates', { name: 'a', content: 'x' });
+
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.body).toEqual(first.body);
+    const { revisions } = (await service.as(caller).get('/templates/a/history')).body;
+    expect(revisions).toHaveLength(1);
+  });
+
+  it('never lose a save of many at the same time', async () => {
+    const saves = Array.from({ length: 12 }, (_, index) =>
+      http.put('/templates/a', { name: 'a', content: `v${index}` }),
+    );
+    const answers = await Promise.all(saves);
+
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(11);
+    const { revisions } = (await http.get('/templates/a/history')).body;
+    expect(revisions.map(({ status }: { status: number }) => status)).toEqual([0, ...Array(11).fill(3)]);
+  });
+
+  it('need permission', async () => {
+    const reader = service.as(aCaller({ permissions: ['Templating.Templates.Read'] }));
+    const manager = service.as(aCaller({ permissions: ['Templating.Templates.Manage'] }));
+
+    expect((await reader.post('/templates', { name: 'a', content: 'x' })).status).toBe(403);
+    expect((await manager.post('/templates', { name: 'a', content: 'x' })).status).toBe(201);
+    expect((await manager.get('/templates/a')).status).toBe(403);
+    expect((await manager.post('/templates/a/publish')).status).toBe(403);
+    expect((await reader.delete('/templates/a')).status).toBe(403);
+  });
+
+  it('are nobody else’s: another tenant finds nothing', async () => {
+    const { draft } = await saved(http, { name: 'mine' });
+    const other = service.as(aCaller());
+
+    for (const path of [
+      '/templates/mine',
+      '/templates/mine/lifecycle',
+      '/templates/mine/history',
+      `/templates/mine/revisions/${draft.revisionId}`,
+      '/templates/mine/variables',
+    ]) {
+      expect((await other.get(path)).status).toBe(404);
+    }
+    expect((await other.post('/templates/mine/preview', {})).status).toBe(404);
+    expect((await other.post('/templates/mine/publish')).status).toBe(404);
+    expect((await other.delete('/templates/mine')).status).toBe(404);
+    expect((await other.get('/templates')).body.items).toEqual([]);
+    expect((await http.get('/templates/mine')).status).toBe(200);
+  });
+});
