@@ -1,5 +1,6 @@
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
+import { tellChange } from '../src/store/override-store';
 import { startLocalization, type Localization } from './start-localization';
 
 let first: Localization;
@@ -59,5 +60,30 @@ describe('two replicas', () => {
 
     await eventually(async () => (await titleAt(deaf, caller)) === 'missed', 5_000);
     expect(performance.now() - changedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('a long import of a tenant', () => {
+  it('keeps nobody of the tenant from changing other texts', async () => {
+    const caller = aCaller();
+    let end = (): void => {};
+    let begun = (): void => {};
+    const isBegun = new Promise<void>((resolve) => (begun = resolve));
+    const importing = first.db!.inTenant(caller.tenantId, async (tx) => {
+      await tellChange(tx, caller, [{ resourceName: 'Shop', cultureName: 'fr' }]);
+      begun();
+      await new Promise<void>((resolve) => (end = resolve));
+    });
+    await isBegun;
+
+    expect((await first.as(caller).put(address, { value: 'meanwhile' })).status).toBe(204);
+    const before = await first.overrides!.version(caller.tenantId);
+    end();
+    await importing;
+    const after = await first.overrides!.version(caller.tenantId);
+    expect(after).not.toBe(before);
+
+    await first.as(caller).put(address, { value: 'later' });
+    expect((await first.overrides!.version(caller.tenantId)).split(' ')).toHaveLength(1);
   });
 });

@@ -20,8 +20,8 @@ export interface OverrideStore {
   inCultures(tenantId: string, cultures: readonly string[]): Promise<Override[]>;
   /** The cultures in which a tenant has overrides. */
   cultures(tenantId: string): Promise<string[]>;
-  /** Grows with every change of a tenant's overrides. */
-  version(tenantId: string): Promise<bigint>;
+  /** Another text after every change of a tenant's overrides. */
+  version(tenantId: string): Promise<string>;
   /** Creates or updates one. @throws Problem `stale-version` */
   put(caller: Caller, override: Override, ifMatch: IfMatch): Promise<{ etag: string }>;
   /** Creates or updates many in one step, told as one fact; where a text comes twice, its last value counts. */
@@ -79,8 +79,8 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
 
     version: (tenantId) =>
       db.inTenant(tenantId, async (tx) => {
-        const row = await tx.overrideVersion.findUnique({ where: { tenantId } });
-        return row?.version ?? 0n;
+        const marks = await tx.overrideMark.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
+        return marks.map(({ id }) => id).join(' ');
       }),
 
     put: (caller, override, ifMatch) =>
@@ -176,19 +176,15 @@ async function removeOne(tx: Tx, { tenantId }: Caller, key: OverrideKey, ifMatch
 }
 
 /**
- * Counts a change and tells of it; the last thing a transaction does, because the counter is a lock that all writers
- * of the tenant share. Every way of changing overrides ends here, so that replicas see each change.
+ * Marks a change and tells of it, in the transaction of the change. Every way of changing overrides ends here, so that
+ * replicas see each change.
  */
 export async function tellChange(
   tx: RawStatements,
   { tenantId, userId, userName }: Pick<Caller, 'tenantId' | 'userId' | 'userName'>,
   changed: readonly Bundle[],
 ): Promise<void> {
-  const [row] = await tx.$queryRawUnsafe<{ version: bigint }[]>(
-    `INSERT INTO override_version AS stored (tenant_id, version) VALUES ($1::uuid, 1)
-     ON CONFLICT (tenant_id) DO UPDATE SET version = stored.version + 1 RETURNING version`,
-    tenantId,
-  );
+  await tx.$executeRawUnsafe(PUT_MARK, tenantId, newId());
   const bundles = new Map(
     changed.map(({ resourceName, cultureName }) => [
       JSON.stringify([resourceName, cultureName]),
@@ -199,10 +195,19 @@ export async function tellChange(
     type: overrideChanged,
     tenantId,
     subject: 'overrides',
-    payload: { version: Number(row!.version), changeCount: changed.length, bundles: [...bundles.values()] },
+    payload: { changeCount: changed.length, bundles: [...bundles.values()] },
     actor: { userId, userName },
   });
 }
+
+/** Writers of a tenant never wait for each other here: marks that another one is taking away are left to it. */
+const PUT_MARK = `
+  WITH others AS (
+    SELECT tenant_id, id FROM override_mark WHERE tenant_id = $1::uuid FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    DELETE FROM override_mark mark USING others WHERE mark.tenant_id = others.tenant_id AND mark.id = others.id
+  )
+  INSERT INTO override_mark (tenant_id, id) VALUES ($1::uuid, $2::uuid)`;
 
 /**
  * Executes an operation and keeps its answer, or finds the answer where it was executed before. The operation is noted

@@ -38,7 +38,7 @@ const SIZE_MAX = 64_000_000;
 
 interface TenantTexts {
   /** Read before anything else, so that what is held is never older than its version says. */
-  version: Promise<bigint>;
+  version: Promise<string>;
   cultures: Promise<ReadonlySet<string>>;
   bundles: Map<string, Promise<Bundle>>;
   size: number;
@@ -73,7 +73,7 @@ export function textCache({
   };
 
   const open = (tenantId: string): TenantTexts => {
-    const version = overrides?.version(tenantId) ?? Promise.resolve(0n);
+    const version = overrides?.version(tenantId) ?? Promise.resolve('');
     const cultures = version.then(async () => {
       const own = (await overrides?.cultures(tenantId)) ?? [];
       return new Set([...platformCultures, ...own]);
