@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { root } from '../paths.mjs';
@@ -18,6 +18,8 @@ export async function preparePostgres({ layout, port, password, settings = [] })
   const programs = user === undefined ? installed.bin : reachablePrograms(installed);
   if (!existsSync(join(directory, 'PG_VERSION'))) await initialise({ directory, programs, password, user });
   checkVersion(directory);
+  // Its own user may not be able to follow the link.
+  const place = realpathSync(directory);
   const options = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
@@ -31,8 +33,8 @@ export async function preparePostgres({ layout, port, password, settings = [] })
     name: 'postgres',
     kind: 'server',
     command: join(programs, 'postgres'),
-    args: ['-D', directory, '-p', String(port), ...options.flatMap((option) => ['-c', option])],
-    cwd: directory,
+    args: ['-D', place, '-p', String(port), ...options.flatMap((option) => ['-c', option])],
+    cwd: place,
     env: environment(),
     ...(user && { user }),
     port,
