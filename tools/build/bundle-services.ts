@@ -4,14 +4,16 @@ import { dirname, join } from 'node:path';
 import { root } from '../launcher/paths.mjs';
 import { discoverServices } from '../launcher/services.mjs';
 
+/** The programs that a service may consist of. */
+const processes = ['main', 'worker', 'sandbox'];
+
 /** Bundles every process of every service to `dist/apps/<name>/`; answers how many files changed. */
 export async function bundleServices(): Promise<number> {
   const services = discoverServices().filter(({ hasMain }) => hasMain);
-  const entryPoints = services.flatMap(({ name, directory, hasWorker }) =>
-    (hasWorker ? ['main', 'worker'] : ['main']).map((process) => ({
-      in: join(directory, 'src', `${process}.ts`),
-      out: join(name, process),
-    })),
+  const entryPoints = services.flatMap(({ name, directory }) =>
+    processes
+      .map((process) => ({ in: join(directory, 'src', `${process}.ts`), out: join(name, process) }))
+      .filter((entry) => existsSync(entry.in)),
   );
   if (entryPoints.length === 0) return 0;
   const { outputFiles } = await build({
