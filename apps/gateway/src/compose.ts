@@ -60,7 +60,7 @@ export async function compose(
   if (faults.length > 0) throw new Error(`The configuration cannot be used:\n  ${faults.join('\n  ')}`);
   const { endpoints = allEndpoints, problems = allProblems, onCheckpoint = () => undefined } = surroundings;
   const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
-  const redis = createRedis(config.REDIS_URL, log);
+  const redis = await openRedis(config.REDIS_URL, log);
   const upstreams = createUpstreams(config);
   const registry = createMetrics('gateway');
   const metrics = new GatewayMetrics(registry, () => [...upstreams.values()].map(({ upstream }) => upstream));
@@ -183,12 +183,26 @@ async function openDevIssuer(config: GatewayConfig, redis: Redis, log: Log): Pro
 async function sharedSeed(redis: Redis, log: Log): Promise<string> {
   const own = randomSeed();
   try {
-    if (redis.status !== 'ready')
-      await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
     await redis.setnx(DEV_SEED_KEY, own);
     return (await redis.get(DEV_SEED_KEY)) ?? own;
   } catch (error) {
     log.warn({ err: error }, 'Redis is away: development tokens are good until this process ends');
     return own;
   }
+}
+
+const REDIS_MILLISECONDS_MAX = 2_000;
+
+/** Opens Redis and waits for it a little; the gateway serves what it can without it. */
+async function openRedis(url: string, log: Log): Promise<Redis> {
+  const redis = createRedis(url, log);
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, REDIS_MILLISECONDS_MAX);
+    const go = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    redis.once('ready', go).once('error', go);
+  });
+  return redis;
 }

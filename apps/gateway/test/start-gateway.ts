@@ -65,6 +65,7 @@ export const thingEndpoints = {
     params: z.object({ name: z.string() }),
     body: z.unknown(),
     success: { status: 204 },
+    rateLimitClass: 'expensive',
   }),
   deleteThing: endpoint({
     method: 'DELETE',

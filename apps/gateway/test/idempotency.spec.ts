@@ -1,0 +1,404 @@
+import { randomUUID } from 'node:crypto';
+import { createServer as createTcpServer, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { Redis } from 'ioredis';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import {
+  closeAll,
+  OTHER_TENANT_ID,
+  see,
+  sendJson,
+  startGateway,
+  startUpstream,
+  type Seen,
+  type StartedGateway,
+} from './start-gateway';
+
+afterEach(closeAll);
+
+/** A service that answers what `answer` says, after `gate` opens. */
+function service(
+  answer: (seen: Seen) => { status: number; body?: unknown; headers?: Record<string, string> } = () => ({
+    status: 201,
+    body: { id: randomUUID() },
+  }),
+  gate: () => Promise<void> = async () => undefined,
+) {
+  const seen: Seen[] = [];
+  const listener: RequestListener = (request, response) => {
+    void (async () => {
+      const sight = await see(request);
+      seen.push(sight);
+      await gate();
+      const { status, body, headers } = answer(sight);
+      if (body === undefined) response.writeHead(status, headers).end();
+      else sendJson(response, status, body, headers);
+    })().catch(() => response.destroy());
+  };
+  return { seen, listener };
+}
+
+const start = async (things: ReturnType<typeof service>, environment: Record<string, string> = {}) => {
+  const gateway = await startGateway({ things: await startUpstream(things.listener) }, environment);
+  return { ...gateway, seen: things.seen };
+};
+
+type Init = Parameters<StartedGateway['fetch']>[1] & { key?: string };
+
+const post = (gateway: Pick<StartedGateway, 'fetch'>, { key, ...init }: Init = {}, path = '/api/v1/things') =>
+  gateway.fetch(path, {
+    method: 'POST',
+    body: '{"name":"a"}',
+    ...init,
+    headers: {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+      ...(init.headers as object),
+    },
+  });
+
+function opened() {
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  return { gate: () => gate, open };
+}
+
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('a request with an idempotency key', () => {
+  it('runs once; its repetition is answered again, with the stored headers and no others', async () => {
+    const headers = {
+      location: '/api/v1/things/1',
+      etag: '"1"',
+      'x-template-warnings': '3',
+      'set-cookie': 'a=b',
+      'content-disposition': 'inline',
+    };
+    const gateway = await start(service(() => ({ status: 201, body: { id: randomUUID() }, headers })));
+    const key = randomUUID();
+    const first = await post(gateway, { key });
+    const again = await post(gateway, { key });
+    expect(gateway.seen).toHaveLength(1);
+    expect(first.headers.get('x-idempotency-replayed')).toBeNull();
+    expect(first.headers.get('x-template-warnings')).toBe('3');
+    expect(first.headers.get('set-cookie')).toBeNull();
+    expect([again.status, await again.text()]).toEqual([201, await first.text()]);
+    expect(again.headers.get('x-idempotency-replayed')).toBe('true');
+    for (const name of ['location', 'etag', 'content-type', 'content-disposition']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
+    expect(again.headers.get('x-template-warnings')).toBeNull();
+    expect(again.headers.get('cache-control')).toBe('no-store');
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+  });
+
+  it('replays an answer without a body, and one that is no text', async () => {
+    const bytes = Buffer.from([0, 255, 128, 10]);
+    const gateway = await startGateway({
+      things: await startUpstream((request, response) => {
+        request.resume();
+        if (request.method === 'DELETE') response.writeHead(204).end();
+        else response.writeHead(200, { 'content-type': 'application/pdf' }).end(bytes);
+      }),
+    });
+    const key = randomUUID();
+    const deletion = { method: 'DELETE', headers: { 'idempotency-key': key }, as: { tenantId: undefined } };
+    expect((await gateway.fetch('/api/v1/things/x', deletion)).status).toBe(204);
+    const again = await gateway.fetch('/api/v1/things/x', deletion);
+    expect([again.status, again.headers.get('x-idempotency-replayed')]).toEqual([204, 'true']);
+    await post(gateway, { key });
+    const replayed = await post(gateway, { key });
+    expect(replayed.headers.get('x-idempotency-replayed')).toBe('true');
+    expect(Buffer.from(await replayed.arrayBuffer())).toEqual(bytes);
+  });
+
+  it('with another body is refused with 422, also when only white space differs', async () => {
+    const gateway = await start(service());
+    const key = randomUUID();
+    await post(gateway, { key });
+    const other = await post(gateway, { key, body: '{"name": "a"}' });
+    expect(other.status).toBe(422);
+    expect(await other.json()).toMatchObject({
+      type: 'http://localhost:8080/problems/idempotency-payload-mismatch',
+      detail: expect.stringContaining('does not match'),
+    });
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('is refused with 409 and Retry-After while the first is running, whatever its body', async () => {
+    const { gate, open } = opened();
+    const gateway = await start(service(undefined, gate));
+    const key = randomUUID();
+    const first = post(gateway, { key });
+    await until(() => gateway.seen.length === 1);
+    for (const body of ['{"name":"a"}', '{"name":"b"}']) {
+      const second = await post(gateway, { key, body });
+      expect(second.status).toBe(409);
+      expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    open();
+    expect((await first).status).toBe(201);
+    expect((await post(gateway, { key })).headers.get('x-idempotency-replayed')).toBe('true');
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('carries the same operation id on every try, and none without a key', async () => {
+    let status = 503;
+    const gateway = await start(
+      service(() => ({ status, body: {}, headers: { 'content-type': 'application/problem+json' } })),
+    );
+    const key = randomUUID();
+    await post(gateway, { key });
+    status = 201;
+    await post(gateway, { key });
+    await post(gateway);
+    const [first, second, third] = gateway.seen.map(({ claims }) => claims.caller?.operationId);
+    expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect([second, third]).toEqual([first, undefined]);
+  });
+
+  it.each([400, 404, 409, 410, 422])('is answered %i again', async (status) => {
+    const problem = { 'content-type': 'application/problem+json' };
+    const gateway = await start(service(() => ({ status, body: { status }, headers: problem })));
+    const key = randomUUID();
+    await post(gateway, { key });
+    const again = await post(gateway, { key });
+    expect([
+      again.status,
+      again.headers.get('x-idempotency-replayed'),
+      again.headers.get('content-type'),
+    ]).toEqual([status, 'true', 'application/problem+json']);
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it.each([401, 403, 405, 408, 412, 415, 429, 500, 501, 502, 503])(
+    'is tried again after %i',
+    async (status) => {
+      const gateway = await start(
+        service(() => ({
+          status,
+          body: { status },
+          headers: { 'content-type': 'application/problem+json' },
+        })),
+      );
+      const key = randomUUID();
+      await post(gateway, { key });
+      const again = await post(gateway, { key });
+      expect([again.status, again.headers.get('x-idempotency-replayed')]).toEqual([status, null]);
+      expect(gateway.seen).toHaveLength(2);
+    },
+  );
+
+  it('is independent of the same key of another user, tenant, method, path or query', async () => {
+    const gateway = await start(
+      service((seen) => ({
+        status: 200,
+        body: [seen.claims.caller!.userId, seen.claims.tenantId, seen.method, seen.url],
+      })),
+    );
+    const key = randomUUID();
+    const requests: [Init, string][] = [
+      [{ key }, '/api/v1/things'],
+      [{ key, as: { sub: 'bob' } }, '/api/v1/things'],
+      [{ key, as: { tenantId: OTHER_TENANT_ID } }, '/api/v1/things'],
+      [
+        { key, as: { tenants: [OTHER_TENANT_ID] }, headers: { 'x-tenant-id': OTHER_TENANT_ID } },
+        '/api/v1/things?y',
+      ],
+      [{ key, method: 'PUT' }, '/api/v1/things/x'],
+      [{ key, method: 'PUT' }, '/api/v1/things/y'],
+      [{ key }, '/api/v1/things?a=1'],
+      [{ key }, '/api/v1/things?a=2'],
+    ];
+    const firsts = [];
+    for (const [init, path] of requests) firsts.push(await (await post(gateway, init, path)).text());
+    expect(new Set(firsts).size).toBe(requests.length);
+    expect(gateway.seen).toHaveLength(requests.length);
+    for (const [index, [init, path]] of requests.entries()) {
+      const again = await post(gateway, init, path);
+      expect([again.headers.get('x-idempotency-replayed'), await again.text()]).toEqual([
+        'true',
+        firsts[index],
+      ]);
+    }
+  });
+
+  it('is the same operation under every spelling of the address', async () => {
+    const gateway = await start(service());
+    const key = randomUUID();
+    await post(gateway, { key }, '/api/v1/things');
+    const again = await post(gateway, { key }, '/api/things?api-version=1.0');
+    expect(again.headers.get('x-idempotency-replayed')).toBe('true');
+  });
+
+  it('is finished and kept when its client goes away', async () => {
+    const { gate, open } = opened();
+    const gateway = await start(service(undefined, gate));
+    const key = randomUUID();
+    const leaving = new AbortController();
+    const first = post(gateway, { key, signal: leaving.signal }).catch(() => 'gone');
+    await until(() => gateway.seen.length === 1);
+    leaving.abort();
+    await first;
+    open();
+    let again = await post(gateway, { key });
+    while (again.status === 409) again = await post(gateway, { key });
+    expect([again.status, again.headers.get('x-idempotency-replayed')]).toEqual([201, 'true']);
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('leaves no marker behind when its body is too large, or never comes to its end', async () => {
+    const gateway = await start(service());
+    const key = randomUUID();
+    expect((await post(gateway, { key, body: `"${'x'.repeat(1024 * 1024)}"` })).status).toBe(413);
+    const leaving = new AbortController();
+    const stream = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode('{"na'));
+        setImmediate(() => leaving.abort());
+      },
+    });
+    await post(gateway, { key, body: stream, duplex: 'half', signal: leaving.signal } as Init).catch(
+      () => undefined,
+    );
+    const good = await post(gateway, { key });
+    expect([good.status, good.headers.get('x-idempotency-replayed')]).toEqual([201, null]);
+  });
+
+  it('passes a large answer on whole, but does not keep it', async () => {
+    const body = { text: 'x'.repeat(100_000) };
+    const gateway = await start(
+      service(() => ({ status: 200, body })),
+      { IDEMPOTENCY_ANSWER_BYTES_MAX: '50000' },
+    );
+    const key = randomUUID();
+    for (const count of [1, 2]) {
+      expect(await (await post(gateway, { key })).json()).toEqual(body);
+      expect(gateway.seen).toHaveLength(count);
+    }
+  });
+});
+
+describe('keys that are missing or not valid', () => {
+  it('are refused with 422, and nothing is executed', async () => {
+    const gateway = await start(service());
+    for (const key of ['', 'x'.repeat(256), 'a b', 'a\tb', 'schlüssel']) {
+      expect((await post(gateway, { key })).status).toBe(422);
+    }
+    expect((await post(gateway, { key: randomUUID().padEnd(255, 'x') })).status).toBe(201);
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('are 422 where a route needs one, before anything else is looked at', async () => {
+    const gateway = await start(service(), { IDEMPOTENCY_REQUIRED_ROUTES: 'POST /things,PUT /things/:name' });
+    const missing = await post(gateway);
+    expect(missing.status).toBe(422);
+    expect(await missing.json()).toMatchObject({ detail: expect.stringContaining('missing') });
+    expect((await gateway.fetch('/api/v1/things/x', { method: 'PUT', body: '{}' })).status).toBe(422);
+    const multipart = { headers: { 'content-type': 'multipart/form-data; boundary=x' } };
+    expect(await (await post(gateway, multipart)).json()).toMatchObject({
+      detail: expect.stringContaining('missing'),
+    });
+    expect((await gateway.fetch('/api/v1/things/x', { as: null, method: 'PUT' })).status).toBe(401);
+    expect((await post(gateway, { key: randomUUID() })).status).toBe(201);
+  });
+
+  it('are 422 for a multipart body, before the body is read', async () => {
+    const gateway = await start(service());
+    const form = new FormData();
+    form.set('file', new Blob(['a,b']));
+    for (const path of ['/api/v1/files', '/api/v1/things']) {
+      const response = await gateway.fetch(path, {
+        method: 'POST',
+        body: form,
+        headers: { 'idempotency-key': randomUUID() },
+      });
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ detail: expect.stringContaining('multipart') });
+    }
+    expect(gateway.seen).toEqual([]);
+  });
+
+  it('are ignored where nothing is changed', async () => {
+    const gateway = await start(service(() => ({ status: 200, body: [] })));
+    const key = randomUUID();
+    for (const count of [1, 2]) {
+      await gateway.fetch('/api/v1/things', { headers: { 'idempotency-key': key } });
+      expect(gateway.seen).toHaveLength(count);
+    }
+  });
+
+  it('have the configured header', async () => {
+    const gateway = await start(service(), { IDEMPOTENCY_HEADER: 'X-Operation' });
+    const headers = { 'x-operation': randomUUID() };
+    await post(gateway, { headers });
+    expect((await post(gateway, { headers })).headers.get('x-idempotency-replayed')).toBe('true');
+  });
+});
+
+describe('time', () => {
+  const scaled = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '100', IDEMPOTENCY_MARKER_MILLISECONDS: '250' };
+
+  it('ends an execution with 503 and Retry-After; the marker stays as long as it may still be running', async () => {
+    const { gate, open } = opened();
+    const gateway = await start(service(undefined, gate), scaled);
+    const key = randomUUID();
+    const late = await post(gateway, { key });
+    expect([late.status, late.headers.has('retry-after')]).toEqual([503, true]);
+    expect((await post(gateway, { key })).status).toBe(409);
+    let next = await post(gateway, { key });
+    open();
+    while (next.status !== 201) next = await post(gateway, { key });
+    expect(new Set(gateway.seen.map(({ claims }) => claims.caller!.operationId)).size).toBe(1);
+    expect((await post(gateway, { key })).headers.get('x-idempotency-replayed')).toBe('true');
+  });
+
+  it('lets an answer go when its retention is over', async () => {
+    const gateway = await start(service(), { IDEMPOTENCY_RETENTION_SECONDS: '1' });
+    const key = randomUUID();
+    await post(gateway, { key });
+    while ((await post(gateway, { key })).headers.has('x-idempotency-replayed'));
+    expect(gateway.seen).toHaveLength(2);
+  });
+
+  it('keeps answers for a day by default', async () => {
+    const gateway = await start(service());
+    const redis = new Redis(infrastructure().redisUrl);
+    await post(gateway, { key: randomUUID() });
+    const { operationId } = gateway.seen[0]!.claims.caller!;
+    const seconds = await redis.ttl(`plinth:idempotency:${operationId}`);
+    redis.disconnect();
+    expect(seconds).toBeGreaterThan(86_390);
+    expect(seconds).toBeLessThanOrEqual(86_400);
+  });
+});
+
+describe('when Redis is away', () => {
+  /** A Redis that takes connections and never says a word. */
+  const silentRedis = async (): Promise<{ url: string; server: Server }> => {
+    const server = createTcpServer(() => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  };
+
+  it('a request with a key gets 503 and does not run; everything else is served', async () => {
+    const gateway = await start(service(), { REDIS_URL: 'redis://127.0.0.1:1' });
+    const refused = await post(gateway, { key: randomUUID() });
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    expect(gateway.seen).toEqual([]);
+    expect((await post(gateway)).status).toBe(201);
+    expect((await gateway.fetch('/api/v1/things')).status).toBe(201);
+  });
+
+  it('the same holds for one that does not answer', async () => {
+    const { url, server } = await silentRedis();
+    const gateway = await start(service(), { REDIS_URL: url });
+    expect((await post(gateway, { key: randomUUID() })).status).toBe(503);
+    expect((await post(gateway)).status).toBe(201);
+    expect(gateway.seen).toHaveLength(1);
+    server.close();
+  });
+});

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { networkOf } from '../src/limits/policies';
+import { closeAll, echo, startGateway, startUpstream } from './start-gateway';
+
+afterEach(closeAll);
+
+const limits = (user: number, tenant = 1_000, address = 1_000, more: Record<string, unknown> = {}) => ({
+  RATE_LIMITS: JSON.stringify({ default: { user, tenant, address }, ...more }),
+});
+
+const start = async (environment: Record<string, string>) =>
+  startGateway({ things: await startUpstream(echo()) }, environment);
+
+/** Somebody nobody has seen before, in a tenant of their own. */
+const somebody = (tenantId: string = randomUUID()) => ({ sub: randomUUID(), tenantId });
+
+describe('the limit of a user', () => {
+  it('holds for all gateways together, exactly', async () => {
+    const gateways = await Promise.all([start(limits(50)), start(limits(50)), start(limits(50))]);
+    const as = somebody();
+    const responses = await Promise.all(
+      Array.from({ length: 150 }, (_, index) => gateways[index % 3]!.fetch('/api/v1/things', { as })),
+    );
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(50);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(100);
+  });
+
+  it('is told on every answer: what it is, what is left, and when there will be more', async () => {
+    const { fetch } = await start(limits(3));
+    const as = somebody();
+    const seen = [];
+    for (const path of ['/api/v1/things', '/api/v1/nowhere', '/api/v1/things', '/api/v1/things']) {
+      const { status, headers } = await fetch(path, { as });
+      expect(headers.get('ratelimit-policy')).toBe('"user";q=3;w=60, "tenant";q=1000;w=60');
+      seen.push([status, headers.get('ratelimit')!.replace(/t=\d+$/, 't')]);
+    }
+    expect(seen).toEqual([
+      [200, '"user";r=2;t'],
+      [404, '"user";r=1;t'],
+      [200, '"user";r=0;t'],
+      [429, '"user";r=0;t'],
+    ]);
+  });
+
+  it('refuses with a problem and the seconds to wait', async () => {
+    const { fetch } = await start(limits(1));
+    const as = somebody();
+    await fetch('/api/v1/things', { as });
+    const refused = await fetch('/api/v1/things', { as });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      status: 429,
+      type: expect.stringContaining('/problems/too-many-requests'),
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(63);
+  });
+
+  it('leaves other users alone', async () => {
+    const { fetch } = await start(limits(1));
+    const tenantId = randomUUID();
+    expect((await fetch('/api/v1/things', { as: somebody(tenantId) })).status).toBe(200);
+    expect((await fetch('/api/v1/things', { as: somebody(tenantId) })).status).toBe(200);
+  });
+});
+
+describe('other limits', () => {
+  it('hold for a tenant as a whole', async () => {
+    const { fetch } = await start(limits(1_000, 2));
+    const tenantId = randomUUID();
+    const statuses = [];
+    for (const as of [somebody(tenantId), somebody(tenantId), somebody(tenantId), somebody()]) {
+      statuses.push((await fetch('/api/v1/things', { as })).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 200]);
+  });
+
+  it('hold for an address that shows no credential, or a bad one', async () => {
+    const { fetch } = await start({ ...limits(1_000, 1_000, 3), TRUSTED_PROXIES: '1' });
+    const headers = {
+      'x-forwarded-for': `203.0.113.1, 10.0.${Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}`,
+    };
+    const bad = { ...headers, authorization: 'Bearer bad' };
+    const statuses = [];
+    for (const [path, sent] of [
+      ['/greeting', headers],
+      ['/api/v1/things', bad],
+      ['/nowhere', headers],
+      ['/docs', headers],
+    ] as const) {
+      const response = await fetch(path, { as: null, headers: sent });
+      expect(response.headers.get('ratelimit-policy')).toBe('"address";q=3;w=60');
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([200, 401, 404, 429]);
+  });
+
+  it('do not hold for tokens and health, nor for preflights', async () => {
+    const { fetch, url } = await start({ ...limits(1, 1, 1), TRUSTED_PROXIES: '1' });
+    const headers = { 'x-forwarded-for': randomUUID() };
+    for (const path of ['/healthz', '/healthz', '/readyz', '/readyz']) {
+      expect((await fetch(path, { as: null, headers })).status).not.toBe(429);
+    }
+    for (let count = 0; count < 3; count++) {
+      const body = JSON.stringify({ sub: 'ada' });
+      const token = await globalThis.fetch(`${url}/dev/token`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+      });
+      expect(token.status).toBe(200);
+      const asking = { ...headers, origin: 'http://localhost:3000', 'access-control-request-method': 'PUT' };
+      expect((await fetch('/api/v1/things', { as: null, method: 'OPTIONS', headers: asking })).status).toBe(
+        204,
+      );
+    }
+  });
+
+  it('are those of the class of a route, where that has its own', async () => {
+    const { fetch } = await start(limits(1_000, 1_000, 1_000, { expensive: { user: 1 } }));
+    const as = somebody();
+    const render = () =>
+      fetch('/api/v1/things/x', { as: { ...as, roles: ['admin'] }, method: 'PUT', body: '{}' });
+    expect((await fetch('/api/v1/things', { as })).headers.get('ratelimit-policy')).toContain('q=1000');
+    expect((await render()).status).toBe(200);
+    const refused = await render();
+    expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([
+      429,
+      '"user";q=1;w=60, "tenant";q=1000;w=60',
+    ]);
+    expect((await fetch('/api/v1/things', { as })).status).toBe(200);
+  });
+
+  it('let everything pass while Redis is away, and say so in the metrics', async () => {
+    const { fetch, gateway } = await start({ ...limits(1), REDIS_URL: 'redis://127.0.0.1:1' });
+    const as = somebody();
+    for (let count = 0; count < 3; count++) expect((await fetch('/api/v1/things', { as })).status).toBe(200);
+    const metrics = await gateway.metrics.metrics();
+    expect(metrics).toMatch(/plinth_gateway_rate_limit_decisions_total\{[^}]*decision="uncounted"[^}]*\} 3/);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:0db8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('%s counts as %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
