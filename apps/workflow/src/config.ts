@@ -18,11 +18,9 @@ export const WorkflowConfig = z.object({
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
   WORKFLOW_TASK_QUEUE: z.string().default('workflow').describe('Task queue of approval timers in Temporal.'),
-  WORKFLOW_ENTITY_OWNERS: addressBook()
-    .default({ Template: 'template' })
-    .describe(
-      'Services that keep the state of their entities: `EntityType=service,…`, names as in GRPC_SERVICES. All other states are kept here.',
-    ),
+  WORKFLOW_ENTITY_OWNERS: addressBook('Template=template').describe(
+    'Services that keep the state of their entities: `EntityType=service,…`, names as in GRPC_SERVICES. All other states are kept here.',
+  ),
   WORKFLOW_EXTRA_PERMISSIONS: commaSeparated().describe(
     'Permissions of your own services that definitions may ask for, beside the platform’s.',
   ),

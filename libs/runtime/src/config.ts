@@ -93,10 +93,10 @@ export const keys = () =>
     .refine((list) => list.every((key) => key.length >= 16), 'each key needs at least 16 characters');
 
 /** `name=address,name=address` */
-export const addressBook = () =>
+export const addressBook = (byDefault = '') =>
   z
     .string()
-    .default('')
+    .default(byDefault)
     .transform((list) =>
       Object.fromEntries(
         list
