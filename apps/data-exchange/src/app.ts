@@ -1,0 +1,20 @@
+import { createService } from '@plinth/conventions/api';
+import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
+import type { Express } from 'express';
+import type { Deps } from './compose';
+import { mountExportDefinitions } from './routes/export-definitions';
+import { mountExportJobs } from './routes/export-jobs';
+import { mountExportPresets } from './routes/export-presets';
+import { mountImportResults } from './routes/import-results';
+import { mountImportSteps } from './routes/import-steps';
+import { mountImports } from './routes/imports';
+
+export const createApp = (deps: Deps): Express =>
+  createService('data-exchange', dataExchangeEndpoints, deps, (api) => {
+    mountExportDefinitions(api, deps);
+    mountExportJobs(api, deps);
+    mountExportPresets(api, deps);
+    mountImports(api, deps);
+    mountImportSteps(api, deps);
+    mountImportResults(api, deps);
+  });

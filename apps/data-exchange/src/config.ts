@@ -1,0 +1,24 @@
+import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { z } from 'zod';
+
+const bytes = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
+
+export const DataExchangeConfig = z.object({
+  ...serviceEnvironment,
+  DATABASE_URL_DATA_EXCHANGE: databaseUrl(),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
+  TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
+  EXCHANGE_TASK_QUEUE: z
+    .string()
+    .default('data-exchange')
+    .describe('Task queue in Temporal that imports and exports are worked off from.'),
+  BLOB_URL: z.url().describe('Where files are kept: `file:///folder` or `s3://bucket`.'),
+  EXCHANGE_UPLOAD_BYTES_MAX: bytes(2 * 1024 ** 3).describe('Largest file that can be uploaded.'),
+  EXCHANGE_SWEEP_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(5)
+    .describe('How often jobs are looked for whose start was lost.'),
+});
+
+export type DataExchangeConfig = z.output<typeof DataExchangeConfig>;

@@ -1,0 +1,72 @@
+import type { Caller } from '@plinth/kernel/caller';
+import { holds } from '@plinth/kernel/caller';
+import type { ListRules } from '@plinth/kernel/list-query';
+import { permissionMissing } from './problems';
+
+/** The column that an export adds and an import finds rows by. */
+export const ID_PROPERTY = 'id';
+export const ID_HEADER = 'Id';
+
+export interface DefinitionField {
+  propertyPath: string;
+  type: string;
+  header: string;
+  description: string;
+  format: string;
+  required: boolean;
+  readOnly: boolean;
+  aliases: readonly string[];
+  synonyms: readonly string[];
+  isNavigation: boolean;
+}
+
+/** What a service lets others export and import. */
+export interface Definition {
+  name: string;
+  entityType: string;
+  permission: string;
+  importable: boolean;
+  exportable: boolean;
+  fields: readonly DefinitionField[];
+  listRules: ListRules;
+  /** Name of the service that owns the data. */
+  owner: string;
+}
+
+const clrTypeNames: Record<string, string> = {
+  string: 'String',
+  integer: 'Int64',
+  number: 'Decimal',
+  boolean: 'Boolean',
+  timestamp: 'DateTimeOffset',
+  date: 'DateOnly',
+  uuid: 'Guid',
+  enum: 'String',
+};
+
+export const clrTypeName = ({ type }: Pick<DefinitionField, 'type'>): string =>
+  clrTypeNames[type] ?? 'String';
+
+const idField: DefinitionField = {
+  propertyPath: ID_PROPERTY,
+  type: 'uuid',
+  header: ID_HEADER,
+  description: 'The id that an export with includeIdForImport wrote; it finds the row whatever else changed',
+  format: '',
+  required: false,
+  readOnly: false,
+  aliases: [],
+  synonyms: [],
+  isNavigation: false,
+};
+
+/** The fields that a column of a file can be mapped to. */
+export const importableFields = ({ fields }: Definition): DefinitionField[] => [
+  ...fields.filter(({ readOnly }) => !readOnly),
+  idField,
+];
+
+/** Silences, row 57: whatever shows or changes rows also needs the permission that the definition names. */
+export function requirePermission(caller: Caller, permission: string): void {
+  if (!holds(caller, permission)) throw permissionMissing(permission);
+}

@@ -1,0 +1,46 @@
+import { dataExchangeProblems } from '@plinth/contracts/data-exchange/problems';
+import { forbidden, invalid, type Problem } from '@plinth/kernel/problem';
+
+export const definitionNotFound = (name: string): Problem =>
+  dataExchangeProblems['exchange-definition-not-found'](`There is no definition "${name}".`);
+
+/** The same for a name in a body. */
+export const definitionUnknown = (name: string): Problem =>
+  invalid({ definitionName: 'Enum' }, `There is no definition "${name}".`);
+
+export const definitionNotImportable = (name: string): Problem =>
+  invalid({ definitionName: 'Enum' }, `"${name}" can only be exported.`);
+
+export const permissionMissing = (permission: string): Problem =>
+  forbidden(`This needs the permission ${permission}.`);
+
+export const importJobNotFound = (id: string): Problem =>
+  dataExchangeProblems['import-job-not-found'](`There is no import job ${id}.`);
+
+export const importInWrongState = (step: string, status: string, needed: readonly string[]): Problem =>
+  dataExchangeProblems['import-in-wrong-state'](
+    `The job is ${status}; to ${step} it must be ${needed.join(' or ')}.`,
+  );
+
+export const fileUnsupported = (): Problem =>
+  dataExchangeProblems['import-file-unsupported']('This is neither CSV nor TSV nor an xlsx workbook.');
+
+export const fileTooLarge = (bytesMax: number): Problem =>
+  dataExchangeProblems['import-file-too-large'](`The file is larger than ${bytesMax} bytes.`);
+
+export const fileUnreadable = (reason: string): Problem =>
+  dataExchangeProblems['import-file-unreadable'](reason);
+
+export const exportJobNotFound = (id: string): Problem =>
+  dataExchangeProblems['export-job-not-found'](`There is no export job ${id}.`);
+
+export const exportNotReady = (status: string): Problem =>
+  dataExchangeProblems['export-not-ready'](
+    status === 'Failed' ? 'The export failed, so there is no file.' : `The job is ${status}.`,
+  );
+
+export const exportAlreadyEnded = (status: string): Problem =>
+  dataExchangeProblems['export-already-ended'](`The job is ${status} already.`);
+
+export const exportPresetNotFound = (definition: string, preset: string): Problem =>
+  dataExchangeProblems['export-preset-not-found'](`You have no preset "${preset}" for ${definition}.`);

@@ -1,0 +1,23 @@
+import { describeFailure } from '../domain/failed-row';
+import type { StoredFailedRow } from '../store/import-store';
+import type { CsvFormat } from './file-format';
+import { writeCsvRows } from './csv-writer';
+
+export const ERRORS_COLUMN = '_Errors';
+
+/**
+ * Writes failed rows as the file they came from was written, with one more column that says what is wrong.
+ * A column of errors that the upload had already is replaced.
+ */
+export async function* correctionFile(
+  headers: readonly string[],
+  { delimiter }: Pick<CsvFormat, 'delimiter'>,
+  pieces: AsyncIterable<StoredFailedRow[]>,
+): AsyncGenerator<string> {
+  const kept = headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));
+  yield writeCsvRows([[...kept.map((index) => headers[index]!), ERRORS_COLUMN]], delimiter);
+  for await (const rows of pieces) {
+    const lines = rows.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeFailure(row)]);
+    yield writeCsvRows(lines, delimiter);
+  }
+}

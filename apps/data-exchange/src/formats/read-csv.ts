@@ -1,0 +1,84 @@
+import type { Readable } from 'node:stream';
+import { CsvReader, type FileRecord } from './csv-reader';
+import type { CsvFormat } from './file-format';
+import { unguard } from './formula-guard';
+import { decodeText } from './text-stream';
+
+/** Why a record cannot be taken as it stands, beside what the reader finds. */
+export type RowFaultReason = NonNullable<FileRecord['fault']> | 'too-many-cells' | 'invalid-bytes';
+
+/** A data row of a file: its cells are in the order of the header and may be fewer. */
+export interface FileRow {
+  number: number;
+  cells: string[];
+  fault?: RowFaultReason;
+}
+
+export interface FileRows {
+  /** Names of the columns; each is there once. */
+  headers: string[];
+  /** Rows in pieces, in their order. */
+  rows: AsyncGenerator<FileRow[]>;
+  /** Bytes of the file that are read. */
+  bytesRead(): number;
+}
+
+/** Opens a text file as rows below a header. Nothing of it is kept but the piece that is being read. */
+export async function readCsv(bytes: Readable, format: CsvFormat): Promise<FileRows> {
+  let bytesRead = 0;
+  bytes.on('data', (chunk: Buffer) => {
+    bytesRead += chunk.length;
+  });
+  bytes.pause();
+  const pieces = recordPieces(bytes, format);
+  let first = await pieces.next();
+  while (!first.done && first.value.length === 0) first = await pieces.next();
+  const [header, ...rest] = first.done ? [] : first.value;
+  const headers = uniqueHeaders((header?.cells ?? []).map(unguard));
+  return { headers, rows: dataRows(rest, pieces, headers.length, format), bytesRead: () => bytesRead };
+}
+
+async function* recordPieces(bytes: Readable, format: CsvFormat): AsyncGenerator<FileRecord[]> {
+  const reader = new CsvReader(format);
+  try {
+    for await (const text of decodeText(bytes, format.encoding)) yield reader.push(text);
+    yield reader.end();
+  } finally {
+    bytes.destroy();
+  }
+}
+
+async function* dataRows(
+  rest: FileRecord[],
+  pieces: AsyncGenerator<FileRecord[]>,
+  columns: number,
+  { hasInvalidBytes }: CsvFormat,
+): AsyncGenerator<FileRow[]> {
+  const toRow = (record: FileRecord): FileRow => {
+    const row: FileRow = record;
+    row.cells = record.cells.map(unguard);
+    if (row.fault) return row;
+    if (record.cells.length > columns) row.fault = 'too-many-cells';
+    else if (hasInvalidBytes && record.cells.some((cell) => cell.includes('\ufffd')))
+      row.fault = 'invalid-bytes';
+    return row;
+  };
+  try {
+    if (rest.length > 0) yield rest.map(toRow);
+    for await (const records of pieces) if (records.length > 0) yield records.map(toRow);
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+/** Silences, row 71: a header that appears twice gets ` (2)`; one without a name gets its position. */
+export function uniqueHeaders(headers: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return headers.map((header, index) => {
+    const name = header.trim() || `Column ${index + 1}`;
+    let unique = name;
+    for (let count = 2; taken.has(unique); count++) unique = `${name} (${count})`;
+    taken.add(unique);
+    return unique;
+  });
+}

@@ -1,0 +1,48 @@
+import { PassThrough } from 'node:stream';
+import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
+import { writeCsvRows, type Cell } from './csv-writer';
+import { writeXlsx } from './xlsx-writer';
+
+export interface FileColumn {
+  property: string;
+  header: string;
+  type: string;
+}
+
+const BOM = Buffer.from('efbbbf', 'hex');
+
+/** Writes rows as a file of a format, piece by piece. */
+export function writeFile(
+  format: ExportFormat,
+  columns: readonly FileColumn[],
+  pieces: AsyncIterable<Cell[][]>,
+): AsyncIterable<Buffer> {
+  switch (format) {
+    case 'csv':
+      return writeCsv(columns, pieces);
+    case 'json':
+      return writeJsonLines(columns, pieces);
+    case 'xlsx':
+      return writeXlsx(columns, pieces, new PassThrough());
+  }
+}
+
+/** Silences, row 33: UTF-8 with a byte order mark, which is what makes spreadsheets read it as UTF-8. */
+async function* writeCsv(
+  columns: readonly FileColumn[],
+  pieces: AsyncIterable<Cell[][]>,
+): AsyncGenerator<Buffer> {
+  yield BOM;
+  yield Buffer.from(writeCsvRows([columns.map(({ header }) => header)]));
+  for await (const rows of pieces) yield Buffer.from(writeCsvRows(rows));
+}
+
+async function* writeJsonLines(
+  columns: readonly FileColumn[],
+  pieces: AsyncIterable<Cell[][]>,
+): AsyncGenerator<Buffer> {
+  const names = columns.map(({ property }) => JSON.stringify(property));
+  const line = (row: Cell[]): string =>
+    `{${names.map((name, index) => `${name}:${JSON.stringify(row[index] ?? null)}`).join(',')}}\n`;
+  for await (const rows of pieces) yield Buffer.from(rows.map(line).join(''));
+}

@@ -1,0 +1,31 @@
+import type { BlobStore } from '@plinth/runtime/blob-store';
+import { UnreadableFile } from '../formats/csv-reader';
+import { readCsv, type FileRows } from '../formats/read-csv';
+import { fileUnreadable } from '../domain/problems';
+import type { ImportJob } from '../store/import-store';
+
+/** Opens the uploaded file of a job as rows. @throws Problem `import-file-unreadable`. */
+export async function openRows(
+  job: Pick<ImportJob, 'blobKey' | 'format'>,
+  blobs: BlobStore,
+): Promise<FileRows> {
+  const { format } = job;
+  if (format.kind !== 'csv') throw fileUnreadable('Workbooks are not read yet.');
+  try {
+    const file = await readCsv(await blobs.get(job.blobKey), format);
+    return { ...file, rows: translated(file.rows) };
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+async function* translated<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+const toProblem = (error: unknown): unknown =>
+  error instanceof UnreadableFile ? fileUnreadable(error.message) : error;

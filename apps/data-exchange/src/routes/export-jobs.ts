@@ -1,0 +1,124 @@
+import type { Api } from '@plinth/conventions/api';
+import { accepted, events, file, noContent } from '@plinth/conventions/reply';
+import {
+  cancelExportJob,
+  createExportJob,
+  downloadExport,
+  fileTypes,
+  getExportJob,
+  listExportJobs,
+  watchExportJob,
+} from '@plinth/contracts/data-exchange/endpoints';
+import { parseSelection } from '@plinth/kernel/list-query';
+import { invalid } from '@plinth/kernel/problem';
+import { newId } from '@plinth/kernel/uuid';
+import type { Deps } from '../compose';
+import { requirePermission, type Definition } from '../domain/definition';
+import { withoutBrackets } from '../domain/export-job';
+import { definitionUnknown, exportNotReady } from '../domain/problems';
+import { progressEvents } from '../domain/progress';
+import type { ExportJob } from '../store/export-store';
+
+type Needs = Pick<Deps, 'owners' | 'exports' | 'starter' | 'blobs' | 'clock'>;
+
+export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clock }: Needs): void {
+  api.on(listExportJobs, async ({ list, tenantId }) => {
+    const { rows, totalCount } = await exports.list(tenantId, list);
+    return list.toPage(rows, totalCount, toResponse, ({ createdAt, id }) => [createdAt.toISOString(), id]);
+  });
+
+  api.on(createExportJob, async ({ body, caller }) => {
+    const definition = await owners.find(body.definitionName);
+    if (!definition?.exportable) throw definitionUnknown(body.definitionName);
+    requirePermission(caller, definition.permission);
+    const selection = {
+      sort: body.sort ?? null,
+      filter: withoutBrackets('filter', body.filter),
+      presets: withoutBrackets('presets', body.presets),
+      search: body.search ?? null,
+    };
+    const fields = selectFields(definition, body.selectedFields ?? []);
+    parseSelection(selection, definition.listRules);
+    await starter.requireReady();
+    const job = await exports.insert({
+      tenantId: caller.tenantId,
+      id: newId(),
+      definitionName: definition.name,
+      permission: definition.permission,
+      format: body.format,
+      request: { fields, includeId: body.includeIdForImport, selection },
+      caller: { ...caller, operationId: undefined },
+      createdBy: caller.userId,
+      createdAt: clock.now(),
+      operationId: caller.operationId ?? null,
+    });
+    await starter.startExport(job);
+    return accepted(toResponse(job), `/exports/jobs/${job.id}`);
+  });
+
+  api.on(getExportJob, async ({ params, tenantId }) => toResponse(await exports.get(tenantId, params.jobId)));
+
+  api.on(cancelExportJob, async ({ params, tenantId }) => {
+    await exports.cancel(tenantId, params.jobId, clock.now());
+    return noContent();
+  });
+
+  api.on(watchExportJob, async ({ params, tenantId, signal }) => {
+    await exports.get(tenantId, params.jobId);
+    const read = async () => {
+      const job = await exports.get(tenantId, params.jobId);
+      return {
+        status: job.status,
+        isFinal: ['Completed', 'Failed'].includes(job.status),
+        rowsDone: job.rowsDone,
+        rowsFailed: 0,
+        startedAt: job.createdAt,
+        endedAt: job.completedAt,
+        share: null,
+      };
+    };
+    return events(progressEvents(read, clock, signal));
+  });
+
+  api.on(downloadExport, async ({ params, caller, tenantId }) => {
+    const job = await exports.get(tenantId, params.jobId);
+    requirePermission(caller, job.permission);
+    if (job.status !== 'Completed' || job.blobKey === null) throw exportNotReady(job.status);
+    return file({
+      content: await blobs.get(job.blobKey),
+      name: job.fileName!,
+      type: fileTypes[job.format],
+      sizeBytes: job.fileSizeBytes!,
+    });
+  });
+}
+
+/** Silences, row 33: none selected is all; an unknown field is refused. */
+export function selectFields({ fields }: Definition, selected: readonly string[]): string[] {
+  const known = fields.map(({ propertyPath }) => propertyPath);
+  if (selected.length === 0) return known;
+  const unknown = selected.flatMap((property, index) => (known.includes(property) ? [] : [index]));
+  if (unknown.length > 0) {
+    const errors = Object.fromEntries(unknown.map((index) => [`selectedFields[${index}]`, 'Enum' as const]));
+    throw invalid(errors, `There is no field "${selected[unknown[0]!]}".`);
+  }
+  const repeated = selected.findIndex((property, index) => selected.indexOf(property) !== index);
+  if (repeated >= 0)
+    throw invalid(
+      { [`selectedFields[${repeated}]`]: 'Unique' },
+      `"${selected[repeated]}" is selected twice.`,
+    );
+  return [...selected];
+}
+
+const toResponse = (job: ExportJob) => ({
+  id: job.id,
+  definitionName: job.definitionName,
+  format: job.format,
+  status: job.status as 'Queued' | 'Exporting' | 'Completed' | 'Failed',
+  rowCount: job.rowCount,
+  fileName: job.fileName,
+  errorMessage: job.errorMessage,
+  createdAt: job.createdAt,
+  completedAt: job.completedAt,
+});

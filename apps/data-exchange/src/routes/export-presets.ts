@@ -1,0 +1,37 @@
+import type { Api } from '@plinth/conventions/api';
+import { created, noContent } from '@plinth/conventions/reply';
+import {
+  deleteExportPreset,
+  listExportPresets,
+  saveExportPreset,
+} from '@plinth/contracts/data-exchange/endpoints';
+import type { Deps } from '../compose';
+import { definitionNotFound, definitionUnknown, exportPresetNotFound } from '../domain/problems';
+import { selectFields } from './export-jobs';
+
+export function mountExportPresets(api: Api, { owners, presets }: Pick<Deps, 'owners' | 'presets'>): void {
+  const requireDefinition = async (name: string) => {
+    if (!(await owners.find(name))?.exportable) throw definitionNotFound(name);
+  };
+
+  api.on(listExportPresets, async ({ params, caller }) => {
+    await requireDefinition(params.name);
+    return presets.list(caller, params.name);
+  });
+
+  api.on(saveExportPreset, async ({ body, caller }) => {
+    const definition = await owners.find(body.definitionName);
+    if (!definition?.exportable) throw definitionUnknown(body.definitionName);
+    if (body.selectedFields.length > 0) selectFields(definition, body.selectedFields);
+    const { isNew } = await presets.save(caller, body);
+    if (!isNew) return noContent();
+    return created(body, `/exports/presets/${encodeURIComponent(body.definitionName)}`);
+  });
+
+  api.on(deleteExportPreset, async ({ params, caller }) => {
+    await requireDefinition(params.name);
+    if (!(await presets.remove(caller, params.name, params.preset)))
+      throw exportPresetNotFound(params.name, params.preset);
+    return noContent();
+  });
+}

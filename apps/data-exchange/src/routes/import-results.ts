@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream';
+import type { Api } from '@plinth/conventions/api';
+import { file, noContent } from '@plinth/conventions/reply';
+import {
+  downloadCorrectionFile,
+  fileTypes,
+  getImportReport,
+} from '@plinth/contracts/data-exchange/endpoints';
+import { REPORT_ROW_ERRORS_MAX, type ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Deps } from '../compose';
+import { requirePermission } from '../domain/definition';
+import { requireState } from '../domain/import-job';
+import { correctionFile } from '../formats/correction-file';
+import type { CsvFormat } from '../formats/file-format';
+import { encodeText } from '../formats/text-stream';
+import type { ImportStore, StoredFailedRow } from '../store/import-store';
+import { toReport } from './import-response';
+
+const ROWS_AT_ONCE = 1_000;
+const NEVER_RAN = 'cancelled before it ran';
+
+export function mountImportResults(api: Api, { imports }: Pick<Deps, 'imports'>): void {
+  const endedJob = async (caller: Caller, jobId: string) => {
+    const job = await imports.get(caller.tenantId, jobId);
+    requirePermission(caller, job.permission);
+    requireState(
+      'read its report',
+      job.executedAt === null && job.status === 'Cancelled' ? NEVER_RAN : job.status,
+    );
+    return job;
+  };
+
+  api.on(getImportReport, async ({ params, caller }) => {
+    const job = await endedJob(caller, params.jobId);
+    const rowErrors = await imports.failedRows(job.tenantId, job.id, 0, REPORT_ROW_ERRORS_MAX);
+    const duration =
+      job.executedAt && job.completedAt ? job.completedAt.getTime() - job.executedAt.getTime() : 0;
+    return toReport(job.id, job.status as ImportJobStatus, job, duration, rowErrors);
+  });
+
+  api.on(downloadCorrectionFile, async ({ params, caller }) => {
+    const job = await endedJob(caller, params.jobId);
+    const [first] = await imports.failedRows(job.tenantId, job.id, 0, 1);
+    if (!first) return noContent();
+    const format = job.format as CsvFormat;
+    const text = correctionFile(job.headers ?? [], format, failedRows(imports, job.tenantId, job.id));
+    const isTabbed = format.delimiter === '\t';
+    return file({
+      content: Readable.from(text).pipe(encodeText(format)),
+      name: correctionFileName(job.originalFileName, isTabbed ? 'tsv' : 'csv'),
+      type: isTabbed ? fileTypes.tsv : fileTypes.csv,
+    });
+  });
+}
+
+async function* failedRows(
+  imports: ImportStore,
+  tenantId: string,
+  jobId: string,
+): AsyncGenerator<StoredFailedRow[]> {
+  let after = 0;
+  for (;;) {
+    const rows = await imports.failedRows(tenantId, jobId, after, ROWS_AT_ONCE);
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1)!.rowNumber;
+  }
+}
+
+const correctionFileName = (uploaded: string, extension: string): string =>
+  `${uploaded.replace(/\.[^.]{1,5}$/, '')}_errors.${extension}`;

@@ -1,0 +1,80 @@
+import type { Api } from '@plinth/conventions/api';
+import { created, events, noContent } from '@plinth/conventions/reply';
+import {
+  cancelImport,
+  getImport,
+  getImportFormat,
+  listImports,
+  uploadImport,
+  watchImport,
+} from '@plinth/contracts/data-exchange/endpoints';
+import type { Deps } from '../compose';
+import { isFinal, requireState } from '../domain/import-job';
+import { progressEvents } from '../domain/progress';
+import { receiveUpload } from './receive-upload';
+import { toImportResponse } from './import-response';
+
+type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'blobs' | 'clock'>;
+
+export function mountImports(api: Api, deps: Needs): void {
+  const { imports, blobs, clock } = deps;
+
+  api.on(listImports, async ({ list, tenantId }) => {
+    const { rows, totalCount } = await imports.list(tenantId, list);
+    return list.toPage(rows, totalCount, toImportResponse, ({ createdAt, id }) => [
+      createdAt.toISOString(),
+      id,
+    ]);
+  });
+
+  api.on(uploadImport, async ({ request, caller }) => {
+    const job = await imports.insert(await receiveUpload(request, caller, deps));
+    return created(toImportResponse(job), `/imports/${job.id}`);
+  });
+
+  api.on(getImport, async ({ params, tenantId }) =>
+    toImportResponse(await imports.get(tenantId, params.jobId)),
+  );
+
+  api.on(getImportFormat, async ({ params, tenantId }) => {
+    const { format } = await imports.get(tenantId, params.jobId);
+    const isText = format.kind === 'csv';
+    return {
+      kind: format.kind,
+      encoding: isText ? format.encoding : null,
+      hasByteOrderMark: isText ? format.hasByteOrderMark : null,
+      delimiter: isText ? format.delimiter : null,
+      sheets: null,
+    };
+  });
+
+  api.on(cancelImport, async ({ params, tenantId }) => {
+    const { jobId } = params;
+    const job = await imports.get(tenantId, jobId);
+    requireState('cancel', job.status);
+    const now = clock.now();
+    if (job.status !== 'Executing' && (await imports.cancelBefore(tenantId, jobId, now))) {
+      await blobs.delete(job.blobKey);
+      return noContent();
+    }
+    await imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: now });
+    return noContent();
+  });
+
+  api.on(watchImport, async ({ params, tenantId, signal }) => {
+    await imports.get(tenantId, params.jobId);
+    const read = async () => {
+      const job = await imports.get(tenantId, params.jobId);
+      return {
+        status: job.status,
+        isFinal: isFinal(job.status),
+        rowsDone: job.totalRows,
+        rowsFailed: job.failedRows,
+        startedAt: job.executedAt,
+        endedAt: job.completedAt,
+        share: job.fileSizeBytes > 0 ? Math.min(1, job.bytesDone / job.fileSizeBytes) : null,
+      };
+    };
+    return events(progressEvents(read, clock, signal));
+  });
+}

@@ -1,0 +1,191 @@
+import type { ListRequest } from '@plinth/conventions/paging';
+import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { ExportRequest } from '../domain/export-job';
+import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
+import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
+
+export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'fileSizeBytes'> & {
+  request: ExportRequest;
+  caller: Caller;
+  format: ExportFormat;
+  fileSizeBytes: number | null;
+};
+
+export type NewExportJob = Pick<
+  ExportJob,
+  | 'tenantId'
+  | 'id'
+  | 'definitionName'
+  | 'permission'
+  | 'format'
+  | 'request'
+  | 'caller'
+  | 'createdBy'
+  | 'createdAt'
+  | 'operationId'
+>;
+
+export interface WrittenFile {
+  blobKey: string;
+  fileName: string;
+  sizeBytes: number;
+  sha256: string;
+  rowCount: number;
+  at: Date;
+}
+
+export interface ExportStore {
+  /** Creates a job; a repeated operation is answered with the job it made first. */
+  insert(job: NewExportJob): Promise<ExportJob>;
+  /** @throws Problem `export-job-not-found`. */
+  get(tenantId: string, id: string): Promise<ExportJob>;
+  list(tenantId: string, list: ListRequest): Promise<{ rows: ExportJob[]; totalCount: number | null }>;
+  /** The job that is to be worked on now; undefined when it has ended. */
+  begin(tenantId: string, id: string): Promise<ExportJob | undefined>;
+  noteProgress(tenantId: string, id: string, rowsDone: number): Promise<{ isCancelled: boolean }>;
+  complete(tenantId: string, id: string, file: WrittenFile): Promise<void>;
+  fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
+  /** @throws Problem `export-already-ended`. */
+  cancel(tenantId: string, id: string, at: Date): Promise<void>;
+  overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
+  noteStart(tenantId: string, id: string, at: Date): Promise<void>;
+}
+
+const RUNNING = ['Queued', 'Exporting'];
+
+export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): ExportStore {
+  const get: ExportStore['get'] = (tenantId, id) =>
+    db.inTenant(tenantId, async (tx) => {
+      const row = await tx.exportJob.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      if (!row) throw exportJobNotFound(id);
+      return toJob(row);
+    });
+  /** Changes a job that has not ended; answers whether it had not. */
+  const changeRunning = async (
+    tenantId: string,
+    id: string,
+    data: Prisma.ExportJobUpdateManyMutationInput,
+  ): Promise<boolean> => {
+    const where = { tenantId, id, status: { in: RUNNING } };
+    const { count } = await db.inTenant(tenantId, (tx) => tx.exportJob.updateMany({ where, data }));
+    return count > 0;
+  };
+
+  return {
+    get,
+
+    async insert({ request, caller, ...job }) {
+      try {
+        return await db.inTenant(job.tenantId, async (tx) =>
+          toJob(
+            await tx.exportJob.create({
+              data: { ...job, status: 'Queued', request: request as object, caller: caller as object },
+            }),
+          ),
+        );
+      } catch (error) {
+        const { tenantId, operationId } = job;
+        if (!operationId || !isUniqueViolation(error, 'operation_id')) throw error;
+        return db.inTenant(tenantId, async (tx) =>
+          toJob(
+            await tx.exportJob.findUniqueOrThrow({
+              where: { tenantId_operationId: { tenantId, operationId } },
+            }),
+          ),
+        );
+      }
+    },
+
+    list: (tenantId, list) => {
+      const selection = { AND: [{ tenantId }, toWhere(list, [])] };
+      const after = list.after ? toAfter(list.sort, list.after, ['createdAt']) : {};
+      return db.inTenant(tenantId, async (tx) => ({
+        rows: (
+          await tx.exportJob.findMany({
+            where: { AND: [selection, after] },
+            orderBy: toOrderBy(list.sort),
+            take: list.limit,
+            skip: list.offset,
+          })
+        ).map(toJob),
+        totalCount: list.wantsTotalCount ? await tx.exportJob.count({ where: selection }) : null,
+      }));
+    },
+
+    async begin(tenantId, id) {
+      const isRunning = await changeRunning(tenantId, id, {
+        status: 'Exporting',
+        rowsDone: 0,
+        progressAt: new Date(),
+      });
+      return isRunning ? get(tenantId, id) : undefined;
+    },
+
+    async noteProgress(tenantId, id, rowsDone) {
+      await changeRunning(tenantId, id, { rowsDone, progressAt: new Date() });
+      return { isCancelled: (await get(tenantId, id)).cancelRequestedAt !== null };
+    },
+
+    async complete(tenantId, id, { blobKey, fileName, sizeBytes, sha256, rowCount, at }) {
+      await changeRunning(tenantId, id, {
+        status: 'Completed',
+        blobKey,
+        fileName,
+        fileSizeBytes: BigInt(sizeBytes),
+        sha256,
+        rowCount,
+        rowsDone: rowCount,
+        completedAt: at,
+      });
+    },
+
+    async fail(tenantId, id, reason, at) {
+      await changeRunning(tenantId, id, { status: 'Failed', errorMessage: reason, completedAt: at });
+    },
+
+    async cancel(tenantId, id, at) {
+      const wasRunning = await changeRunning(tenantId, id, {
+        status: 'Failed',
+        errorMessage: 'The export was cancelled.',
+        cancelRequestedAt: at,
+        completedAt: at,
+      });
+      if (!wasRunning) throw exportAlreadyEnded((await get(tenantId, id)).status);
+    },
+
+    overdue: (silentSince) =>
+      db.inPlatform((tx) =>
+        tx.exportJob.findMany({
+          where: {
+            status: { in: RUNNING },
+            OR: [
+              { startedAt: null },
+              {
+                startedAt: { lt: silentSince },
+                OR: [{ progressAt: null }, { progressAt: { lt: silentSince } }],
+              },
+            ],
+          },
+          select: { tenantId: true, id: true },
+          take: 100,
+        }),
+      ),
+
+    noteStart: async (tenantId, id, at) => {
+      await db.inTenant(tenantId, (tx) =>
+        tx.exportJob.updateMany({ where: { tenantId, id }, data: { startedAt: at } }),
+      );
+    },
+  };
+}
+
+const toJob = (row: ExportJobRow): ExportJob => ({
+  ...row,
+  request: row.request as unknown as ExportRequest,
+  caller: row.caller as unknown as Caller,
+  format: row.format as ExportFormat,
+  fileSizeBytes: row.fileSizeBytes === null ? null : Number(row.fileSizeBytes),
+});

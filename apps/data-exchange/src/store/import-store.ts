@@ -1,0 +1,299 @@
+import type { ListRequest } from '@plinth/conventions/paging';
+import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { FailedRow } from '../domain/failed-row';
+import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
+import type { ColumnMapping } from '../domain/mapping';
+import { importJobNotFound } from '../domain/problems';
+import type { FileFormat } from '../formats/file-format';
+import type { ImportJob as ImportJobRow, Prisma } from '../generated/client';
+
+export interface ImportOptions {
+  mode: 'insert' | 'update' | 'upsert';
+  onError: 'continue' | 'abort';
+}
+
+export type ImportJob = Omit<
+  ImportJobRow,
+  'format' | 'headers' | 'mappings' | 'options' | 'caller' | 'fileSizeBytes' | 'bytesDone'
+> & {
+  format: FileFormat;
+  headers: string[] | null;
+  mappings: ColumnMapping[] | null;
+  options: Partial<ImportOptions>;
+  caller: Caller | null;
+  fileSizeBytes: number;
+  bytesDone: number;
+};
+
+export type NewImportJob = Pick<
+  ImportJob,
+  | 'tenantId'
+  | 'id'
+  | 'definitionName'
+  | 'permission'
+  | 'originalFileName'
+  | 'mimeType'
+  | 'fileSizeBytes'
+  | 'sha256'
+  | 'blobKey'
+  | 'format'
+  | 'createdBy'
+  | 'createdAt'
+>;
+
+/** A failed row together with what it held. */
+export interface StoredFailedRow extends FailedRow {
+  cells: string[];
+}
+
+export interface BatchNote {
+  number: number;
+  counts: RowCounts;
+  failedRows: readonly StoredFailedRow[];
+  bytesDone: number;
+}
+
+export interface ImportStore {
+  insert(job: NewImportJob): Promise<ImportJob>;
+  find(tenantId: string, id: string): Promise<ImportJob | undefined>;
+  /** @throws Problem `import-job-not-found`. */
+  get(tenantId: string, id: string): Promise<ImportJob>;
+  list(tenantId: string, list: ListRequest): Promise<{ rows: ImportJob[]; totalCount: number | null }>;
+  /** Changes a job that is in a state for this step. @throws Problem `import-in-wrong-state`. */
+  advance(
+    tenantId: string,
+    id: string,
+    step: ImportStep,
+    change: Prisma.ImportJobUpdateManyMutationInput,
+  ): Promise<ImportJob>;
+  /** Ends a job that does not execute yet; answers whether it did not. */
+  cancelBefore(tenantId: string, id: string, at: Date): Promise<boolean>;
+  /**
+   * Counts a batch, once however often it is noted, and keeps its failed rows.
+   * Answers whether somebody asked to cancel.
+   */
+  noteBatch(tenantId: string, id: string, note: BatchNote): Promise<{ isCancelled: boolean }>;
+  /** Ends a job that executes; later attempts change nothing. */
+  finish(
+    tenantId: string,
+    id: string,
+    end: {
+      status: ImportJobStatus;
+      counts?: RowCounts;
+      failedRows?: readonly StoredFailedRow[];
+      errorMessage?: string;
+      at: Date;
+    },
+  ): Promise<void>;
+  /** Failed rows after a row number, in their order. */
+  failedRows(tenantId: string, id: string, after: number, take: number): Promise<StoredFailedRow[]>;
+  savedMapping(tenantId: string, definitionName: string, headerHash: string): Promise<ColumnMapping[]>;
+  saveMapping(
+    tenantId: string,
+    definitionName: string,
+    headerHash: string,
+    mappings: ColumnMapping[],
+  ): Promise<void>;
+  /** Jobs of all tenants that should run and may not: never started, or silent since. */
+  overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
+  /** Notes that Temporal was asked to run the job. */
+  noteStart(tenantId: string, id: string, at: Date): Promise<void>;
+}
+
+export function importStore(db: TenantDatabase<Prisma.TransactionClient>): ImportStore {
+  const find: ImportStore['find'] = (tenantId, id) =>
+    db.inTenant(tenantId, async (tx) => {
+      const row = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? toJob(row) : undefined;
+    });
+  const get: ImportStore['get'] = async (tenantId, id) => {
+    const job = await find(tenantId, id);
+    if (!job) throw importJobNotFound(id);
+    return job;
+  };
+
+  return {
+    find,
+    get,
+
+    insert: ({ format, ...job }) =>
+      db.inTenant(job.tenantId, async (tx) =>
+        toJob(
+          await tx.importJob.create({
+            data: { ...job, status: 'Created', format: format as object, options: {} },
+          }),
+        ),
+      ),
+
+    list: (tenantId, list) => {
+      const selection = { AND: [{ tenantId }, toWhere(list, [])] };
+      const after = list.after ? toAfter(list.sort, list.after, ['createdAt']) : {};
+      return db.inTenant(tenantId, async (tx) => ({
+        rows: (
+          await tx.importJob.findMany({
+            where: { AND: [selection, after] },
+            orderBy: toOrderBy(list.sort),
+            take: list.limit,
+            skip: list.offset,
+          })
+        ).map(toJob),
+        totalCount: list.wantsTotalCount ? await tx.importJob.count({ where: selection }) : null,
+      }));
+    },
+
+    async advance(tenantId, id, step, change) {
+      const changed = await db.inTenant(tenantId, async (tx) => {
+        const where = { tenantId, id, status: { in: [...statesFor(step)] } };
+        const { count } = await tx.importJob.updateMany({ where, data: change });
+        if (count === 0) return undefined;
+        return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
+      });
+      if (changed) return changed;
+      const job = await get(tenantId, id);
+      requireState(step, job.status);
+      throw new Error('The job changed its state twice in between.');
+    },
+
+    async cancelBefore(tenantId, id, at) {
+      const where = { tenantId, id, status: { in: ['Created', 'Previewed', 'Mapped'] } };
+      const data = { status: 'Cancelled', completedAt: at };
+      const { count } = await db.inTenant(tenantId, (tx) => tx.importJob.updateMany({ where, data }));
+      return count > 0;
+    },
+
+    noteBatch: (tenantId, id, { number, counts, failedRows, bytesDone }) =>
+      db.inTenant(tenantId, async (tx) => {
+        const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
+          COUNT_BATCH,
+          tenantId,
+          id,
+          number,
+          counts.totalRows,
+          counts.insertedRows,
+          counts.updatedRows,
+          counts.skippedRows,
+          counts.failedRows,
+          BigInt(bytesDone),
+        );
+        if (job && failedRows.length > 0) await keepFailedRows(tx, tenantId, id, failedRows);
+        if (job) return { isCancelled: job.cancelled };
+        const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id } } });
+        return { isCancelled: stored?.cancelRequestedAt != null };
+      }),
+
+    finish: (tenantId, id, { status, counts, failedRows, errorMessage, at }) =>
+      db.inTenant(tenantId, async (tx) => {
+        const { count } = await tx.importJob.updateMany({
+          where: { tenantId, id, status: 'Executing' },
+          data: {
+            status,
+            completedAt: at,
+            ...counts,
+            ...(errorMessage === undefined ? {} : { errorMessage }),
+          },
+        });
+        if (count > 0 && failedRows && failedRows.length > 0)
+          await keepFailedRows(tx, tenantId, id, failedRows);
+      }),
+
+    failedRows: (tenantId, jobId, after, take) =>
+      db.inTenant(tenantId, async (tx) => {
+        const rows = await tx.importFailedRow.findMany({
+          where: { tenantId, jobId, rowNumber: { gt: after } },
+          orderBy: { rowNumber: 'asc' },
+          take,
+        });
+        return rows.map(({ rowNumber, kind, details, cells }) => ({
+          rowNumber,
+          kind: kind as FailedRow['kind'],
+          details: details as unknown as FailedRow['details'],
+          cells: cells as string[],
+        }));
+      }),
+
+    savedMapping: (tenantId, definitionName, headerHash) =>
+      db.inTenant(tenantId, async (tx) => {
+        const row = await tx.savedMapping.findUnique({
+          where: { tenantId_definitionName_headerHash: { tenantId, definitionName, headerHash } },
+        });
+        return (row?.mappings ?? []) as unknown as ColumnMapping[];
+      }),
+
+    saveMapping: (tenantId, definitionName, headerHash, mappings) =>
+      db.inTenant(tenantId, async (tx) => {
+        const key = { tenantId, definitionName, headerHash };
+        const data = { mappings: mappings as unknown as Prisma.InputJsonValue, savedAt: new Date() };
+        await tx.savedMapping.upsert({
+          where: { tenantId_definitionName_headerHash: key },
+          create: { ...key, ...data },
+          update: data,
+        });
+      }),
+
+    overdue: (silentSince) =>
+      db.inPlatform((tx) =>
+        tx.importJob.findMany({
+          where: {
+            status: 'Executing',
+            OR: [
+              { startedAt: null },
+              {
+                startedAt: { lt: silentSince },
+                OR: [{ progressAt: null }, { progressAt: { lt: silentSince } }],
+              },
+            ],
+          },
+          select: { tenantId: true, id: true },
+          take: 100,
+        }),
+      ),
+
+    noteStart: async (tenantId, id, at) => {
+      await db.inTenant(tenantId, (tx) =>
+        tx.importJob.updateMany({ where: { tenantId, id }, data: { startedAt: at } }),
+      );
+    },
+  };
+}
+
+const COUNT_BATCH = `
+  UPDATE import_job SET
+    last_batch = $3::int, total_rows = total_rows + $4::int, inserted_rows = inserted_rows + $5::int,
+    updated_rows = updated_rows + $6::int, skipped_rows = skipped_rows + $7::int, failed_rows = failed_rows + $8::int,
+    bytes_done = GREATEST(bytes_done, $9::bigint), progress_at = now()
+  WHERE tenant_id = $1::uuid AND id = $2::uuid AND last_batch = $3::int - 1 AND status = 'Executing'
+  RETURNING cancel_requested_at IS NOT NULL AS cancelled`;
+
+const keepFailedRows = (
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  jobId: string,
+  rows: readonly StoredFailedRow[],
+): Promise<number> =>
+  tx.$executeRawUnsafe(
+    `INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
+     SELECT $1::uuid, $2::uuid, (r->>0)::int, r->>1, r->2, r->3 FROM jsonb_array_elements($3::jsonb) AS r
+     ON CONFLICT DO NOTHING`,
+    tenantId,
+    jobId,
+    JSON.stringify(
+      rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
+    ),
+  );
+
+/** jsonb takes no NUL and no half of a surrogate pair; what a file holds of them is shown as what it is. */
+const storable = (cell: string): string => cell.replaceAll('\0', '\u2400').toWellFormed();
+
+const toJob = (row: ImportJobRow): ImportJob => ({
+  ...row,
+  format: row.format as unknown as FileFormat,
+  headers: row.headers as string[] | null,
+  mappings: row.mappings as unknown as ColumnMapping[] | null,
+  options: row.options as Partial<ImportOptions>,
+  caller: row.caller as unknown as Caller | null,
+  fileSizeBytes: Number(row.fileSizeBytes),
+  bytesDone: Number(row.bytesDone),
+});

@@ -1,0 +1,98 @@
+import type { Close } from '@plinth/runtime/lifecycle';
+import type { Log } from '@plinth/runtime/log';
+import type { Temporal } from '@plinth/runtime/temporal';
+import { unavailable } from '@plinth/kernel/problem';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
+import type { ExportStore } from '../store/export-store';
+import type { ImportStore } from '../store/import-store';
+
+export interface JobKey {
+  tenantId: string;
+  id: string;
+}
+
+/** Has jobs worked off by Temporal. The job's row is the promise; a start that got lost is made up for. */
+export interface JobStarter {
+  /** @throws Problem `overloaded` while Temporal does not answer: then nothing should be promised. */
+  requireReady(): Promise<void>;
+  startImport(job: JobKey): Promise<void>;
+  startExport(job: JobKey): Promise<void>;
+  /** Starts what should run and does not. */
+  sweep(): Promise<void>;
+}
+
+const SILENCE_MILLISECONDS = 60_000;
+const READY_MILLISECONDS_MAX = 3_000;
+
+interface Parts {
+  config: { EXCHANGE_TASK_QUEUE: string };
+  temporal: Temporal;
+  imports: ImportStore;
+  exports: ExportStore;
+  log: Log;
+}
+
+export function jobStarter({ config, temporal, imports, exports, log }: Parts): JobStarter {
+  const start = async (workflow: string, { tenantId, id }: JobKey, noteStart: ImportStore['noteStart']) => {
+    const client = await temporal.client();
+    try {
+      await client.workflow.start(workflow, {
+        taskQueue: config.EXCHANGE_TASK_QUEUE,
+        workflowId: id,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        args: [tenantId, id],
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    await noteStart(tenantId, id, new Date());
+  };
+  const startLater = async (starting: Promise<void>, { id }: JobKey): Promise<void> => {
+    await starting.catch((error: unknown) =>
+      log.warn({ err: error, job: id }, 'a job could not be started; it will be'),
+    );
+  };
+  const startImport = (job: JobKey) => startLater(start('executeImport', job, imports.noteStart), job);
+  const startExport = (job: JobKey) => startLater(start('executeExport', job, exports.noteStart), job);
+
+  return {
+    async requireReady() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new Error('no answer')), READY_MILLISECONDS_MAX);
+      });
+      try {
+        await Promise.race([temporal.check(), late]);
+      } catch (error) {
+        throw unavailable('The server for long-running work does not answer; try again.', error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    startImport,
+    startExport,
+    async sweep() {
+      const silentSince = new Date(Date.now() - SILENCE_MILLISECONDS);
+      for (const job of await imports.overdue(silentSince)) await startImport(job);
+      for (const job of await exports.overdue(silentSince)) await startExport(job);
+    },
+  };
+}
+
+/** Sweeps now and then, for as long as the process lives. */
+export function sweepRegularly(starter: JobStarter, seconds: number, log: Log): Close {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= starter
+      .sweep()
+      .catch((error: unknown) => log.warn({ err: error }, 'could not look for jobs whose start was lost'))
+      .finally(() => {
+        running = undefined;
+      });
+  }, seconds * 1_000);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

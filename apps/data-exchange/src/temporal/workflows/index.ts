@@ -1,0 +1,2 @@
+export { executeExport } from './execute-export';
+export { executeImport } from './execute-import';

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { loadConfig } from '@plinth/runtime/config';
+import { Health, serveAdmin } from '@plinth/runtime/health';
+import { runProcess } from '@plinth/runtime/lifecycle';
+import { createLog } from '@plinth/runtime/log';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { compose } from './compose';
+import { DataExchangeConfig } from './config';
+import { createActivities } from './temporal/activities';
+import { startWorker } from './temporal/run-worker';
+
+const config = loadConfig(DataExchangeConfig, process.env);
+const log = createLog(config, 'data-exchange-worker');
+
+Runtime.install({
+  logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
+    log[level === 'ERROR' ? 'error' : 'warn']({ temporal: meta }, message),
+  ),
+});
+
+runProcess(log, async (onClose) => {
+  const deps = await compose(config, log, onClose);
+  const workflowBundle = { codePath: join(__dirname, 'workflows.js') };
+  onClose(startWorker({ config, log, workflowBundle, activities: createActivities(deps) }));
+  const health = new Health({ postgres: () => deps.pool.query('SELECT 1'), temporal: deps.temporal.check });
+  onClose((await serveAdmin(config, health, deps.metrics)).close);
+});

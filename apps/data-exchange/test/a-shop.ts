@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineExchange } from '@plinth/conventions/exchange/definition';
+import {
+  booleanField,
+  dateField,
+  enumField,
+  integerField,
+  numberField,
+  textField,
+  timestampField,
+} from '@plinth/conventions/exchange/fields';
+import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+import { protoPackages } from '@plinth/proto/packages';
+import { serveGrpc } from '@plinth/runtime/grpc';
+import { silentLog } from '@plinth/runtime/log';
+import { createPool } from '@plinth/runtime/postgres';
+import { TEST_KEYS } from '@plinth/testing/http';
+import { createTestDatabase } from '@plinth/testing/test-database';
+import { Client } from 'pg';
+
+const ownerTables = readFileSync(
+  join(__dirname, '../../../libs/conventions/src/exchange/owner-tables.sql'),
+  'utf8',
+);
+
+const article = `
+  CREATE TABLE article (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    code text COLLATE "C" NOT NULL,
+    title text NOT NULL CHECK (title <> 'unacceptable'),
+    stock bigint,
+    price numeric,
+    is_new boolean,
+    since date,
+    seen_at timestamptz,
+    kind text,
+    import_job_id uuid,
+    import_row integer,
+    PRIMARY KEY (tenant_id, id),
+    UNIQUE (tenant_id, code)
+  );
+  ALTER TABLE article ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE article FORCE ROW LEVEL SECURITY;
+  CREATE POLICY tenant ON article
+    USING (tenant_id = NULLIF(current_setting('plinth.tenant_id', true), '')::uuid)
+    WITH CHECK (tenant_id = NULLIF(current_setting('plinth.tenant_id', true), '')::uuid);`;
+
+export const articles = defineExchange({
+  name: 'Shop.Articles',
+  entityType: 'Article',
+  permission: 'Settings.Tenant.Manage',
+  importable: true,
+  table: 'article',
+  key: ['code'],
+  defaultSort: 'code',
+  searchable: ['title'],
+  fields: {
+    code: textField({
+      column: 'code',
+      header: 'Code',
+      required: true,
+      lengthMax: 20,
+      synonyms: ['sku', 'article number'],
+    }),
+    title: textField({
+      column: 'title',
+      header: 'Title',
+      required: true,
+      lengthMax: 100,
+      aliases: ['label'],
+    }),
+    stock: integerField({ column: 'stock', header: 'Stock', min: 0 }),
+    price: numberField({ column: 'price', header: 'Price' }),
+    isNew: booleanField({ column: 'is_new', header: 'New' }),
+    since: dateField({ column: 'since', header: 'Since' }),
+    seenAt: timestampField({ column: 'seen_at', header: 'Seen at' }),
+    kind: enumField({ column: 'kind', header: 'Kind', values: { Food: 'food', Book: 'book' } }),
+  },
+});
+
+const journal = defineExchange({ ...articles, name: 'Shop.Journal', importable: false });
+
+/** A service of some team that owns articles, on a database of its own. */
+export async function startShop() {
+  const database = await createTestDatabase('data-exchange');
+  const admin = new Client(database.adminUrl);
+  await admin.connect();
+  await admin.query(article + ownerTables);
+  const role = decodeURIComponent(new URL(database.url).username);
+  await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "${role}"`);
+  const pool = createPool(database.url, silentLog());
+  const service = serveExchange(protoPackages.exchange.v1.ExchangeOwner.service, [articles, journal], {
+    config: { CALLER_KEYS: TEST_KEYS },
+    log: silentLog(),
+    pool,
+  });
+  let server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [service]);
+  const { port } = server;
+  return {
+    address: `127.0.0.1:${port}`,
+    /** Everything stored, whoever it belongs to. */
+    rows: async (tenantId: string): Promise<{ code: string; title: string }[]> =>
+      (await admin.query('SELECT * FROM article WHERE tenant_id = $1 ORDER BY code', [tenantId])).rows,
+    query: (text: string, values: unknown[] = []) => admin.query(text, values),
+    /** Goes away and comes back under the same address. */
+    restart: async (whileAway: () => Promise<void>) => {
+      await server.close();
+      await whileAway();
+      server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: port }, [service]);
+    },
+    close: async () => {
+      await server.close();
+      await pool.end();
+      await admin.end();
+      await database.drop();
+    },
+  };
+}
+
+export type Shop = Awaited<ReturnType<typeof startShop>>;

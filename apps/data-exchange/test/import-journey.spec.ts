@@ -1,0 +1,266 @@
+import { aCaller } from '@plinth/testing/http';
+import {
+  importFile,
+  mappedImport,
+  reportOf,
+  startDataExchange,
+  upload,
+  type DataExchange,
+} from './start-data-exchange';
+
+describe('an import', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  it('goes from the upload to rows in the table of the service that owns them', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const uploaded = await upload(exchange, caller, 'Code,Title,Stock\nA1,Apple,3\nB2,"Bread, dark",\n');
+    expect(uploaded.status).toBe(201);
+    expect(uploaded.headers.get('location')).toBe(`/api/v1/imports/${uploaded.body.id}`);
+    expect(uploaded.body).toMatchObject({
+      definitionName: 'Shop.Articles',
+      originalFileName: 'articles.csv',
+      mimeType: 'text/csv',
+      status: 'Created',
+      completedAt: null,
+    });
+    const address = `/imports/${uploaded.body.id}`;
+
+    const { body: preview } = await http.post(`${address}/preview`);
+    expect(preview.headers).toEqual(['Code', 'Title', 'Stock']);
+    expect(preview.previewRows).toEqual([
+      ['A1', 'Apple', '3'],
+      ['B2', 'Bread, dark', ''],
+    ]);
+    expect(preview.suggestions).toEqual([
+      { sourceColumn: 'Code', targetProperty: 'code', confidence: 'Exact' },
+      { sourceColumn: 'Title', targetProperty: 'title', confidence: 'Exact' },
+      { sourceColumn: 'Stock', targetProperty: 'stock', confidence: 'Exact' },
+    ]);
+    expect(preview.fieldMetadata[0]).toEqual({
+      propertyPath: 'code',
+      clrTypeName: 'String',
+      displayName: 'Code',
+      description: null,
+      isRequired: true,
+    });
+
+    expect((await http.put(`${address}/mappings`, { mappings: preview.suggestions })).status).toBe(204);
+    const dry = await http.post(`${address}/dry-run`);
+    expect(dry.body).toMatchObject({
+      finalStatus: 'Completed',
+      totalRows: 2,
+      insertedRows: 2,
+      succeededRows: 2,
+    });
+    expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
+
+    const executed = await http.post(`${address}/execute`, '', {
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(executed.status).toBe(202);
+    expect(executed.headers.get('location')).toBe(`/api/v1${address}`);
+    const report = await reportOf(exchange, caller, uploaded.body.id);
+    expect(report).toMatchObject({
+      importJobId: uploaded.body.id,
+      finalStatus: 'Completed',
+      totalRows: 2,
+      succeededRows: 2,
+      insertedRows: 2,
+      updatedRows: 0,
+      failedRows: 0,
+      skippedRows: 0,
+      rowErrors: [],
+    });
+    expect(report.duration).toMatch(/^PT(\d+H)?(\d+M)?\d+(\.\d+)?S$/);
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([
+      { code: 'A1', title: 'Apple', stock: '3' },
+      { code: 'B2', title: 'Bread, dark', stock: null },
+    ]);
+    expect((await http.get(`${address}/correction-file`)).status).toBe(204);
+  });
+
+  it('hands the rows that failed back in a file that can be repaired and sent again', async () => {
+    const caller = aCaller();
+    const lines = [
+      'Code;Title;Stock;Remark',
+      'A1;Apfel;3;gut',
+      'B2;;5;grün',
+      'C3;Käse;viele;"a;b"',
+      'A1;Birne;1;x',
+      ';;;',
+    ];
+    const { jobId, report } = await importFile(exchange, caller, Buffer.from(lines.join('\r\n'), 'latin1'));
+
+    expect(report).toMatchObject({
+      finalStatus: 'PartiallyCompleted',
+      totalRows: 5,
+      succeededRows: 1,
+      failedRows: 4,
+    });
+    expect(
+      report.rowErrors.map(({ rowNumber, kind, errorCodes }: never) => [rowNumber, kind, errorCodes]),
+    ).toEqual([
+      [3, 'Validation', ['Service:Validation:NotEmptyValidator']],
+      [4, 'Conversion', ['Service:Conversion:Integer']],
+      [5, 'Identity', ['Service:Identity:DuplicateKey']],
+      [6, 'Validation', ['Service:Validation:NotEmptyValidator']],
+    ]);
+    expect(report.rowErrors[1].message).toContain('Stock');
+    expect(report.rowErrors[1].message).toContain('viele');
+    expect(report.rowErrors[2].message).toContain('Row 2');
+
+    const file = await exchange.as(caller).get(`/imports/${jobId}/correction-file`);
+    expect(file.headers.get('content-type')).toBe('application/octet-stream');
+    expect(file.headers.get('content-disposition')).toContain('articles_errors.csv');
+    const bytes = await rawCorrectionFile(exchange, caller, jobId);
+    const text = bytes.toString('latin1');
+    expect(text.split('\r\n')[0]).toBe('Code;Title;Stock;Remark;_Errors');
+    expect(text.split('\r\n')[1]).toMatch(/^B2;;5;grün;/);
+    expect(text).toContain('"a;b"');
+
+    const repaired = text
+      .replace('B2;;', 'B2;Brot;')
+      .replace(';viele;', ';12;')
+      .replace('A1;Birne;', 'D4;Birne;')
+      .replace(/\r\n;;;;.*/s, '');
+    const again = await importFile(exchange, caller, Buffer.from(repaired, 'latin1'));
+    expect(again.report).toMatchObject({ finalStatus: 'Completed', insertedRows: 3, failedRows: 0 });
+    expect((await exchange.shop.rows(caller.tenantId)).map(({ title }) => title)).toEqual([
+      'Apfel',
+      'Brot',
+      'Käse',
+      'Birne',
+    ]);
+  });
+
+  it('reports updates where the rows are known, also where nothing differs', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title\nA1,Apple\n');
+    const { report } = await importFile(exchange, caller, 'code,title\nA1,Apple\n');
+
+    expect(report).toMatchObject({ insertedRows: 0, updatedRows: 1, succeededRows: 1 });
+  });
+
+  it('takes every type, and says what a cell is not', async () => {
+    const caller = aCaller();
+    const header = 'code,title,stock,price,new,since,seen at,kind\n';
+    const good = 'A,a,1,12345678901234567890.5,yes,2026-11-21,2026-11-21 10:00,Food\n';
+    const bad = 'B,b,-1,x,maybe,2026-02-30,noon,Drink\n';
+    const { report } = await importFile(exchange, caller, header + good + bad);
+
+    expect(report).toMatchObject({ insertedRows: 1, failedRows: 1 });
+    expect(report.rowErrors[0].details.map(({ column, code }: never) => [column, code])).toEqual([
+      ['stock', 'Service:Validation:RangeValidator'],
+      ['price', 'Service:Conversion:Number'],
+      ['new', 'Service:Conversion:Boolean'],
+      ['since', 'Service:Conversion:Date'],
+      ['seen at', 'Service:Conversion:Timestamp'],
+      ['kind', 'Service:Validation:EnumValidator'],
+    ]);
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([
+      {
+        stock: '1',
+        price: '12345678901234567890.5',
+        is_new: true,
+        kind: 'food',
+        seen_at: new Date('2026-11-21T10:00:00Z'),
+      },
+    ]);
+  });
+
+  it('finds the one row that the database does not accept', async () => {
+    const caller = aCaller();
+    const rows = Array.from({ length: 50 }, (_, row) => `K${row},${row === 33 ? 'unacceptable' : 'fine'}\n`);
+    const { report } = await importFile(exchange, caller, `code,title\n${rows.join('')}`);
+
+    expect(report).toMatchObject({ insertedRows: 49, failedRows: 1 });
+    expect(report.rowErrors).toMatchObject([{ rowNumber: 35, kind: 'Persistence' }]);
+    expect(JSON.stringify(report)).not.toMatch(/violates|constraint "|SQL/);
+  });
+
+  it.each([
+    ['insert', { insertedRows: 1, updatedRows: 0, skippedRows: 1 }],
+    ['update', { insertedRows: 0, updatedRows: 1, skippedRows: 1 }],
+    ['upsert', { insertedRows: 1, updatedRows: 1, skippedRows: 0 }],
+  ])('in the mode %s counts what the mode leaves out as skipped', async (mode, expected) => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title\nA,a\n');
+    const { report } = await importFile(exchange, caller, 'code,title\nA,changed\nB,b\n', { mode });
+
+    expect(report).toMatchObject({ finalStatus: 'Completed', totalRows: 2, failedRows: 0, ...expected });
+  });
+
+  it('that must abort at an error leaves nothing behind', async () => {
+    const caller = aCaller();
+    const content = 'code,title\nA,a\nB,\nC,c\n';
+    const dryId = await mappedImport(exchange, caller, content);
+    const { body: dry } = await exchange.as(caller).post(`/imports/${dryId}/dry-run`, { onError: 'abort' });
+    const { report } = await importFile(exchange, caller, content, { onError: 'abort' });
+
+    const counts = { finalStatus: 'Failed', totalRows: 3, succeededRows: 0, failedRows: 1, skippedRows: 2 };
+    expect(dry).toMatchObject(counts);
+    expect(report).toMatchObject(counts);
+    expect(report.rowErrors).toMatchObject([{ rowNumber: 3 }]);
+    expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
+  });
+
+  it('that may abort stores everything where there is no error', async () => {
+    const caller = aCaller();
+    const { report } = await importFile(exchange, caller, 'code,title\nA,a\nB,b\n', { onError: 'abort' });
+
+    expect(report).toMatchObject({ finalStatus: 'Completed', insertedRows: 2 });
+    expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(2);
+  });
+
+  it('of a header alone is an import of no rows', async () => {
+    const { report } = await importFile(exchange, aCaller(), 'code,title\n');
+
+    expect(report).toMatchObject({ finalStatus: 'Completed', totalRows: 0 });
+  });
+
+  it('whose rows all fail has failed', async () => {
+    const { report } = await importFile(exchange, aCaller(), 'code,title\nA,\nB,\n');
+
+    expect(report).toMatchObject({ finalStatus: 'Failed', totalRows: 2, failedRows: 2 });
+  });
+
+  it('numbers rows by records, blank lines included, and judges ragged rows', async () => {
+    const caller = aCaller();
+    const content = 'code,title,title\nA,a,x\n\nB,"b\n2",y,too many\nC,c\n"D,d\nE,e\n';
+    const { report } = await importFile(exchange, caller, content);
+
+    expect(report).toMatchObject({ totalRows: 5, insertedRows: 3, failedRows: 2 });
+    expect(report.rowErrors.map(({ rowNumber, errorCodes }: never) => [rowNumber, errorCodes])).toEqual([
+      [4, ['Service:Conversion:Columns']],
+      [6, ['Service:Conversion:UnclosedQuote']],
+    ]);
+    expect((await exchange.shop.rows(caller.tenantId)).map(({ code }) => code)).toEqual(['A', 'C', 'E']);
+  });
+
+  it('takes back what the formula guard added, and nothing else', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, "code,title\nA,'=1+1\nB,''=x\nC,'tis\nD,=raw\n");
+
+    expect((await exchange.shop.rows(caller.tenantId)).map(({ title }) => title)).toEqual([
+      '=1+1',
+      "'=x",
+      "'tis",
+      '=raw',
+    ]);
+  });
+});
+
+async function rawCorrectionFile(
+  exchange: DataExchange,
+  caller: ReturnType<typeof aCaller>,
+  jobId: string,
+): Promise<Buffer> {
+  const { url, headers } = exchange.as(caller).address('GET', `/imports/${jobId}/correction-file`);
+  return Buffer.from(await (await fetch(url, { headers })).arrayBuffer());
+}

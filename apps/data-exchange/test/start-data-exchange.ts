@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Caller } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
+import { closeAll, type Close } from '@plinth/runtime/lifecycle';
+import { silentLog } from '@plinth/runtime/log';
+import { eventually } from '@plinth/testing/eventually';
+import { serveForTest, TEST_KEYS, type TestResponse } from '@plinth/testing/http';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import { createTestDatabase } from '@plinth/testing/test-database';
+import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { createApp } from '../src/app';
+import { compose } from '../src/compose';
+import { DataExchangeConfig } from '../src/config';
+import { createActivities } from '../src/temporal/activities';
+import { startWorker } from '../src/temporal/run-worker';
+import { startShop } from './a-shop';
+
+export interface StartOptions {
+  environment?: Record<string, string>;
+  /** Work off jobs in this process; true unless told otherwise. */
+  worker?: boolean;
+}
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+let bundle: Promise<{ code: string }> | undefined;
+const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
+
+export const workflowBundle = (): Promise<{ code: string }> =>
+  (bundle ??= bundleWorkflowCode({
+    workflowsPath: join(__dirname, '../src/temporal/workflows/index.ts'),
+    logger: quiet,
+  }));
+
+/** Starts the service on real stores, with a shop that owns articles and with a worker; close it when done. */
+export async function startDataExchange(options: StartOptions = {}) {
+  const closers: Close[] = [];
+  const onClose = (close: Close) => void closers.push(close);
+  const shop = await startShop();
+  onClose(shop.close);
+  const database = await createTestDatabase('data-exchange');
+  onClose(database.drop);
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-exchange-'));
+  onClose(() => rmSync(folder, { recursive: true, force: true }));
+  const environment = {
+    NODE_ENV: 'test',
+    DATABASE_URL_DATA_EXCHANGE: database.url,
+    TEMPORAL_ADDRESS: infrastructure().temporalAddress,
+    EXCHANGE_TASK_QUEUE: `test-${newId()}`,
+    BLOB_URL: pathToFileURL(folder).href,
+    GRPC_SERVICES: `shop=${shop.address}`,
+    CALLER_KEYS: TEST_KEYS.join(','),
+    CURSOR_KEYS: TEST_KEYS.join(','),
+    ...options.environment,
+  };
+  const config = DataExchangeConfig.parse(environment);
+  const log = silentLog();
+  const deps = await compose(config, log, onClose);
+  if (options.worker !== false) {
+    onClose(
+      startWorker({
+        config,
+        log,
+        workflowBundle: await workflowBundle(),
+        activities: createActivities(deps),
+      }),
+    );
+  }
+  const server = await serveForTest(createApp(deps));
+  onClose(server.close);
+  return { ...deps, shop, environment, folder, as: server.as, close: () => closeAll(closers, log) };
+}
+
+export type DataExchange = Awaited<ReturnType<typeof startDataExchange>>;
+
+export interface FormPart {
+  name: string;
+  content: string | Uint8Array;
+  fileName?: string;
+}
+
+/** Uploads a file as a client does. */
+export async function upload(
+  exchange: DataExchange,
+  caller: Caller,
+  content: string | Uint8Array,
+  options: { definitionName?: string; fileName?: string; definitionFirst?: boolean } = {},
+): Promise<TestResponse> {
+  const file = { name: 'file', content, fileName: options.fileName ?? 'articles.csv' };
+  const definition = { name: 'definitionName', content: options.definitionName ?? 'Shop.Articles' };
+  return sendForm(exchange, caller, options.definitionFirst ? [definition, file] : [file, definition]);
+}
+
+export async function sendForm(
+  exchange: DataExchange,
+  caller: Caller,
+  parts: readonly FormPart[],
+): Promise<TestResponse> {
+  const form = new FormData();
+  for (const { name, content, fileName } of parts) {
+    if (fileName === undefined) form.append(name, String(content));
+    else form.append(name, new Blob([content as Uint8Array<ArrayBuffer>]), fileName);
+  }
+  const encoded = new Response(form);
+  return exchange.as(caller).post('/imports', new Uint8Array(await encoded.arrayBuffer()), {
+    headers: { 'content-type': encoded.headers.get('content-type')! },
+  });
+}
+
+/** Uploads, previews and confirms the suggested mappings; answers the id of a job that can be executed. */
+export async function mappedImport(
+  exchange: DataExchange,
+  caller: Caller,
+  content: string | Uint8Array,
+): Promise<string> {
+  const http = exchange.as(caller);
+  const { body: job, status } = await upload(exchange, caller, content);
+  if (status !== 201) throw new Error(`The upload was answered with ${status}: ${JSON.stringify(job)}`);
+  const { body: preview } = await http.post(`/imports/${job.id}/preview`);
+  const confirmed = await http.put(`/imports/${job.id}/mappings`, { mappings: preview.suggestions });
+  if (confirmed.status !== 204) throw new Error(JSON.stringify(confirmed.body));
+  return job.id;
+}
+
+const finalStates = ['Completed', 'PartiallyCompleted', 'Failed', 'Cancelled'];
+
+/** Waits until a job has ended and answers its report. */
+export async function reportOf(
+  exchange: DataExchange,
+  caller: Caller,
+  jobId: string,
+  millisecondsMax = 20_000,
+) {
+  const http = exchange.as(caller);
+  await eventually(async () => {
+    const { body } = await http.get(`/imports/${jobId}`);
+    return finalStates.includes(body.status);
+  }, millisecondsMax);
+  return (await http.get(`/imports/${jobId}/report`)).body;
+}
+
+/** The whole way of an import, with the mappings that are suggested. */
+export async function importFile(
+  exchange: DataExchange,
+  caller: Caller,
+  content: string | Uint8Array,
+  options?: { mode?: string; onError?: string },
+) {
+  const jobId = await mappedImport(exchange, caller, content);
+  const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/execute`, options);
+  if (status !== 202) throw new Error(JSON.stringify(body));
+  return { jobId, report: await reportOf(exchange, caller, jobId) };
+}
+
+/** Exports and waits for the file. */
+export async function exportFile(exchange: DataExchange, caller: Caller, request: object = {}) {
+  const http = exchange.as(caller);
+  const { body: job, status } = await http.post('/exports/jobs', {
+    definitionName: 'Shop.Articles',
+    format: 'csv',
+    ...request,
+  });
+  if (status !== 202) throw new Error(JSON.stringify(job));
+  const ended = await eventually(async () => {
+    const { body } = await http.get(`/exports/jobs/${job.id}`);
+    return ['Completed', 'Failed'].includes(body.status) ? body : undefined;
+  }, 20_000);
+  return { job: ended, file: await http.get(`/exports/jobs/${job.id}/download`) };
+}
