@@ -8,6 +8,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,6 +21,7 @@ import { isReachableByOthers } from './unprivileged-user.mjs';
  */
 const machineData = '/var/lib/plinth';
 const machinePrograms = '/var/cache/plinth';
+const youngForMs = 10 * 60_000;
 
 /**
  * Where to make a new cluster, before `publishCluster` puts it in its place.
@@ -69,12 +71,13 @@ export function reachablePrograms({ native, version }) {
   return join(copy, 'bin');
 }
 
-/** Removes the clusters of data folders that are gone. */
+/** Removes the clusters of data folders that are gone. A young one may still be in the making. */
 function sweep() {
   for (const entry of readdirSync(machineData).filter((name) => name.endsWith('.link'))) {
     const note = join(machineData, entry);
     const place = note.replace(/\.link$/, '');
-    if (linkTarget(readFileSync(note, 'utf8')) === place) continue;
+    const isYoung = Date.now() - statSync(note).mtimeMs < youngForMs;
+    if (isYoung || linkTarget(readFileSync(note, 'utf8')) === place) continue;
     rmSync(place, { recursive: true, force: true });
     rmSync(note, { force: true });
   }

@@ -5,7 +5,6 @@ const versitygw = { name: 'versitygw', version: '1.8.0' };
 const kustomize = { name: 'kustomize', version: '5.7.1' };
 /** The reference reader of compose files; its program has no name of its own. */
 const compose = { name: 'cmd', version: '2.16.2' };
-const kubeconform = { name: 'kubeconform', version: '0.8.0' };
 const temporal = { name: 'temporal', version: '1.5.1' };
 
 /**
@@ -104,16 +103,5 @@ export const sources = {
       }),
     ],
     advice: 'Install the Docker client with its compose plugin, or Go; only tests need it.',
-  },
-  kubeconform: {
-    ways: [
-      onPath(['kubeconform']),
-      cached(kubeconform),
-      goInstall(kubeconform, 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', {
-        packages: 200,
-        duration: 'less than a minute',
-      }),
-    ],
-    advice: 'Install kubeconform so that it is on the PATH; only tests need it.',
   },
 };

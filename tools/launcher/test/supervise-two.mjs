@@ -1,0 +1,28 @@
+import { createFolders, layoutOf } from '../paths.mjs';
+import { reservePorts } from '../ports.mjs';
+import { Supervisor } from '../supervisor.mjs';
+
+/** Keeps a server and a service running in the given folder, for supervisor.spec.ts. */
+const layout = layoutOf(process.argv[2]);
+createFolders(layout);
+const ports = await reservePorts(layout.ports, ['under', 'above']);
+const supervisor = new Supervisor(layout);
+
+for (const name of /** @type {const} */ (['under', 'above'])) {
+  const kind = name === 'under' ? 'server' : 'service';
+  const script = `
+    require('node:net').createServer((socket) => socket.end()).listen(${ports[name]}, '127.0.0.1');
+    process.on('SIGTERM', () => { console.log('ended', '${name}', Date.now()); process.exit(0); });`;
+  supervisor.start({
+    name,
+    kind,
+    command: process.execPath,
+    args: ['-e', script],
+    env: process.env,
+    port: ports[name],
+    probe: { kind: 'tcp', port: ports[name] },
+  });
+  await supervisor.untilReady(name, 20);
+}
+supervisor.note({ ready: true });
+process.on('SIGTERM', () => void supervisor.stop().then(() => process.exit(0)));
