@@ -101,6 +101,7 @@ export class Credentials {
 
   private async verifiedPayload(token: string): Promise<JWTPayload> {
     try {
+      if (!token.split('.').every(isCanonical)) throw notValid('The token is not valid.');
       const claimed = decodeJwt(token).iss;
       const issuer = this.issuers.find((known) => known.issuer === claimed);
       if (!issuer) throw notValid('The token is of an issuer that is not trusted here.');
@@ -135,6 +136,9 @@ function toIdentity(claims: z.infer<typeof Claims>, rolePermissions: RolePermiss
     permissions: grantedPermissions(roles, claims.permissions ?? [], rolePermissions),
   };
 }
+
+/** Base64 has spare bits at its end; a token that uses them is not the one that was signed. */
+const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;
 
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'The token is expired.';

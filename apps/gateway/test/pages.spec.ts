@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { allEndpoints, allProblems } from '@plinth/contracts/all';
+import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
+import { documentText } from '../../../tools/openapi/document';
+import { closeAll, echo, sendJson, startGateway, startUpstream } from './start-gateway';
+
+afterEach(closeAll);
+
+const everyEndpoint = Object.values(allEndpoints).flatMap((endpoints) => Object.values<Endpoint>(endpoints));
+
+/** A gateway with the real contracts. */
+const start = (environment: Record<string, string> = {}, services: Record<string, string> = {}) =>
+  startGateway(services, environment, { endpoints: allEndpoints, problems: allProblems });
+
+interface Described {
+  paths: Record<
+    string,
+    Record<string, { operationId: string; responses: Record<string, { content?: Record<string, unknown> }> }>
+  >;
+}
+
+describe('/openapi.json', () => {
+  const read = async () => {
+    const { fetch } = await start();
+    const response = await fetch('/openapi.json', { as: null });
+    return { response, document: (await response.json()) as Described };
+  };
+
+  it('is what the repository holds; `npm run openapi` writes it anew', () => {
+    expect(documentText()).toBe(readFileSync(join(process.cwd(), 'openapi', 'plinth.json'), 'utf8'));
+  });
+
+  it('is OpenAPI 3.1 to an independent validator', async () => {
+    const { document } = await read();
+    expect(await new Validator().validate(document)).toMatchObject({ valid: true });
+    expect(document).toMatchObject({ openapi: '3.1.0' });
+    expect(document).toEqual(JSON.parse(documentText()));
+  });
+
+  it('is public, and describes every endpoint, each with its own name', async () => {
+    const { response, document } = await read();
+    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    expect(operations).toHaveLength(everyEndpoint.length + 2);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  it('says integers as integers', async () => {
+    const { document } = await read();
+    const text = JSON.stringify(document);
+    expect(text).not.toMatch(/"type":"number","enum"|"enum":\[0,1,2[^\]]*\],"type":"number"/);
+    expect(text).toMatch(/"TemplateLifecycleStatus":\{[^}]*"type":"integer"/);
+  });
+
+  it('refers to nothing that is not there', async () => {
+    const { document } = await read();
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
+      ([, path]) => path!,
+    );
+    for (const path of new Set(references)) {
+      const target = path
+        .split('/')
+        .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], document);
+      expect([path, target]).toEqual([path, expect.anything()]);
+    }
+  });
+});
+
+describe('every endpoint', () => {
+  it('says how its answer may be kept, as the interface lists it', () => {
+    for (const { method, path, cache, list, success } of everyEndpoint) {
+      if (method !== 'GET') expect([path, cache]).toEqual([path, undefined]);
+      else expect([path, cacheControlByPolicy[cache!]]).toEqual([path, expect.any(String)]);
+      if (list) expect([path, cacheControlByPolicy[cache!]]).toEqual([path, 'private, no-store']);
+      if (success.events) expect([path, cache]).toEqual([path, 'none']);
+      if (path.startsWith('/settings') && method === 'GET' && !list)
+        expect(['user-data', 'query-metadata', 'list']).toContain(cache);
+    }
+    const bootstrap = allEndpoints.localization.getLocalization;
+    expect(cacheControlByPolicy[bootstrap.cache]).toBe('public, max-age=3600');
+  });
+
+  it('names only problems that are explained', () => {
+    for (const { path, problems = [] } of everyEndpoint) {
+      for (const slug of problems)
+        expect([path, slug, allProblems[slug]]).toEqual([path, slug, expect.anything()]);
+    }
+  });
+
+  it('needs a credential, unless the interface says otherwise', () => {
+    const open = everyEndpoint.filter(
+      ({ access }) => access.type === 'anonymous' || access.type === 'optional',
+    );
+    expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /localization']);
+  });
+
+  it('can be reached, and passes its own answer through', async () => {
+    const upstream = await startUpstream((request, response) => {
+      request.resume();
+      sendJson(response, 200, [request.method, request.url]);
+    });
+    const areas = Object.keys(allEndpoints);
+    const { fetch } = await start({}, Object.fromEntries(areas.map((area) => [area, upstream])));
+    for (const { method, path, atRoot } of everyEndpoint) {
+      const real = path.replace(/:\w+/g, 'user');
+      for (const prefix of atRoot ? ['/api/v1', '/api', ''] : ['/api/v1', '/api']) {
+        const response = await fetch(prefix + real, { method, as: { tenantId: undefined } });
+        expect(await response.json()).toEqual([method, `/api/v1${real}`]);
+      }
+    }
+  });
+});
+
+describe('/problems', () => {
+  it('explains each problem there is', async () => {
+    const { fetch } = await start();
+    for (const [slug, { title }] of Object.entries(allProblems)) {
+      const response = await fetch(`/problems/${slug}`, { as: null });
+      expect([slug, response.status, response.headers.get('content-type')]).toEqual([
+        slug,
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      expect(await response.text()).toContain(title.replace(/'/g, '&#39;'));
+    }
+    expect(await (await fetch('/problems', { as: null })).text()).toContain('/problems/unknown-version');
+  });
+
+  it('has none that nobody knows', async () => {
+    const { fetch } = await start();
+    for (const slug of ['nothing', '__proto__', 'constructor', '%3Cscript%3E']) {
+      expect((await fetch(`/problems/${slug}`, { as: null })).status).toBe(404);
+    }
+  });
+});
+
+describe('health', () => {
+  it('names each part and its state', async () => {
+    const upstream = await startUpstream((_request, response) => sendJson(response, 200, {}));
+    const good = await start({}, { settings: upstream, template: upstream });
+    expect((await good.fetch('/healthz', { as: null })).status).toBe(200);
+    const ready = await good.fetch('/readyz', { as: null });
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { ready: true, parts: { redis: 'up', settings: 'up', template: 'up' } },
+    ]);
+    const bad = await start({}, { settings: upstream, template: 'http://127.0.0.1:1' });
+    const unready = await bad.fetch('/readyz', { as: null });
+    expect([unready.status, unready.headers.get('content-type')]).toEqual([503, 'application/problem+json']);
+    expect(await unready.json()).toMatchObject({
+      status: 503,
+      parts: { redis: 'up', settings: 'up', template: 'down' },
+    });
+  });
+});
+
+describe('methods', () => {
+  it('that an address does not have are 405 with Allow, and OPTIONS tells them', async () => {
+    const { fetch } = await startGateway({ things: await startUpstream(echo()) });
+    const allowOf = async (path: string, method: string) => {
+      const { status, headers } = await fetch(path, { method, as: null });
+      return [status, headers.get('allow')];
+    };
+    expect(await allowOf('/api/v1/things', 'DELETE')).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
+    expect(await allowOf('/healthz', 'POST')).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect(await allowOf('/api/v1/things', 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
+    expect(await allowOf('/greeting', 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS']);
+    expect((await fetch('/nowhere', { method: 'OPTIONS', as: null })).status).toBe(404);
+    expect((await fetch('/things', { method: 'DELETE', as: null })).status).toBe(404);
+  });
+
+  it('HEAD is answered like GET, without the body', async () => {
+    const { fetch } = await startGateway({ things: await startUpstream(echo()) });
+    const response = await fetch('/api/v1/things', { method: 'HEAD' });
+    expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([
+      200,
+      '',
+      'application/json',
+    ]);
+    const missing = await fetch('/api/v1/nowhere', { method: 'HEAD' });
+    expect([missing.status, await missing.text()]).toEqual([404, '']);
+  });
+});

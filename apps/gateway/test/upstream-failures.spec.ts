@@ -1,0 +1,308 @@
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { request as httpRequest, type ServerResponse } from 'node:http';
+import {
+  closeAll,
+  echo,
+  see,
+  sendJson,
+  startGateway,
+  startUpstream,
+  type StartedGateway,
+} from './start-gateway';
+
+afterEach(closeAll);
+
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+/** A service made of bytes. */
+async function startSocketUpstream(
+  onRequest: (socket: Socket, count: number) => void,
+): Promise<{ url: string; count: () => number }> {
+  let count = 0;
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => onRequest(socket, ++count));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, count: () => count };
+}
+
+const problemOf = async (response: Response) => {
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  return [response.status, ((await response.json()) as { detail: string }).detail];
+};
+
+describe('a service that is dead', () => {
+  it('is a 503 that names the area and never the host', async () => {
+    const { fetch } = await startGateway({ things: 'http://127.0.0.1:1' });
+    for (const path of ['/api/v1/things', '/api/v1/files/x']) {
+      const response = await fetch(path);
+      expect(response.headers.has('retry-after')).toBe(true);
+      const [status, detail] = await problemOf(response);
+      expect([status, detail]).toEqual([503, 'things is not available now.']);
+    }
+    const post = await fetch('/api/v1/things', { method: 'POST', body: '{}' });
+    expect(await problemOf(post)).toEqual([503, 'things is not available now.']);
+    const upload = await fetch('/api/v1/files', {
+      method: 'POST',
+      body: new Blob(['x'.repeat(100)]),
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    });
+    expect(await problemOf(upload)).toEqual([503, 'things is not available now.']);
+  });
+
+  it('is a 503 where an area is not installed', async () => {
+    const { fetch } = await startGateway({});
+    expect((await fetch('/api/v1/things')).status).toBe(503);
+  });
+
+  it('is spared after some failures, and tried again after a while', async () => {
+    const upstream = await startSocketUpstream((socket) => socket.destroy());
+    const { fetch, gateway } = await startGateway(
+      { things: upstream.url },
+      { BREAKER_FAILURES_MAX: '3', BREAKER_OPEN_MILLISECONDS: '300' },
+    );
+    for (let count = 0; count < 3; count++) await fetch('/api/v1/things', { method: 'POST', body: '{}' });
+    const before = upstream.count();
+    expect((await fetch('/api/v1/things', { method: 'POST', body: '{}' })).status).toBe(503);
+    expect(upstream.count()).toBe(before);
+    expect(await gateway.metrics.metrics()).toMatch(/plinth_gateway_breaker_state\{area="things"[^}]*\} 2/);
+    while (upstream.count() === before) await fetch('/api/v1/things', { method: 'POST', body: '{}' });
+  });
+
+  it('is asked a second time by GET only', async () => {
+    const upstream = await startSocketUpstream((socket, count) => {
+      if (count === 1) socket.destroy();
+      else
+        socket.end(
+          'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n[]',
+        );
+    });
+    const { fetch } = await startGateway({ things: upstream.url });
+    expect((await fetch('/api/v1/things')).status).toBe(200);
+    expect(upstream.count()).toBe(2);
+    const fragile = await startSocketUpstream((socket) => socket.destroy());
+    const writing = await startGateway({ things: fragile.url });
+    expect((await writing.fetch('/api/v1/things', { method: 'PUT', body: '{}' })).status).not.toBe(200);
+    expect((await writing.fetch('/api/v1/things', { method: 'POST', body: '{}' })).status).toBe(503);
+    expect(fragile.count()).toBe(1);
+  });
+});
+
+describe('a service that dies in the middle of an answer', () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+
+  it('never looks like one that came to its end', async () => {
+    const large = 'x'.repeat(200_000);
+    const answers: [string, string][] = [
+      ['/api/v1/things', `${head}content-length: 1000\r\n\r\n[1,2`],
+      ['/api/v1/things', `${head}transfer-encoding: chunked\r\n\r\n4\r\n[1,2\r\n`],
+      ['/api/v1/things', `${head}content-length: 500000\r\n\r\n${large}`],
+      [
+        '/api/v1/things',
+        `${head}transfer-encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n`,
+      ],
+      ['/api/v1/files/x', `${head}content-length: 1000\r\n\r\n[1,2`],
+      ['/api/v1/files/x', `${head}transfer-encoding: chunked\r\n\r\n4\r\n[1,2\r\n`],
+      ['/api/v1/files/x', `${head}content-length: 500000\r\n\r\n${large}`],
+    ];
+    for (const [path, bytes] of answers) {
+      const upstream = await startSocketUpstream((socket) => socket.write(bytes, () => socket.destroy()));
+      const { fetch } = await startGateway({ things: upstream.url });
+      const outcome = await fetch(path).then(
+        async (response) => [response.status, await response.text().catch(() => 'broken')],
+        () => [0, 'broken'],
+      );
+      expect(outcome[0] === 503 || outcome[1] === 'broken').toBe(true);
+    }
+  });
+
+  it('or answers something that is no HTTP, is a 503', async () => {
+    for (const path of ['/api/v1/things', '/api/v1/files/x']) {
+      const upstream = await startSocketUpstream((socket) => socket.end('hello\r\n\r\n'));
+      const { fetch } = await startGateway({ things: upstream.url });
+      expect((await fetch(path)).status).toBe(503);
+    }
+  });
+});
+
+describe('a service that takes its time', () => {
+  it('is a 503 with Retry-After when it takes too long', async () => {
+    const upstream = await startUpstream((request) => void request.resume());
+    const { fetch } = await startGateway({ things: upstream }, { UPSTREAM_TIMEOUT_MILLISECONDS: '100' });
+    for (const path of ['/api/v1/things', '/api/v1/files/x']) {
+      const response = await fetch(path);
+      expect(response.headers.has('retry-after')).toBe(true);
+      expect(await problemOf(response)).toEqual([503, 'things did not answer in time.']);
+    }
+  });
+
+  it('does not slow the others, and has only so many requests at a time', async () => {
+    const waiting: ServerResponse[] = [];
+    const slow = await startUpstream((_request, response) => void waiting.push(response));
+    const { fetch } = await startGateway(
+      { things: slow, others: await startUpstream(echo()) },
+      { UPSTREAM_CONCURRENCY_MAX: '20' },
+    );
+    const stuck = Array.from({ length: 20 }, () => fetch('/api/v1/things'));
+    await until(() => waiting.length === 20);
+    const refused = await fetch('/api/v1/things');
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    const others = await Promise.all(Array.from({ length: 50 }, () => fetch('/api/v1/others')));
+    expect(others.every(({ status }) => status === 200)).toBe(true);
+    for (const response of waiting) sendJson(response, 200, []);
+    expect((await Promise.all(stuck)).every(({ status }) => status === 200)).toBe(true);
+    expect((await fetch('/api/v1/others')).status).toBe(200);
+  });
+});
+
+describe('a refusal in a form that is not ours', () => {
+  it('gets the form of a problem', async () => {
+    for (const status of [400, 404, 413, 431, 500, 502]) {
+      const upstream = await startUpstream((request, response) => {
+        request.resume();
+        response.writeHead(status, { 'content-type': 'text/html' }).end('<pre>Error: at /srv/app.js:1</pre>');
+      });
+      const { fetch } = await startGateway({ things: upstream });
+      for (const path of ['/api/v1/things', '/api/v1/files/x']) {
+        const response = await fetch(path);
+        expect(response.headers.get('content-type')).toBe('application/problem+json');
+        const text = await response.text();
+        expect(text).not.toContain('srv');
+        expect(JSON.parse(text)).toMatchObject({
+          status: response.status,
+          instance: path,
+          traceId: expect.any(String),
+        });
+      }
+    }
+  });
+});
+
+describe('a client that goes away', () => {
+  const leaveWhen = async (
+    gateway: Pick<StartedGateway, 'fetch'>,
+    path: string,
+    reached: () => boolean,
+    init: RequestInit = {},
+  ) => {
+    const leaving = new AbortController();
+    const answer = gateway
+      .fetch(path, { ...init, signal: leaving.signal })
+      .then((response) => response.text());
+    answer.catch(() => undefined);
+    await until(reached);
+    leaving.abort();
+  };
+
+  it.each(['/api/v1/things', '/api/v1/files/x', '/api/v1/things/all/events'])(
+    'cancels what it asked for: %s',
+    async (path) => {
+      let reached = false;
+      let cancelled = false;
+      const upstream = await startUpstream((_request, response) => {
+        reached = true;
+        response.on('close', () => (cancelled = !response.writableFinished));
+      });
+      const gateway = await startGateway({ things: upstream });
+      await leaveWhen(gateway, path, () => reached);
+      await until(() => cancelled);
+    },
+  );
+
+  it('in the middle of a large answer stops it, and one that reads slowly does not fill the memory', async () => {
+    let sent = 0;
+    let stopped = false;
+    const chunk = Buffer.alloc(64 * 1024);
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': 1024 ** 3 });
+      const write = (): void => {
+        while (sent < 1024 ** 3) {
+          sent += chunk.length;
+          if (!response.write(chunk)) return void response.once('drain', write);
+        }
+      };
+      response.on('close', () => (stopped = true));
+      write();
+    });
+    const gateway = await startGateway({ things: upstream });
+    for (const path of ['/api/v1/files/x', '/api/v1/things']) {
+      sent = 0;
+      stopped = false;
+      const headers = { authorization: `Bearer ${await gateway.token()}` };
+      const request = httpRequest({ port: gateway.port, path, headers }).end();
+      const response = await new Promise<import('node:http').IncomingMessage>((resolve) =>
+        request.once('response', resolve),
+      );
+      response.pause();
+      let before = -1;
+      await until(() => {
+        const isStill = sent === before && sent > 0;
+        before = sent;
+        return isStill;
+      });
+      expect(sent).toBeLessThan(64 * 1024 * 1024);
+      request.destroy();
+      await until(() => stopped);
+    }
+  });
+});
+
+describe('streams', () => {
+  it('of events arrive one by one, and are not held back', async () => {
+    let say = (_text: string): void => undefined;
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      response.flushHeaders();
+      say = (text) => void response.write(text);
+    });
+    const { fetch } = await startGateway({ things: upstream });
+    const response = await fetch('/api/v1/things/all/events');
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('api-supported-versions')).toBe('1.0');
+    const reader = response.body!.getReader();
+    for (const text of ['data: 1\n\n', 'data: 2\n\n']) {
+      say(text);
+      expect(Buffer.from((await reader.read()).value!).toString()).toBe(text);
+    }
+    await reader.cancel();
+  });
+
+  it('of uploads arrive byte for byte, with the caller', async () => {
+    let seen: Awaited<ReturnType<typeof see>> | undefined;
+    const upstream = await startUpstream((request, response) => {
+      void see(request).then((sight) => {
+        seen = sight;
+        sendJson(response, 201, {}, { location: '/api/v1/files/1' });
+      });
+    });
+    const { fetch } = await startGateway({ things: upstream });
+    const form = new FormData();
+    form.set('file', new Blob(['a,b\r\n'.repeat(100_000)]), 'a.csv');
+    const response = await fetch('/api/v1/files/', { method: 'POST', body: form });
+    expect([response.status, response.headers.get('location')]).toEqual([201, '/api/v1/files/1']);
+    expect(seen!.body).toContain('a,b\r\n'.repeat(100_000));
+    expect(seen!.claims.caller).toMatchObject({ userId: 'ada' });
+    expect(seen!.url).toBe('/api/v1/files');
+  });
+
+  it('of downloads keep their type, name and size', async () => {
+    const body = Buffer.alloc(3_000_000, 'x');
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/octet-stream',
+        'content-length': body.length,
+        'content-disposition': 'attachment; filename="a.csv"',
+      });
+      response.end(body);
+    });
+    const { fetch } = await startGateway({ things: upstream });
+    const response = await fetch('/api/v1/files/a');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.csv"');
+    expect(response.headers.get('content-length')).toBe(String(body.length));
+    expect((await response.arrayBuffer()).byteLength).toBe(body.length);
+  });
+});
