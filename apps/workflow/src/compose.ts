@@ -50,7 +50,7 @@ export async function compose(
   const approvals = approvalStore(db, outbox);
   const timers = temporalTimers(temporal, config.WORKFLOW_TASK_QUEUE, log);
   const machine = new Machine({ entities, owners, timers, clock });
-  const timedSteps = new TimedSteps({ approvals, machine, clock });
+  const timedSteps = new TimedSteps({ approvals, machine, clock, log });
 
   const ownerAreas = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
   const consume = () =>

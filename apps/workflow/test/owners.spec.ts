@@ -4,6 +4,7 @@ import { connectMessaging, type Messaging } from '@plinth/runtime/nats';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { templateMachine } from '../src/machines/template';
+import { Client } from 'pg';
 import { movedOf, startOwner, tellMove } from './an-owner';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -141,6 +142,23 @@ describe('entities whose state another service keeps', () => {
     expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
     expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
     expect(owner.made.size).toBe(before + 1);
+    expect(await history()).toHaveLength(1);
+  });
+
+  it('are not moved again by an operation whose process died before it wrote down what the owner did', async () => {
+    const { tenantId, move, history } = aTemplate('Draft');
+    expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
+    const told = [...owner.made.values()].at(-1)!;
+    const admin = new Client({ connectionString: service.database!.adminUrl });
+    await admin.connect();
+    for (const table of ['operation', 'move', 'entity'])
+      await admin.query(`DELETE FROM ${table} WHERE tenant_id = $1`, [tenantId]);
+    await admin.end();
+
+    await tellMove(messaging, tenantId, told);
+    await eventually(async () => (await history()).length === 1);
+
+    expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
     expect(await history()).toHaveLength(1);
   });
 

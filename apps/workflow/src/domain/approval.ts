@@ -161,3 +161,7 @@ export function nextStepAt(approval: Approval): Date | null {
   ].filter((at) => at !== null);
   return open.length === 0 ? null : new Date(Math.min(...open.map((at) => at.getTime())));
 }
+
+/** Whether time will ever do anything to a request. */
+export const hasTimers = ({ remindAt, escalateAt, expiresAt }: Approval): boolean =>
+  [remindAt, escalateAt, expiresAt].some((at) => at !== null);

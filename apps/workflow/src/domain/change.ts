@@ -46,7 +46,7 @@ export interface Change {
   ownerMoveId?: string;
   opened?: Approval;
   vote?: { approvalId: string; seat: string };
-  ended?: { approvalId: string; end: ApprovalEnd };
+  ended?: { approval: Approval; end: ApprovalEnd };
   facts: Fact[];
   actor: Actor;
   comment: string | null;
@@ -151,7 +151,7 @@ function ended(approval: Approval, end: ApprovalEnd, state: string, circumstance
     state,
     approvalId: null,
     move: { transitionName, previousState: PENDING_APPROVAL, newState: state, comment },
-    ended: { approvalId: approval.id, end },
+    ended: { approval, end },
     facts: [{ type: approvalEnded, payload }],
   };
 }

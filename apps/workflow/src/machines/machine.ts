@@ -68,7 +68,7 @@ export class Machine {
       const reading = await this.read(caller, asked);
       movesSeen ??= reading.seen.moves;
       // Asked after the reading: what this operation did before is known, whatever the reading shows.
-      const first = asked.operationId && (await this.findOperation(caller, asked.operationId));
+      const first = asked.operationId && (await this.findOperation(caller, asked, asked.operationId));
       if (first) return first;
       if (reading.seen.moves !== movesSeen) return lostRace(reading);
       const over = endedBefore(reading.situation, this.deps.clock.now());
@@ -99,8 +99,10 @@ export class Machine {
     }
   }
 
-  private findOperation = ({ tenantId }: Caller, operationId: string) =>
-    this.deps.entities.findOperation(tenantId, operationId);
+  private findOperation({ tenantId }: Caller, { entityType }: AskedTransition, operationId: string) {
+    const ownerMoveId = this.deps.owners.has(entityType) ? moveIdOf(tenantId, operationId) : undefined;
+    return this.deps.entities.findOperation(tenantId, operationId, ownerMoveId);
+  }
 
   private async read(caller: Caller, entity: { entityType: string; entityId: string }): Promise<Reading> {
     const { entityType, entityId } = entity;
@@ -184,7 +186,7 @@ export class Machine {
     const commit = await this.deps.entities.commit(tenantId, seen, change, options.operation);
     if (commit === 'committed') {
       if (change.opened) this.deps.timers.start(tenantId, change.opened);
-      if (change.ended) this.deps.timers.end(change.ended.approvalId);
+      if (change.ended) this.deps.timers.end(change.ended.approval);
     }
     return commit;
   }

@@ -7,16 +7,23 @@ import type { EntityStore } from '../store/entity-store';
 import type { Machine } from './machine';
 
 const SWEEP_SIZE = 100;
+/** Each step is done once, so that more rounds than steps mean that something is wrong. */
+const ROUNDS_MAX = 10;
 
 /** Does to requests for approval what time does: reminder, escalation, expiry. Each happens once, whoever asks. */
 export class TimedSteps {
   constructor(
-    private readonly deps: { approvals: ApprovalStore; machine: Pick<Machine, 'expire'>; clock: Clock },
+    private readonly deps: {
+      approvals: ApprovalStore;
+      machine: Pick<Machine, 'expire'>;
+      clock: Clock;
+      log: Log;
+    },
   ) {}
 
   /** Does what is due for one request; answers the milliseconds to the next step, or null when there is none. */
   async take(tenantId: string, approvalId: string): Promise<number | null> {
-    for (;;) {
+    for (let round = 0; round < ROUNDS_MAX; round++) {
       const approval = await this.deps.approvals.findOpen(tenantId, approvalId);
       if (!approval) return null;
       const now = this.deps.clock.now();
@@ -27,13 +34,23 @@ export class TimedSteps {
       }
       await this.do(step, tenantId, approval);
     }
+    throw new Error(`What is due for the approval ${approvalId} cannot be done.`);
   }
 
-  /** Does what is due for all requests of all tenants; answers how many were looked at. */
-  async takeAll(): Promise<number> {
+  /** Does what is due for requests of all tenants; answers whether more may be due. */
+  async takeAll(): Promise<boolean> {
     const due = await this.deps.approvals.findDue(this.deps.clock.now(), SWEEP_SIZE);
-    for (const { tenantId, id } of due) await this.take(tenantId, id);
-    return due.length;
+    let done = 0;
+    for (const { tenantId, id } of due) {
+      try {
+        await this.take(tenantId, id);
+        done++;
+      } catch (error) {
+        // One that cannot be dealt with does not keep the others waiting.
+        this.deps.log.warn({ err: error, approval: id }, 'what is due for an approval could not be done');
+      }
+    }
+    return done === SWEEP_SIZE;
   }
 
   private async do(step: TimedStep, tenantId: string, approval: Approval): Promise<void> {
@@ -61,7 +78,7 @@ export function startSweeper(
 ): Close {
   let running: Promise<void> | undefined;
   const sweep = async (): Promise<void> => {
-    while ((await timedSteps.takeAll()) === SWEEP_SIZE);
+    while (await timedSteps.takeAll());
     await entities.forgetOperationsBefore(new Date(clock.now().getTime() - OPERATIONS_KEPT_MILLISECONDS));
   };
   const timer = setInterval(() => {

@@ -49,8 +49,15 @@ export type Commit = 'committed' | 'changed';
 
 export interface EntityStore {
   read(key: EntityKey, reader: { userId: string; now: Date }): Promise<SeenEntity>;
-  /** What an operation was answered the first time. */
-  findOperation(tenantId: string, operationId: string): Promise<OperationResult | undefined>;
+  /**
+   * What an operation was answered the first time. `ownerMoveId` is the move that it would have made an owner make,
+   * which counts also where the answer was lost.
+   */
+  findOperation(
+    tenantId: string,
+    operationId: string,
+    ownerMoveId?: string,
+  ): Promise<OperationResult | undefined>;
   /** Forgets operations that nobody repeats any more; answers how many. */
   forgetOperationsBefore(moment: Date): Promise<number>;
   /** Writes a change if the entity is still as it was seen: state, history, request, facts and operation at once. */
@@ -66,12 +73,17 @@ export function entityStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'w
   return {
     read: (key, reader) => db.inTenant(key.tenantId, (tx) => readEntity(tx, key, reader)),
 
-    async findOperation(tenantId, operationId) {
-      const row = await db.inTenant(tenantId, (tx) =>
-        tx.operation.findUnique({ where: { tenantId_operationId: { tenantId, operationId } } }),
-      );
-      return row ? { outcome: row.outcome as TransitionOutcome, resultingState: row.resultState } : undefined;
-    },
+    findOperation: (tenantId, operationId, ownerMoveId) =>
+      db.inTenant(tenantId, async (tx) => {
+        const done = await tx.operation.findUnique({
+          where: { tenantId_operationId: { tenantId, operationId } },
+        });
+        if (done) return { outcome: done.outcome as TransitionOutcome, resultingState: done.resultState };
+        const made =
+          ownerMoveId &&
+          (await tx.move.findUnique({ where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } } }));
+        return made ? { outcome: 'Completed', resultingState: made.newState } : undefined;
+      }),
 
     forgetOperationsBefore: async (moment) =>
       (await db.inPlatform((tx) => tx.operation.deleteMany({ where: { doneAt: { lt: moment } } }))).count,
@@ -144,7 +156,7 @@ export async function commitChange(
   }
   if (change.ended) {
     await tx.approval.update({
-      where: { tenantId_id: { tenantId, id: change.ended.approvalId } },
+      where: { tenantId_id: { tenantId, id: change.ended.approval.id } },
       data: { end: change.ended.end, endedAt: change.at, endedBy: change.actor.userId, nextStepAt: null },
     });
   }

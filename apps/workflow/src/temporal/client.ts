@@ -1,11 +1,12 @@
 import type { Log } from '@plinth/runtime/log';
 import type { Temporal } from '@plinth/runtime/temporal';
-import { nextStepAt, type Approval } from '../domain/approval';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { hasTimers, type Approval } from '../domain/approval';
 
 /** Keeps the time of requests for approval. Without Temporal the sweeper does the same a little later. */
 export interface ApprovalTimers {
   start(tenantId: string, approval: Approval): void;
-  end(approvalId: string): void;
+  end(approval: Approval): void;
 }
 
 /** Timers in Temporal. They are a convenience, so that nobody waits for them and a failure is only logged. */
@@ -15,7 +16,7 @@ export function temporalTimers(temporal: Temporal, taskQueue: string, log: Log):
   };
   return {
     start(tenantId, approval) {
-      if (nextStepAt(approval) === null) return;
+      if (!hasTimers(approval)) return;
       attempt('a timer of an approval could not be started', async () => {
         const { workflow } = await temporal.client();
         await workflow.start('awaitApproval', {
@@ -25,13 +26,19 @@ export function temporalTimers(temporal: Temporal, taskQueue: string, log: Log):
         });
       });
     },
-    end(approvalId) {
+    end(approval) {
+      if (!hasTimers(approval)) return;
       attempt('a timer of an approval could not be ended', async () => {
         const { workflow } = await temporal.client();
-        await workflow.getHandle(workflowIdOf(approvalId)).signal('approvalEnded');
+        await workflow.getHandle(workflowIdOf(approval.id)).signal('approvalEnded').catch(ignoreOver);
       });
     },
   };
 }
 
 const workflowIdOf = (approvalId: string): string => `approval-${approvalId}`;
+
+/** It ended by itself, as when time was what ended the request. */
+const ignoreOver = (error: unknown): void => {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+};
