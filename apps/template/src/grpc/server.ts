@@ -48,8 +48,6 @@ function entityOwner({ config, log, templates, renderer, settings, clock }: Need
     return templates.find(caller.tenantId, keyOfEntity(entityId));
   };
 
-  const ListEntityTypes = unary<object, object>(async () => ({ entityTypes: [TEMPLATE_ENTITY_TYPE] }));
-
   const Describe = unary<DescribeRequest__Output, DescribeResponse>(
     async ({ entityType, entityId }, caller) => {
       const template = await find(named(caller), entityType, entityId);
@@ -108,7 +106,7 @@ function entityOwner({ config, log, templates, renderer, settings, clock }: Need
 
   return {
     definition: protoPackages.workflow.v1.EntityOwner.service,
-    handlers: { ListEntityTypes, Describe, Apply },
+    handlers: { Describe, Apply },
   };
 }
 

@@ -1,0 +1,245 @@
+import { newId } from '@plinth/kernel/uuid';
+import { aCaller, type TestClient } from '@plinth/testing/http';
+import { published, saved, startTemplates, type Templates } from './start-templates';
+
+let service: Templates;
+let http: TestClient;
+beforeAll(async () => {
+  service = await startTemplates();
+});
+beforeEach(() => {
+  http = service.as(aCaller({ userId: 'ada' }));
+});
+afterAll(() => service.close());
+
+describe('GET /templates', () => {
+  const names = (answer: { body: { items: { name: string }[] } }) =>
+    answer.body.items.map(({ name }) => name);
+
+  beforeEach(async () => {
+    await http.post('/template-categories', { name: 'Mail' });
+    await saved(http, { name: 'welcome', category: 'Mail' });
+    await published(http, { name: 'invoice', culture: 'fr' });
+    await saved(http, { name: '100%_sure', mimeType: 'text/plain' });
+  });
+
+  it('lists newest first with everything a list shows', async () => {
+    const { status, body, headers } = await http.get('/templates');
+
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('private, no-store');
+    expect(body).toMatchObject({ totalCount: 3, hasMore: false });
+    expect(body.items).toEqual([
+      expect.objectContaining({
+        name: '100%_sure',
+        status: 0,
+        mimeType: 'text/plain',
+        hasPublishedVersion: false,
+      }),
+      expect.objectContaining({
+        name: 'invoice',
+        culture: 'fr',
+        status: 2,
+        hasPublishedVersion: true,
+        lastModifiedBy: 'ada',
+      }),
+      expect.objectContaining({ name: 'welcome', category: 'Mail' }),
+    ]);
+  });
+
+  it.each([
+    ['search=WELC', ['welcome']],
+    ['search=mail', ['welcome']],
+    ['search=%25_', ['100%_sure']],
+    ['status=Published', ['invoice']],
+    ['status=published', ['invoice']],
+    ['status=2', ['invoice']],
+    ['status=0&sort=name', ['100%_sure', 'welcome']],
+    ['category=Mail', ['welcome']],
+    ['culture=fr', ['invoice']],
+    ['culture=FR', ['invoice']],
+    ['filter[name.startsWith]=INV', ['invoice']],
+    ['filter[Status.Eq]=Draft&sort=-name', ['welcome', '100%_sure']],
+    ['filter[category.eq]=Mail', ['welcome']],
+    ['filter[mimeType.in]=text/plain,x/y', ['100%_sure']],
+    ['filter[lastModifiedAt.gt]=2020-01-01&sort=name&pageSize=1', ['100%_sure']],
+    ['sort=-category,name', ['welcome', '100%_sure', 'invoice']],
+    ['page=2&pageSize=2&sort=name', ['welcome']],
+  ])('understands %s', async (query, expected) => {
+    const answer = await http.get(`/templates?${query}`);
+
+    expect(answer.status).toBe(200);
+    expect(names(answer)).toEqual(expected);
+  });
+
+  it.each([
+    'status=Gone',
+    'status=9',
+    'sort=content',
+    'filter[content.eq]=x',
+    'filter[status.contains]=D',
+    'page=0',
+    'pageSize=x',
+    'cursor=zzz',
+    'page=1&cursor=',
+  ])('refuses %s with 400', async (query) => {
+    expect((await http.get(`/templates?${query}`)).status).toBe(400);
+  });
+
+  it.each(['name', '-lastModifiedAt', 'category', '-status,culture'])(
+    'is walked by cursor in the order of %s',
+    async (sort) => {
+      const all = names(await http.get(`/templates?sort=${sort}`));
+      const walked: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const { body }: { body: { items: { name: string }[]; nextCursor: string | null; totalCount: null } } =
+          await http.get(`/templates?sort=${sort}&pageSize=1&cursor=${cursor}`);
+        walked.push(...body.items.map(({ name }) => name));
+        expect(body.totalCount).toBeNull();
+        cursor = body.nextCursor;
+      }
+      expect(walked).toEqual(all);
+    },
+  );
+
+  it('does not count when told not to', async () => {
+    const { body } = await http.get('/templates?skipTotalCount=true&pageSize=2');
+
+    expect(body).toMatchObject({ totalCount: null, hasMore: true });
+  });
+});
+
+describe('revisions of templates', () => {
+  it('are listed newest first, page by page, without their text', async () => {
+    for (const content of ['one', 'two', 'three 😀']) await http.put('/templates/a', { name: 'a', content });
+
+    const { body } = await http.get('/templates/a/history?pageSize=2');
+
+    expect(body).toMatchObject({ totalCount: 3, page: 1, pageSize: 2 });
+    expect(body.revisions.map(({ contentLength }: { contentLength: number }) => contentLength)).toEqual([
+      7, 3,
+    ]);
+    expect(body.revisions[0]).not.toHaveProperty('content');
+    expect((await http.get('/templates/a/history?page=2&pageSize=2')).body.revisions).toHaveLength(1);
+    expect((await http.get('/templates/a/history?page=0')).status).toBe(400);
+    expect((await http.get('/templates/a/history?pageSize=1000')).body.pageSize).toBe(100);
+  });
+
+  it('are read one by one', async () => {
+    const { draft } = await saved(http, { name: 'a', content: 'one' });
+    await http.put('/templates/a', { name: 'a', content: 'two' });
+
+    const { body } = await http.get(`/templates/a/revisions/${draft.revisionId}`);
+
+    expect(body).toMatchObject({ revisionId: draft.revisionId, content: 'one', status: 3 });
+    expect((await http.get('/templates/a/revisions/nonsense')).status).toBe(400);
+    expect((await http.get(`/templates/a/revisions/${newId()}`)).status).toBe(404);
+    expect((await http.get(`/templates/b/revisions/${draft.revisionId}`)).status).toBe(404);
+  });
+
+  it('are restored as a new draft', async () => {
+    const { draft } = await saved(http, { name: 'a', culture: 'fr', content: 'one', mimeType: 'text/plain' });
+    await http.put('/templates/a', { name: 'a', culture: 'fr', content: 'two', mimeType: 'text/html' });
+
+    const { status, body, headers } = await http.post(`/templates/a/revisions/${draft.revisionId}/restore`);
+
+    expect(status).toBe(200);
+    expect(headers.get('etag')).toBeTruthy();
+    expect(body).toMatchObject({
+      name: 'a',
+      culture: 'fr',
+      draft: { content: 'one', mimeType: 'text/plain', status: 0 },
+    });
+    expect(body.draft.revisionId).not.toBe(draft.revisionId);
+    expect((await http.get('/templates/a/history?culture=fr')).body.totalCount).toBe(3);
+  });
+
+  it('are compared as a unified diff', async () => {
+    const first = await saved(http, { name: 'a', content: 'one\ntwo\nthree\n' });
+    const second = (await http.put('/templates/a', { name: 'a', content: 'one\n2\nthree\n' })).body;
+    const [from, to] = [first.draft.revisionId, second.draft.revisionId];
+
+    const { body } = await http.get(`/templates/a/diff?from=${from}&to=${to}`);
+
+    expect(body).toMatchObject({ from, to });
+    expect(body.unified).toContain('@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n');
+    expect((await http.get(`/templates/a/diff?from=${from}`)).status).toBe(422);
+    expect((await http.get(`/templates/a/diff?from=x&to=${to}`)).status).toBe(400);
+  });
+});
+
+describe('template categories', () => {
+  it('are listed in their order with the number of their templates', async () => {
+    await http.post('/template-categories', { name: 'B', sortOrder: 2 });
+    const made = await http.post('/template-categories', {
+      name: 'A',
+      description: 'First',
+      icon: 'mail',
+      sortOrder: 1,
+    });
+    await saved(http, { name: 't', category: 'A' });
+
+    expect(made.status).toBe(201);
+    expect(made.headers.get('location')).toBe('/api/v1/template-categories');
+    const { body } = await http.get('/template-categories');
+    expect(body).toEqual([
+      { id: made.body.id, name: 'A', description: 'First', icon: 'mail', sortOrder: 1, templateCount: 1 },
+      { id: expect.any(String), name: 'B', sortOrder: 2, templateCount: 0 },
+    ]);
+  });
+
+  it('carry their templates along when renamed', async () => {
+    const { body: category } = await http.post('/template-categories', { name: 'A' });
+    await saved(http, { name: 't', category: 'A' });
+    const before = await http.get('/templates/t');
+
+    const { status, body } = await http.put(`/template-categories/${category.id}`, {
+      name: 'Z',
+      sortOrder: 5,
+    });
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ id: category.id, name: 'Z', sortOrder: 5, templateCount: 1 });
+    const after = await http.get('/templates/t');
+    expect(after.body.category).toBe('Z');
+    expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
+    expect((await http.get('/templates?category=Z')).body.totalCount).toBe(1);
+  });
+
+  it('have a name of their own and are kept while in use', async () => {
+    const { body: a } = await http.post('/template-categories', { name: 'A' });
+    const { body: b } = await http.post('/template-categories', { name: 'B' });
+    await saved(http, { name: 't', category: 'A' });
+
+    expect((await http.post('/template-categories', { name: 'A' })).status).toBe(409);
+    expect((await http.put(`/template-categories/${b.id}`, { name: 'A', sortOrder: 0 })).status).toBe(409);
+    expect((await http.delete(`/template-categories/${a.id}`)).status).toBe(409);
+    expect((await http.delete(`/template-categories/${b.id}`)).status).toBe(204);
+    await http.delete('/templates/t');
+    expect((await http.delete(`/template-categories/${a.id}`)).status).toBe(204);
+  });
+
+  it.each([
+    ['', { name: 'A' }, 422, 'sortOrder'],
+    ['', { sortOrder: 1 }, 422, 'name'],
+  ])('need all that is required', async (_, body, status, field) => {
+    const { body: category } = await http.post('/template-categories', { name: 'A' });
+
+    const answer = await http.put(`/template-categories/${category.id}`, body);
+
+    expect(answer.status).toBe(status);
+    expect(answer.body.errors[field]).toEqual(['Service:Validation:NotEmptyValidator']);
+  });
+
+  it('are 400 for a malformed id, 404 for one that is nobody’s, 409 for a stale version', async () => {
+    const { body: category, headers } = await http.post('/template-categories', { name: 'A' });
+    const change = { name: 'A', sortOrder: 1 };
+    const ifMatch = { headers: { 'if-match': headers.get('etag')! } };
+
+    expect((await http.put('/template-categories/x', change)).status).toBe(400);
+    expect((await http.put(`/template-categories/${newId()}`, change)).status).toBe(404);
+    expect((await service.as(aCaller()).put(`/template-categories/${category.id}`, change)).status).toBe(404);
+    expect((await http.put(`/template-categories/${category.id}`, change, ifMatch)).status).toBe(200);
+    expect((await http.put(`/template-categories/${category.id}`, change, ifMatch)).status).toBe(409);
+  });
+});

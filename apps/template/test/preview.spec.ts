@@ -1,0 +1,352 @@
+import { newId } from '@plinth/kernel/uuid';
+import type { Caller } from '@plinth/kernel/caller';
+import { aCaller, type TestClient } from '@plinth/testing/http';
+import { published, saved, startTemplates, type Templates } from './start-templates';
+
+let service: Templates;
+let http: TestClient;
+let caller: Caller;
+beforeAll(async () => {
+  service = await startTemplates();
+});
+beforeEach(() => {
+  caller = aCaller({ userName: 'Ada Lovelace', tenantName: 'Analytical Engines' });
+  http = service.as(caller);
+});
+afterAll(() => service.close());
+
+const preview = async (template: { content: string; [more: string]: unknown }, body?: unknown) => {
+  await saved(http, { name: 'a', ...template });
+  return http.post('/templates/a/preview', body);
+};
+
+describe('POST /templates/{name}/preview', () => {
+  it('renders the draft with the data given', async () => {
+    const answer = await preview(
+      { content: '<h1>Hello {{ customer.name }}</h1>' },
+      { data: { customer: { name: 'Grace' } } },
+    );
+
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      html: '<h1>Hello Grace</h1>',
+      plainText: 'Hello Grace',
+      revisionId: (await http.get('/templates/a')).body.draft.revisionId,
+      renderTimeMs: expect.any(Number),
+    });
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty body', ''],
+    ['null', 'null'],
+    ['an empty object', {}],
+    ['null for each field', { culture: null, format: null, data: null }],
+  ])('takes %s for no data', async (_, body) => {
+    await saved(http, { name: 'a', content: 'Hello{{ name }}!' });
+
+    const answer = await http.post('/templates/a/preview', body, {
+      headers: { 'content-type': 'application/json' },
+    });
+
+    expect(answer.status).toBe(200);
+    expect(answer.body.html).toBe('Hello!');
+  });
+
+  it('leaves missing variables empty and tells of them', async () => {
+    const { body, headers } = await preview({
+      content: '[{{ a.b }}][{{ c | upper }}][{{ d | default("-") }}]',
+    });
+
+    expect(body.html).toBe('[][][-]');
+    expect(headers.get('x-template-warnings')).toBe('2');
+    expect(headers.get('x-template-missing-variables')).toBe('a.b, c');
+  });
+
+  it('renders the published revision where there is no draft', async () => {
+    await published(http, { name: 'a', content: 'public' });
+
+    expect((await http.post('/templates/a/preview')).body.html).toBe('public');
+  });
+
+  it('escapes values in HTML and leaves text alone', async () => {
+    const data = { x: `<b>"it's" & more</b>` };
+
+    const page = await preview({ content: '<p title="{{ x }}">{{ x }}</p>' }, { data });
+    await http.post('/templates', { name: 't', mimeType: 'text/plain', content: 'x: {{ x }}' });
+    const text = await http.post('/templates/t/preview', { data });
+
+    const escaped = '&lt;b&gt;&quot;it&#39;s&quot; &amp; more&lt;/b&gt;';
+    expect(page.body.html).toBe(`<p title="${escaped}">${escaped}</p>`);
+    expect(text.body.plainText).toBe(`x: ${data.x}`);
+    expect(text.body.html).toBe(`x: ${escaped}`);
+  });
+
+  it('takes the subject from the first line, as one line of text', async () => {
+    const content = '{# subject: Invoice {{ number }} for {{ name }} #}\n<p>Hi</p>';
+
+    const { body } = await preview(
+      { content },
+      { data: { number: 7, name: 'A & B\r\nBcc: all@example.org' } },
+    );
+
+    expect(body.subject).toBe('Invoice 7 for A & B Bcc: all@example.org');
+    expect(body.html).toBe('<p>Hi</p>');
+  });
+
+  it('looks for the culture, then its language, then none', async () => {
+    await saved(http, { name: 'a', culture: 'fr', content: 'fr {{ culture }}' });
+    await saved(http, { name: 'a', content: 'none {{ culture }}' });
+
+    const rendered = async (culture?: string) =>
+      (await http.post('/templates/a/preview', { culture })).body.html;
+
+    expect(await rendered('fr-CA')).toBe('fr fr-CA');
+    expect(await rendered('fr')).toBe('fr fr');
+    expect(await rendered('de')).toBe('none de');
+    expect(await rendered()).toBe('none en');
+  });
+
+  it('is 404 with the cultures there are', async () => {
+    await saved(http, { name: 'a', culture: 'fr' });
+
+    const answer = await http.post('/templates/a/preview', { culture: 'de' });
+
+    expect(answer.status).toBe(404);
+    expect(answer.body.availableCultures).toEqual(['fr']);
+  });
+
+  it('speaks the language of the culture', async () => {
+    const content =
+      '{{ d | date("long") }} {{ n | number(1) }} {{ n | currency("EUR") }} {{ 0.5 | percent }}';
+    await saved(http, { name: 'a', content });
+    const data = { d: '2026-11-21', n: 1234.5 };
+
+    const german = await http.post('/templates/a/preview', { culture: 'de', data });
+    const english = await http.post('/templates/a/preview', { culture: 'en', data });
+
+    expect(german.body.html.replace(/\u00a0/g, ' ')).toBe('21. November 2026 1.234,5 1.234,50 € 50 %');
+    expect(english.body.html).toBe('November 21, 2026 1,234.5 €1,234.50 50%');
+  });
+
+  it('knows the globals, settings and translations', async () => {
+    service.siblings.settings.set(caller.tenantId, { 'Service.Mail.Sender': 'office@example.org' });
+    service.siblings.texts['fr'] = { 'Invoice:total': 'Total de {0}' };
+    const content =
+      '{{ user.name }}/{{ tenant.name }}/{{ tenant.id }}/{{ settings.Service.Mail.Sender }}/{{ t("Invoice:total", 5) }}/{{ t("Invoice:" ~ "none") }}/{{ now | date("iso") }}';
+
+    const { body } = await preview({ content }, { culture: 'fr' });
+
+    expect(body.html).toBe(
+      `Ada Lovelace/Analytical Engines/${caller.tenantId}/office@example.org/Total de 5/none/${new Date().toISOString().slice(0, 10)}`,
+    );
+  });
+
+  it('includes, extends and imports templates of the tenant, by culture', async () => {
+    await saved(http, {
+      name: 'layout',
+      content: '<main>{% block body %}empty{% endblock %}</main>{% include "footer" %}',
+    });
+    await saved(http, { name: 'footer', content: '(footer)' });
+    await saved(http, { name: 'footer', culture: 'fr', content: '(pied)' });
+    await saved(http, { name: 'macros', content: '{% macro row(x) %}<i>{{ x }}</i>{% endmacro %}' });
+    const content =
+      '{% extends "layout" %}{% from "macros" import row %}{% block body %}{{ row("<x>") }} {{ super() }}{% endblock %}';
+
+    const { body } = await preview({ content }, { culture: 'fr-CA' });
+
+    expect(body.html).toBe('<main><i>&lt;x&gt;</i> empty</main>(pied)');
+  });
+
+  it.each(['/etc/passwd', '../../etc/passwd', 'file:///etc/passwd', 'nothing', '__proto__', 'constructor'])(
+    'finds no template of the name %s',
+    async (name) => {
+      const answer = await preview({ content: `{% include ${JSON.stringify(name)} %}` });
+
+      expect(answer.status).toBe(422);
+      expect(answer.body.parseErrors[0]).toMatchObject({
+        message: expect.stringContaining('There is no template'),
+        line: 1,
+      });
+    },
+  );
+
+  it('does not reach templates of other tenants', async () => {
+    await saved(service.as(aCaller()), { name: 'secret', content: 'secret' });
+
+    expect((await preview({ content: '{% include "secret" %}' })).status).toBe(422);
+  });
+
+  it('says where a template is wrong', async () => {
+    const answer = await preview({ content: 'line one\n  {{ user.name | shout }}' });
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.type).toMatch(/template-does-not-parse$/);
+    expect(answer.body.parseErrors).toEqual([
+      {
+        message: 'There is no filter "shout".',
+        line: 2,
+        column: expect.any(Number),
+        snippet: '  {{ user.name | shout }}',
+      },
+    ]);
+  });
+
+  it.each([
+    ['format', { format: 7 }, 422],
+    ['format', { format: 'Pdf' }, 400],
+    ['culture', { culture: 'not a culture' }, 422],
+    ['data', { data: [] }, 400],
+    ['data', { data: 'x' }, 400],
+  ])('refuses a wrong %s', async (_, body, status) => {
+    expect((await preview({ content: 'x' }, body)).status).toBe(status);
+  });
+
+  it('writes Excel: a sheet for each table, typed cells, and no formula from data', async () => {
+    const content = `<table data-sheet="Lines"><tr><th>Item</th><th>Price</th><th>On</th><th>Paid</th></tr>
+      {% for line in lines %}<tr><td>{{ line.item }}</td><td data-type="number" data-format="0.00">{{ line.price }}</td>
+      <td data-type="date">{{ line.on }}</td><td data-type="boolean">{{ line.paid }}</td></tr>{% endfor %}</table>
+      <table data-sheet="Lines"><tr><td colspan="2">Total</td></tr></table>`;
+    const data = {
+      lines: [{ item: '=HYPERLINK("http://evil")', price: 1234.5, on: '2026-11-21', paid: true }],
+    };
+    await saved(http, { name: 'report', content });
+
+    const { url, headers } = http.address('POST', '/templates/report/preview');
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ format: 2, data }),
+    });
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
+    expect(response.headers.get('content-disposition')).toContain('filename="report.xlsx"');
+    const { default: excel } = await import('exceljs');
+    const workbook = new excel.Workbook();
+    await workbook.xlsx.load(await response.arrayBuffer());
+    expect(workbook.worksheets.map(({ name }) => name)).toEqual(['Lines', 'Lines (2)']);
+    const row = workbook.worksheets[0]!.getRow(2);
+    expect(row.getCell(1)).toMatchObject({
+      value: '=HYPERLINK("http://evil")',
+      type: excel.ValueType.String,
+    });
+    expect(row.getCell(2)).toMatchObject({ value: 1234.5, numFmt: '0.00' });
+    expect(row.getCell(3).value).toEqual(new Date('2026-11-21'));
+    expect(row.getCell(4).value).toBe(true);
+  });
+});
+
+describe('POST /templates/{name}/render', () => {
+  it('renders what is published, never a draft', async () => {
+    await published(http, { name: 'a', content: 'public {{ x }}{% include "p" %}' });
+    await published(http, { name: 'p', content: '(published)' });
+    await http.put('/templates/a', { name: 'a', content: 'draft' });
+    await http.put('/templates/p', { name: 'p', content: '(draft)' });
+
+    const { status, body } = await http.post('/templates/a/render', { data: { x: 1 } });
+
+    expect(status).toBe(200);
+    expect(body.html).toBe('public 1(published)');
+    expect((await http.post('/templates/none/render')).status).toBe(404);
+    await saved(http, { name: 'only-draft' });
+    expect((await http.post('/templates/only-draft/render')).status).toBe(409);
+  });
+
+  it('renders an earlier revision that was published', async () => {
+    const first = await published(http, { name: 'a', content: 'one' });
+    await http.put('/templates/a', { name: 'a', content: 'two' });
+    await http.post('/templates/a/publish');
+    const third = (await http.put('/templates/a', { name: 'a', content: 'three' })).body;
+
+    const pinned = (revisionId: string) => http.post('/templates/a/render', { revisionId });
+
+    expect((await pinned(first.draft.revisionId)).body.html).toBe('one');
+    expect((await pinned(third.draft.revisionId)).status).toBe(409);
+    expect((await pinned(newId())).status).toBe(404);
+    expect((await pinned('x')).status).toBe(422);
+  });
+});
+
+describe('POST /templates/{name}/render-batch', () => {
+  it('answers each item by itself, in their order', async () => {
+    await published(http, { name: 'a', content: '{{ 10 // n }}{{ f() if n == 0 }}' });
+
+    const { status, body } = await http.post('/templates/a/render-batch', {
+      items: [{ data: { n: 5 } }, { data: { n: 0 } }, { data: { n: 2 } }],
+    });
+
+    expect(status).toBe(207);
+    expect(body).toMatchObject({ successCount: 2, failureCount: 1 });
+    expect(body.results.map(({ value }: { value: { html: string } | null }) => value?.html)).toEqual([
+      '2',
+      undefined,
+      '5',
+    ]);
+    expect(body.results[1]).toMatchObject({
+      value: null,
+      isSuccess: false,
+      error: { status: 422, detail: expect.any(String) },
+    });
+  });
+
+  it('takes 1 to 500 items', async () => {
+    await published(http, { name: 'a' });
+
+    expect((await http.post('/templates/a/render-batch', { items: [] })).status).toBe(422);
+    expect((await http.post('/templates/a/render-batch', { items: Array(501).fill({}) })).status).toBe(422);
+    expect((await http.post('/templates/a/render-batch', {})).status).toBe(422);
+    expect((await http.post('/templates/none/render-batch', { items: [{}] })).status).toBe(404);
+  });
+});
+
+describe('GET /templates/{name}/variables', () => {
+  it('reads them from the template, its layout and its includes', async () => {
+    await saved(http, {
+      name: 'layout',
+      content: '<title>{{ title }}</title>{% block body %}{% endblock %}',
+    });
+    const content = `{% extends "layout" %}{% block body %}{% for line in lines %}{{ line.text }} {{ line.price | currency("EUR") }}{% endfor %}
+      {% if customer.isNew %}!{% endif %}{{ due | date }}{{ settings.Service.Mail.Sender }}{{ user.name }}{% for tag in tags %}{{ tag }}{% endfor %}{% endblock %}`;
+    await saved(http, { name: 'a', content });
+
+    const { status, body } = await http.get('/templates/a/variables');
+
+    expect(status).toBe(200);
+    expect(body.modelVariables).toEqual([
+      { name: 'customer.isNew', type: 'boolean' },
+      { name: 'due', type: 'date' },
+      { name: 'lines[].price', type: 'number' },
+      { name: 'lines[].text', type: 'string' },
+      { name: 'tags', type: 'array' },
+      { name: 'title', type: 'string' },
+    ]);
+    expect(body.globalVariables.map(({ name }: { name: string }) => name)).toEqual([
+      'now',
+      'culture',
+      'tenant.id',
+      'tenant.name',
+      'user.id',
+      'user.name',
+    ]);
+    expect(body.enrichedVariables).toEqual([{ name: 'settings.Service.Mail.Sender', type: 'string' }]);
+  });
+});
+
+describe('POST /templates/{name}/validate', () => {
+  it('checks a text, or what is stored, and saves nothing', async () => {
+    await saved(http, { name: 'a', content: '{{ x }}' });
+
+    const stored = await http.post('/templates/a/validate');
+    const given = await http.post('/templates/a/validate', { content: 'a\n{% if %}' });
+
+    expect(stored.body).toMatchObject({
+      isValid: true,
+      errors: [],
+      variables: { modelVariables: [{ name: 'x', type: 'string' }] },
+    });
+    expect(given.body).toMatchObject({ isValid: false, errors: [{ line: 2, message: expect.any(String) }] });
+    expect((await http.get('/templates/a/history')).body.totalCount).toBe(1);
+  });
+});
