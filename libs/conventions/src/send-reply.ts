@@ -109,6 +109,9 @@ async function sendEvents(stream: AsyncIterable<ServerSentEvent>, res: ServerRes
   const heartbeat = setInterval(() => res.write(': still here\n\n'), HEARTBEAT_MILLISECONDS);
   try {
     await pipeline(Readable.from(formatEvents(stream)), res);
+  } catch (error) {
+    // A client that goes away is how most streams end.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {
     clearInterval(heartbeat);
   }
