@@ -58,6 +58,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     box,
     health,
     metrics: createMetrics('settings'),
+    outbox,
     definitions,
     settings,
     snapshots,

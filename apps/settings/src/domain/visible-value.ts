@@ -3,7 +3,8 @@ import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { resolve, type LevelValues, type Locks } from './cascade';
 
-const SECRET = '***';
+/** What stands in place of a secret wherever it is shown. */
+export const SECRET = '***';
 
 /** What a person may read of a value: a secret says only that it is there. */
 export const visibleValue = ({ isSecret }: SettingDefinition, value: string | null): string | null =>

@@ -1,4 +1,5 @@
 import { SettingDefinition } from '@plinth/contracts/settings/shapes';
+import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
 import { forbidden, malformed } from '@plinth/kernel/problem';
 import { protoPackages } from '@plinth/proto/packages';
 import type { RegisterDefinitionsRequest__Output } from '@plinth/proto/generated/plinth/settings/v1/RegisterDefinitionsRequest';
@@ -9,11 +10,16 @@ import type { Deps } from '../compose';
 import { resolve } from '../domain/cascade';
 import { visibleValue } from '../domain/visible-value';
 import { locksOf } from '../store/setting-store';
+import { valuesExchange } from './exchange';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'definitions' | 'settings' | 'snapshots' | 'box'>;
+type Needs = Pick<
+  Deps,
+  'config' | 'log' | 'pool' | 'definitions' | 'settings' | 'snapshots' | 'box' | 'outbox'
+>;
 
 /** The questions of sibling services that this service answers. */
-export function grpcServices({ config, log, definitions, settings, snapshots, box }: Needs): GrpcService[] {
+export function grpcServices(deps: Needs): GrpcService[] {
+  const { config, log, definitions, settings, snapshots, box } = deps;
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const Resolve = unary<ResolveRequest__Output, ResolveResponse>(async (request, caller) => {
@@ -48,6 +54,7 @@ export function grpcServices({ config, log, definitions, settings, snapshots, bo
 
   return [
     { definition: protoPackages.settings.v1.Settings.service, handlers: { Resolve, RegisterDefinitions } },
+    serveExchange(protoPackages.exchange.v1.ExchangeOwner.service, [valuesExchange(deps)], deps),
   ];
 }
 

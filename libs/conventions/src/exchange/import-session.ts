@@ -50,8 +50,13 @@ const DAYS_KEPT = 7;
 /** Opens one import of one job: where it stands, and how its batches are applied. */
 export async function openImportSession(pool: Pool, start: ImportStart): Promise<ImportSession> {
   const { definition, caller, jobId, commit } = start;
-  const convert = rowConverter(definition, start.columns);
-  const writer = batchWriter(definition, start.columns, start.mode, caller.userId);
+  // A part of the key that the file leaves out is empty in every row.
+  const columns = [
+    ...start.columns,
+    ...definition.key.filter((property) => !start.columns.includes(property)),
+  ];
+  const convert = rowConverter(definition, columns);
+  const writer = batchWriter(definition, columns, start.mode, caller.userId);
   const inOwnTransaction = <Result>(work: (connection: PoolClient) => Promise<Result>) =>
     inTenantConnection(pool, caller.tenantId, async (connection) => {
       await connection.query(BULK_LIMITS);

@@ -1,0 +1,249 @@
+import { settingChanged } from '@plinth/contracts/settings/events';
+import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
+import {
+  defineExchange,
+  type BatchContext,
+  type ImportRow,
+  type RowFault,
+} from '@plinth/conventions/exchange/definition';
+import { shownValue } from '@plinth/conventions/exchange/convert';
+import { enumField, textField } from '@plinth/conventions/exchange/fields';
+import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
+import { holds, HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
+import { Problem, validationCode, type ValidationRule } from '@plinth/kernel/problem';
+import { newId } from '@plinth/kernel/uuid';
+import { appendToOutbox } from '@plinth/runtime/outbox';
+import type { Deps } from '../compose';
+import { lockAbove } from '../domain/cascade';
+import { requireFittingValue } from '../domain/value-schema';
+import { SECRET, visibleValue } from '../domain/visible-value';
+
+type Needs = Pick<Deps, 'definitions' | 'box' | 'outbox'>;
+
+interface SettingRow {
+  name: string;
+  scope: SettingScope;
+  userId: string;
+  value: string;
+}
+
+const read = ({ values }: ImportRow): SettingRow => values as unknown as SettingRow;
+
+const NAME_LENGTH_MAX = 200;
+const USER_ID_LENGTH_MAX = 255;
+const VALUE_LENGTH_MAX = 65_536;
+
+/** Only secrets are masked, and so is the value of a setting that nobody defines any more. */
+const shownValueSql = `CASE WHEN EXISTS (
+    SELECT FROM setting_definition d WHERE d.tenant_id = '${HOST_TENANT_ID}' AND d.name = t.name AND NOT d.is_secret
+  ) THEN t.value ELSE '${SECRET}' END`;
+
+/** `Settings.Values`: what is set at tenant and user level, and for the host tenant at global level. */
+export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
+  /** What a row replaces, for the history; and what it is to be, where the stored value is sealed. */
+  const former = new WeakMap<ImportRow, string | null>();
+
+  return defineExchange({
+    name: 'Settings.Values',
+    entityType: 'SettingValue',
+    permission: 'Settings.Tenant.Manage',
+    importable: true,
+    table: 'setting_value',
+    key: ['scope', 'userId', 'name'],
+    defaultSort: 'name,scope,userId',
+    searchable: ['name'],
+    onUpdate: { updated_at: 'now' },
+    visibleTo: (caller) => (mayReadGlobal(caller) ? undefined : `t.scope <> 'global'`),
+    fields: {
+      name: textField({
+        column: 'name',
+        header: 'Name',
+        description: 'Name of a setting that some service defines',
+        required: true,
+        normalize: true,
+        lengthMax: NAME_LENGTH_MAX,
+        aliases: ['setting', 'setting name'],
+        synonyms: ['key', 'option', 'parameter', 'property', 'paramètre', 'einstellung', 'ajuste', 'nom'],
+      }),
+      scope: enumField({
+        column: 'scope',
+        header: 'Scope',
+        description: 'user, tenant or global',
+        required: true,
+        values: { user: 'user', tenant: 'tenant', global: 'global' },
+        synonyms: ['level', 'portée', 'niveau', 'ebene', 'geltungsbereich', 'ámbito', 'nivel'],
+      }),
+      userId: textField({
+        column: 'user_id',
+        header: 'User id',
+        description: 'Whose value it is at the scope user; empty otherwise',
+        allowsEmpty: true,
+        lengthMax: USER_ID_LENGTH_MAX,
+        aliases: ['user'],
+        synonyms: ['account', 'login', 'owner', 'utilisateur', 'benutzer', 'usuario'],
+      }),
+      value: textField({
+        column: 'value',
+        header: 'Value',
+        description: 'The value as text; secrets are exported as *** and cannot be imported so',
+        required: true,
+        allowsEmpty: true,
+        lengthMax: VALUE_LENGTH_MAX,
+        exportAs: shownValueSql,
+        isSecret: true,
+        synonyms: ['content', 'setting value', 'valeur', 'wert', 'valor', 'contenu', 'inhalt'],
+      }),
+    },
+
+    async check(rows, context) {
+      const known = await definitions.all();
+      await takeTurns(rows, context);
+      const locked = await readLocks(context);
+      const stored = await readStored(rows, context);
+      return rows.flatMap((row) => {
+        const setting = read(row);
+        const definition = known.get(setting.name);
+        const fault = faultOf(setting, definition, context.caller, locked);
+        if (fault || !definition) return [{ rowNumber: row.rowNumber, ...fault! }];
+        former.set(row, visibleValue(definition, stored.get(keyOf(setting)) ?? null));
+        if (definition.isSecret) row.values['value'] = box.seal(setting.value);
+        return [];
+      });
+    },
+
+    async afterWrite(rows, context) {
+      const known = await definitions.all();
+      await noteHistory(rows, known, former, context);
+      await tell(rows, context);
+    },
+    afterCommit: () => outbox.wake(),
+  });
+};
+
+const mayReadGlobal = (caller: Caller): boolean => isOfHost(caller) && holds(caller, 'Settings.Global.Read');
+
+const keyOf = ({ scope, userId, name }: Omit<SettingRow, 'value'>): string =>
+  JSON.stringify([scope, userId, name]);
+
+type Fault = Omit<RowFault, 'rowNumber'>;
+
+/** What is wrong with a row, by the same rules as a change through HTTP. */
+function faultOf(
+  setting: SettingRow,
+  definition: SettingDefinition | undefined,
+  caller: Caller,
+  locked: ReadonlySet<string>,
+): Fault | undefined {
+  const { name, scope, userId, value } = setting;
+  const breaks = (column: keyof SettingRow, rule: ValidationRule, message: string): Fault => ({
+    kind: 'Validation',
+    column,
+    value: definition?.isSecret && column === 'value' ? SECRET : shownValue(setting[column]),
+    code: validationCode(rule),
+    message,
+  });
+  if (!definition) return breaks('name', 'Enum', `There is no setting "${name}".`);
+  if (!definition.scopes.includes(scope))
+    return breaks('scope', 'Enum', `"${name}" cannot be set at ${scope} scope.`);
+  if (scope === 'global' && !(isOfHost(caller) && holds(caller, 'Settings.Global.Manage'))) {
+    return breaks('scope', 'Enum', 'Global values reach beyond one tenant; they are for the host tenant.');
+  }
+  if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', 'Say whose value it is.');
+  if (scope !== 'user' && userId !== '')
+    return breaks('userId', 'Format', `At ${scope} scope there is no user.`);
+  if (definition.isSecret && value === SECRET) {
+    return breaks(
+      'value',
+      'Format',
+      `${SECRET} stands for a secret that was left out; it cannot be imported.`,
+    );
+  }
+  const lock = lockAbove(
+    {
+      tenant: locked.has(JSON.stringify(['tenant', name])),
+      global: locked.has(JSON.stringify(['global', name])),
+    },
+    scope,
+  );
+  if (lock) {
+    const message = `The setting "${name}" is locked at ${lock} level.`;
+    return { kind: 'Persistence', column: 'name', value: name, code: 'Service:Persistence:Locked', message };
+  }
+  try {
+    requireFittingValue(definition, value);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const code = error.errors?.['value']?.[0];
+    const fault = breaks('value', 'Format', error.detail);
+    return code ? { ...fault, code } : fault;
+  }
+}
+
+/** The same turns that a change through HTTP takes, in an order that lets no two batches wait for each other. */
+async function takeTurns(rows: readonly ImportRow[], { connection, caller }: BatchContext): Promise<void> {
+  const names = [...new Set(rows.map((row) => `${caller.tenantId}/${read(row).name}`))].sort();
+  for (const name of names)
+    await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+}
+
+async function readLocks({ connection, caller }: BatchContext): Promise<Set<string>> {
+  const { rows } = await connection.query<{ scope: string; name: string }>(
+    `SELECT scope, name FROM setting_lock
+     WHERE (tenant_id = $1 AND scope = 'tenant') OR (tenant_id = $2 AND scope = 'global')`,
+    [caller.tenantId, HOST_TENANT_ID],
+  );
+  return new Set(rows.map(({ scope, name }) => JSON.stringify([scope, name])));
+}
+
+async function readStored(
+  rows: readonly ImportRow[],
+  { connection, caller }: BatchContext,
+): Promise<Map<string, string>> {
+  const stored = await connection.query<{
+    scope: SettingScope;
+    user_id: string;
+    name: string;
+    value: string;
+  }>('SELECT scope, user_id, name, value FROM setting_value WHERE tenant_id = $1 AND name = ANY($2)', [
+    caller.tenantId,
+    [...new Set(rows.map((row) => read(row).name))],
+  ]);
+  return new Map(
+    stored.rows.map(({ scope, user_id, name, value }) => [keyOf({ scope, userId: user_id, name }), value]),
+  );
+}
+
+async function noteHistory(
+  rows: readonly ImportRow[],
+  known: ReadonlyMap<string, SettingDefinition>,
+  former: WeakMap<ImportRow, string | null>,
+  { connection, caller }: BatchContext,
+): Promise<void> {
+  const changes = rows.map((row) => {
+    const { name, scope, userId, value } = read(row);
+    return [newId(), scope, userId, name, former.get(row) ?? null, visibleValue(known.get(name)!, value)];
+  });
+  await connection.query(
+    `INSERT INTO setting_change
+       (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
+     SELECT $1::uuid, (c->>0)::uuid, c->>1, c->>2, c->>3, 'Set', c->>4, c->>5, now(), $2
+     FROM jsonb_array_elements($3::jsonb) AS c`,
+    [caller.tenantId, caller.userId, JSON.stringify(changes)],
+  );
+}
+
+/** One fact for each level that was written. */
+async function tell(rows: readonly ImportRow[], { connection, caller }: BatchContext): Promise<void> {
+  const levels = Map.groupBy(rows.map(read), ({ scope, userId }) => JSON.stringify([scope, userId]));
+  for (const settings of levels.values()) {
+    const { scope, userId } = settings[0]!;
+    await appendToOutbox(rawStatements(connection), {
+      type: settingChanged,
+      tenantId: caller.tenantId,
+      subject: settings.length === 1 ? settings[0]!.name : 'settings',
+      payload: { scope, userId: userId || null, names: settings.map(({ name }) => name) },
+      actor: caller,
+    });
+  }
+}

@@ -1,0 +1,125 @@
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { aCaller } from '@plinth/testing/http';
+import { grpcServices } from '../src/grpc/server';
+import { startSettings, type Settings } from './start-settings';
+
+const culture = 'Service.Localization.PreferredCulture';
+const definition = 'Settings.Values';
+const columns = ['name', 'scope', 'userId', 'value'];
+const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
+
+describe('setting values as exchangeable data', () => {
+  let settings: Settings;
+  let owner: ExchangeOwner;
+
+  beforeAll(async () => {
+    settings = await startSettings();
+    owner = await openExchangeOwner(grpcServices(settings));
+    await settings.definitions.register('shop', [
+      {
+        name: 'Shop.Token',
+        description: 'A secret.',
+        defaultValue: null,
+        scopes: ['tenant'],
+        isVisibleToUsers: false,
+        isSecret: true,
+        schema: { type: 'string' },
+      },
+    ]);
+  });
+  afterAll(async () => {
+    await owner.close();
+    await settings.close();
+  });
+
+  it('are imported as they would be set, with history, and exported again', async () => {
+    const caller = aCaller();
+    const http = settings.as(caller);
+    await http.put(`/settings/tenant/${culture}`, { value: 'de' });
+    const { results } = await owner.importRows(caller, start, [
+      [
+        [2, culture, 'tenant', '', 'fr'],
+        [3, culture, 'User', 'ada', 'en-GB'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1, updated: 1, failed: 0 }]);
+    expect(await owner.exportRows(caller, { definition, fields: columns })).toEqual([
+      [culture, 'tenant', '', 'fr'],
+      [culture, 'user', 'ada', 'en-GB'],
+    ]);
+    const { body } = await http.get(`/settings/tenant/${culture}/history`);
+    expect(body.items[0]).toMatchObject({ previousValue: 'de', newValue: 'fr' });
+  });
+
+  it('need no column for the user where no row has one', async () => {
+    const caller = aCaller();
+    const { results } = await owner.importRows(caller, { ...start, columns: ['name', 'scope', 'value'] }, [
+      [[2, culture, 'tenant', 'fr']],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1, failed: 0 }]);
+  });
+
+  it('obey the rules of a change, row by row', async () => {
+    const caller = aCaller();
+    const { results } = await owner.importRows(caller, start, [
+      [
+        [2, 'No.Such', 'tenant', '', 'x'],
+        [3, culture, 'tenant', '', 'not a culture'],
+        [4, culture, 'global', '', 'fr'],
+        [5, culture, 'user', '', 'fr'],
+        [6, culture, 'tenant', 'ada', 'fr'],
+        [7, culture, 'planet', '', 'fr'],
+        [8, 'Shop.Token', 'user', 'ada', 'x'],
+        [9, 'Shop.Token', 'tenant', '', '***'],
+        [10, culture, 'user', 'bob', 'fr'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1, failed: 8 }]);
+    expect(results[0]!.failures.map(({ rowNumber, details }) => [rowNumber, details[0]!.column])).toEqual([
+      [2, 'name'],
+      [3, 'value'],
+      [4, 'scope'],
+      [5, 'userId'],
+      [6, 'userId'],
+      [7, 'scope'],
+      [8, 'scope'],
+      [9, 'value'],
+    ]);
+  });
+
+  it('cannot be changed below a lock', async () => {
+    const caller = aCaller();
+    await settings.as(caller).put(`/settings/tenant/${culture}/lock`);
+    const { results } = await owner.importRows(caller, start, [[[2, culture, 'user', 'ada', 'fr']]]);
+
+    expect(results[0]!.failures).toMatchObject([
+      { kind: 'Persistence', details: [{ code: 'Service:Persistence:Locked' }] },
+    ]);
+  });
+
+  it('show no secret, neither in an export nor by filtering', async () => {
+    const caller = aCaller();
+    await owner.importRows(caller, start, [[[2, 'Shop.Token', 'tenant', '', 'open sesame']]]);
+
+    expect(await owner.exportRows(caller, { definition, fields: columns })).toEqual([
+      ['Shop.Token', 'tenant', '', '***'],
+    ]);
+    const bySecret = { definition, fields: columns, selection: { filter: { 'value.contains': 'open' } } };
+    await expect(owner.exportRows(caller, bySecret)).rejects.toMatchObject({ kind: 'malformed' });
+    const { body } = await settings.as(caller).get('/settings/tenant/Shop.Token');
+    expect(body.value).toBe('***');
+  });
+
+  it('of the platform are for the host tenant alone', async () => {
+    const host = aCaller({ tenantId: HOST_TENANT_ID });
+    const { results } = await owner.importRows(host, start, [[[2, culture, 'global', '', 'fr']]]);
+    const ofTenant = await owner.exportRows(aCaller(), { definition, fields: columns });
+
+    expect(results).toMatchObject([{ inserted: 1 }]);
+    expect(ofTenant).toEqual([]);
+  });
+});
