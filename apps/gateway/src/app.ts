@@ -71,7 +71,7 @@ async function handle(exchange: Exchange, deps: Deps): Promise<void> {
   const identity = await identify(exchange, deps.credentials);
   await limit(exchange, identity, destination, deps);
   if (page) return deps.pages.serve(exchange, page);
-  if (destination instanceof Problem) throw destination;
+  if (destination instanceof Problem) return answerOptions(exchange, destination);
 
   const { access } = destination!.route.endpoint;
   if (identity instanceof Problem && access.type !== 'anonymous') throw identity;
@@ -91,6 +91,13 @@ function answerPreflight(exchange: Exchange, cors: Cors): boolean {
   const vary = ['vary', 'Access-Control-Request-Method, Access-Control-Request-Headers'];
   exchange.send({ status: 204, headers: [...cors.preflight(origin, names), ...vary], body: undefined });
   return true;
+}
+
+/** OPTIONS at an address that exists tells its methods; everything else that goes nowhere is a problem. */
+function answerOptions(exchange: Exchange, problem: Problem): void {
+  const { allow } = problem.options;
+  if (exchange.method !== 'OPTIONS' || !allow) throw problem;
+  exchange.send({ status: 204, headers: ['allow', allow.join(', ')], body: undefined });
 }
 
 /** Where the request goes. That it goes nowhere is said only after it was counted. */
