@@ -48,8 +48,7 @@ function marginOf(margin: string | undefined): Record<'top' | 'right' | 'bottom'
   return { top: inchesOf(top), right: inchesOf(right), bottom: inchesOf(bottom), left: inchesOf(left) };
 }
 
-const style =
-  'font: 8pt sans-serif; color: #555; width: 100%; padding: 0 12mm; display: flex; justify-content: space-between;';
+const style = 'font: 8pt sans-serif; color: #555; width: 100%; margin: 0 15mm;';
 
 /** `{page}` and `{pages}` are the numbers of the printed page and of all pages. */
 const bandOf = (html: string | undefined): string =>

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '@plinth/runtime/log';
+import { aCaller } from '@plinth/testing/http';
+import { defaultLimits } from '../src/render/language/meter';
+import { sandboxPool, type SandboxPool } from '../src/render/pool';
+import type { RenderTask } from '../src/render/sandbox/protocol';
+import { attackCorpus, bombs, hostileData, type Canaries } from './attack-corpus';
+import { sandboxProgram } from './sandbox-program';
+import { published, saved, startTemplates, type Templates } from './start-templates';
+
+const SECRET = 'canary-4711';
+
+describe('a hostile template', () => {
+  let pool: SandboxPool;
+  let folder: string;
+  let listener: Server;
+  let connections = 0;
+  let canaries: Canaries;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'canary-'));
+    writeFileSync(join(folder, 'canary'), SECRET);
+    process.env['PLINTH_CANARY'] = SECRET;
+    listener = createServer((_, response) => response.end(SECRET)).on('connection', () => connections++);
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
+    canaries = { variable: 'PLINTH_CANARY', file: join(folder, 'canary'), url };
+    pool = sandboxPool(
+      {
+        program: sandboxProgram(),
+        processes: 2,
+        queueMax: 5_000,
+        millisecondsMax: 1_500,
+        memoryMegabytesMax: 192,
+      },
+      silentLog(),
+    );
+  });
+  afterAll(() => {
+    pool.close();
+    listener.close();
+    delete process.env['PLINTH_CANARY'];
+    rmSync(folder, { recursive: true });
+  });
+
+  const task = (source: string, isMarkup: boolean): RenderTask => ({
+    kind: 'render',
+    source,
+    mimeType: isMarkup ? 'text/html' : 'text/plain',
+    format: 'html',
+    partials: {},
+    texts: {},
+    settings: {},
+    globals: '{}',
+    data: hostileData,
+    culture: 'en',
+    timeZone: 'UTC',
+    limits: defaultLimits,
+  });
+
+  it('reaches neither environment, files, sockets nor code, in more than 2,000 ways', async () => {
+    const corpus = attackCorpus(canaries);
+    expect(corpus.length).toBeGreaterThanOrEqual(2_000);
+
+    const answers = await Promise.all(
+      corpus.map((source, index) => pool.run(`tenant-${index % 5}`, task(source, index % 2 === 0))),
+    );
+
+    const revealing = answers
+      .map((answer, index) => [corpus[index], JSON.stringify(answer)] as const)
+      .filter(([source, answer]) => {
+        const output = answer!.replaceAll(JSON.stringify(source).slice(1, -1), '');
+        return output.includes(SECRET) || /native code|\[object |root:x:0/.test(output);
+      });
+    expect(revealing).toEqual([]);
+    expect(connections).toBe(0);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    // No payload so much as ended its process: what came back are answers of the language.
+    const killed = answers.filter(
+      (answer) => answer.kind === 'exhausted' && answer.message.includes('memory'),
+    );
+    expect(killed).toEqual([]);
+  }, 120_000);
+
+  it('finds nothing even where the language would let it through: the process itself has nothing', async () => {
+    const { execFileSync } = await import('node:child_process');
+    const probe = join(folder, 'probe.cjs');
+    writeFileSync(
+      probe,
+      `const tried = [() => require('fs').readFileSync(${JSON.stringify(canaries.file)}), () => require('child_process').execSync('id'),
+        () => new (require('worker_threads').Worker)('1', { eval: true }), () => Function('return 1')(), () => require('fs').writeFileSync('/tmp/x', '1')];
+      console.log(JSON.stringify(tried.map((work) => { try { work(); return 'done'; } catch (error) { return error.code || error.name; } })));`,
+    );
+    const flags = [
+      '--permission',
+      `--allow-fs-read=${probe}`,
+      '--disallow-code-generation-from-strings',
+      '--no-warnings',
+    ];
+    const output = execFileSync(process.execPath, [...flags, probe], { env: {}, encoding: 'utf8' });
+
+    expect(JSON.parse(output)).toEqual([
+      'ERR_ACCESS_DENIED',
+      'ERR_ACCESS_DENIED',
+      'ERR_ACCESS_DENIED',
+      expect.stringMatching(/EvalError|ERR_CODEGEN/),
+      'ERR_ACCESS_DENIED',
+    ]);
+  });
+});
+
+describe('a template that wants too much', () => {
+  let service: Templates;
+  beforeAll(async () => {
+    service = await startTemplates({ RENDER_PROCESSES: '3' });
+  });
+  afterAll(() => service.close());
+
+  it.each(Object.entries(bombs))('is stopped within 2 seconds with 422: %s', async (_, content) => {
+    const http = service.as(aCaller());
+    await saved(http, { name: 'bomb', content });
+    const started = performance.now();
+
+    const answer = await http.post('/templates/bomb/preview');
+
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  it('does not keep others waiting', async () => {
+    const [attacker, client] = [service.as(aCaller()), service.as(aCaller())];
+    await saved(attacker, { name: 'bomb', content: bombs['a loop that makes lists']! });
+    await published(client, { name: 'a', content: 'Hello {{ name }}' });
+
+    const exploding = Promise.all(Array.from({ length: 4 }, () => attacker.post('/templates/bomb/preview')));
+    const times: number[] = [];
+    for (let count = 0; count < 50; count++) {
+      const started = performance.now();
+      expect((await client.post('/templates/a/preview', { data: { name: 'Ada' } })).status).toBe(200);
+      times.push(performance.now() - started);
+    }
+
+    expect((await exploding).map(({ status }) => status)).toEqual([422, 422, 422, 422]);
+    expect(times.sort((left, right) => left - right)[25]).toBeLessThan(200);
+  });
+
+  it('is refused with 503 and Retry-After when too many wait', async () => {
+    const small = await startTemplates({ RENDER_PROCESSES: '1', RENDER_QUEUE_MAX: '2' });
+    const http = small.as(aCaller());
+    await saved(http, { name: 'slow', content: bombs['a loop that makes lists']! });
+
+    const answers = await Promise.all(Array.from({ length: 8 }, () => http.post('/templates/slow/preview')));
+    await small.close();
+
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThanOrEqual(5);
+    expect(refused[0]!.headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+});

@@ -1,0 +1,252 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '@plinth/runtime/log';
+import { eventually } from '@plinth/testing/eventually';
+import { aCaller, type TestClient } from '@plinth/testing/http';
+import { findChromium } from '../src/render/chromium';
+import { pdfPrinter, type PdfPrinter } from '../src/render/pdf';
+import { pagesOfPdf, textOfPdf } from './pdf-text';
+import { published, saved, startTemplates, type Templates } from './start-templates';
+
+const chromium = findChromium(
+  { executable: process.env['PUPPETEER_EXECUTABLE_PATH'], isProduction: false },
+  silentLog(),
+);
+
+const printer = (options: Partial<Parameters<typeof pdfPrinter>[1]> = {}): PdfPrinter =>
+  pdfPrinter(
+    chromium,
+    { pages: 2, queueMax: 100, documentsPerBrowser: 200, millisecondsMax: 15_000, ...options },
+    silentLog(),
+  );
+
+/** Processes below this one whose command line holds the words. */
+const descendants = (words: string): string[] => {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  const processes = rows
+    .map((row) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row)!)
+    .map(([, pid, parent, args]) => ({ pid: pid!, parent: parent!, args: args! }));
+  const below = (pid: string): typeof processes =>
+    processes.filter(({ parent }) => parent === pid).flatMap((one) => [one, ...below(one.pid)]);
+  return below(String(process.pid))
+    .map(({ args }) => args)
+    .filter((args) => args.includes(words));
+};
+
+beforeAll(() => {
+  if (!chromium)
+    throw new Error(
+      'Chromium is not here, and these promises are about what it prints: install it, or set PUPPETEER_EXECUTABLE_PATH.',
+    );
+});
+
+describe('PDF over HTTP', () => {
+  let service: Templates;
+  let http: TestClient;
+  beforeAll(async () => {
+    service = await startTemplates();
+  });
+  beforeEach(() => {
+    http = service.as(aCaller());
+  });
+  afterAll(() => service.close());
+
+  const pdfOf = async (path: string, body: object, accept?: string) => {
+    const { url, headers } = http.address('POST', path);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', ...(accept ? { accept } : {}) },
+      body: JSON.stringify(body),
+    });
+    return { response, pdf: Buffer.from(await response.arrayBuffer()) };
+  };
+
+  it('is a file with a name, as an octet stream unless its own type is asked for', async () => {
+    await published(http, { name: 'offer', content: '<h1>Offer for {{ name }}</h1>' });
+
+    const { response, pdf } = await pdfOf('/templates/offer/preview', {
+      format: 1,
+      data: { name: 'Grace Hopper' },
+    });
+    const typed = await pdfOf('/templates/offer/render', { format: 1 }, 'application/pdf');
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
+    expect(response.headers.get('content-disposition')).toContain('filename="offer.pdf"');
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(textOfPdf(pdf)).toContain('Offer for Grace Hopper');
+    expect(typed.response.headers.get('content-type')).toBe('application/pdf');
+  });
+
+  it('has the page, margins, header and footer that the first comments say', async () => {
+    const content = `{# page: A5 landscape #}\n{# margin: 20mm #}\n{# header: {{ title }} #}\n{# footer: Page {page} of {pages} #}\n{# file: {{ title }} 1 #}
+      {% for i in range(3) %}<p style="break-after: page">Sheet {{ i }}</p>{% endfor %}`;
+    await saved(http, { name: 'a', content });
+
+    const { response, pdf } = await pdfOf('/templates/a/preview', { format: 1, data: { title: 'Report' } });
+
+    expect(response.headers.get('content-disposition')).toContain('filename="Report 1.pdf"');
+    expect(pagesOfPdf(pdf)).toBeGreaterThanOrEqual(3);
+    expect(textOfPdf(pdf)).toMatch(/Report\s+Page\s+1\s+of\s+[34]\s/);
+    const [, width, height] = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/
+      .exec(pdf.toString('latin1'))!
+      .map(Number);
+    expect(width! / height!).toBeCloseTo(210 / 148, 1);
+  });
+
+  it('is made in a batch, too', async () => {
+    await published(http, { name: 'a', content: 'For {{ name }}' });
+
+    const { body } = await http.post('/templates/a/render-batch', {
+      format: 1,
+      items: [{ data: { name: 'Ada' } }],
+    });
+
+    const { file } = body.results[0].value;
+    expect(file).toMatchObject({ name: 'a.pdf', mimeType: 'application/pdf' });
+    expect(textOfPdf(Buffer.from(file.contentBase64, 'base64'))).toContain('For Ada');
+  });
+});
+
+describe('the browser that prints', () => {
+  let printing: PdfPrinter;
+  let folder: string;
+  let listener: Server;
+  let connections = 0;
+  let url: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'canary-'));
+    writeFileSync(join(folder, 'canary.txt'), 'canary4711');
+    listener = createServer((_, response) => response.end('canary4711')).on(
+      'connection',
+      () => connections++,
+    );
+    await new Promise<void>((resolve) => listener.listen(0, resolve));
+    url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    printing = printer();
+  });
+  afterAll(async () => {
+    await printing.close();
+    listener.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('reaches no file and no address, whatever a document asks for', async () => {
+    const places = [
+      url,
+      url.replace('127.0.0.1', 'localhost'),
+      url.replace('127.0.0.1', '[::1]'),
+      url.replace('127.0.0.1', '2130706433'),
+      'http://169.254.169.254/latest',
+      `file://${folder}/canary.txt`,
+      'view-source:file:///etc/passwd',
+      'chrome://version',
+      '\\\\host\\share\\x',
+    ];
+    const asking = (
+      place: string,
+    ) => `<link rel="stylesheet" href="${place}"><link rel="preload" as="fetch" href="${place}"><link rel="prefetch" href="${place}">
+      <img src="${place}"><iframe src="${place}"></iframe><iframe srcdoc='<img src="${place}">'></iframe><object data="${place}"></object><embed src="${place}">
+      <video src="${place}" poster="${place}"></video><svg><image href="${place}"/><use href="${place}#x"/></svg><form action="${place}"><input type="image" src="${place}"></form>
+      <style>@import url("${place}"); @font-face { font-family: f; src: url("${place}") } p { background: url("${place}"); font-family: f } </style>
+      <script>fetch("${place}"); new Image().src = "${place}"; location = "${place}"</script><body background="${place}"><p>text</p><a href="${place}" ping="${place}">x</a>`;
+    for (const place of places) {
+      const pdf = await printing.print('tenant', `<h1>Printed</h1>${asking(place)}`, {});
+      expect(textOfPdf(pdf)).toContain('Printed');
+      expect(textOfPdf(pdf)).not.toMatch(/canary4711|root:/);
+    }
+    for (const refresh of [
+      `<meta http-equiv="refresh" content="0;url=${url}">`,
+      `<base href="${url}"><img src="x">`,
+    ]) {
+      await printing.print('tenant', `${refresh}<h1>Printed</h1>`, {});
+    }
+    expect(connections).toBe(0);
+  }, 120_000);
+
+  it('runs no script', async () => {
+    const html = `<p id="x">before</p><script>document.getElementById('x').textContent = 'after'</script>
+      <img src="data:," onerror="document.getElementById('x').textContent = 'after'"><noscript>no script here</noscript>`;
+
+    const text = textOfPdf(await printing.print('tenant', html, {}));
+
+    expect(text).toContain('before');
+    expect(text).toContain('no script here');
+    expect(text).not.toContain('after');
+  });
+
+  it('keeps its own sandbox, and has nothing of the service’s environment', async () => {
+    process.env['PLINTH_CANARY'] = 'canary4711';
+    const own = printer();
+    await own.print('tenant', 'x', {});
+
+    const commands = descendants('--type=renderer').concat(descendants('--headless'));
+    delete process.env['PLINTH_CANARY'];
+    await own.close();
+
+    expect(commands.length).toBeGreaterThan(0);
+    if (chromium!.isolation === 'sealed') expect(commands.join('\n')).not.toContain('--no-sandbox');
+    expect(commands.join('\n')).not.toContain('canary4711');
+  });
+
+  it('prints the letters of the world', async () => {
+    const words = ['Grüße', 'Ελληνικά', 'Кириллица'];
+
+    const pdf = await printing.print('tenant', `<meta charset="utf-8"><p>${words.join('</p><p>')}</p>`, {});
+
+    for (const word of words) expect(textOfPdf(pdf)).toContain(word);
+  });
+
+  it('gives up a document that takes too long, and prints the next one', async () => {
+    const hasty = printer({ millisecondsMax: 1_500 });
+    await hasty.print('tenant', 'warm', {});
+
+    const endless = `<table>${'<tr><td>x</td><td>y</td></tr>'.repeat(300_000)}</table>`;
+    await expect(hasty.print('tenant', endless, {})).rejects.toMatchObject({
+      kind: 'invalid',
+      slug: 'template-too-expensive',
+    });
+
+    const patient = await eventually(() => hasty.print('tenant', 'next', {}), 20_000);
+    expect(textOfPdf(patient)).toContain('next');
+    await hasty.close();
+  }, 60_000);
+
+  it('refuses with 503 and Retry-After what does not fit into the queue', async () => {
+    const small = printer({ pages: 1, queueMax: 2 });
+    await small.print('tenant', 'warm', {});
+
+    const results = await Promise.allSettled(
+      Array.from({ length: 6 }, () => small.print('tenant', '<p>x</p>'.repeat(2_000), {})),
+    );
+    await small.close();
+
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused).toHaveLength(3);
+    expect(refused[0]).toMatchObject({
+      kind: 'overloaded',
+      options: { retryAfterSeconds: expect.any(Number) },
+    });
+  });
+
+  it('is replaced again and again, and leaves no process behind', async () => {
+    const documents = Number(process.env['PLINTH_PDF_DOCUMENTS'] ?? 40);
+    const own = printer({ documentsPerBrowser: 10, queueMax: documents });
+
+    const printed = await Promise.all(
+      Array.from({ length: documents }, (_, index) =>
+        own.print(`tenant-${index % 3}`, `<p>Document ${index}</p>`, {}),
+      ),
+    );
+    await own.close();
+
+    expect(printed.map((pdf, index) => textOfPdf(pdf).includes(`Document ${index}`))).not.toContain(false);
+    await printing.close();
+    await eventually(() => descendants('chrom').length === 0, 15_000);
+  }, 600_000);
+});
