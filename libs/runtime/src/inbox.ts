@@ -26,6 +26,8 @@ const BACKOFF_MILLISECONDS_MAX = 10_000;
 const LANES = 4;
 const WAITING_MAX = 64;
 const PREFETCHED_MAX = 100;
+/** Room for what killed replicas had taken and never acknowledged, so that it does not hold up the rest. */
+const UNACKNOWLEDGED_MAX = 10_000;
 /** Longer than any outbox keeps a fact, so that none is taken for new. */
 const NOTES_KEPT_DAYS = 30;
 const TIDY_MILLISECONDS = 3_600_000;
@@ -143,6 +145,7 @@ async function ensureConsumer(
     deliver_policy: DeliverPolicy.All,
     ack_wait: ACK_WAIT_NANOSECONDS,
     max_deliver: -1,
+    max_ack_pending: UNACKNOWLEDGED_MAX,
     filter_subjects: names.map((name) => subjectOf(messaging.prefix, name)),
   });
   // What was told before, and lost with the stream, is still in the outboxes.
