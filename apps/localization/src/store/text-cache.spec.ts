@@ -96,7 +96,7 @@ describe('the cache of texts', () => {
   });
 
   it('lets go of the tenants that were not read for longest when it holds too much', async () => {
-    const { store, title } = start({ sizeMax: 200 });
+    const { store, title } = start({ sizeMax: 5_000 });
     const tenants = Array.from({ length: 20 }, (_, index) => `tenant ${index}`);
     for (const tenant of tenants) store.versions[tenant] = 'first';
     for (const tenant of tenants) expect(await title(tenant)).toBe(tenant);
@@ -105,5 +105,12 @@ describe('the cache of texts', () => {
     expect(store.readings).toBe(20);
     await title(tenants[0]!);
     expect(store.readings).toBe(21);
+  });
+
+  it('shares the texts of the platform between tenants that have none of their own', async () => {
+    const { store, cache } = start();
+    store.inCultures = async () => [];
+    expect(await cache.read(ada, 'fr')).toBe(await cache.read(bob, 'fr'));
+    expect(await cache.read(ada, 'en')).not.toBe(await cache.read(ada, 'fr'));
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
-import { mergeTexts, type BaseTexts, type Resources } from '../domain/texts';
+import { mergeTexts, type BaseTexts, type Override, type Resources } from '../domain/texts';
 import type { OverrideStore } from './override-store';
 
 /** Everything a tenant reads in one culture. */
@@ -34,7 +34,9 @@ export interface TextCacheOptions {
 }
 
 const VERSION_CHECK_MILLISECONDS = 2_000;
-const SIZE_MAX = 64_000_000;
+const SIZE_MAX = 32_000_000;
+/** What a tenant without a text of its own is counted as. */
+const TENANT_SIZE = 1_000;
 
 interface TenantTexts {
   /** Read before anything else, so that what is held is never older than its version says. */
@@ -55,6 +57,7 @@ export function textCache({
 }: TextCacheOptions): TextCache {
   /** Tenant, then culture: a key is never glued together. The least recently used tenant comes first. */
   const tenants = new Map<string, TenantTexts>();
+  const platformBundles = new Map<string, Bundle>();
   let size = 0;
 
   const forget = (tenantId: string): void => {
@@ -93,9 +96,11 @@ export function textCache({
   };
 
   const current = async (tenantId: string): Promise<TenantTexts> => {
-    const held = tenants.get(tenantId) ?? open(tenantId);
+    const known = tenants.get(tenantId);
+    const held = known ?? open(tenantId);
     tenants.delete(tenantId);
     tenants.set(tenantId, held);
+    if (!known) grow(tenantId, held, TENANT_SIZE);
     const isDue = overrides !== undefined && now() - held.checkedAt >= VERSION_CHECK_MILLISECONDS;
     if (!isDue) return held;
     await check(tenantId, held);
@@ -105,10 +110,17 @@ export function textCache({
   const load = async (tenantId: string, held: TenantTexts, culture: string): Promise<Bundle> => {
     await held.version;
     const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? [];
-    const resources = mergeTexts(base, own, culture);
-    const json = JSON.stringify(resources);
-    if (tenants.get(tenantId) === held) grow(tenantId, held, json.length);
-    return { culture, resources, etag: strongTag(culture, json) };
+    if (own.length === 0) return platformBundle(culture);
+    const { bundle, size: added } = makeBundle(base, own, culture);
+    if (tenants.get(tenantId) === held) grow(tenantId, held, added);
+    return bundle;
+  };
+
+  /** Tenants without texts of their own share the platform's, so that asking for many tenants fills no memory. */
+  const platformBundle = (culture: string): Bundle => {
+    const bundle = platformBundles.get(culture) ?? makeBundle(base, [], culture).bundle;
+    if (platformCultures.includes(culture)) platformBundles.set(culture, bundle);
+    return bundle;
   };
 
   const grow = (tenantId: string, held: TenantTexts, added: number): void => {
@@ -137,8 +149,19 @@ export function textCache({
   };
 }
 
-/** Made from all that the answer holds; the languages change only with the program. */
-const strongTag = (culture: string, texts: string): string => {
-  const content = JSON.stringify([culture, languages]) + texts;
-  return entityTag(createHash('sha256').update(content).digest('base64url').slice(0, 27));
-};
+function makeBundle(
+  base: BaseTexts,
+  own: readonly Override[],
+  culture: string,
+): { bundle: Bundle; size: number } {
+  const resources = mergeTexts(base, own, culture);
+  const json = JSON.stringify(resources);
+  // Made from all that the answer holds; the languages change only with the program.
+  const hash = createHash('sha256')
+    .update(JSON.stringify([culture, languages]))
+    .update(json);
+  return {
+    bundle: { culture, resources, etag: entityTag(hash.digest('base64url').slice(0, 27)) },
+    size: json.length,
+  };
+}
