@@ -118,7 +118,7 @@ describe('a token', () => {
   });
 
   it('that was forged or broken is 401, never 500', async () => {
-    const { ask, fetch } = await start();
+    const { fetch } = await start();
     const payload = encode({
       iss: ISSUER,
       aud: 'plinth',
@@ -216,7 +216,7 @@ describe('the keys of the identity provider', () => {
       },
       { now: () => new Date(now) },
     );
-    const find = (kid: string) => keys({ alg: 'RS256', kid }, { payload: '', signature: '' });
+    const find = async (kid: string) => keys({ alg: 'RS256', kid }, { payload: '', signature: '' });
     return { find, pass: (afterSeconds: number) => (now += afterSeconds * 1000), fetches: () => fetches };
   };
 

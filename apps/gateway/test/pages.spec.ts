@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
-import { documentText } from '../../../tools/openapi/document';
 import { closeAll, echo, sendJson, startGateway, startUpstream } from './start-gateway';
 
 afterEach(closeAll);
@@ -39,15 +38,11 @@ describe('/openapi.json', () => {
     return { response, document: (await response.json()) as Described };
   };
 
-  it('is what the repository holds; `npm run openapi` writes it anew', () => {
-    expect(documentText()).toBe(readFileSync(join(process.cwd(), 'openapi', 'plinth.json'), 'utf8'));
-  });
-
   it('is OpenAPI 3.1 to an independent validator', async () => {
     const { document } = await read();
     expect(judge(JSON.stringify(document))).toEqual({ valid: true });
     expect(document).toMatchObject({ openapi: '3.1.0' });
-    expect(document).toEqual(JSON.parse(documentText()));
+    expect(document).toEqual(JSON.parse(readFileSync(join(process.cwd(), 'openapi', 'plinth.json'), 'utf8')));
   });
 
   it('is public, and describes every endpoint, each with its own name', async () => {

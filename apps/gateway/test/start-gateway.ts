@@ -1,14 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { z } from 'zod';
-import {
-  anonymous,
-  authenticated,
-  endpoint,
-  optional,
-  permission,
-  type Endpoints,
-} from '@plinth/contracts/endpoint';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { listen } from '@plinth/runtime/health';
 import { silentLog } from '@plinth/runtime/log';
@@ -16,6 +7,7 @@ import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { compose, type Gateway, type Surroundings } from '../src/compose';
 import { GatewayConfig } from '../src/config';
+import { otherEndpoints, thingEndpoints } from './thing-endpoints';
 
 export const CALLER_KEY = 'a key of sixteen characters';
 export const TENANT_ID = '01900000-0000-7000-8000-00000000aaaa';
@@ -30,130 +22,10 @@ export interface Seen {
   body: string;
 }
 
-/** Endpoints of a small area that exists in tests only. */
-export const thingEndpoints = {
-  listThings: endpoint({
-    method: 'GET',
-    path: '/things',
-    summary: 'Read all things',
-    access: authenticated,
-    success: { status: 200, body: z.array(z.string()) },
-    cache: 'list',
-  }),
-  getThing: endpoint({
-    method: 'GET',
-    path: '/things/:name',
-    summary: 'Read a thing',
-    access: permission('Templating.Templates.Read'),
-    params: z.object({ name: z.string() }),
-    success: { status: 200, body: z.unknown() },
-    cache: 'user-data',
-  }),
-  postThing: endpoint({
-    method: 'POST',
-    path: '/things',
-    summary: 'Make a thing',
-    access: authenticated,
-    body: z.unknown(),
-    success: { status: 201, body: z.unknown() },
-  }),
-  putThing: endpoint({
-    method: 'PUT',
-    path: '/things/:name',
-    summary: 'Change a thing',
-    access: authenticated,
-    params: z.object({ name: z.string() }),
-    body: z.unknown(),
-    success: { status: 204 },
-    rateLimitClass: 'expensive',
-  }),
-  deleteThing: endpoint({
-    method: 'DELETE',
-    path: '/things/:name',
-    summary: 'Remove a thing for the whole platform',
-    access: permission('Settings.Global.Manage', { hostOnly: true }),
-    params: z.object({ name: z.string() }),
-    success: { status: 204 },
-  }),
-  getScoped: endpoint({
-    method: 'GET',
-    path: '/scoped/:scope',
-    summary: 'Read something whose access depends on the scope',
-    access: {
-      type: 'by-parameter',
-      parameter: 'scope',
-      accessByValue: { user: authenticated, tenant: permission('Settings.Tenant.Read') },
-    },
-    params: z.object({ scope: z.string() }),
-    success: { status: 200, body: z.unknown() },
-    cache: 'user-data',
-  }),
-  getGreeting: endpoint({
-    method: 'GET',
-    path: '/greeting',
-    summary: 'Greet whoever asks',
-    access: optional,
-    success: { status: 200, body: z.unknown() },
-    cache: 'reference',
-    atRoot: true,
-  }),
-  getNews: endpoint({
-    method: 'GET',
-    path: '/news',
-    summary: 'Read the news',
-    access: anonymous,
-    success: { status: 200, body: z.unknown() },
-    cache: 'reference',
-  }),
-  getOldThing: endpoint({
-    method: 'GET',
-    path: '/old-things/:name',
-    summary: 'Read a thing the old way',
-    access: authenticated,
-    params: z.object({ name: z.string() }),
-    success: { status: 200, body: z.unknown() },
-    cache: 'user-data',
-    deprecated: { since: '2026-01-01', sunset: '2027-01-01', link: '/docs#old-things' },
-  }),
-  getFile: endpoint({
-    method: 'GET',
-    path: '/files/:name',
-    summary: 'Download a file',
-    access: authenticated,
-    params: z.object({ name: z.string() }),
-    success: { status: 200, file: ['text/csv'] },
-    cache: 'none',
-  }),
-  postFile: endpoint({
-    method: 'POST',
-    path: '/files',
-    summary: 'Upload a file',
-    access: authenticated,
-    upload: true,
-    success: { status: 201, body: z.unknown() },
-  }),
-  watchThings: endpoint({
-    method: 'GET',
-    path: '/things/all/events',
-    summary: 'Watch things happen',
-    access: authenticated,
-    success: { status: 200, events: true },
-    cache: 'none',
-  }),
-} satisfies Endpoints;
-
-export const otherEndpoints = {
-  getOther: endpoint({
-    method: 'GET',
-    path: '/others',
-    summary: 'Read others',
-    access: authenticated,
-    success: { status: 200, body: z.unknown() },
-    cache: 'list',
-  }),
-} satisfies Endpoints;
-
 const closers: (() => Promise<unknown> | unknown)[] = [];
+
+/** Remembers what to close at the end of a test. */
+export const onCloseAll = (close: () => unknown): void => void closers.push(close);
 
 /** Closes what the tests of a file have started. */
 export async function closeAll(): Promise<void> {

@@ -1,5 +1,5 @@
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { request as httpRequest, type ServerResponse } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   closeAll,
   echo,
@@ -234,9 +234,7 @@ describe('a client that goes away', () => {
       stopped = false;
       const headers = { authorization: `Bearer ${await gateway.token()}` };
       const request = httpRequest({ port: gateway.port, path, headers }).end();
-      const response = await new Promise<import('node:http').IncomingMessage>((resolve) =>
-        request.once('response', resolve),
-      );
+      const response = await new Promise<IncomingMessage>((resolve) => request.once('response', resolve));
       response.pause();
       let before = -1;
       await until(() => {
