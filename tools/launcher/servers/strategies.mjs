@@ -77,8 +77,9 @@ export function goInstall(wanted, module, { packages, duration }) {
   return async (task) => {
     const go = findProgram('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
     if (go === undefined) return undefined;
-    return intoCache(wanted, task, (folder) =>
-      oneBuildAtATime(async () => {
+    return intoCache(wanted, task, (folder) => {
+      task.doing(`going to build ${wanted.name} with Go`);
+      return oneBuildAtATime(async () => {
         task.doing(`building ${wanted.name} ${wanted.version} with Go (${duration}, once on this machine)`);
         let lines = 0;
         await run(go, ['install', '-v', module], {
@@ -91,8 +92,8 @@ export function goInstall(wanted, module, { packages, duration }) {
           },
         });
         return 'built with Go';
-      }),
-    );
+      });
+    });
   };
 }
 
