@@ -70,3 +70,12 @@ export const importableFields = ({ fields }: Definition): DefinitionField[] => [
 export function requirePermission(caller: Caller, permission: string): void {
   if (!holds(caller, permission)) throw permissionMissing(permission);
 }
+
+/** On whose behalf a job runs: as much of the caller as outlives the request. */
+export const actorOf = ({ tenantId, tenantName, userId, userName, permissions }: Caller): Caller => ({
+  tenantId,
+  ...(tenantName === undefined ? {} : { tenantName }),
+  userId,
+  userName,
+  permissions: [...permissions],
+});

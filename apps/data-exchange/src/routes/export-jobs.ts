@@ -13,7 +13,7 @@ import { parseSelection } from '@plinth/kernel/list-query';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { Deps } from '../compose';
-import { requirePermission, type Definition } from '../domain/definition';
+import { actorOf, requirePermission, type Definition } from '../domain/definition';
 import { withoutBrackets } from '../domain/export-job';
 import { definitionUnknown, exportNotReady } from '../domain/problems';
 import { progressEvents } from '../domain/progress';
@@ -28,6 +28,7 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
   });
 
   api.on(createExportJob, async ({ body, caller }) => {
+    const { operationId = null, ...asker } = caller;
     const definition = await owners.find(body.definitionName);
     if (!definition?.exportable) throw definitionUnknown(body.definitionName);
     requirePermission(caller, definition.permission);
@@ -47,10 +48,10 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
       permission: definition.permission,
       format: body.format,
       request: { fields, includeId: body.includeIdForImport, selection },
-      caller: { ...caller, operationId: undefined },
+      caller: asker,
       createdBy: caller.userId,
       createdAt: clock.now(),
-      operationId: caller.operationId ?? null,
+      operationId,
     });
     await starter.startExport(job);
     return accepted(toResponse(job), `/exports/jobs/${job.id}`);

@@ -10,7 +10,7 @@ import type { ImportOptions as Options } from '@plinth/contracts/data-exchange/s
 import type { Caller } from '@plinth/kernel/caller';
 import type { z } from 'zod';
 import type { Deps } from '../compose';
-import { clrTypeName, importableFields, requirePermission } from '../domain/definition';
+import { actorOf, clrTypeName, importableFields, requirePermission } from '../domain/definition';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, headerHash, suggestMappings } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
@@ -98,7 +98,7 @@ export function mountImportSteps(api: Api, { owners, imports, blobs, starter, cl
     const started = await imports.advance(caller.tenantId, job.id, 'execute', {
       status: 'Executing',
       options: { ...readOptions(body) },
-      caller: { ...caller, operationId: null } as object,
+      caller: actorOf(caller) as object,
       executedAt: clock.now(),
     });
     await starter.startImport(started);

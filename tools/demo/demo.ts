@@ -1,0 +1,27 @@
+import { parseArgs } from 'node:util';
+import { demoTenant } from '../launcher/environment.mjs';
+import { readCldrRows } from './cldr-rows.ts';
+import { signIn, Surprise } from './client.ts';
+import { runJourney } from './journey.ts';
+import { say } from './progress.ts';
+
+/** `node tools/demo/demo.ts`: the main job of the platform on a real file, against the platform at `PLINTH_URL`. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { rows: { type: 'string' }, tenant: { type: 'string', default: demoTenant.id } },
+    strict: false,
+  });
+  const url = process.env['PLINTH_URL'] ?? 'http://localhost:8080';
+  const client = await signIn(url, { sub: 'demo', name: 'Demo', tenantId: String(values.tenant) });
+  const rows = readCldrRows(values.rows === undefined ? Infinity : Number(values.rows));
+  await runJourney(client, rows);
+}
+
+main().catch((error: unknown) => {
+  say(
+    error instanceof Surprise
+      ? `That is not right: ${error.message}`
+      : String((error as Error).stack ?? error),
+  );
+  process.exitCode = 1;
+});
