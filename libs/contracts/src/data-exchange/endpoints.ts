@@ -58,7 +58,7 @@ export const listExportDefinitions = endpoint({
   summary: 'Read what can be exported, and in which formats',
   access: readExports,
   success: { status: 200, body: z.array(ExportDefinitionResponse) },
-  cache: 'user-data',
+  cache: 'query-metadata',
   etag: true,
 });
 
@@ -70,7 +70,7 @@ export const listExportFields = endpoint({
   params: byDefinition,
   success: { status: 200, body: z.array(ExportFieldDescriptor) },
   problems: ['exchange-definition-not-found'],
-  cache: 'user-data',
+  cache: 'query-metadata',
   etag: true,
 });
 
