@@ -14,18 +14,18 @@ const CHECK_MILLISECONDS_MAX = 2_000;
 
 /** Knows which parts a process needs and whether it is about to stop. */
 export class Health {
-  private draining = false;
+  private readonly drained = new AbortController();
 
   constructor(private readonly checks: Record<string, Check>) {}
 
   /** From now on the process is not ready: it finishes what it has and takes nothing new. */
   drain(): void {
-    this.draining = true;
+    this.drained.abort();
   }
 
-  /** Whether the process is about to stop; what lasts, such as a stream, ends then. */
-  get isDraining(): boolean {
-    return this.draining;
+  /** Aborted when the process is about to stop; what lasts, such as a stream, ends then. */
+  get draining(): AbortSignal {
+    return this.drained.signal;
   }
 
   async readiness(): Promise<Readiness> {
@@ -33,7 +33,7 @@ export class Health {
       Object.entries(this.checks).map(async ([part, check]) => [part, await stateOf(check)] as const),
     );
     const parts: Readiness['parts'] = Object.fromEntries(states);
-    if (this.draining) parts['process'] = 'draining';
+    if (this.draining.aborted) parts['process'] = 'draining';
     return { ready: Object.values(parts).every((state) => state === 'up'), parts };
   }
 }

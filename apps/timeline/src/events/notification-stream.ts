@@ -4,14 +4,13 @@ import type { ToldSignal } from './told-signal';
 
 const BATCH_SIZE = 100;
 /** A wake-up that was lost is made good after this time. */
-const LOOK_MILLISECONDS = 5_000;
+const LOOK_MILLISECONDS = 30_000;
 /** What a credential allowed at the beginning is not allowed for ever: the client comes back with a fresh one. */
 const STREAM_MILLISECONDS_MAX = 15 * 60_000;
 
 interface Parts {
   notifications: Pick<NotificationStore, 'since'>;
   told: Pick<ToldSignal, 'listen'>;
-  isEnding: () => boolean;
 }
 
 /**
@@ -21,15 +20,15 @@ interface Parts {
 export async function* followNotifications(
   caller: Caller,
   position: bigint,
-  signal: AbortSignal,
-  { notifications, told, isEnding }: Parts,
+  ending: AbortSignal,
+  { notifications, told }: Parts,
 ): AsyncIterable<Notified[]> {
   const endsAt = Date.now() + STREAM_MILLISECONDS_MAX;
   const bell = new Bell();
   const stopListening = told.listen(caller.tenantId, caller.userId, bell.ring);
-  signal.addEventListener('abort', bell.ring, { once: true });
+  ending.addEventListener('abort', bell.ring, { once: true });
   try {
-    while (!isEnding() && Date.now() < endsAt) {
+    while (!ending.aborted && Date.now() < endsAt) {
       const batch = await notifications.since(caller, position, BATCH_SIZE);
       const last = batch.at(-1);
       if (last) {
@@ -40,7 +39,7 @@ export async function* followNotifications(
     }
   } finally {
     stopListening();
-    signal.removeEventListener('abort', bell.ring);
+    ending.removeEventListener('abort', bell.ring);
   }
 }
 

@@ -57,8 +57,8 @@ export function mountNotifications(
   api.on(streamNotifications, async ({ caller, request, signal }) => {
     const lastId = String(request.headers['last-event-id'] ?? '');
     const position = await notifications.positionOf(caller, isUuid(lastId) ? lastId : undefined);
-    const parts = { notifications, told, isEnding: () => signal.aborted || health.isDraining };
-    const stream = followNotifications(caller, position, signal, parts);
+    const ending = AbortSignal.any([signal, health.draining]);
+    const stream = followNotifications(caller, position, ending, { notifications, told });
     return events(
       (async function* (): AsyncIterable<ServerSentEvent> {
         for await (const rows of stream) {
