@@ -46,7 +46,7 @@ export async function compose(
 
   const owners = entityOwners(config, onClose);
   const definitions = definitionStore(db, outbox);
-  const entities = entityStore(db, outbox);
+  const entities = entityStore(pool, db, outbox);
   const approvals = approvalStore(db, outbox);
   const timers = temporalTimers(temporal, config.WORKFLOW_TASK_QUEUE, log);
   const machine = new Machine({ entities, owners, timers, clock });

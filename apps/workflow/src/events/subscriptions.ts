@@ -3,7 +3,8 @@ import type { EventEnvelope, PayloadOf } from '@plinth/kernel/event';
 import { subscription, type Subscription } from '@plinth/runtime/inbox';
 import { changeOf, SYSTEM, type Change, type Happening } from '../domain/change';
 import type { Prisma } from '../generated/client';
-import { commitChange, readEntity, type SeenEntity } from '../store/entity-store';
+import { commitChange, readEntity } from '../store/entity-statements';
+import type { SeenEntity } from '../store/entity-store';
 
 type Tx = Prisma.TransactionClient;
 type Moved = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;

@@ -12,7 +12,8 @@ import type { Deps } from '../compose';
 import { toDefinition } from '../domain/definition';
 import { toMermaid } from '../domain/mermaid';
 import { requireSound } from '../domain/soundness';
-import { tagOf, type StoredDefinition } from '../store/definition-store';
+import type { StoredDefinition } from '../store/definition-rows';
+import { tagOf } from '../store/definition-store';
 
 type Needed = Pick<Deps, 'definitions' | 'knownPermissions' | 'owners' | 'clock'>;
 

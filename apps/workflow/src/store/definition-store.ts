@@ -1,5 +1,4 @@
 import { definitionChanged } from '@plinth/contracts/workflow/events';
-import type { DefinitionScope } from '@plinth/contracts/workflow/shapes';
 import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
@@ -8,19 +7,19 @@ import type { Definition } from '../domain/definition';
 import { requireNobodyStranded } from '../domain/stranded';
 import { Prisma } from '../generated/client';
 import { builtInDefinitions } from '../machines/built-in';
+import {
+  definitionLock,
+  effectiveOf,
+  latest,
+  readVersions,
+  toBuiltIn,
+  toStored,
+  type StoredDefinition,
+  type Versions,
+} from './definition-rows';
 import { countStatesInUse } from './states-in-use';
 
 type Tx = Prisma.TransactionClient;
-
-/** A definition that applies, and where it comes from. */
-export interface StoredDefinition {
-  definition: Definition;
-  version: number;
-  scope: DefinitionScope;
-  /** Null for what the platform was delivered with. */
-  savedAt: Date | null;
-  savedBy: string | null;
-}
 
 export interface DefinitionStore {
   /** The tenant's own definition, else the platform's; `version` asks for an earlier one of the same scope. */
@@ -40,15 +39,6 @@ export interface DefinitionStore {
 export const tagOf = ({ scope, version }: StoredDefinition): string =>
   entityTag(`${scope.toLowerCase()}-${version}`);
 
-interface Row {
-  tenantId: string;
-  entityType: string;
-  version: number;
-  body: unknown;
-  savedAt: Date;
-  savedBy: string;
-}
-
 export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'wake'>): DefinitionStore {
   /** Nobody moves entities of the type between the check and the new definition. */
   const change = async <Result>(
@@ -57,7 +47,7 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
     work: (tx: Tx, now: Versions) => Promise<Result>,
   ): Promise<Result> => {
     const result = await db.inTenant(caller.tenantId, async (tx) => {
-      await tx.$queryRaw`SELECT pg_advisory_xact_lock(${definitionLock(entityType)})::text`;
+      await tx.$queryRawUnsafe('SELECT pg_advisory_xact_lock($1::bigint)::text', definitionLock(entityType));
       return work(tx, await readVersions(tx, caller.tenantId, entityType));
     });
     outbox.wake();
@@ -138,64 +128,6 @@ const tell = (
     payload: { entityType, version, withdrawn },
     actor: { userId, userName },
   });
-
-/** The key under which moves and changes of one definition keep out of each other's way. */
-export const definitionLock = (entityType: string): Prisma.Sql =>
-  Prisma.sql`hashtextextended(${`workflow-definition:${entityType}`}, 0)`;
-
-/** The newest rows that bear on an entity type. */
-export interface Versions {
-  entityType: string;
-  own: Row | undefined;
-  platform: Row | undefined;
-}
-
-/** Reads the newest rows of an entity type, the tenant's and the platform's. */
-export async function readVersions(tx: Tx, tenantId: string, entityType: string): Promise<Versions> {
-  const rows = await tx.$queryRaw<Row[]>`
-    SELECT DISTINCT ON (tenant_id) tenant_id AS "tenantId", entity_type AS "entityType", version, body,
-           saved_at AS "savedAt", saved_by AS "savedBy"
-    FROM definition
-    WHERE tenant_id IN (${tenantId}::uuid, ${HOST_TENANT_ID}::uuid) AND entity_type = ${entityType}
-    ORDER BY tenant_id, version DESC`;
-  return latest(entityType, tenantId, rows);
-}
-
-/** Changes whenever another definition applies. */
-export const stampOf = ({ own, platform }: Versions): string =>
-  `${own?.version ?? 0}.${platform?.version ?? 0}`;
-
-const latest = (entityType: string, tenantId: string, rows: readonly Row[]): Versions => {
-  const of = (owner: string) => rows.find((row) => row.entityType === entityType && row.tenantId === owner);
-  return {
-    entityType,
-    own: tenantId === HOST_TENANT_ID ? undefined : of(tenantId),
-    platform: of(HOST_TENANT_ID),
-  };
-};
-
-/** The definition that applies to a tenant. */
-export function effectiveOf(
-  { entityType, own, platform }: Versions,
-  tenantId: string,
-): StoredDefinition | undefined {
-  if (own?.body && own.tenantId === tenantId) return toStored(own);
-  if (platform?.body) return toStored(platform);
-  return toBuiltIn(entityType);
-}
-
-const toBuiltIn = (entityType: string): StoredDefinition | undefined => {
-  const definition = builtInDefinitions.get(entityType);
-  return definition && { definition, version: 1, scope: 'Platform', savedAt: null, savedBy: null };
-};
-
-const toStored = (row: Row): StoredDefinition => ({
-  definition: row.body as Definition,
-  version: row.version,
-  scope: row.tenantId === HOST_TENANT_ID ? 'Platform' : 'Tenant',
-  savedAt: row.savedAt,
-  savedBy: row.savedBy,
-});
 
 /** What the platform was delivered with is its first version. */
 function nextVersion({ entityType, own, platform }: Versions, tenantId: string): number {

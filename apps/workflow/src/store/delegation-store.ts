@@ -1,4 +1,4 @@
-import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import { isUniqueViolation, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres';
 import type { Delegator } from '../domain/approval';
 import type { Delegation } from '../domain/delegation';
 import type { Prisma } from '../generated/client';
@@ -59,18 +59,20 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
 }
 
 /** Those in whose place a user may decide now. */
-export async function findDelegators(
-  tx: Tx,
+export const findDelegators = (
+  tx: RawStatements,
   tenantId: string,
   delegateId: string,
   now: Date,
-): Promise<Delegator[]> {
-  const rows = await tx.delegation.findMany({
-    where: { tenantId, delegateId, from: { lte: now }, until: { gt: now } },
-    orderBy: { id: 'asc' },
-  });
-  return rows.map(({ delegatorId, permissions }) => ({ userId: delegatorId, permissions }));
-}
+): Promise<Delegator[]> =>
+  tx.$queryRawUnsafe<Delegator[]>(
+    `SELECT delegator_id AS "userId", permissions FROM delegation
+     WHERE tenant_id = $1::uuid AND delegate_id = $2 AND from_at <= $3::timestamptz AND until_at > $3::timestamptz
+     ORDER BY id`,
+    tenantId,
+    delegateId,
+    now,
+  );
 
 const toDelegation = (row: Delegation & { tenantId: string }): Delegation => ({
   id: row.id,

@@ -1,0 +1,223 @@
+import { newId } from '@plinth/kernel/uuid';
+import { appendToOutbox } from '@plinth/runtime/outbox';
+import type { RawStatements } from '@plinth/runtime/postgres';
+import { nextStepAt, type Approval, type Vote } from '../domain/approval';
+import { factOfMove, type Change, type Fact } from '../domain/change';
+import { definitionLock, effectiveOf, readStamp, readVersions, stampOf } from './definition-rows';
+import { findDelegators } from './delegation-store';
+import type { Commit, EntityKey, SeenEntity } from './entity-store';
+
+interface EntityRow {
+  state: string;
+  revision: number;
+  moves: number;
+  approvalId: string | null;
+}
+
+/** Reads an entity with everything that bears on where it may go. */
+export async function readEntity(
+  tx: RawStatements,
+  { tenantId, entityType, entityId }: EntityKey,
+  reader: { userId: string; now: Date },
+): Promise<SeenEntity> {
+  const versions = await readVersions(tx, tenantId, entityType);
+  const [row] = await tx.$queryRawUnsafe<EntityRow[]>(
+    `SELECT state, revision, moves, approval_id AS "approvalId" FROM entity
+     WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3`,
+    tenantId,
+    entityType,
+    entityId,
+  );
+  const approvalId = row?.approvalId;
+  return {
+    definition: effectiveOf(versions, tenantId),
+    definitionStamp: stampOf(versions),
+    state: row?.state,
+    revision: row?.revision ?? 0,
+    moves: row?.moves ?? 0,
+    approval: approvalId ? await readApproval(tx, tenantId, approvalId) : undefined,
+    votes: approvalId ? await readVotes(tx, tenantId, approvalId) : [],
+    delegators: approvalId ? await findDelegators(tx, tenantId, reader.userId, reader.now) : [],
+  };
+}
+
+async function readApproval(tx: RawStatements, tenantId: string, id: string): Promise<Approval | undefined> {
+  const [approval] = await tx.$queryRawUnsafe<Approval[]>(
+    `SELECT id, entity_type AS "entityType", entity_id AS "entityId", transition_name AS "transitionName",
+            former_state AS "formerState", target_state AS "targetState", requested_by AS "requestedBy",
+            requested_by_name AS "requestedByName", requested_at AS "requestedAt", comment,
+            approver_permission AS "approverPermission", approver_users AS "approverUsers", needed,
+            remind_at AS "remindAt", escalate_at AS "escalateAt", escalate_permission AS "escalatePermission",
+            escalate_users AS "escalateUsers", is_reminded AS "isReminded", is_escalated AS "isEscalated",
+            expires_at AS "expiresAt"
+     FROM approval WHERE tenant_id = $1::uuid AND id = $2::uuid`,
+    tenantId,
+    id,
+  );
+  return approval;
+}
+
+const readVotes = (tx: RawStatements, tenantId: string, approvalId: string): Promise<Vote[]> =>
+  tx.$queryRawUnsafe<Vote[]>(
+    `SELECT seat, voter_id AS "voterId" FROM approval_vote WHERE tenant_id = $1::uuid AND approval_id = $2::uuid`,
+    tenantId,
+    approvalId,
+  );
+
+/** Writes a change inside a transaction, if the entity is still as it was seen. */
+export async function commitChange(
+  tx: RawStatements,
+  tenantId: string,
+  seen: SeenEntity,
+  change: Change,
+): Promise<Commit> {
+  const { entityType, entityId } = change;
+  await tx.$queryRawUnsafe(
+    'SELECT pg_advisory_xact_lock_shared($1::bigint)::text',
+    definitionLock(entityType),
+  );
+  if ((await readStamp(tx, tenantId, entityType)) !== seen.definitionStamp) return 'changed';
+  if (change.ownerMoveId && (await isRecorded(tx, tenantId, change.ownerMoveId))) return 'committed';
+  if (!(await compareAndSet(tx, tenantId, seen, change))) return 'changed';
+
+  if (change.opened) await openApproval(tx, tenantId, change.opened);
+  if (change.vote) await castVote(tx, tenantId, change.vote, change);
+  if (change.ended) await endApproval(tx, tenantId, change.ended, change);
+  const facts = [...change.facts, ...(await recordMove(tx, tenantId, seen, change))];
+  for (const { type, payload } of facts) {
+    const subject = `${entityType}/${entityId}`;
+    await appendToOutbox(tx, { type, tenantId, subject, payload, actor: change.actor });
+  }
+  return 'committed';
+}
+
+const isRecorded = async (tx: RawStatements, tenantId: string, ownerMoveId: string): Promise<boolean> => {
+  const rows = await tx.$queryRawUnsafe<unknown[]>(
+    'SELECT 1 AS one FROM move WHERE tenant_id = $1::uuid AND owner_move_id = $2::uuid',
+    tenantId,
+    ownerMoveId,
+  );
+  return rows.length > 0;
+};
+
+/** The one place where an entity changes: only if nothing happened to it since it was seen. */
+async function compareAndSet(
+  tx: RawStatements,
+  tenantId: string,
+  seen: SeenEntity,
+  { entityType, entityId, state, approvalId, at, move }: Change,
+): Promise<boolean> {
+  const values = [tenantId, entityType, entityId, state, approvalId, seen.moves + (move ? 1 : 0), at];
+  const changed =
+    seen.revision === 0
+      ? await tx.$executeRawUnsafe(
+          `INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
+           VALUES ($1::uuid, $2, $3, $4, $5::uuid, $6::integer, $7::timestamptz, 1) ON CONFLICT DO NOTHING`,
+          ...values,
+        )
+      : await tx.$executeRawUnsafe(
+          `UPDATE entity SET state = $4, approval_id = $5::uuid, moves = $6::integer, changed_at = $7::timestamptz,
+                             revision = revision + 1
+           WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 AND revision = $8::integer`,
+          ...values,
+          seen.revision,
+        );
+  return changed === 1;
+}
+
+async function recordMove(
+  tx: RawStatements,
+  tenantId: string,
+  seen: SeenEntity,
+  change: Change,
+): Promise<Fact[]> {
+  if (!change.move) return [];
+  const { entityType, entityId, move, actor, at } = change;
+  const position = seen.moves + 1;
+  await tx.$executeRawUnsafe(
+    `INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name,
+                       previous_state, new_state, transitioned_at, transitioned_by, transitioned_by_name, comment)
+     VALUES ($1::uuid, $2, $3, $4::integer, $5::uuid, $6::uuid, $7, $8, $9, $10::timestamptz, $11, $12, $13)`,
+    tenantId,
+    entityType,
+    entityId,
+    position,
+    newId(),
+    change.ownerMoveId ?? null,
+    move.transitionName,
+    move.previousState,
+    move.newState,
+    at,
+    actor.userId,
+    actor.userName,
+    move.comment,
+  );
+  return [factOfMove(change, move, position)];
+}
+
+async function openApproval(tx: RawStatements, tenantId: string, approval: Approval): Promise<void> {
+  await tx.$executeRawUnsafe(
+    `INSERT INTO approval (tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state,
+       requested_by, requested_by_name, requested_at, comment, approver_permission, approver_users, needed,
+       remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at)
+     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11, $12, $13::text[], $14::integer,
+       $15::timestamptz, $16::timestamptz, $17, $18::text[], $19::boolean, $20::boolean, $21::timestamptz, $22::timestamptz)`,
+    tenantId,
+    approval.id,
+    approval.entityType,
+    approval.entityId,
+    approval.transitionName,
+    approval.formerState,
+    approval.targetState,
+    approval.requestedBy,
+    approval.requestedByName,
+    approval.requestedAt,
+    approval.comment,
+    approval.approverPermission,
+    approval.approverUsers,
+    approval.needed,
+    approval.remindAt,
+    approval.escalateAt,
+    approval.escalatePermission,
+    approval.escalateUsers,
+    approval.isReminded,
+    approval.isEscalated,
+    approval.expiresAt,
+    nextStepAt(approval),
+  );
+}
+
+async function castVote(
+  tx: RawStatements,
+  tenantId: string,
+  { approvalId, seat }: NonNullable<Change['vote']>,
+  { actor, comment, at }: Change,
+): Promise<void> {
+  await tx.$executeRawUnsafe(
+    `INSERT INTO approval_vote (tenant_id, approval_id, seat, voter_id, comment, voted_at)
+     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6::timestamptz)`,
+    tenantId,
+    approvalId,
+    seat,
+    actor.userId,
+    comment,
+    at,
+  );
+}
+
+async function endApproval(
+  tx: RawStatements,
+  tenantId: string,
+  { approval, end }: NonNullable<Change['ended']>,
+  { actor, at }: Change,
+): Promise<void> {
+  await tx.$executeRawUnsafe(
+    `UPDATE approval SET "end" = $3, ended_at = $4::timestamptz, ended_by = $5, next_step_at = NULL
+     WHERE tenant_id = $1::uuid AND id = $2::uuid`,
+    tenantId,
+    approval.id,
+    end,
+    at,
+    actor.userId,
+  );
+}
