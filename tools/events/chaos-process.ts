@@ -17,14 +17,16 @@ async function main() {
     startOutboxRelay(db, messaging, log, {
       pollMilliseconds: 20,
       sweepMilliseconds: 1_000,
-      confirmSeconds: 3,
+      confirmSeconds: 1,
     });
+    console.log('working');
     return;
   }
   await consumeEvents('projection', [subscription(counted, project)], db, messaging, log, {
     deliveriesMax: 3,
     backoffMilliseconds: 20,
   });
+  console.log('working');
 }
 
 /** Adds up what every counter was told, and keeps the newest it was told whatever the order. */

@@ -80,26 +80,28 @@ afterAll(async () => {
 /** Keeps one process of a role running and kills it again and again, in the middle of whatever it does. */
 function keepKilling(role: 'relay' | 'consumer') {
   let child: ChildProcess;
-  let timer: NodeJS.Timeout;
+  let timer: NodeJS.Timeout | undefined;
   let kills = 0;
   let stopped = false;
   const live = (): void => {
     child = spawn(process.execPath, [bundle, role, database.url, infrastructure().natsUrl, natsPrefix], {
-      stdio: 'inherit',
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
     child.once('exit', () => stopped || live());
-    timer = setTimeout(
-      () => {
-        kills++;
-        child.kill('SIGKILL');
-      },
-      LIFE_MILLISECONDS_MAX * (0.5 + random() / 2),
-    );
+    // Its life begins when it works, so that a busy machine does not kill what has not begun.
+    child.stdout!.once('data', () => {
+      timer = setTimeout(
+        () => {
+          kills++;
+          child.kill('SIGKILL');
+        },
+        LIFE_MILLISECONDS_MAX * (0.5 + random() / 2),
+      );
+    });
   };
   live();
   return {
     kills: () => kills,
-    spare: () => clearTimeout(timer),
     stop: () => {
       stopped = true;
       clearTimeout(timer);
