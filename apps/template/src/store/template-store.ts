@@ -1,4 +1,4 @@
-import { TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
+import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import { templateProblems as problems } from '@plinth/contracts/template/problems';
 import type { ListRequest } from '@plinth/conventions/paging';
 import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';

@@ -2,7 +2,7 @@ import { HtmlOutput, PlainOutput, type Output } from './escape';
 import { filters, type FilterContext } from './filters';
 import { globals } from './globals';
 import { methodOf } from './methods';
-import { LimitError, Meter } from './meter';
+import { LimitError, type Meter } from './meter';
 import { Scope } from './scope';
 import { tests } from './tests';
 import {
