@@ -69,9 +69,7 @@ export function plainTextOf(html: string): string {
   const out: string[] = [];
   const write = (node: Node, isPreformatted: boolean): void => {
     if (node.nodeName === '#text' && 'value' in node) {
-      out.push(
-        isPreformatted ? node.value.replace(/\n/g, '\u0001') : node.value.replace(/[ \t\r\n\f]+/g, ' '),
-      );
+      out.push(isPreformatted ? preformatted(node.value) : node.value.replace(/[ \t\r\n\f]+/g, ' '));
       return;
     }
     if (!isElement(node)) return childrenOf(node).forEach((child) => write(child, isPreformatted));
@@ -88,6 +86,9 @@ export function plainTextOf(html: string): string {
   write(parse(html) as Node, false);
   return tidy(out.join(''));
 }
+
+/** Blanks and line breaks that count. */
+const preformatted = (text: string): string => text.replace(/\n/g, '\u0001').replace(/ /g, '\u0004');
 
 /** A link reads as its text and, where that does not tell, its address. */
 function addressOf(element: Element): string {
@@ -106,6 +107,7 @@ const tidy = (text: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .replace(/ {2,}/g, ' ')
     .replace(/ ?\t ?/g, '\t')
+    .replace(/\u0004/g, ' ')
     .trim();
 
 function textOf(node: Node): string {

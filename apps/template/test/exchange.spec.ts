@@ -1,0 +1,110 @@
+import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { aCaller } from '@plinth/testing/http';
+import { grpcServices } from '../src/grpc/server';
+import { published, saved, startTemplates, type Templates } from './start-templates';
+
+const definition = 'Templates.Templates';
+const columns = ['name', 'culture', 'category', 'mimeType', 'content'];
+const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
+
+describe('templates as exchangeable data', () => {
+  let service: Templates;
+  let owner: ExchangeOwner;
+  beforeAll(async () => {
+    service = await startTemplates();
+    owner = await openExchangeOwner(grpcServices(service));
+  });
+  afterAll(async () => {
+    await owner.close();
+    await service.close();
+  });
+
+  it('are imported as drafts with history, and exported again as they came', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await http.post('/template-categories', { name: 'Mail' });
+    await published(http, { name: 'a', content: 'public' });
+    const rows = [
+      ['a', '', 'Mail', 'text/html', 'imported'],
+      ['b', 'fr-CA', null, 'text/plain', 'nouveau'],
+    ];
+
+    const { results } = await owner.importRows(caller, start, [
+      [
+        [2, 'a', '', 'Mail', 'text/html', 'imported'],
+        [3, 'b', 'fr-ca', '', 'text/plain', 'nouveau'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1, updated: 1, failed: 0 }]);
+    expect(await owner.exportRows(caller, { definition, fields: columns })).toEqual(rows);
+    const { body } = await http.get('/templates/a');
+    expect(body).toMatchObject({
+      category: 'Mail',
+      draft: { content: 'imported', status: 0, createdBy: caller.userId },
+      published: { content: 'public' },
+    });
+    expect((await http.get('/templates/a/history')).body.totalCount).toBe(2);
+    expect((await http.get('/templates/b?culture=fr-CA')).body.draft).toMatchObject({
+      content: 'nouveau',
+      mimeType: 'text/plain',
+    });
+    expect((await http.post('/templates/b/publish?culture=fr-CA')).status).toBe(204);
+  });
+
+  it('say of each row what is wrong with it', async () => {
+    const { results } = await owner.importRows(aCaller(), start, [
+      [
+        [2, 'a/b', '', '', 'text/html', 'x'],
+        [3, 'c', 'not a culture', '', 'text/html', 'x'],
+        [4, 'd', '', 'None', 'text/html', 'x'],
+        [5, 'e', '', '', 'html', 'x'],
+        [6, 'f', '', '', 'text/html', ''],
+        [7, 'g', '', '', 'text/html', 'fine'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1, failed: 5 }]);
+    expect(results[0]!.failures.map(({ rowNumber, details }) => [rowNumber, details[0]!.column])).toEqual(
+      expect.arrayContaining([
+        [2, 'name'],
+        [3, 'culture'],
+        [4, 'category'],
+        [5, 'mimeType'],
+        [6, 'content'],
+      ]),
+    );
+  });
+
+  it('bring back a template that was gone, and leave out those that are', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'a', content: 'first' });
+    await http.delete('/templates/a');
+    expect(await owner.exportRows(caller, { definition, fields: ['name'] })).toEqual([]);
+
+    await owner.importRows(caller, start, [[[2, 'a', '', '', 'text/html', 'again']]]);
+
+    expect((await http.get('/templates/a')).body.draft.content).toBe('again');
+  });
+
+  it('change nothing in a dry-run', async () => {
+    const caller = aCaller();
+
+    const { results, committed } = await owner.importRows(caller, { ...start, commit: 'NEVER' }, [
+      [[2, 'a', '', '', 'text/html', 'x']],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1 }]);
+    expect(committed).toBe(false);
+    expect((await service.as(caller).get('/templates')).body.totalCount).toBe(0);
+  });
+
+  it('need the permission to manage templates', async () => {
+    const reader = aCaller({ permissions: ['Templating.Templates.Read'] });
+
+    await expect(owner.exportRows(reader, { definition, fields: ['name'] })).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { silentLog } from '@plinth/runtime/log';
+import { defaultLimits } from '../src/render/language/meter';
+import { sandboxPool, type SandboxPool } from '../src/render/pool';
+import type { RenderTask } from '../src/render/sandbox/protocol';
+import { sandboxProgram } from './sandbox-program';
+
+let pool: SandboxPool;
+beforeAll(() => {
+  const options = { processes: 2, queueMax: 100, millisecondsMax: 1_500, memoryMegabytesMax: 192 };
+  pool = sandboxPool({ program: sandboxProgram(), ...options }, silentLog());
+});
+afterAll(() => pool.close());
+
+const render = (source: string, more: Partial<RenderTask> = {}) =>
+  pool.run('tenant', {
+    kind: 'render',
+    source,
+    mimeType: 'text/html',
+    format: 'html',
+    partials: {},
+    texts: {},
+    settings: {},
+    globals: '{}',
+    data: '{}',
+    culture: 'en',
+    timeZone: 'UTC',
+    limits: defaultLimits,
+    ...more,
+  });
+
+describe('plain text of a page', () => {
+  it.each([
+    ['<p>One</p><p>Two<br>lines</p>', 'One\n\nTwo\nlines'],
+    ['<h1> A   title </h1>\n\n<p>and <b>bold</b> words</p>', 'A title\n\nand bold words'],
+    ['<ul><li>one</li><li>two</li></ul>', '- one\n- two'],
+    [
+      '<a href="https://x.org/a">here</a> <a href="mailto:a@x.org">a@x.org</a>',
+      'here (https://x.org/a) a@x.org',
+    ],
+    ['<style>p</style><script>x()</script><title>t</title>seen', 'seen'],
+    ['<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>', 'a\tb\nc\td'],
+    ['<pre>a\n  b</pre>', 'a\n  b'],
+    ['<img alt="Logo" src="data:,"> &amp; &lt;b&gt;', 'Logo & <b>'],
+  ])('of %s', async (html, text) => {
+    expect(await render(html)).toMatchObject({ kind: 'rendered', plainText: text });
+  });
+});
+
+describe('workbooks', () => {
+  const workbook = async (html: string) => {
+    const { default: excel } = await import('exceljs');
+    const answer = await render(html, { format: 'excel' });
+    if (answer.kind !== 'rendered') throw new Error(JSON.stringify(answer));
+    const read = new excel.Workbook();
+    await read.xlsx.load(Buffer.from(answer.workbook!) as unknown as ArrayBuffer);
+    return read;
+  };
+
+  it('have one sheet of lines where there is no table', async () => {
+    const { worksheets } = await workbook('<p>One</p><p>Two</p>');
+
+    expect(worksheets).toHaveLength(1);
+    expect(worksheets[0]!.getColumn(1).values).toEqual(expect.arrayContaining(['One', 'Two']));
+  });
+
+  it('have sheets with names that Excel takes', async () => {
+    const names = ['a/b:c', 'x'.repeat(40), 'x'.repeat(40), 'History', "'q'"];
+
+    const { worksheets } = await workbook(
+      names.map((name) => `<table data-sheet="${name}"><tr><td>1</td></tr></table>`).join(''),
+    );
+
+    expect(worksheets.map(({ name }) => name)).toEqual([
+      'a b c',
+      'x'.repeat(31),
+      `${'x'.repeat(27)} (2)`,
+      'Sheet4',
+      'q',
+    ]);
+  });
+
+  it('merge what spans, and keep as text what is not of its type', async () => {
+    const { worksheets } = await workbook(
+      '<table><tr><th colspan="2">Head</th></tr><tr><td rowspan="2">left</td><td data-type="number">12 apples</td></tr><tr><td data-type="number">-5</td></tr></table>',
+    );
+
+    const [sheet] = worksheets;
+    expect(sheet!.getCell('A1').font.bold).toBe(true);
+    expect(sheet!.getCell('B1').master.address).toBe('A1');
+    expect(sheet!.getCell('A3').master.address).toBe('A2');
+    expect([sheet!.getCell('B2').value, sheet!.getCell('B3').value]).toEqual(['12 apples', -5]);
+  });
+});
+
+describe('the processes', () => {
+  it('go on when one of them is killed in the middle of its work', async () => {
+    const [victim] = pool.pids();
+    const busy = Promise.all([
+      render('{% for i in range(9000) %}{{ i }}{% endfor %}'),
+      render('{% for i in range(9000) %}{{ i }}{% endfor %}'),
+    ]);
+    process.kill(victim!, 'SIGKILL');
+
+    const answers = await busy;
+
+    expect(answers.map(({ kind }) => kind)).toContain('rendered');
+    expect(await render('still here')).toMatchObject({ kind: 'rendered', html: 'still here' });
+  });
+});
