@@ -45,7 +45,12 @@ class World {
   }
 }
 
-type Deed = { kind: 'save' | 'publish' | 'unpublish' | 'delete' } | { kind: 'move'; to: Status };
+type Deed =
+  | { kind: 'save' }
+  | { kind: 'publish' }
+  | { kind: 'unpublish' }
+  | { kind: 'delete' }
+  | { kind: 'move'; to: Status };
 
 const deed: fc.Arbitrary<Deed> = fc.oneof(
   fc.constantFrom<Deed>({ kind: 'save' }, { kind: 'publish' }, { kind: 'unpublish' }, { kind: 'delete' }),
