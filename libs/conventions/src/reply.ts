@@ -33,12 +33,20 @@ export class Reply<Body> {
     readonly options: ReplyOptions = {},
     readonly file?: FileContent,
     readonly events?: AsyncIterable<ServerSentEvent>,
+    readonly pending?: Promise<Body>,
   ) {}
 }
 
 /** The usual answer of the endpoint, with headers. */
 export const ok = <Body>(body: Body, options: ReplyOptions = {}): Reply<Body> =>
   new Reply(undefined, body, options);
+
+/**
+ * The usual answer, for work that may outlast the patience of whatever stands between: where it takes long, the answer
+ * begins with spaces, which JSON allows. A failure after that breaks the connection off.
+ */
+export const slow = <Body>(work: Promise<Body>): Reply<Body> =>
+  new Reply(undefined, undefined as Body, {}, undefined, undefined, work);
 
 /** 201: made, and to be found at `location`. */
 export const created = <Body>(body: Body, location: string, options: ReplyOptions = {}): Reply<Body> =>

@@ -7,6 +7,7 @@ import type { Request } from 'express';
 import { attachment, Reply, type FileContent, type ServerSentEvent } from './reply';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
+const STILL_HERE_MILLISECONDS = 10_000;
 const OCTET_STREAM = 'application/octet-stream';
 
 export interface SendOptions {
@@ -37,6 +38,7 @@ export async function sendReply(
 
   if (reply.events) return sendEvents(reply.events, res);
   if (reply.file) return sendFile(reply.file, endpoint, req, res);
+  if (reply.pending) return sendPending(reply.pending, endpoint, status, res, options);
   if (options.checkReplies) checkReply(endpoint, status, reply.body);
   if (reply.body === undefined || status === 204) {
     if (etag) res.setHeader('etag', etag);
@@ -57,6 +59,25 @@ export async function sendReply(
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', Buffer.byteLength(body));
   res.end(body);
+}
+
+/** Keeps the connection alive by spaces until the answer is known. */
+async function sendPending(
+  pending: Promise<unknown>,
+  endpoint: Endpoint,
+  status: number,
+  res: ServerResponse,
+  { checkReplies }: SendOptions,
+): Promise<void> {
+  res.setHeader('content-type', 'application/json');
+  const stillHere = setInterval(() => res.write(' '), STILL_HERE_MILLISECONDS);
+  try {
+    const body = await pending;
+    if (checkReplies) checkReply(endpoint, status, body);
+    res.end(JSON.stringify(body));
+  } finally {
+    clearInterval(stillHere);
+  }
 }
 
 /** A strong tag made from the bytes of an answer. */

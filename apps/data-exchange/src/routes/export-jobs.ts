@@ -28,7 +28,6 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
   });
 
   api.on(createExportJob, async ({ body, caller }) => {
-    const { operationId = null, ...asker } = caller;
     const definition = await owners.find(body.definitionName);
     if (!definition?.exportable) throw definitionUnknown(body.definitionName);
     requirePermission(caller, definition.permission);
@@ -48,10 +47,10 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
       permission: definition.permission,
       format: body.format,
       request: { fields, includeId: body.includeIdForImport, selection },
-      caller: asker,
+      caller: actorOf(caller),
       createdBy: caller.userId,
       createdAt: clock.now(),
-      operationId,
+      operationId: caller.operationId ?? null,
     });
     await starter.startExport(job);
     return accepted(toResponse(job), `/exports/jobs/${job.id}`);

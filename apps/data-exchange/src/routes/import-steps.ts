@@ -1,5 +1,5 @@
 import type { Api } from '@plinth/conventions/api';
-import { accepted, noContent } from '@plinth/conventions/reply';
+import { accepted, noContent, slow } from '@plinth/conventions/reply';
 import {
   confirmImportMappings,
   dryRunImport,
@@ -80,16 +80,11 @@ export function mountImportSteps(api: Api, { owners, imports, blobs, starter, cl
     const { job, definition } = await prepare(caller, params.jobId, 'dry-run');
     const began = performance.now();
     const options = readOptions(body);
-    const { status, counts, rowErrors } = await dryRun({
-      job,
-      definition,
-      caller,
-      options,
-      owners,
-      blobs,
-      signal,
-    });
-    return toReport(job.id, status, counts, performance.now() - began, rowErrors);
+    const run = dryRun({ job, definition, caller, options, owners, blobs, signal });
+    const report = run.then(({ status, counts, rowErrors }) =>
+      toReport(job.id, status, counts, performance.now() - began, rowErrors),
+    );
+    return slow(report);
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {
