@@ -74,7 +74,8 @@ export class Exchange {
     response.writeHead(status, this.completed(headers, body));
     if (this.method === 'HEAD' || body === undefined) response.end();
     else if (isPending) endLater(request, response, body);
-    else response.end(body);
+    else if (typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body);
+    else response.end(body.latin1Slice(), 'latin1');
   }
 
   /** Adds what belongs on every answer. Each one depends on the origin that asks, also where that one is not allowed. */
@@ -111,6 +112,9 @@ export class Exchange {
     this.send({ status, headers: Object.entries(headers).flat(), body });
   }
 }
+
+/** Node joins head and body into one write when both are text; Latin-1 keeps every byte as it is. */
+const ONE_WRITE_BYTES_MAX = 16 * 1024;
 
 const LINGER_MILLISECONDS = 500;
 
