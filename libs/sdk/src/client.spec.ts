@@ -363,12 +363,13 @@ describe('server-sent events', () => {
 describe('the client of the whole platform', () => {
   it('has a function for every endpoint of every area', async () => {
     replies = [replyWith(200, { 'a.b': 'c' })];
-    const { localization, settings } = createPlatformClient({ baseUrl: `${baseUrl()}/` });
+    const { localization, settings, dataExchange } = createPlatformClient({ baseUrl: `${baseUrl()}/` });
     const { body } = await localization.listLocalizationOverrides({
       query: { resourceName: 'Shop', cultureName: 'fr' },
     });
     expect(body['a.b']).toBe('c');
     expect(received[0]!.url).toBe('/api/v1/localization/overrides?resourceName=Shop&cultureName=fr');
     expect(typeof settings.getSettings).toBe('function');
+    expect(typeof dataExchange.uploadImport).toBe('function');
   });
 });

@@ -40,13 +40,17 @@ export function createClient<Contract extends Endpoints>(
   return Object.fromEntries(calls) as Client<Contract>;
 }
 
-type Platform = { [Area in keyof typeof allEndpoints]: Client<(typeof allEndpoints)[Area]> };
+type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+type AllEndpoints = typeof allEndpoints;
+type Platform = { [Area in keyof AllEndpoints as CamelCase<Area>]: Client<AllEndpoints[Area]> };
 
-/** A client of the whole platform: `platform.settings.getSettings(…)`. */
+/** A client of the whole platform, area by area: `platform.dataExchange.uploadImport(…)`. */
 export const createPlatformClient = (options: ClientOptions): Platform =>
   Object.fromEntries(
     Object.entries<Endpoints>(allEndpoints).map(([area, endpoints]) => [
-      area,
+      area.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
       createClient(endpoints, options),
     ]),
   ) as Platform;
