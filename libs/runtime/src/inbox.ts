@@ -139,15 +139,22 @@ async function ensureConsumer(
       throw error;
     },
   );
-  await manager.consumers.add(messaging.prefix, {
-    durable_name: consumer,
-    ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
+  const settings = {
     ack_wait: ACK_WAIT_NANOSECONDS,
     max_deliver: -1,
     max_ack_pending: UNACKNOWLEDGED_MAX,
     filter_subjects: names.map((name) => subjectOf(messaging.prefix, name)),
-  });
+  };
+  // A newer release may listen to more than the one that made the consumer.
+  if (!isNew) await manager.consumers.update(messaging.prefix, consumer, settings);
+  else {
+    await manager.consumers.add(messaging.prefix, {
+      ...settings,
+      durable_name: consumer,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+    });
+  }
   // What was told before, and lost with the stream, is still in the outboxes.
   if (isNew) messaging.connection.publish(recheckSubject(messaging.prefix), JSON.stringify(names));
 }
