@@ -20,13 +20,13 @@ export interface ListInput {
 /** What a call takes beside what its endpoint needs. */
 export interface CallOptions {
   /** Change only what still has this entity tag. */
-  ifMatch?: string;
+  ifMatch?: string | undefined;
   /** Answer 304 (body undefined) while what is there has this entity tag. */
-  ifNoneMatch?: string;
+  ifNoneMatch?: string | undefined;
   /** Names the operation; the client makes a key of its own for every write otherwise. */
-  idempotencyKey?: string;
-  headers?: Record<string, string>;
-  signal?: AbortSignal;
+  idempotencyKey?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 type MayHave<Name extends string, Value> = { [Key in Name]?: Value };
