@@ -3,7 +3,7 @@ import { Agent, createServer } from 'node:http';
 import express from 'express';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 
-const [kind, target] = process.argv.slice(2);
+const [kind, target = ''] = process.argv.slice(2);
 const body = JSON.stringify({
   items: Array.from({ length: 16 }, (_, index) => ({ id: index, name: 'x'.repeat(40) })),
 });

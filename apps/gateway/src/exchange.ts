@@ -75,7 +75,7 @@ export class Exchange {
     if (this.method === 'HEAD' || body === undefined) response.end();
     else if (isPending) endLater(request, response, body);
     else if (typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body);
-    else response.end(body.latin1Slice(), 'latin1');
+    else response.end(body.toString('latin1'), 'latin1');
   }
 
   /** Adds what belongs on every answer. Each one depends on the origin that asks, also where that one is not allowed. */
