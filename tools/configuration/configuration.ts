@@ -24,9 +24,16 @@ every S3 client looks for them: \`AWS_ACCESS_KEY_ID\` and \`AWS_SECRET_ACCESS_KE
 \`AWS_SHARED_CREDENTIALS_FILE\` names, or the identity of the machine.
 `;
 
-/** `npm run docs:configuration`; with `--check` it only tells whether the page is stale. */
+/**
+ * `npm run docs:configuration`; with `--check` it only tells whether the page is stale, with `--json` it prints the
+ * variables by process.
+ */
 async function main() {
   const processes = await readProcesses();
+  if (process.argv.includes('--json')) {
+    const byProcess = Object.fromEntries(processes.map(({ name, variables }) => [name, variables]));
+    return console.log(JSON.stringify(byProcess));
+  }
   const page = [
     introduction,
     ...processes.map(({ name, variables }) => section(name, variables)),

@@ -4,6 +4,7 @@ import { listen, serveAdmin, type Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
 import { refuseUnboundRole } from '@plinth/runtime/postgres';
+import { measureParts, measureStore } from '@plinth/runtime/store-metrics';
 import type { Express } from 'express';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
@@ -30,6 +31,8 @@ export async function serveService(
   onClose: (close: Close) => void,
 ): Promise<void> {
   if (pool) await refuseUnboundRole(pool);
+  if (pool) measureStore(metrics, pool);
+  measureParts(metrics, health);
   const admin = await serveAdmin(config, health, metrics);
   onClose(admin.close);
   const grpc = await serveGrpc(config, grpcServices);
