@@ -53,6 +53,10 @@ describe('definitions', () => {
       headers: { accept: 'text/vnd.mermaid' },
     });
     expect(accepted.headers.get('content-type')).toBe('text/vnd.mermaid');
+    // The tag is that of the data: nobody takes the one for the other.
+    expect(accepted.headers.get('etag')).toBeNull();
+    expect(accepted.headers.get('vary')).toBe('Accept');
+    expect((await http.get('/workflow/definitions/Invoice')).headers.get('vary')).toBe('Accept');
     expect(accepted.text).toMatch(/^stateDiagram-v2\n {2}state "Draft" as s0\n/);
 
     const asked = await http.get('/workflow/definitions/Invoice?format=mermaid');

@@ -24,9 +24,9 @@ export function mountDefinitions(api: Api, { definitions, knownPermissions, owne
     const found = await definitions.find(caller.tenantId, entityType, query.version);
     if (!found) throw unknownType(entityType);
     const type = pictureType(query.format, request.headers.accept ?? '');
-    if (type === undefined) return ok(toShape(found), { etag: tagOf(found) });
+    if (type === undefined) return ok(toShape(found), { etag: tagOf(found), headers: { vary: 'Accept' } });
     const content = Buffer.from(toMermaid(found.definition));
-    return file({ content, name: `${entityType}.mmd`, type }, { headers: { etag: tagOf(found) } });
+    return file({ content, name: `${entityType}.mmd`, type });
   });
 
   api.on(putDefinition, async ({ params: { entityType }, body, caller, ifMatch }) => {
