@@ -1,28 +1,28 @@
 /**
  * Fills the demo tenant through the public interface, as a client would. Everything here may run again: what a
- * person has changed meanwhile stays.
+ * person has changed meanwhile stays. Settings stay unset, so that everybody is met in the language of the browser.
  * @param {{ url: string, token: string }} platform
  * @returns {Promise<void>}
  */
 export async function seed({ url, token }) {
-  await seedSetting({ url, token }, 'Service.Localization.PreferredCulture', 'en');
+  await seedText({ url, token }, 'en', 'Welcome to the demo of Plinth');
+  await seedText({ url, token }, 'fr', 'Bienvenue dans la démo de Plinth');
 }
 
 /**
- * A service that does not have its endpoints yet answers 404 or 501: then there is nothing to fill.
+ * One text of the tenant's own. A service that does not answer has nothing to fill.
  * @param {{ url: string, token: string }} platform
- * @param {string} name
+ * @param {string} culture
  * @param {string} value
  */
-async function seedSetting({ url, token }, name, value) {
-  const authorization = `Bearer ${token}`;
-  const settings = await fetch(`${url}/api/v1/settings/tenant`, { headers: { authorization } });
-  if (!settings.ok) return;
-  const known = /** @type {Record<string, string | null>} */ (await settings.json());
-  if (known[name] !== undefined && known[name] !== null) return;
-  await fetch(`${url}/api/v1/settings/tenant/${name}`, {
+async function seedText({ url, token }, culture, value) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const overrides = `${url}/localization/overrides`;
+  const known = await fetch(`${overrides}?resourceName=Demo&cultureName=${culture}`, { headers });
+  if (!known.ok || 'welcome' in /** @type {object} */ (await known.json())) return;
+  await fetch(`${overrides}/Demo/${culture}/welcome`, {
     method: 'PUT',
-    headers: { authorization, 'content-type': 'application/json' },
+    headers,
     body: JSON.stringify({ value }),
   });
 }
