@@ -1,3 +1,4 @@
+import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents, subscription } from '@plinth/runtime/inbox';
 import { closeAll, type Close } from '@plinth/runtime/lifecycle';
@@ -8,6 +9,7 @@ import { createPool } from '@plinth/runtime/postgres';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import { z } from 'zod';
 import { counted } from './chaos-event';
 import { listDeadLetters, replayDeadLetters } from './dead-letters';
 import { plainDatabase } from './plain-database';
@@ -76,5 +78,24 @@ describe('dead letters', () => {
     expect(applied.sort()).toEqual([1, 2, 3]);
     expect(await listDeadLetters(database.url)).toEqual([]);
     expect(await replayDeadLetters(database.url, target)).toBe(0);
+  });
+});
+
+describe('a newer release', () => {
+  it('goes on with the consumer of the one before, also when it listens to more', async () => {
+    const { tell, config } = await start();
+    const log = silentLog();
+    const pool = createPool(database.url, log);
+    closers.push(() => pool.end());
+    const messaging = await connectMessaging(config, log);
+    closers.push(messaging.close);
+    const added: number[] = [];
+    const subscriptions = [
+      subscription(counted, async (_tx, { payload }) => void added.push(payload.position)),
+      subscription(eventType('chaos.added-later', z.object({})), async () => {}),
+    ];
+    closers.push(await consumeEvents('counter', subscriptions, plainDatabase(pool), messaging, log));
+    for (const position of [11, 12, 13, 14]) await tell(position, false);
+    await eventually(() => [11, 12, 13, 14].every((position) => [...applied, ...added].includes(position)));
   });
 });
