@@ -10,7 +10,7 @@ import { startServers } from './servers/group.mjs';
 import { serviceProcesses } from './service-processes.mjs';
 import { discoverServices } from './services.mjs';
 
-const serviceReadyWithinSeconds = 90;
+const serviceReadyWithinSeconds = 120;
 
 /**
  * Starts the whole platform under the supervisor; returns when everything answers. What does not depend on

@@ -9,7 +9,7 @@ import { sources } from './sources.mjs';
 import { bring } from './strategies.mjs';
 import { prepareTemporal } from './temporal.mjs';
 
-const readyWithinSeconds = 60;
+const readyWithinSeconds = 120;
 const portNames = /** @type {const} */ ([
   'postgres',
   'redis',
