@@ -99,6 +99,8 @@ async function readParts(
       if (name === 'definitionName') found.definitionName = value;
     });
     parser.on('file', (name, content, originalName) => {
+      // What goes wrong in a part goes wrong in the whole, which says so; without a listener it would end the process.
+      content.on('error', reject);
       if (name !== 'file' || found.content) {
         content.resume();
         reject(
@@ -113,8 +115,8 @@ async function readParts(
       storing.catch(reject);
     });
     parser.once('finish', resolve);
-    parser.once('error', (error) => reject(notWellFormed(error)));
-    request.once('error', (error) => reject(notWellFormed(error)));
+    parser.on('error', (error) => reject(notWellFormed(error)));
+    request.on('error', (error) => reject(notWellFormed(error)));
     request.once('close', () => {
       if (!request.complete) reject(notWellFormed(undefined));
     });
@@ -164,7 +166,7 @@ async function store(content: Readable, blobKey: string, blobs: Deps['blobs']) {
       done(null, chunk);
     },
   });
-  content.once('error', (error) => seen.destroy(error));
+  content.on('error', (error) => seen.destroy(error));
   content.once('close', () => {
     if (!content.readableEnded) seen.destroy(new Error('The upload was broken off.'));
   });

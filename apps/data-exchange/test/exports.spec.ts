@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { aCaller } from '@plinth/testing/http';
+import { exportFile, importFile, startDataExchange, type DataExchange } from './start-data-exchange';
+
+describe('an export', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  const rowsOf = (text: string): string[][] =>
+    Papa.parse<string[]>(text.replace(/^\ufeff/, ''), { skipEmptyLines: true }).data;
+
+  it('is accepted, worked off and downloaded under the name of its definition and moment', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title,stock,since\nB,Bread,2,2026-11-21\nA,"Apple, red",1,\n');
+    const http = exchange.as(caller);
+    const created = await http.post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv' });
+
+    expect(created.status).toBe(202);
+    expect(created.headers.get('location')).toBe(`/api/v1/exports/jobs/${created.body.id}`);
+    expect(created.body).toMatchObject({
+      definitionName: 'Shop.Articles',
+      format: 'csv',
+      rowCount: null,
+      fileName: null,
+      completedAt: null,
+    });
+    const { job, file } = await exportFile(exchange, caller);
+    expect(job).toMatchObject({ status: 'Completed', rowCount: 2, errorMessage: null });
+    expect(job.fileName).toMatch(/^Shop\.Articles_\d{4}-\d\d-\d\d_\d{6}\.csv$/);
+    expect(file.headers.get('content-disposition')).toContain(`filename="${job.fileName}"`);
+    expect(file.headers.get('content-type')).toBe('application/octet-stream');
+    expect(Number(file.headers.get('content-length'))).toBeGreaterThan(0);
+    expect(file.text.split('\r\n').slice(0, 3)).toEqual([
+      'Code,Title,Stock,Price,New,Since,Seen at,Kind',
+      'A,"Apple, red",1,,,,,',
+      'B,Bread,2,,,2026-11-21,,',
+    ]);
+  });
+
+  it('begins with a byte order mark, which makes spreadsheets read UTF-8', async () => {
+    const caller = aCaller();
+    const { job } = await exportFile(exchange, caller);
+    const { url, headers } = exchange.as(caller).address('GET', `/exports/jobs/${job.id}/download`);
+    const bytes = Buffer.from(
+      await (await fetch(url, { headers: { ...headers, accept: 'text/csv' } })).arrayBuffer(),
+    );
+
+    expect(bytes.toString('hex', 0, 3)).toBe('efbbbf');
+  });
+
+  it('holds the fields, the rows and the order that are asked for', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title,stock\nA,one,1\nB,two,2\nC,three,3\n');
+    const { file } = await exportFile(exchange, caller, {
+      selectedFields: ['stock', 'code'],
+      sort: '-stock',
+      filter: { 'filter[stock.gte]': '2', 'title.contains': 'T' },
+      search: 'o',
+    });
+
+    expect(rowsOf(file.text)).toEqual([
+      ['Stock', 'Code'],
+      ['2', 'B'],
+    ]);
+  });
+
+  it('adds the id by which an import finds the rows again, also under another key', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title\nA,one\n');
+    const { file } = await exportFile(exchange, caller, {
+      includeIdForImport: true,
+      selectedFields: ['code', 'title'],
+    });
+    const [header, row] = rowsOf(file.text);
+    expect(header).toEqual(['Id', 'Code', 'Title']);
+
+    const { report } = await importFile(exchange, caller, `${header!.join(',')}\n${row![0]},Z,changed\n`);
+    expect(report).toMatchObject({ updatedRows: 1, insertedRows: 0 });
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'Z', title: 'changed' }]);
+  });
+
+  it('is a line of JSON for each row where that is asked for', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title,stock,new\nA,"=1+1",7,yes\n');
+    const { job, file } = await exportFile(exchange, caller, {
+      format: 'json',
+      selectedFields: ['code', 'title', 'stock', 'isNew'],
+    });
+
+    expect(job.fileName).toMatch(/\.json$/);
+    expect(JSON.parse(file.text.trimEnd())).toEqual({ code: 'A', title: '=1+1', stock: 7, isNew: true });
+  });
+
+  it('gives back through an import exactly what it took, and no cell that a spreadsheet would run', async () => {
+    const caller = aCaller();
+    const awkward = fc.stringMatching(/^['=+\-@\t\r\n",; 0-9a]{0,8}$/);
+    const titles = fc
+      .sample(fc.oneof(awkward, fc.string({ unit: 'grapheme', maxLength: 40 })), { numRuns: 300, seed: 7 })
+      .filter((title) => title.trim() !== '' && !title.includes('\0'));
+    const content = Papa.unparse([
+      ['code', 'title'],
+      ...titles.map((title, row) => [`K${row}`, guarded(title)]),
+    ]);
+    const first = await importFile(exchange, caller, content);
+    expect(first.report).toMatchObject({ failedRows: 0, insertedRows: titles.length });
+    const stored = new Map(
+      (await exchange.shop.rows(caller.tenantId)).map(({ code, title }) => [code, title]),
+    );
+    expect(titles.map((_, row) => stored.get(`K${row}`))).toEqual(titles);
+
+    const { file } = await exportFile(exchange, caller, { selectedFields: ['code', 'title'] });
+    for (const [, title] of rowsOf(file.text).slice(1)) {
+      expect(/^[=+\-@\t\r]/.test(title!) && Number.isNaN(Number(title))).toBe(false);
+    }
+    const other = aCaller();
+    const { report } = await importFile(exchange, other, file.text);
+    expect(report).toMatchObject({ failedRows: 0, insertedRows: titles.length });
+    expect((await exchange.shop.rows(other.tenantId)).map(({ title }) => title)).toEqual(
+      [...stored.keys()].sort().map((code) => stored.get(code)),
+    );
+  });
+
+  it('is a workbook with typed cells where that is asked for', async () => {
+    const caller = aCaller();
+    await importFile(exchange, caller, 'code,title,stock,new\nA,"=1+1",7,yes\n');
+    const { job, file } = await exportFile(exchange, caller, { format: 'xlsx' });
+
+    expect(job).toMatchObject({ status: 'Completed', rowCount: 1 });
+    expect(file.text.startsWith('PK')).toBe(true);
+  });
+
+  it.each([
+    [{ definitionName: 'No.Such' }, 422, 'definitionName'],
+    [{ format: 'pdf' }, 422, 'format'],
+    [{ selectedFields: ['nothing'] }, 422, 'selectedFields[0]'],
+    [{ sort: 'nothing' }, 400, undefined],
+    [{ filter: { 'nothing.eq': 'x' } }, 400, undefined],
+    [{ filter: { 'stock.contains': 'x' } }, 400, undefined],
+    [{ filter: { 'stock.eq': 'many' } }, 400, undefined],
+    [{ presets: { any: 'x' } }, 400, undefined],
+    [{ format: null }, 422, 'format'],
+    [{ format: 7 }, 400, undefined],
+  ])('that asks for %j is refused with %i', async (change, status, property) => {
+    const response = await exchange
+      .as(aCaller())
+      .post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv', ...change });
+
+    expect(response.status).toBe(status);
+    if (property) expect(Object.keys(response.body.errors)).toEqual([property]);
+  });
+
+  it('is made once for one operation, however often it is asked for', async () => {
+    const caller = aCaller({ operationId: 'one-operation' });
+    const http = exchange.as(caller);
+    const request = { definitionName: 'Shop.Articles', format: 'csv' };
+    const [first, second] = await Promise.all([
+      http.post('/exports/jobs', request),
+      http.post('/exports/jobs', request),
+    ]);
+
+    expect(first.status).toBe(202);
+    expect(second.body.id).toBe(first.body.id);
+  });
+
+  it('is nobody else’s business', async () => {
+    const caller = aCaller();
+    const { job } = await exportFile(exchange, caller);
+    const stranger = exchange.as(aCaller());
+    const colleague = exchange.as(
+      aCaller({ tenantId: caller.tenantId, permissions: ['DataExchange.Exports.Read'] }),
+    );
+
+    expect((await stranger.get(`/exports/jobs/${job.id}`)).status).toBe(404);
+    expect((await stranger.get(`/exports/jobs/${job.id}/download`)).status).toBe(404);
+    expect((await colleague.get(`/exports/jobs/${job.id}`)).status).toBe(200);
+    expect((await colleague.get(`/exports/jobs/${job.id}/download`)).status).toBe(403);
+    expect((await colleague.get('/exports/jobs/no-uuid')).status).toBe(400);
+  });
+
+  it('is answered with 304 to whoever has the answer already', async () => {
+    const caller = aCaller();
+    const { job } = await exportFile(exchange, caller);
+    const { headers } = await exchange.as(caller).get(`/exports/jobs/${job.id}`);
+    const again = await exchange
+      .as(caller)
+      .get(`/exports/jobs/${job.id}`, { headers: { 'if-none-match': headers.get('etag')! } });
+
+    expect(again.status).toBe(304);
+  });
+
+  it('tells how it goes on by events that end with it', async () => {
+    const caller = aCaller();
+    const { job } = await exportFile(exchange, caller);
+    const { text, headers } = await exchange.as(caller).get(`/exports/jobs/${job.id}/events`);
+
+    expect(headers.get('content-type')).toBe('text/event-stream');
+    expect(text).toContain('event: end');
+    expect(text).toContain('"status":"Completed"');
+  });
+});
+
+const guarded = (title: string): string => (/^'*[=+\-@\t\r]/.test(title) ? `'${title}` : title);
+
+describe('an export that nobody works off', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({ worker: false });
+  });
+  afterAll(() => exchange.close());
+
+  it('can be cancelled, ends Failed and says so; after that nothing can be cancelled or downloaded', async () => {
+    const http = exchange.as(aCaller());
+    const { body: job } = await http.post('/exports/jobs', {
+      definitionName: 'Shop.Articles',
+      format: 'csv',
+    });
+    expect(job.status).toBe('Queued');
+    expect((await http.get(`/exports/jobs/${job.id}/download`)).status).toBe(409);
+
+    expect((await http.delete(`/exports/jobs/${job.id}`)).status).toBe(204);
+    const { body: ended } = await http.get(`/exports/jobs/${job.id}`);
+    expect(ended).toMatchObject({ status: 'Failed', errorMessage: 'The export was cancelled.' });
+    expect((await http.delete(`/exports/jobs/${job.id}`)).status).toBe(409);
+    expect((await http.get(`/exports/jobs/${job.id}/download`)).status).toBe(409);
+  });
+
+  it('is listed, newest first, page by page and by cursor', async () => {
+    const http = exchange.as(aCaller());
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index++) {
+      ids.unshift(
+        (await http.post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv' })).body.id,
+      );
+    }
+    const { body: page } = await http.get('/exports/jobs?pageSize=2');
+    const { body: first } = await http.get('/exports/jobs?pageSize=2&cursor=');
+    const { body: second } = await http.get(
+      `/exports/jobs?pageSize=2&cursor=${encodeURIComponent(first.nextCursor)}`,
+    );
+
+    expect(page).toMatchObject({ totalCount: 3, hasMore: true });
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(ids);
+    expect((await http.get('/exports/jobs?filter[status.eq]=Completed')).body.items).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import { aCaller } from '@plinth/testing/http';
+import { startDataExchange, type DataExchange } from './start-data-exchange';
+
+const preset = {
+  definitionName: 'Shop.Articles',
+  presetName: 'My list / all',
+  selectedFields: ['code', 'title'],
+  format: 'csv',
+  includeIdForImport: true,
+};
+
+describe('definitions and presets', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({ worker: false });
+  });
+  afterAll(() => exchange.close());
+
+  it('lists what can be exported', async () => {
+    const { body } = await exchange.as(aCaller()).get('/exports/definitions');
+
+    expect(body).toEqual([
+      { name: 'Shop.Articles', entityType: 'Article', supportedFormats: ['csv', 'xlsx', 'json'] },
+      { name: 'Shop.Journal', entityType: 'Article', supportedFormats: ['csv', 'xlsx', 'json'] },
+    ]);
+  });
+
+  it('lists the fields in the order of their columns', async () => {
+    const { body } = await exchange.as(aCaller()).get('/exports/definitions/Shop.Articles/fields');
+
+    expect(body[0]).toEqual({
+      propertyPath: 'code',
+      clrTypeName: 'String',
+      header: 'Code',
+      format: null,
+      order: 0,
+      isNavigation: false,
+    });
+    expect(body.find(({ propertyPath }: { propertyPath: string }) => propertyPath === 'since')).toMatchObject(
+      {
+        clrTypeName: 'DateOnly',
+        format: 'yyyy-MM-dd',
+        order: 5,
+      },
+    );
+  });
+
+  it('answers 404 for a definition in a path that nobody has', async () => {
+    const http = exchange.as(aCaller());
+
+    expect((await http.get('/exports/definitions/No.Such/fields')).status).toBe(404);
+    expect((await http.get('/exports/presets/No.Such')).status).toBe(404);
+  });
+
+  it('saves a preset for the user who saves it, and for nobody else', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const saved = await http.post('/exports/presets', preset);
+
+    expect(saved.status).toBe(201);
+    expect(saved.headers.get('location')).toBe('/api/v1/exports/presets/Shop.Articles');
+    expect((await http.post('/exports/presets', { ...preset, format: 'xlsx' })).status).toBe(204);
+    expect((await http.get('/exports/presets/Shop.Articles')).body).toEqual([{ ...preset, format: 'xlsx' }]);
+    const colleague = exchange.as(aCaller({ tenantId: caller.tenantId }));
+    expect((await colleague.get('/exports/presets/Shop.Articles')).body).toEqual([]);
+  });
+
+  it('deletes a preset once', async () => {
+    const http = exchange.as(aCaller());
+    await http.post('/exports/presets', preset);
+    const path = `/exports/presets/Shop.Articles/${encodeURIComponent(preset.presetName)}`;
+
+    expect((await http.delete(path)).status).toBe(204);
+    expect((await http.delete(path)).status).toBe(404);
+  });
+
+  it.each([
+    [{ definitionName: 'No.Such' }, 'definitionName'],
+    [{ selectedFields: ['code', 'nothing'] }, 'selectedFields[1]'],
+    [{ format: 'pdf' }, 'format'],
+    [{ presetName: '' }, 'presetName'],
+  ])('refuses a preset with %j', async (change, property) => {
+    const response = await exchange.as(aCaller()).post('/exports/presets', { ...preset, ...change });
+
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.body.errors)).toEqual([property]);
+  });
+
+  it('goes on with what a service said last while it is away', async () => {
+    const http = exchange.as(aCaller());
+    await http.get('/exports/definitions');
+    await exchange.shop.restart(async () => {
+      expect((await http.get('/exports/definitions')).body).toHaveLength(2);
+    });
+  });
+});
