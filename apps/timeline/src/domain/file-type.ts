@@ -74,7 +74,7 @@ function isText(head: Buffer): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
 
-    return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
+    return !/[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/.test(text);
   } catch {
     return false;
   }

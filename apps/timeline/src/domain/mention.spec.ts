@@ -27,10 +27,13 @@ describe('mentions in a text', () => {
     'reads 1 MB of "%s" in less than 50 ms',
     (seed) => {
       const bomb = seed.repeat(Math.ceil(1_048_576 / seed.length));
-      findMentions(bomb.slice(0, 10_000));
-      const before = performance.now();
-      findMentions(bomb);
-      expect(performance.now() - before).toBeLessThan(50);
+      // Time of the processor, the best of three: others may be busy on the same machine.
+      const times = [1, 2, 3].map(() => {
+        const before = process.cpuUsage();
+        findMentions(bomb);
+        return process.cpuUsage(before).user / 1_000;
+      });
+      expect(Math.min(...times)).toBeLessThan(50);
     },
   );
 

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { cleanFileName, fileTypeOf } from './file-type';
+
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+
+describe('the type of a file', () => {
+  it.each<[string, string, string | undefined]>([
+    ['a.png', '\x89PNG\r\n\x1a\n', 'image/png'],
+    ['a.docx', 'PK\x03\x04', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+    ['a.zip', 'PK\x03\x04', 'application/zip'],
+    ['a.png', 'PK\x03\x04', 'application/zip'],
+    ['a.heic', '\0\0\0\x18ftypheic', 'image/heic'],
+    ['a.mp4', '\0\0\0\x18ftypisom', 'video/mp4'],
+    ['a.pdf', '%PDF-1.7', 'application/pdf'],
+    ['a.csv', 'a;b', 'text/csv'],
+    ['a.html', '<script>alert(1)</script>', 'text/plain'],
+    ['a.pdf', 'plain', 'text/plain'],
+    ['a.exe', 'MZ\x90\0', undefined],
+    ['a.so', '\x7fELF', undefined],
+    ['a.sh', '#!/bin/sh', undefined],
+    ['a.class', '\xca\xfe\xba\xbe', undefined],
+  ])('of %s that begins with %j is %s', (name, start, type) => {
+    expect(fileTypeOf(bytes(start), name)).toBe(type);
+  });
+
+  it('is text where only the last character is cut off', () => {
+    expect(fileTypeOf(Buffer.from('späß').subarray(0, -1), 'a.txt')).toBe('text/plain');
+  });
+});
+
+describe('the name of a file', () => {
+  it('never has folders, control characters, half characters, or more than 255 characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
+        const clean = cleanFileName(name);
+        expect(clean).not.toMatch(/[/\\\p{Cc}\p{Cf}]/u);
+        expect(clean.isWellFormed()).toBe(true);
+        expect([...clean].length).toBeGreaterThan(0);
+        expect([...clean].length).toBeLessThanOrEqual(255);
+      }),
+    );
+  });
+});
