@@ -100,7 +100,7 @@ async function readParts(
     });
     parser.on('file', (name, content, originalName) => {
       // What goes wrong in a part goes wrong in the whole, which says so; without a listener it would end the process.
-      content.on('error', reject);
+      content.on('error', (error) => reject(notWellFormed(error)));
       if (name !== 'file' || found.content) {
         content.resume();
         reject(
@@ -166,6 +166,8 @@ async function store(content: Readable, blobKey: string, blobs: Deps['blobs']) {
       done(null, chunk);
     },
   });
+  // The store may not listen yet when the upload breaks off.
+  seen.on('error', () => undefined);
   content.on('error', (error) => seen.destroy(error));
   content.once('close', () => {
     if (!content.readableEnded) seen.destroy(new Error('The upload was broken off.'));
