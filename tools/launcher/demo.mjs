@@ -5,13 +5,15 @@ import { readOptions } from './options.mjs';
 import { projectNode, root } from './paths.mjs';
 import { isRunning, readState } from './state.mjs';
 
-/** `npm run demo`: a real translation file in and out, on a platform that is started where it does not run. */
+/**
+ * `npm run demo`: a real translation file in and out, on a platform that is started where it does not run. All
+ * flags are the demo's own; where the platform is, the environment says.
+ */
 await runCommand(async () => {
-  const { layout, port, data } = readOptions();
-  const start = fileURLToPath(new URL('start.mjs', import.meta.url));
-  const place = data === undefined ? [] : ['--data', data];
+  const { layout } = readOptions([]);
   const options = /** @type {const} */ ({ cwd: root, stdio: 'inherit' });
-  const started = spawnSync(process.execPath, [start, '--detach', '--port', String(port), ...place], options);
+  const start = fileURLToPath(new URL('start.mjs', import.meta.url));
+  const started = spawnSync(process.execPath, [start, '--detach'], options);
   const state = readState(layout);
   if (started.status !== 0 || !isRunning(state)) {
     process.exitCode = 1;
