@@ -15,8 +15,8 @@ export const TemplateConfig = z.object({
     'Processes that evaluate templates at the same time.',
   ),
   RENDER_QUEUE_MAX: positive(200).describe('Renderings that may wait; more are refused with 503.'),
-  RENDER_MILLISECONDS_MAX: positive(1_500).describe(
-    'Longest time of one evaluation; the process of one that takes longer is killed.',
+  RENDER_MILLISECONDS_MAX: positive(800).describe(
+    'Longest time of one evaluation on the processor; the process of one that takes longer is killed.',
   ),
   RENDER_MEMORY_MEGABYTES_MAX: positive(192).describe('Heap of one process that evaluates templates.'),
   RENDER_SANDBOX_PROGRAM: z

@@ -34,7 +34,7 @@ describe('a hostile template', () => {
         program: sandboxProgram(),
         processes: 2,
         queueMax: 5_000,
-        millisecondsMax: 1_500,
+        millisecondsMax: 800,
         memoryMegabytesMax: 192,
       },
       silentLog(),

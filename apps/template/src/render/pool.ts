@@ -1,8 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { templateProblems } from '@plinth/contracts/template/problems';
 import type { Log } from '@plinth/runtime/log';
+import { isOverTime } from './language/meter';
 import type { Answer, Message, Task } from './sandbox/protocol';
 
 export interface PoolOptions {
@@ -11,7 +13,7 @@ export interface PoolOptions {
   processes: number;
   /** Tasks that may wait; more are refused with 503. */
   queueMax: number;
-  /** Longest time of one task; whoever takes longer is killed. */
+  /** Longest time of one task on the processor; whoever takes longer is killed. */
   millisecondsMax: number;
   memoryMegabytesMax: number;
 }
@@ -42,8 +44,14 @@ interface Worker {
   started: Promise<void>;
 }
 
-/** After this long a task steps back behind all others of the machine. */
+/** Whoever has used the processor for this long steps back behind all others of the machine. */
 const SLOW_MILLISECONDS = 150;
+
+/** How often the tasks that take long are looked at. */
+const WATCH_MILLISECONDS = 100;
+
+/** How long a task may wait for the processor in all, in times of its limit: then the machine is too busy. */
+const STARVED = 10;
 
 /** Writing a workbook takes this much longer than evaluating its template. */
 const WORKBOOK_PATIENCE = 5;
@@ -92,12 +100,18 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
     worker.job = job;
     const { child } = worker;
     const patience = job.task.kind === 'render' && job.task.format === 'excel' ? WORKBOOK_PATIENCE : 1;
-    const slow = setTimeout(() => stepBack(worker), SLOW_MILLISECONDS * patience);
-    const kill = setTimeout(() => retire(worker), options.millisecondsMax * patience);
-    const done = (): void => {
-      clearTimeout(slow);
-      clearTimeout(kill);
-    };
+    const watch = watchTime(child, {
+      slow: () => stepBack(worker),
+      over: () => retire(worker),
+      starved: () => {
+        worker.job = undefined;
+        job.reject(busy('The machine is too busy to render this now.'));
+        retire(worker);
+      },
+      millisecondsMax: options.millisecondsMax * patience,
+      slowMilliseconds: SLOW_MILLISECONDS * patience,
+    });
+    const done = (): void => clearInterval(watch);
     child.once('exit', done);
     child.once('message', ({ content }: Message<Answer>) => {
       done();
@@ -121,11 +135,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         if (queue.length >= options.queueMax) {
-          reject(
-            templateProblems['renderer-busy']('Too many templates wait to be rendered.', {
-              retryAfterSeconds: 2,
-            }),
-          );
+          reject(busy('Too many templates wait to be rendered.'));
           return;
         }
         const job: Job = { tenantId, task, resolve, reject };
@@ -193,15 +203,54 @@ function takeFairly(queue: Job[], workers: Iterable<Worker>): Job {
   return chosen;
 }
 
+const busy = (detail: string) => templateProblems['renderer-busy'](detail, { retryAfterSeconds: 2 });
+
+interface Watch {
+  slow(): void;
+  over(): void;
+  starved(): void;
+  slowMilliseconds: number;
+  millisecondsMax: number;
+}
+
+/** Looks after a task that takes long, by the time that its process has had of the processor. */
+function watchTime({ pid }: ChildProcess, watch: Watch): NodeJS.Timeout {
+  const startedAt = performance.now();
+  const before = cpuMillisecondsOf(pid);
+  return setInterval(() => {
+    const wall = performance.now() - startedAt;
+    const now = cpuMillisecondsOf(pid);
+    const cpu = before === undefined || now === undefined ? wall : now - before;
+    if (cpu > watch.slowMilliseconds) watch.slow();
+    if (isOverTime(watch.millisecondsMax, cpu, wall)) watch.over();
+    else if (wall > watch.millisecondsMax * STARVED) watch.starved();
+  }, WATCH_MILLISECONDS);
+}
+
+const MILLISECONDS_PER_TICK = 10;
+
+/** Undefined where the system does not tell. */
+function cpuMillisecondsOf(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * MILLISECONDS_PER_TICK;
+  } catch {
+    return undefined;
+  }
+}
+
 function retire(worker: Worker): void {
   worker.isRetired = true;
   worker.child.kill('SIGKILL');
 }
 
 function stepBack(worker: Worker): void {
+  if (worker.isSlow) return;
   worker.isSlow = true;
   try {
-    if (worker.child.pid !== undefined) setPriority(worker.child.pid, constants.priority.PRIORITY_LOW);
+    if (worker.child.pid !== undefined)
+      setPriority(worker.child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // It ended meanwhile, or the system does not allow it; the time limit still holds.
   }
