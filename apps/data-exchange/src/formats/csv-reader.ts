@@ -37,7 +37,7 @@ const INCOMPLETE = -1;
 /**
  * Cuts text into records; how the text was cut into chunks makes no difference.
  * It reads well-formed files as papaparse does and the others so that one fault costs one record: a quote that is
- * never closed loses the line it stands in, not the rest of the file (ADR 0013).
+ * never closed loses the line it stands in, not the rest of the file (ADR 0014).
  */
 export class CsvReader {
   private text = '';
