@@ -34,5 +34,6 @@ module.exports = {
     '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
-  testTimeout: 30_000,
+  // A bound for what hangs, not a measure: a machine may be busy with other things.
+  testTimeout: 120_000,
 };
