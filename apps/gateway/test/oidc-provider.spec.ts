@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import {
+  closeAll,
+  echo,
+  onCloseAll,
+  startGateway,
+  startUpstream,
+  TENANT_ID,
+  type Seen,
+} from './start-gateway';
+
+const root = join(__dirname, '../../..');
+
+/** Runs a real OpenID provider; its tokens are meant for the audience. */
+async function startProvider(audience = 'plinth'): Promise<string> {
+  const script = join(__dirname, 'oidc-provider.mjs');
+  const provider = spawn(join(root, 'node_modules/.bin/node'), [script, audience], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  onCloseAll(() => provider.kill());
+  const [issuer] = await once(createInterface(provider.stdout!), 'line');
+  return issuer as string;
+}
+
+async function startPlatform(audience?: string) {
+  const issuer = await startProvider(audience);
+  const seen: Seen[] = [];
+  const things = await startUpstream(echo(seen));
+  const gateway = await startGateway(
+    { things },
+    { DEV_ISSUER: 'false', OIDC_ISSUER: issuer, OIDC_JWKS_URL: `${issuer}/jwks` },
+  );
+  const ask = (token: string) =>
+    gateway.fetch('/api/v1/things/one', { as: null, headers: { authorization: `Bearer ${token}` } });
+  return { issuer, seen, ask };
+}
+
+async function tokenOf(issuer: string, form: Record<string, string>): Promise<string> {
+  const response = await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const answer = (await response.json()) as { access_token?: string };
+  if (!answer.access_token) throw new Error(JSON.stringify(answer));
+  return answer.access_token;
+}
+
+const tokenOfClient = (issuer: string, id: string) =>
+  tokenOf(issuer, {
+    grant_type: 'client_credentials',
+    client_id: id,
+    client_secret: 'a secret of a client',
+    scope: 'plinth',
+  });
+
+/** Signs a person in as a browser does: authorization code with a proof key, forms and cookies included. */
+async function tokenOfPerson(issuer: string, person: string): Promise<string> {
+  const verifier = randomBytes(32).toString('base64url');
+  const cookies = new Map<string, string>();
+  const visit = async (url: string, form?: Record<string, string>) => {
+    const response = await fetch(new URL(url, issuer), {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
+      cookies.set(name!, value!);
+    }
+    return response.headers.get('location') ?? '';
+  };
+  const query = new URLSearchParams({
+    client_id: 'browser',
+    response_type: 'code',
+    scope: 'openid plinth',
+    redirect_uri: 'http://127.0.0.1/back',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const signIn = await visit(`/auth?${query}`);
+  const consent = await visit(await visit(signIn, { prompt: 'login', login: person, password: 'x' }));
+  const back = await visit(await visit(consent, { prompt: 'consent' }));
+  return tokenOf(issuer, {
+    grant_type: 'authorization_code',
+    client_id: 'browser',
+    code: new URL(back).searchParams.get('code') ?? '',
+    redirect_uri: 'http://127.0.0.1/back',
+    code_verifier: verifier,
+  });
+}
+
+afterEach(closeAll);
+
+describe('the tokens of a real OpenID provider', () => {
+  it.each(['robot', 'keycloak-robot'])('let in the client %s with its tenant and its roles', async (id) => {
+    const { issuer, seen, ask } = await startPlatform();
+
+    const response = await ask(await tokenOfClient(issuer, id));
+
+    expect(response.status).toBe(200);
+    expect(seen[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: id });
+  });
+
+  it.each(['ada', 'kim'])('let in %s, who signed in with a browser', async (person) => {
+    const { issuer, seen, ask } = await startPlatform();
+
+    const response = await ask(await tokenOfPerson(issuer, person));
+
+    expect(response.status).toBe(200);
+    expect(seen[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: person });
+    expect(seen[0]?.claims.caller?.permissions).not.toEqual([]);
+  });
+
+  it('give nobody a role that the provider did not give', async () => {
+    const { issuer, ask } = await startPlatform();
+
+    const response = await ask(await tokenOfPerson(issuer, 'nobody'));
+
+    expect(response.status).toBe(403);
+  });
+
+  it('are worth nothing for another audience, from another provider, or changed', async () => {
+    const [elsewhere, other] = await Promise.all([startPlatform('somebody-else'), startProvider()]);
+    const { issuer, ask } = elsewhere;
+    const token = await tokenOfClient(issuer, 'robot');
+    const foreign = await tokenOfClient(other, 'robot');
+    const [head, , signature] = foreign.split('.');
+    const forged = Buffer.from(JSON.stringify({ iss: issuer, aud: 'plinth', sub: 'robot', exp: 9e9 }));
+
+    for (const worthless of [token, foreign, `${head}.${forged.toString('base64url')}.${signature}`]) {
+      const response = await ask(worthless);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+    }
+  });
+});
