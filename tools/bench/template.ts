@@ -13,7 +13,7 @@ const HTML_EXTRA_MILLISECONDS_MAX = 5;
 const ROWS = 60;
 const page = `<!doctype html><html><head><title>{{ title }}</title><style>${'p { margin: 0 } '.repeat(60)}</style></head><body>
 <h1>{{ title | upper }}</h1>{% macro cell(value) %}<td>{{ value }}</td>{% endmacro %}
-${'<p>Dear {{ customer.name }}, thank you for your order of {{ lines | length }} things.</p>\n'.repeat(80)}
+${'<p>Dear {{ customer.name }}, thank you for your order of {{ lines | length }} things.</p>\n'.repeat(105)}
 <table>{% for line in lines %}<tr class="{{ "odd" if loop.index is odd else "even" }}">{{ cell(line.text) }}{{ cell(line.price * line.quantity) }}</tr>{% endfor %}</table></body></html>`;
 const data = {
   title: 'Order',

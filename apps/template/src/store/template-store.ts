@@ -110,18 +110,16 @@ export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): Temp
     findNearest: (tenantId, name, culture, which) =>
       db.inTenant(tenantId, async (tx) => {
         const wanted = fallbackOf(culture).map((one) => one ?? '');
-        const rows = await tx.template.findMany({
-          where: { tenantId, name, isGone: false, culture: { in: wanted } },
-          select: { culture: true, draftId: true, publishedId: true },
-        });
+        // One statement, because every rendering waits for it.
+        const rows = await tx.$queryRaw<(RevisionRow & { culture: string })[]>`
+          SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
+            r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
+          FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id
+            AND r.id = CASE WHEN ${which} = 'newest' THEN COALESCE(t.draft_id, t.published_id) ELSE t.published_id END
+          WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ANY(${wanted}) AND NOT t.is_gone`;
         for (const one of wanted) {
           const row = rows.find((candidate) => candidate.culture === one);
-          const id = row && ((which === 'newest' ? row.draftId : null) ?? row.publishedId);
-          if (!id) continue;
-          const revision = await tx.templateRevision.findUniqueOrThrow({
-            where: { tenantId_id: { tenantId, id } },
-          });
-          return { key: { name, culture: one || undefined }, revision: toRevision(revision) };
+          if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
         }
         return undefined;
       }),
