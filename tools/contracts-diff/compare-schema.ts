@@ -1,0 +1,132 @@
+/** As much of JSON Schema as the contracts use. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  additionalProperties?: boolean | Schema;
+  maxLength?: number;
+  minLength?: number;
+  maximum?: number;
+  minimum?: number;
+  maxItems?: number;
+  minItems?: number;
+  pattern?: string;
+}
+
+/** `in`: what others send us; `out`: what we send others. What breaks them differs. */
+export type Direction = 'in' | 'out';
+export type Lookup = (reference: string) => Schema | undefined;
+
+interface Side {
+  schema: Schema;
+  lookup: Lookup;
+}
+
+/** How a changed shape breaks those who know the old one: one sentence each, beginning with the place. */
+export function breaksOfShape(
+  before: Side,
+  after: Side,
+  direction: Direction,
+  place: string,
+  seen: ReadonlySet<string> = new Set(),
+): string[] {
+  const was = resolve(before);
+  const is = resolve(after);
+  const pair = `${before.schema.$ref} ${after.schema.$ref}`;
+  if (before.schema.$ref !== undefined && seen.has(pair)) return [];
+  const inside = new Set([...seen, pair]);
+  const go = (old: Schema, now: Schema, where: string) =>
+    breaksOfShape({ ...before, schema: old }, { ...after, schema: now }, direction, where, inside);
+
+  return [
+    ...breaksOfType(was, is, direction, place),
+    ...breaksOfLimits(was, is, direction, place),
+    ...breaksOfProperties(was, is, direction, place, go),
+    ...(was.items && is.items ? go(was.items, is.items, `${place}[]`) : []),
+    ...choices(was).flatMap((choice, index) => {
+      const same = choices(is)[index];
+      return same ? go(choice, same, place) : [];
+    }),
+  ];
+}
+
+const choices = ({ anyOf, oneOf }: Schema): Schema[] => anyOf ?? oneOf ?? [];
+
+function resolve({ schema, lookup }: Side): Schema {
+  return schema.$ref === undefined ? schema : (lookup(schema.$ref) ?? {});
+}
+
+function breaksOfType(was: Schema, is: Schema, direction: Direction, place: string): string[] {
+  const [old, now] = [typesOf(was), typesOf(is)];
+  const [lost, gained] = [
+    old.filter((type) => !now.includes(type)),
+    now.filter((type) => !old.includes(type)),
+  ];
+  if (old.length > 0 && now.length > 0) {
+    if (direction === 'in' && lost.length > 0) return [`${place} no longer takes ${lost.join(', ')}`];
+    if (direction === 'out' && gained.length > 0) return [`${place} may now be ${gained.join(', ')}`];
+  }
+  const [words, newWords] = [was.enum ?? [], is.enum ?? []];
+  const missing = words.filter((word) => !newWords.includes(word));
+  if (direction === 'in' && is.enum && missing.length > 0) {
+    return [`${place} no longer takes ${missing.map((word) => JSON.stringify(word)).join(', ')}`];
+  }
+  return [];
+}
+
+function typesOf(schema: Schema): string[] {
+  const own = [schema.type ?? []].flat();
+  return [...own, ...choices(schema).flatMap((choice) => [choice.type ?? []].flat())];
+}
+
+const upper = ['maxLength', 'maximum', 'maxItems'] as const;
+const lower = ['minLength', 'minimum', 'minItems'] as const;
+
+function breaksOfLimits(was: Schema, is: Schema, direction: Direction, place: string): string[] {
+  if (direction === 'out') return [];
+  return [
+    ...upper
+      .filter((limit) => (is[limit] ?? Infinity) < (was[limit] ?? Infinity))
+      .map((limit) => `${place} takes less than before (${limit} ${is[limit]})`),
+    ...lower
+      .filter((limit) => (is[limit] ?? -Infinity) > (was[limit] ?? -Infinity))
+      .map((limit) => `${place} wants more than before (${limit} ${is[limit]})`),
+    ...(is.pattern !== undefined && is.pattern !== was.pattern
+      ? [`${place} has to look like ${is.pattern}`]
+      : []),
+  ];
+}
+
+function breaksOfProperties(
+  was: Schema,
+  is: Schema,
+  direction: Direction,
+  place: string,
+  go: (old: Schema, now: Schema, where: string) => string[],
+): string[] {
+  const [old, now] = [was.properties ?? {}, is.properties ?? {}];
+  const isRequired = (schema: Schema, name: string) => schema.required?.includes(name) === true;
+  const known = Object.entries(old).flatMap(([name, schema]) => {
+    const where = `${place}.${name}`;
+    const same = now[name];
+    if (!same) return is.properties ? [`${where} is gone`] : [];
+    const lessSure = direction === 'out' && isRequired(was, name) && !isRequired(is, name);
+    const moreWanted = direction === 'in' && !isRequired(was, name) && isRequired(is, name);
+    return [
+      ...(lessSure ? [`${where} may now be absent`] : []),
+      ...(moreWanted ? [`${where} is now required`] : []),
+      ...go(schema, same, where),
+    ];
+  });
+  const added = Object.keys(now).filter((name) => !(name in old) && isRequired(is, name));
+  return [
+    ...known,
+    ...(direction === 'in' ? added.map((name) => `${place}.${name} is new and required`) : []),
+  ];
+}

@@ -1,0 +1,50 @@
+import { build } from 'esbuild';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from '../launcher/paths.mjs';
+import type * as Surfaces from './surface.ts';
+
+const released = join(root, 'openapi', 'released');
+const parts = ['api', 'events', 'proto'] as const;
+
+/** `npm run contracts`: tells what has broken since the last release. `npm run contracts:release` makes a new one. */
+async function main() {
+  const { breaksOf, currentSurface } = await loadSurfaces();
+  const current = currentSurface();
+  if (process.argv.includes('--release')) {
+    mkdirSync(released, { recursive: true });
+    for (const part of parts) {
+      writeFileSync(join(released, `${part}.json`), `${JSON.stringify(current[part], null, 2)}\n`);
+    }
+    return;
+  }
+  const read = (part: string) => JSON.parse(readFileSync(join(released, `${part}.json`), 'utf8'));
+  const before: Surfaces.Surface = { api: read('api'), events: read('events'), proto: read('proto') };
+  const breaks = breaksOf(before, current);
+  if (breaks.length === 0) return console.log('Nothing breaks those who build on the last release.');
+  console.error(
+    `This breaks those who build on the last release:\n${breaks.map((one) => `  ${one}\n`).join('')}`,
+  );
+  process.exitCode = 1;
+}
+
+async function loadSurfaces(): Promise<typeof Surfaces> {
+  const bundle = join(root, 'node_modules', '.cache', 'contracts-diff', 'surface.mjs');
+  await build({
+    entryPoints: [join(root, 'tools', 'contracts-diff', 'surface.ts')],
+    outfile: bundle,
+    tsconfig: join(root, 'tsconfig.base.json'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'silent',
+  });
+  return import(pathToFileURL(bundle).href);
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
