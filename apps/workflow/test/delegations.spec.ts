@@ -72,7 +72,7 @@ describe('delegations', () => {
 
     expect((await dee!.get('/workflow/delegations')).body).toMatchObject([{ delegatorId: 'bob' }]);
     expect((await bob!.get(path)).body).toEqual(given);
-    expect((await eve!.get(path)).status).toBe(404);
+    expect((await eve!.get(path)).body.type).toMatch(/\/problems\/delegation-not-found$/);
     expect((await eve!.delete(path)).status).toBe(404);
     expect((await dee!.delete(path)).status).toBe(403);
     expect((await bob!.delete(path)).status).toBe(204);
