@@ -3,6 +3,8 @@ import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blob-store';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
+import { connectMessaging } from '@plinth/runtime/nats';
+import { startOutboxRelay } from '@plinth/runtime/outbox';
 import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
 import { createTemporal } from '@plinth/runtime/temporal';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -23,6 +25,10 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   onClose(() => prisma.$disconnect());
   const db = tenantDatabase<Prisma.TransactionClient>(prisma);
+
+  const messaging = await connectMessaging(config, log);
+  onClose(messaging.close);
+  onClose(startOutboxRelay(db, messaging, log).close);
 
   const blobs = openBlobStore(config.BLOB_URL);
   const owners = connectOwners(config.GRPC_SERVICES, config.CALLER_KEYS, log);

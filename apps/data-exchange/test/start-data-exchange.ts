@@ -48,6 +48,8 @@ export async function startDataExchange(options: StartOptions = {}) {
   const environment = {
     NODE_ENV: 'test',
     DATABASE_URL_DATA_EXCHANGE: database.url,
+    NATS_URL: infrastructure().natsUrl,
+    NATS_PREFIX: `test_${newId().replaceAll('-', '')}`,
     TEMPORAL_ADDRESS: infrastructure().temporalAddress,
     EXCHANGE_TASK_QUEUE: `test-${newId()}`,
     BLOB_URL: pathToFileURL(folder).href,

@@ -6,6 +6,7 @@ import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres
 import type { ExportRequest } from '../domain/export-job';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
 import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
+import { tellExportEnd } from './tell-end';
 
 export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'fileSizeBytes'> & {
   request: ExportRequest;
@@ -63,15 +64,18 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       if (!row) throw exportJobNotFound(id);
       return toJob(row);
     });
-  /** Changes a job that has not ended; answers whether it had not. */
+  /** Changes a job that has not ended, and tells when that ends it; answers whether it had not. */
   const changeRunning = async (
     tenantId: string,
     id: string,
     data: Prisma.ExportJobUpdateManyMutationInput,
   ): Promise<boolean> => {
     const where = { tenantId, id, status: { in: RUNNING } };
-    const { count } = await db.inTenant(tenantId, (tx) => tx.exportJob.updateMany({ where, data }));
-    return count > 0;
+    return db.inTenant(tenantId, async (tx) => {
+      const { count } = await tx.exportJob.updateMany({ where, data });
+      if (count > 0 && data.completedAt) await tellExportEnd(tx, tenantId, id);
+      return count > 0;
+    });
   };
 
   return {

@@ -9,6 +9,7 @@ import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
 import type { FileFormat } from '../formats/file-format';
 import type { ImportJob as ImportJobRow, Prisma } from '../generated/client';
+import { tellImportEnd } from './tell-end';
 
 export interface ImportOptions {
   mode: 'insert' | 'update' | 'upsert';
@@ -160,8 +161,11 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     async cancelBefore(tenantId, id, at) {
       const where = { tenantId, id, status: { in: ['Created', 'Previewed', 'Mapped'] } };
       const data = { status: 'Cancelled', completedAt: at };
-      const { count } = await db.inTenant(tenantId, (tx) => tx.importJob.updateMany({ where, data }));
-      return count > 0;
+      return db.inTenant(tenantId, async (tx) => {
+        const { count } = await tx.importJob.updateMany({ where, data });
+        if (count > 0) await tellImportEnd(tx, tenantId, id);
+        return count > 0;
+      });
     },
 
     noteBatch: (tenantId, id, { number, counts, failedRows, bytesDone }) =>
@@ -195,8 +199,9 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
             ...(errorMessage === undefined ? {} : { errorMessage }),
           },
         });
-        if (count > 0 && failedRows && failedRows.length > 0)
-          await keepFailedRows(tx, tenantId, id, failedRows);
+        if (count === 0) return;
+        if (failedRows && failedRows.length > 0) await keepFailedRows(tx, tenantId, id, failedRows);
+        await tellImportEnd(tx, tenantId, id);
       }),
 
     failedRows: (tenantId, jobId, after, take) =>
