@@ -25,7 +25,7 @@ RUN apt-get update \
 # For the service that prints PDF: the browser, and the cage it runs in.
 FROM plain AS browser
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends chromium bubblewrap fonts-dejavu-core fonts-liberation fonts-noto-core \
+  && apt-get install -y --no-install-recommends chromium bubblewrap fonts-liberation fonts-dejavu-core fonts-wqy-microhei fonts-noto-color-emoji \
   && rm -rf /var/lib/apt/lists/*
 ENV PUPPETEER_EXECUTABLE_PATH=/usr/bin/chromium
 

@@ -62,7 +62,16 @@ export const sources = {
           '/Applications/Chromium.app/Contents/MacOS/Chromium',
         ],
       }),
-      debianPackage('chromium', 'chromium'),
+      // The cage that the browser runs in, and fonts for the letters of the world.
+      debianPackage(
+        'chromium',
+        'chromium',
+        'bubblewrap',
+        'fonts-liberation',
+        'fonts-dejavu-core',
+        'fonts-wqy-microhei',
+        'fonts-noto-color-emoji',
+      ),
     ],
     advice: 'Install Chromium, or set PUPPETEER_EXECUTABLE_PATH; PDF output needs it.',
   },

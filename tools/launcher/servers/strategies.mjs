@@ -126,9 +126,10 @@ export function download(wanted, urlsFor) {
  * Debian's package, as root or with a sudo that does not ask.
  * @param {string} packageName
  * @param {string} programName
+ * @param {string[]} along packages that are installed with it
  * @returns {Way}
  */
-export function debianPackage(packageName, programName) {
+export function debianPackage(packageName, programName, ...along) {
   return async (task) => {
     const apt = findProgram('apt-get');
     if (apt === undefined) return undefined;
@@ -137,7 +138,7 @@ export function debianPackage(packageName, programName) {
     await oneInstallAtATime(async () => {
       task.doing(`installing Debian's ${packageName}`);
       await refreshPackageLists(asRoot);
-      await runApt(asRoot, ['install', '-y', '--no-install-recommends', packageName]);
+      await runApt(asRoot, ['install', '-y', '--no-install-recommends', packageName, ...along]);
     });
     const program = findProgram(programName);
     return program === undefined ? undefined : { program, from: `Debian's ${packageName}` };
