@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import type { DefinitionField } from './definition';
+import { likeness, normalizeName, suggestMappings } from './mapping';
+
+const aField = (propertyPath: string, parts: Partial<DefinitionField> = {}): DefinitionField => ({
+  propertyPath,
+  type: 'string',
+  header: propertyPath,
+  description: '',
+  format: '',
+  required: false,
+  readOnly: false,
+  aliases: [],
+  synonyms: [],
+  isNavigation: false,
+  ...parts,
+});
+
+const fields = [
+  aField('firstName', {
+    header: 'First name',
+    aliases: ['given name'],
+    synonyms: ['vorname', 'prénom', 'nombre'],
+  }),
+  aField('email', { header: 'E-mail', synonyms: ['mail address', 'courriel', 'correo'] }),
+  aField('city', { header: 'City', synonyms: ['town', 'ort', 'ville', 'ciudad'] }),
+];
+
+const suggest = (headers: string[], saved?: { sourceColumn: string; targetProperty: string | null }[]) =>
+  suggestMappings(headers, fields, saved).map(({ targetProperty, confidence }) => [
+    targetProperty,
+    confidence,
+  ]);
+
+describe('suggested mappings', () => {
+  it.each([
+    ['firstName', 'firstName', 'Exact'],
+    ['FIRST_NAME', 'firstName', 'Exact'],
+    ['first-name', 'firstName', 'Exact'],
+    ['Given Name', 'firstName', 'Exact'],
+    ['E-Mail', 'email', 'Exact'],
+    ['Fristname', null, 'Manual'],
+    ['Firstnames', 'firstName', 'Fuzzy'],
+    ['Emails', 'email', 'Fuzzy'],
+    ['Prenom', 'firstName', 'Semantic'],
+    ['Vorname', 'firstName', 'Semantic'],
+    ['Ville', 'city', 'Semantic'],
+    ['Shoe size', null, 'Manual'],
+    ['', null, 'Manual'],
+  ])('take the column %j for %j (%s)', (header, property, confidence) => {
+    expect(suggest([header])).toEqual([[property, confidence]]);
+  });
+
+  it('give each property to the surest of its columns', () => {
+    expect(suggest(['Emails', 'courriel', 'email'])).toEqual([
+      [null, 'Manual'],
+      [null, 'Manual'],
+      ['email', 'Exact'],
+    ]);
+  });
+
+  it('prefer what somebody confirmed before', () => {
+    const saved = [
+      { sourceColumn: 'EMAIL', targetProperty: 'city' },
+      { sourceColumn: 'Town', targetProperty: 'gone' },
+    ];
+    expect(suggest(['email', 'town'], saved)).toEqual([
+      ['city', 'Saved'],
+      [null, 'Manual'],
+    ]);
+  });
+
+  it('name every column once and every property at most once, whatever the header is', () => {
+    const header = fc.uniqueArray(
+      fc.oneof(fc.string(), fc.constantFrom('email', 'E mail', 'town', 'Ort', 'first')),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(header, (headers) => {
+        const suggestions = suggestMappings(headers, fields);
+        expect(suggestions.map(({ sourceColumn }) => sourceColumn)).toEqual(headers);
+        const targets = suggestions.flatMap(({ targetProperty }) => targetProperty ?? []);
+        expect(new Set(targets).size).toBe(targets.length);
+      }),
+    );
+  });
+});
+
+describe('likeness', () => {
+  it('is 1 for equal texts, symmetric, and between 0 and 1', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (left, right) => {
+        expect(likeness(left, right)).toBeCloseTo(likeness(right, left));
+        expect(likeness(left, right)).toBeGreaterThanOrEqual(0);
+        expect(likeness(left, right)).toBeLessThanOrEqual(1);
+        if (left !== '') expect(likeness(left, left)).toBe(1);
+      }),
+    );
+  });
+
+  it('sees through case, accents and separators', () => {
+    expect(normalizeName('  Prénom_de l’élève ')).toBe('prenomdeleleve');
+  });
+});

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startJourney, type Journey } from './platform';
+
+const root = join(__dirname, '../../..');
+const runFile = promisify(execFile);
+
+/** Every hundredth row is broken, so this has each of the five ways six times. */
+const ROWS = 3_000;
+
+describe('a translation file through the whole platform', () => {
+  let journey: Journey;
+
+  beforeAll(async () => {
+    journey = await startJourney();
+  }, 180_000);
+  afterAll(() => journey.end(), 60_000);
+
+  const demo = async (): Promise<string> => {
+    const script = join(root, 'tools/demo/demo.ts');
+    const { stdout } = await runFile(join(root, 'node_modules/.bin/node'), [script, '--rows', String(ROWS)], {
+      cwd: root,
+      env: { ...process.env, PLINTH_URL: journey.url },
+    });
+    return stdout;
+  };
+
+  it('comes out as it went in, and a second time as updates', async () => {
+    expect(await demo()).toContain('3,000 inserted, 0 updated');
+    expect(await demo()).toContain('0 inserted, 3,000 updated');
+  }, 180_000);
+
+  it('goes on when the worker, data exchange and the owner of the texts are killed meanwhile', async () => {
+    const running = demo();
+    for (const name of ['data-exchange-worker', 'data-exchange', 'localization']) {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const pid = journey.platform.processIds()[name];
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    }
+    expect(await running).toContain('Every cell is as in the source.');
+  }, 240_000);
+
+  it('is refused politely where it is none', async () => {
+    const token = await journey.tokenOf({ tenantId: '01900000-0000-7000-8000-00000000d301' });
+    const form = new FormData();
+    form.append('file', new Blob(['%PDF-1.7']), 'a.csv');
+    form.append('definitionName', 'Localization.Overrides');
+    const response = await fetch(`${journey.url}/api/v1/imports`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    });
+
+    expect(response.status).toBe(415);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+  });
+});
