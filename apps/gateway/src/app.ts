@@ -14,6 +14,7 @@ import type { GatewayMetrics } from './metrics';
 import type { Pages } from './pages/pages';
 import type { Destination, Routes } from './route-table';
 import { parseTarget } from './target';
+import type { SpanExporter } from './span-exporter';
 import { readTrace } from './trace';
 import type { Versions } from './versions';
 
@@ -28,6 +29,7 @@ export interface Deps extends ForwardDeps {
   limiter: RateLimiter;
   pages: Pages;
   metrics: GatewayMetrics;
+  spans: SpanExporter;
   log: Log;
   isDraining: () => boolean;
 }
@@ -37,7 +39,7 @@ export function createGateway(deps: Deps): RequestListener {
   return (request, response) => {
     const startedAt = performance.now();
     const exchange = open(request, response, deps);
-    response.once('close', () => deps.metrics.answered(exchange, (performance.now() - startedAt) / 1000));
+    response.once('close', () => close(exchange, (performance.now() - startedAt) / 1000, deps));
     handle(exchange, deps).catch((error: unknown) => fail(exchange, error, deps));
   };
 }
@@ -54,6 +56,18 @@ function open(request: IncomingMessage, response: ServerResponse, deps: Deps): E
   ]);
   exchange.closing = deps.isDraining();
   return exchange;
+}
+
+/** What is left of a request when it is over: numbers, a span, and a line in the log that names no bodies and no tokens. */
+function close(exchange: Exchange, seconds: number, { metrics, spans, log }: Deps): void {
+  metrics.answered(exchange, seconds);
+  spans.add(exchange, seconds);
+  if (!log.isLevelEnabled('debug')) return;
+  const { method, area, route, trace, response } = exchange;
+  log.debug(
+    { method, area, route, status: response.statusCode, seconds, traceId: trace.traceId },
+    'answered',
+  );
 }
 
 async function handle(exchange: Exchange, deps: Deps): Promise<void> {

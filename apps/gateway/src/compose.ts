@@ -31,6 +31,7 @@ import { createStreamProxy } from './proxy/stream-proxy';
 import { Upstream } from './proxy/upstream';
 import { Routes } from './route-table';
 import { createPublicServer } from './server';
+import { createSpanExporter, noSpans } from './span-exporter';
 import { Versions } from './versions';
 
 export interface Gateway {
@@ -71,6 +72,8 @@ export async function compose(
     publicUrl,
     deprecationFormat: config.DEPRECATION_FORMAT,
   });
+  const otlp = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const spans = otlp ? createSpanExporter(otlp, log) : noSpans;
   const health = new Health({});
   const platform = new Health(partsOf(redis, upstreams));
   let draining = false;
@@ -116,6 +119,7 @@ export async function compose(
       ...(devIssuer ? [devPages(devIssuer)] : []),
     ]),
     metrics,
+    spans,
     log,
     isDraining: () => draining,
   });
@@ -139,6 +143,7 @@ export async function compose(
     },
     close: async () => {
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));
+      await spans.close();
       redis.disconnect();
     },
   };
