@@ -17,6 +17,7 @@ import { pdfPrinter } from './render/pdf';
 import { sandboxPool } from './render/pool';
 import { templateRenderer } from './render/renderer';
 import { categoryStore } from './store/category-store';
+import { sweepOperations } from './store/operation-sweep';
 import { templateStore } from './store/template-store';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
@@ -33,6 +34,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
+  onClose(sweepOperations(db, log));
 
   const settings = templateSettingsClient(config, log);
   onClose(settings.close);

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
 import { z } from 'zod';
 
@@ -11,9 +10,7 @@ export const TemplateConfig = z.object({
     .string()
     .optional()
     .describe('Chromium, which prints PDF; the usual paths are looked at where it is not set.'),
-  RENDER_PROCESSES: positive(Math.max(2, availableParallelism())).describe(
-    'Processes that evaluate templates at the same time.',
-  ),
+  RENDER_PROCESSES: positive(3).describe('Processes that evaluate templates at the same time.'),
   RENDER_QUEUE_MAX: positive(200).describe('Renderings that may wait; more are refused with 503.'),
   RENDER_MILLISECONDS_MAX: positive(800).describe(
     'Longest time of one evaluation on the processor; the process of one that takes longer is killed.',

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
+import { forgetOldOperations } from '../src/store/operation-sweep';
 import { published, startTemplates, type Templates } from './start-templates';
 
 describe('tables of templates', () => {
@@ -37,6 +38,24 @@ describe('tables of templates', () => {
     await client.end();
 
     expect(rows).toEqual([]);
+  });
+
+  it('forget operations after a week, of all tenants', async () => {
+    const { tenantId } = aCaller();
+    await service.db.inTenant(tenantId, async (tx) => {
+      const old = new Date(Date.now() - 8 * 86_400_000);
+      await tx.operation.createMany({
+        data: [
+          { tenantId, id: 'old', result: {}, doneAt: old },
+          { tenantId, id: 'new', result: {} },
+        ],
+      });
+    });
+
+    await forgetOldOperations(service.db);
+
+    const left = await service.db.inTenant(tenantId, (tx) => tx.operation.findMany({ where: { tenantId } }));
+    expect(left.map(({ id }) => id)).toEqual(['new']);
   });
 
   it('hold one draft and one published revision of a template, whatever the code does', async () => {
