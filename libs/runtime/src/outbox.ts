@@ -221,7 +221,8 @@ async function sweep(
       [...unknown],
       confirmSeconds,
     );
-    return rows.length;
+    // Where nobody could answer, the next ones would learn no more just now.
+    return unknown.size === rows.length ? 0 : rows.length;
   });
 }
 
