@@ -197,10 +197,11 @@ describe('PUT /settings/{scope}', () => {
         { name: 'Test.Nowhere', value: 'x' },
         { name: ZONE, value: 'Mars/Olympus' },
         { name: 'Test.TenantOnly', value: 'x' },
+        { name: CULTURE, value: 'x'.repeat(65_537) },
       ],
     });
     expect(response.status).toBe(207);
-    expect(response.body).toMatchObject({ successCount: 1, failureCount: 3 });
+    expect(response.body).toMatchObject({ successCount: 1, failureCount: 4 });
     expect(
       response.body.results.map((result: { error: { status: number } | null }) => result.error?.status),
     ).toEqual([undefined, 404, 422, 409]);

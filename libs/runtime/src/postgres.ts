@@ -186,8 +186,7 @@ const codesOf = (error: unknown): string[] =>
     .filter((code) => typeof code === 'string');
 
 /** Everything a layer says about itself, for finding the name of a constraint. */
-const tell = ({ message, constraint, meta }: Failure): string =>
-  `${message} ${constraint} ${JSON.stringify(meta ?? {})}`;
+const tell = ({ message, constraint, meta }: Failure): string => JSON.stringify([message, constraint, meta]);
 
 /** A driver's error, and the errors that Prisma wraps around it. */
 function layersOf(error: unknown): Failure[] {

@@ -72,6 +72,20 @@ describe('a transaction in a tenant', () => {
     expect(isUniqueViolation(failure, 'another_index')).toBe(false);
     expect(problemOfDatabase(failure)).toBeUndefined();
   });
+
+  it('finds the columns of the index also in what Prisma tells', () => {
+    const told = Object.assign(new Error('Unique constraint failed'), {
+      code: 'P2002',
+      meta: {
+        modelName: 'Change',
+        driverAdapterError: Object.assign(new Error('UniqueConstraintViolation'), {
+          cause: { originalCode: '23505', constraint: { fields: ['tenant_id', 'operation_id'] } },
+        }),
+      },
+    });
+    expect(isUniqueViolation(told, 'operation_id')).toBe(true);
+    expect(isUniqueViolation(told, 'name')).toBe(false);
+  });
 });
 
 describe('a role that row-level security does not bind', () => {

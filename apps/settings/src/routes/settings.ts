@@ -1,8 +1,13 @@
 import { settingsEndpoints } from '@plinth/contracts/settings/endpoints';
-import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
+import {
+  UpdateSettingRules,
+  type SettingDefinition,
+  type SettingScope,
+} from '@plinth/contracts/settings/shapes';
 import type { Api } from '@plinth/conventions/api';
 import { batchResultOf } from '@plinth/conventions/batch';
 import { noContent, ok } from '@plinth/conventions/reply';
+import { parseInput } from '@plinth/conventions/validation';
 import type { Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import type { Deps } from '../compose';
@@ -77,7 +82,8 @@ export function mountSettings(
   });
 
   api.on(putSettings, ({ params: { scope }, body, caller }) =>
-    batchResultOf(body.items, async ({ name, value }) => {
+    batchResultOf(body.items, async (item) => {
+      const { name, value } = parseInput(UpdateSettingRules, item, 'body');
       await write(caller, scope, name, value);
       return { name, value: visibleValue(await definitionAt(scope, name), value) };
     }),

@@ -76,7 +76,13 @@ const putSetting = endpoint({
   params: byName,
   body: UpdateSettingValueRequest,
   success: { status: 204 },
-  problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked', 'setting-value-invalid', 'stale-version'],
+  problems: [
+    'setting-not-defined',
+    'setting-scope-not-allowed',
+    'setting-locked',
+    'setting-value-invalid',
+    'stale-version',
+  ],
   ifMatch: true,
 });
 

@@ -10,12 +10,14 @@ export const settingsProblems = defineProblems({
   'setting-scope-not-allowed': {
     kind: 'conflict',
     title: 'Scope not allowed for this setting',
-    explanation: 'The definition of the setting names the scopes at which it may be set; this scope is not one of them.',
+    explanation:
+      'The definition of the setting names the scopes at which it may be set; this scope is not one of them.',
   },
   'setting-locked': {
     kind: 'conflict',
     title: 'Setting locked',
-    explanation: 'An administrator locked the setting at a higher level, so it cannot be changed below that level.',
+    explanation:
+      'An administrator locked the setting at a higher level, so it cannot be changed below that level.',
   },
   'setting-value-invalid': {
     kind: 'invalid',

@@ -8,7 +8,9 @@ export type SettingScope = z.infer<typeof SettingScope>;
 
 export const SettingName = text(200, 1).meta({ examples: ['Service.Localization.PreferredCulture'] });
 
-const SettingValue = text(65_536).nullable().meta({ description: 'null where nothing is set; `***` for a secret.' });
+const SettingValue = text(65_536)
+  .nullable()
+  .meta({ description: 'null where nothing is set; `***` for a secret.' });
 
 export const SettingValueResponse = z
   .object({ name: z.string(), value: z.string().nullable() })
@@ -16,16 +18,23 @@ export const SettingValueResponse = z
 
 export const SettingsMap = z.record(z.string(), z.string().nullable()).meta({ id: 'SettingsMap' });
 
-export const UpdateSettingValueRequest = z.object({ value: SettingValue }).meta({ id: 'UpdateSettingValueRequest' });
+export const UpdateSettingValueRequest = z
+  .object({ value: SettingValue })
+  .meta({ id: 'UpdateSettingValueRequest' });
 
-export const UpdateSettingsRequest = batchOf(z.object({ name: SettingName, value: SettingValue })).meta({
-  id: 'UpdateSettingsRequest',
-});
+/** What one item of a batch must obey; an item that does not fails alone. */
+export const UpdateSettingRules = z.object({ name: SettingName, value: SettingValue });
+
+export const UpdateSettingsRequest = batchOf(
+  z.object({ name: z.string(), value: z.string().nullable() }),
+).meta({ id: 'UpdateSettingsRequest' });
 
 export const UpdateSettingsResult = batchResult(SettingValueResponse).meta({ id: 'UpdateSettingsResult' });
 
 /** The levels of the cascade, the strongest first. */
-export const SettingSource = z.enum(['User', 'Tenant', 'Global', 'Config', 'Default']).meta({ id: 'SettingSource' });
+export const SettingSource = z
+  .enum(['User', 'Tenant', 'Global', 'Config', 'Default'])
+  .meta({ id: 'SettingSource' });
 export type SettingSource = z.infer<typeof SettingSource>;
 
 export const EffectiveSetting = z
@@ -52,7 +61,9 @@ export const SettingDefinition = z
   .meta({ id: 'SettingDefinition' });
 export type SettingDefinition = z.infer<typeof SettingDefinition>;
 
-export const SettingChangeKind = z.enum(['Set', 'Cleared', 'Locked', 'Unlocked']).meta({ id: 'SettingChangeKind' });
+export const SettingChangeKind = z
+  .enum(['Set', 'Cleared', 'Locked', 'Unlocked'])
+  .meta({ id: 'SettingChangeKind' });
 
 export const SettingChange = z
   .object({
