@@ -1,7 +1,9 @@
+import { PassThrough } from 'node:stream';
 import { describeFailure } from '../domain/failed-row';
 import type { StoredFailedRow } from '../store/import-store';
 import type { CsvFormat } from './file-format';
 import { writeCsvRows } from './csv-writer';
+import { writeXlsx } from './xlsx-writer';
 
 export const ERRORS_COLUMN = '_Errors';
 
@@ -14,10 +16,32 @@ export async function* correctionFile(
   { delimiter }: Pick<CsvFormat, 'delimiter'>,
   pieces: AsyncIterable<StoredFailedRow[]>,
 ): AsyncGenerator<string> {
-  const kept = headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));
+  const kept = keptColumns(headers);
   yield writeCsvRows([[...kept.map((index) => headers[index]!), ERRORS_COLUMN]], delimiter);
   for await (const rows of pieces) {
     const lines = rows.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeFailure(row)]);
     yield writeCsvRows(lines, delimiter);
   }
 }
+
+/** The same as a workbook. */
+export function correctionWorkbook(
+  headers: readonly string[],
+  pieces: AsyncIterable<StoredFailedRow[]>,
+): AsyncGenerator<Buffer> {
+  const kept = keptColumns(headers);
+  const columns = [...kept.map((index) => headers[index]!), ERRORS_COLUMN];
+  const rows = async function* () {
+    for await (const piece of pieces) {
+      yield piece.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeFailure(row)]);
+    }
+  };
+  return writeXlsx(
+    columns.map((header) => ({ property: header, header, type: 'string' })),
+    rows(),
+    new PassThrough(),
+  );
+}
+
+const keptColumns = (headers: readonly string[]): number[] =>
+  headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));

@@ -21,7 +21,7 @@ interface DryRun {
 
 /** Does everything that an execution would do, in a transaction of the owner that is rolled back. */
 export async function dryRun({ job, definition, caller, options, owners, blobs, signal }: DryRun) {
-  const file = await openRows(job, blobs);
+  const file = await openRows(job, blobs, options.sheet);
   const isAborting = options.onError === 'abort';
   let counts = noRows;
   const rowErrors: FailedRow[] = [];
@@ -41,6 +41,7 @@ export async function dryRun({ job, definition, caller, options, owners, blobs, 
       return !isAborting || batch.failedRows.length === 0;
     },
   });
-  if (end !== 'sent') counts = afterAbort(await countRows(await openRows(job, blobs)), counts.failedRows);
+  if (end !== 'sent')
+    counts = afterAbort(await countRows(await openRows(job, blobs, options.sheet)), counts.failedRows);
   return { status: finalStatus(counts, end !== 'sent'), counts, rowErrors };
 }

@@ -14,6 +14,7 @@ const modes = { insert: 'INSERT', update: 'UPDATE', upsert: 'UPSERT' } as const;
 export const withDefaults = (options: Partial<ImportOptions>): ImportOptions => ({
   mode: options.mode ?? 'upsert',
   onError: options.onError ?? 'continue',
+  ...(options.sheet === undefined ? {} : { sheet: options.sheet }),
 });
 
 export interface SendPlan {

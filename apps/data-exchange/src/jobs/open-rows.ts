@@ -1,18 +1,20 @@
 import type { BlobStore } from '@plinth/runtime/blob-store';
 import { UnreadableFile } from '../formats/csv-reader';
 import { readCsv, type FileRows } from '../formats/read-csv';
+import { readXlsx } from '../formats/read-xlsx';
 import { fileUnreadable } from '../domain/problems';
 import type { ImportJob } from '../store/import-store';
 
 /** Opens the uploaded file of a job as rows. @throws Problem `import-file-unreadable`. */
 export async function openRows(
-  job: Pick<ImportJob, 'blobKey' | 'format'>,
+  job: Pick<ImportJob, 'blobKey' | 'format' | 'options'>,
   blobs: BlobStore,
+  sheet: string | undefined = job.options.sheet,
 ): Promise<FileRows> {
   const { format } = job;
-  if (format.kind !== 'csv') throw fileUnreadable('Workbooks are not read yet.');
   try {
-    const file = await readCsv(await blobs.get(job.blobKey), format);
+    const bytes = await blobs.get(job.blobKey);
+    const file = format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheet);
     return { ...file, rows: translated(file.rows) };
   } catch (error) {
     throw toProblem(error);

@@ -11,8 +11,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
 import { requireState } from '../domain/import-job';
-import { correctionFile } from '../formats/correction-file';
-import type { CsvFormat } from '../formats/file-format';
+import { correctionFile, correctionWorkbook } from '../formats/correction-file';
 import { encodeText } from '../formats/text-stream';
 import type { ImportStore, StoredFailedRow } from '../store/import-store';
 import { toReport } from './import-response';
@@ -43,7 +42,19 @@ export function mountImportResults(api: Api, { imports }: Pick<Deps, 'imports'>)
     const job = await endedJob(caller, params.jobId);
     const [first] = await imports.failedRows(job.tenantId, job.id, 0, 1);
     if (!first) return noContent();
-    const format = job.format as CsvFormat;
+    const { format } = job;
+    if (format.kind === 'xlsx') {
+      return file({
+        content: Readable.from(
+          correctionWorkbook(job.headers ?? [], failedRows(imports, job.tenantId, job.id)),
+          {
+            objectMode: false,
+          },
+        ),
+        name: correctionFileName(job.originalFileName, 'xlsx'),
+        type: fileTypes.xlsx,
+      });
+    }
     const text = correctionFile(job.headers ?? [], format, failedRows(imports, job.tenantId, job.id));
     const isTabbed = format.delimiter === '\t';
     return file({

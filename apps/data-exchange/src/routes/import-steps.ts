@@ -105,6 +105,7 @@ const readOptions = (body: z.output<typeof Options> | null | undefined): ImportO
   withDefaults({
     ...(body?.mode ? { mode: body.mode } : {}),
     ...(body?.onError ? { onError: body.onError } : {}),
+    ...(body?.sheet ? { sheet: body.sheet } : {}),
   });
 
 /** The first rows, each with as many cells as there are columns. */

@@ -11,8 +11,11 @@ import {
   definitionNotImportable,
   definitionUnknown,
   fileTooLarge,
+  fileUnreadable,
   fileUnsupported,
 } from '../domain/problems';
+import { UnreadableFile } from '../formats/csv-reader';
+import { isWorkbook } from '../formats/zip-directory';
 import { FormatDetector, type Detection } from '../formats/detect';
 import type { FileFormat } from '../formats/file-format';
 import type { NewImportJob } from '../store/import-store';
@@ -50,6 +53,7 @@ export async function receiveUpload(
     if (stored.sizeBytes > config.EXCHANGE_UPLOAD_BYTES_MAX)
       throw fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX);
     const format = requireFormat(detection);
+    if (format.kind === 'xlsx') await requireWorkbook(blobs, blobKey, stored.sizeBytes);
     return {
       tenantId: caller.tenantId,
       id,
@@ -72,8 +76,17 @@ export async function receiveUpload(
 
 function requireFormat(detection: Detection): FileFormat {
   if (detection.found === 'empty') throw invalid({ file: 'NotEmpty' }, 'The file is empty.');
-  if (detection.found === 'unsupported' || detection.format.kind === 'xlsx') throw fileUnsupported();
+  if (detection.found === 'unsupported') throw fileUnsupported();
   return detection.format;
+}
+
+/** @throws Problem: a zip that is no workbook, or one that nobody should unpack. */
+async function requireWorkbook(blobs: Deps['blobs'], blobKey: string, sizeBytes: number): Promise<void> {
+  try {
+    if (!(await isWorkbook(blobs, blobKey, sizeBytes))) throw fileUnsupported();
+  } catch (error) {
+    throw error instanceof UnreadableFile ? fileUnreadable(error.message) : error;
+  }
 }
 
 function mimeTypeOf(format: FileFormat): string {

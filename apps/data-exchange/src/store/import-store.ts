@@ -14,6 +14,8 @@ import { tellImportEnd } from './tell-end';
 export interface ImportOptions {
   mode: 'insert' | 'update' | 'upsert';
   onError: 'continue' | 'abort';
+  /** Of a workbook; the first one where none is named. */
+  sheet?: string;
 }
 
 export type ImportJob = Omit<

@@ -1,0 +1,163 @@
+import ExcelJS from 'exceljs';
+import { aCaller } from '@plinth/testing/http';
+import {
+  exportFile,
+  importFile,
+  mappedImport,
+  reportOf,
+  startDataExchange,
+  upload,
+  type DataExchange,
+} from './start-data-exchange';
+
+const aWorkbook = async (sheets: Record<string, ExcelJS.CellValue[][]>): Promise<Uint8Array> => {
+  const workbook = new ExcelJS.Workbook();
+  for (const [name, rows] of Object.entries(sheets)) {
+    const sheet = workbook.addWorksheet(name);
+    for (const row of rows) sheet.addRow(row);
+  }
+  return new Uint8Array((await workbook.xlsx.writeBuffer()) as ArrayBuffer);
+};
+
+describe('a workbook', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  it('is imported with the types of its cells', async () => {
+    const caller = aCaller();
+    const content = await aWorkbook({
+      Articles: [
+        ['Code', 'Title', 'Stock', 'New', 'Since', 'Seen at', 'Price'],
+        [
+          'A',
+          { richText: [{ text: 'rich ' }, { text: 'text' }] },
+          3,
+          true,
+          new Date('2026-11-21'),
+          new Date('2026-11-21T10:30:00Z'),
+          0.15,
+        ],
+        [],
+        [
+          'B',
+          { formula: 'CONCATENATE("for","mula")', result: 'formula' },
+          { formula: '1+1', result: 2 },
+          false,
+        ],
+        ['C', { text: 'link', hyperlink: 'https://example.org' }, { error: '#N/A' }],
+      ],
+    });
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    expect(job.mimeType).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
+    const { report } = await importFile(exchange, caller, content);
+
+    expect(report).toMatchObject({ totalRows: 3, insertedRows: 2, failedRows: 1 });
+    expect(report.rowErrors).toMatchObject([{ rowNumber: 5, kind: 'Conversion' }]);
+    expect(report.rowErrors[0].message).toContain('#N/A');
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([
+      {
+        code: 'A',
+        title: 'rich text',
+        stock: '3',
+        is_new: true,
+        price: '0.15',
+        seen_at: new Date('2026-11-21T10:30:00Z'),
+      },
+      { code: 'B', title: 'formula', stock: '2', is_new: false },
+    ]);
+  });
+
+  it('gives its failed rows back as a workbook that can be imported again', async () => {
+    const caller = aCaller();
+    const content = await aWorkbook({
+      S: [
+        ['Code', 'Title', 'Note'],
+        ['A', '', '=1+1'],
+        ['B', 'b', ''],
+      ],
+    });
+    const { jobId } = await importFile(exchange, caller, content);
+    const { url, headers } = exchange.as(caller).address('GET', `/imports/${jobId}/correction-file`);
+    const bytes = await (await fetch(url, { headers })).arrayBuffer();
+    const correction = new ExcelJS.Workbook();
+    await correction.xlsx.load(bytes);
+    const sheet = correction.worksheets[0]!;
+
+    expect(sheet.getRow(1).values).toEqual([undefined, 'Code', 'Title', 'Note', '_Errors']);
+    expect(sheet.getRow(2).getCell(3).value).toBe('=1+1');
+    sheet.getRow(2).getCell(2).value = 'repaired';
+    const { report } = await importFile(
+      exchange,
+      caller,
+      new Uint8Array((await correction.xlsx.writeBuffer()) as ArrayBuffer),
+    );
+    expect(report).toMatchObject({ finalStatus: 'Completed', insertedRows: 1 });
+  });
+
+  it('is read from the sheet that is asked for', async () => {
+    const caller = aCaller();
+    const content = await aWorkbook({
+      First: [
+        ['Code', 'Title'],
+        ['A', 'first'],
+      ],
+      Second: [
+        ['Title', 'Code'],
+        ['second', 'B'],
+      ],
+    });
+    const jobId = await mappedImport(exchange, caller, content);
+    await exchange.as(caller).post(`/imports/${jobId}/execute`, { sheet: 'Second' });
+
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
+  });
+
+  it('comes back from an export as it went in', async () => {
+    const caller = aCaller();
+    await importFile(
+      exchange,
+      caller,
+      'code,title,stock,new,since,seen at\nA,=1+1,3,yes,2026-11-21,2026-11-21T10:30:00Z\nB,007,,no,,\n',
+    );
+    const { job } = await exportFile(exchange, caller, { format: 'xlsx' });
+    const { url, headers } = exchange.as(caller).address('GET', `/exports/jobs/${job.id}/download`);
+    const bytes = new Uint8Array(await (await fetch(url, { headers })).arrayBuffer());
+    const other = aCaller();
+    const { report } = await importFile(exchange, other, bytes);
+
+    expect(report).toMatchObject({ insertedRows: 2, failedRows: 0 });
+    const plain = async (tenantId: string) =>
+      (await exchange.shop.rows(tenantId)).map((row) => ({
+        ...row,
+        id: null,
+        tenant_id: null,
+        import_job_id: null,
+      }));
+    expect(await plain(other.tenantId)).toEqual(await plain(caller.tenantId));
+  });
+
+  it('that is damaged or only looks like one is refused, or fails with a reason', async () => {
+    const caller = aCaller();
+    const whole = await aWorkbook({
+      S: [
+        ['Code', 'Title'],
+        ['A', 'a'],
+      ],
+    });
+    const cut = whole.slice(0, whole.length / 2);
+    const spoiled = whole.slice();
+    spoiled.fill(7, 40, 400);
+
+    expect((await upload(exchange, caller, cut)).status).toBe(422);
+    const { body: job, status } = await upload(exchange, caller, spoiled);
+    if (status === 201) {
+      const preview = await exchange.as(caller).post(`/imports/${job.id}/preview`);
+      expect([200, 422]).toContain(preview.status);
+    } else expect([415, 422]).toContain(status);
+  });
+});
