@@ -204,7 +204,7 @@ describe('PUT /settings/{scope}', () => {
     expect(response.body).toMatchObject({ successCount: 1, failureCount: 4 });
     expect(
       response.body.results.map((result: { error: { status: number } | null }) => result.error?.status),
-    ).toEqual([undefined, 404, 422, 409]);
+    ).toEqual([undefined, 404, 422, 409, 422]);
     expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
   });
 

@@ -7,7 +7,7 @@ import {
   problemOfDatabase,
   refuseUnboundRole,
 } from '@plinth/runtime/postgres';
-import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import { createTestDatabase, type TestDatabase } from '../src/test-database';
 import type { Pool } from 'pg';
 
 let database: TestDatabase;
