@@ -165,6 +165,16 @@ describe('drafts of templates', () => {
     expect(revisions).toHaveLength(1);
   });
 
+  it('are deleted once when the same operation comes again', async () => {
+    const caller = aCaller();
+    await saved(service.as(caller), { name: 'a' });
+    const repeating = service.as({ ...caller, operationId: newId() });
+
+    expect((await repeating.delete('/templates/a')).status).toBe(204);
+    expect((await repeating.delete('/templates/a')).status).toBe(204);
+    expect((await service.as(caller).delete('/templates/a')).status).toBe(404);
+  });
+
   it('never lose a save of many at the same time', async () => {
     const saves = Array.from({ length: 12 }, (_, index) =>
       http.put('/templates/a', { name: 'a', content: `v${index}` }),

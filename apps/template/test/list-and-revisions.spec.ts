@@ -180,7 +180,10 @@ describe('template categories', () => {
     await saved(http, { name: 't', category: 'A' });
 
     expect(made.status).toBe(201);
-    expect(made.headers.get('location')).toBe('/api/v1/template-categories');
+    expect(made.headers.get('location')).toBe(`/api/v1/template-categories/${made.body.id}`);
+    const one = await http.get(`/template-categories/${made.body.id}`);
+    expect(one.body).toMatchObject({ name: 'A', templateCount: 1 });
+    expect(one.headers.get('etag')).toBe(made.headers.get('etag'));
     const { body } = await http.get('/template-categories');
     expect(body).toEqual([
       { id: made.body.id, name: 'A', description: 'First', icon: 'mail', sortOrder: 1, templateCount: 1 },

@@ -5,17 +5,29 @@ import { created, noContent, ok } from '@plinth/conventions/reply';
 import type { Deps } from '../compose';
 import { categoryTag, type Category } from '../store/category-store';
 
-const { getTemplateCategories, postTemplateCategory, putTemplateCategory, deleteTemplateCategory } =
-  templateEndpoints;
+const {
+  getTemplateCategories,
+  getTemplateCategory,
+  postTemplateCategory,
+  putTemplateCategory,
+  deleteTemplateCategory,
+} = templateEndpoints;
 
 export function mountCategories(api: Api, { categories }: Pick<Deps, 'categories'>): void {
   api.on(getTemplateCategories, async ({ caller }) =>
     (await categories.all(caller.tenantId)).map(toCategory),
   );
 
+  api.on(getTemplateCategory, async ({ params: { id }, caller }) => {
+    const category = await categories.get(caller.tenantId, id);
+    return ok(toCategory(category), { etag: categoryTag(category) });
+  });
+
   api.on(postTemplateCategory, async ({ body: { name, description, icon, sortOrder }, caller }) => {
     const category = await categories.create(caller, { name, description, icon, sortOrder: sortOrder ?? 0 });
-    return created(toCategory(category), '/template-categories', { etag: categoryTag(category) });
+    return created(toCategory(category), `/template-categories/${category.id}`, {
+      etag: categoryTag(category),
+    });
   });
 
   api.on(

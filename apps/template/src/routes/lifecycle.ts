@@ -10,7 +10,6 @@ import {
   title,
   unpublish,
   type Template,
-  type TemplateKey,
 } from '../domain/template';
 import { doesNotParse } from '../render/renderer';
 import { toKey } from './wire';
@@ -27,11 +26,6 @@ export function mountLifecycle(api: Api, { templates, renderer, settings, clock 
       template.requiresApproval === undefined && (await settings.isApprovalRequired(tenantId)),
     );
 
-  const existing = (key: TemplateKey, current: Template | undefined): Template => {
-    if (!current || current.isGone) throw problems['template-not-found'](`${title(key)} does not exist.`);
-    return current;
-  };
-
   api.on(publishTemplate, async ({ params: { name }, query: { culture }, caller }) => {
     const key = { name, culture };
     const template = await templates.get(caller.tenantId, key);
@@ -41,24 +35,29 @@ export function mountLifecycle(api: Api, { templates, renderer, settings, clock 
       const { errors } = await renderer.read(caller.tenantId, checked.content, 'newest', culture);
       if (errors.length > 0) throw doesNotParse(errors);
     }
-    await templates.change(caller, key, (current) => {
-      const now = existing(key, current);
-      // What was checked is what is published, whoever saves meanwhile.
-      if (checked && now.draft && now.draft.id !== checked.id) {
-        throw problems['template-without-draft'](
-          `${title(key)} was saved again meanwhile; look at it and publish again.`,
-        );
-      }
-      return publish(now, approval, { caller, at: clock.now() });
-    });
+    await templates.change(
+      caller,
+      key,
+      (current) => {
+        // What was checked is what is published, whoever saves meanwhile.
+        if (checked && current!.draft && current!.draft.id !== checked.id) {
+          throw problems['template-without-draft'](
+            `${title(key)} was saved again meanwhile; look at it and publish again.`,
+          );
+        }
+        return publish(current!, approval, { caller, at: clock.now() });
+      },
+      { mustExist: true },
+    );
     return noContent();
   });
 
   api.on(unpublishTemplate, async ({ params: { name }, query: { culture }, caller }) => {
-    const key = { name, culture };
-    await templates.get(caller.tenantId, key);
-    await templates.change(caller, key, (current) =>
-      unpublish(existing(key, current), { caller, at: clock.now() }),
+    await templates.change(
+      caller,
+      { name, culture },
+      (current) => unpublish(current!, { caller, at: clock.now() }),
+      { mustExist: true },
     );
     return noContent();
   });

@@ -49,16 +49,11 @@ export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templ
   });
 
   api.on(deleteTemplate, async ({ params: { name }, query: { culture }, caller, ifMatch }) => {
-    const key = { name, culture };
-    await templates.get(caller.tenantId, key);
     await templates.change(
       caller,
-      key,
-      (current) => {
-        if (!current || current.isGone) throw problems['template-not-found'](`${title(key)} does not exist.`);
-        return deleteDraft(current, { caller, at: clock.now() });
-      },
-      { ifMatch },
+      { name, culture },
+      (current) => deleteDraft(current!, { caller, at: clock.now() }),
+      { ifMatch, mustExist: true },
     );
     return noContent();
   });

@@ -18,6 +18,8 @@ export interface Category extends CategoryRow {
 
 export interface CategoryStore {
   all(tenantId: string): Promise<Category[]>;
+  /** @throws Problem `category-not-found` */
+  get(tenantId: string, id: string): Promise<Category>;
   /** @throws Problem `category-exists` */
   create(caller: Caller, input: CategoryInput): Promise<Category>;
   /** A new name carries the templates along. @throws Problem `category-not-found`, `category-exists` */
@@ -52,6 +54,16 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
         });
         const countByName = new Map(counts.map(({ categoryName, _count }) => [categoryName, _count]));
         return rows.map((row) => ({ ...row, templateCount: countByName.get(row.name) ?? 0 }));
+      }),
+
+    get: (tenantId, id) =>
+      db.inTenant(tenantId, async (tx) => {
+        const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
+        if (!row) throw notFound();
+        const templateCount = await tx.template.count({
+          where: { tenantId, categoryName: row.name, isGone: false },
+        });
+        return { ...row, templateCount };
       }),
 
     create: (caller, input) =>
@@ -121,9 +133,11 @@ async function doneBefore(
 async function hold(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<CategoryRow> {
   await tx.$queryRaw`SELECT 1 FROM template_category WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;
   const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
-  if (!row) throw problems['category-not-found']('There is no category of this id.');
+  if (!row) throw notFound();
   return row;
 }
+
+const notFound = () => problems['category-not-found']('There is no category of this id.');
 
 const toData = ({ name, description, icon, sortOrder }: CategoryInput) => ({
   name,

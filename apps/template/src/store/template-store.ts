@@ -23,6 +23,8 @@ export interface ChangeOptions {
   /** Names the change, so that it is made once however often it is asked for; the idempotency key's by default. */
   operationId?: string | undefined;
   comment?: string | undefined;
+  /** Without a template there is nothing to change: `template-not-found`. */
+  mustExist?: boolean;
 }
 
 export interface TemplateStore {
@@ -147,7 +149,12 @@ export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): Temp
       }));
     },
 
-    async change(caller, key, decide, { ifMatch, operationId = caller.operationId, comment } = {}) {
+    async change(
+      caller,
+      key,
+      decide,
+      { ifMatch, operationId = caller.operationId, comment, mustExist } = {},
+    ) {
       const { tenantId } = caller;
       const changed = await db.inTenant(tenantId, async (tx) => {
         await takeTurn(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`);
@@ -156,6 +163,7 @@ export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): Temp
         if (current && (await isDone(tx, tenantId, operationId))) {
           return { template: current, isNew: current.version === 1 };
         }
+        if (mustExist && !visible) return undefined;
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
         await write(tx, tenantId, step, current);
@@ -167,6 +175,7 @@ export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): Temp
         }
         return { template: step.template, isNew: visible === undefined };
       });
+      if (!changed) throw await notFound(tenantId, key);
       outbox.wake();
       return changed;
     },

@@ -230,6 +230,7 @@ const getTemplateRevision = endpoint({
   success: { status: 200, body: TemplateRevision },
   problems: ['template-not-found', 'revision-not-found'],
   cache: 'user-data',
+  etag: true,
 });
 
 const previewTemplate = endpoint({
@@ -331,6 +332,18 @@ const getTemplateCategories = endpoint({
   cache: 'user-data',
 });
 
+const getTemplateCategory = endpoint({
+  method: 'GET',
+  path: '/template-categories/:id',
+  summary: 'Read one category',
+  access: mayRead,
+  params: byId,
+  success: { status: 200, body: TemplateCategory },
+  problems: ['category-not-found'],
+  cache: 'user-data',
+  etag: true,
+});
+
 const postTemplateCategory = endpoint({
   method: 'POST',
   path: '/template-categories',
@@ -385,6 +398,7 @@ export const templateEndpoints = {
   restoreTemplateRevision,
   getTemplateDiff,
   getTemplateCategories,
+  getTemplateCategory,
   postTemplateCategory,
   putTemplateCategory,
   deleteTemplateCategory,
