@@ -1,5 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
-import { testServers } from '@plinth/testing/infrastructure';
+import { createTestDatabase, type TestDatabase } from '../src/test-database';
+import { testServers } from '../src/infrastructure';
 import { newId } from '@plinth/kernel/uuid';
 import { Client } from 'pg';
 
