@@ -223,7 +223,7 @@ describe('facts', () => {
             );
             return rows[0].applied === events.length - poison && rows[0].dead === poison;
           },
-          CONVERGENCE_MILLISECONDS_MAX + EVENTS * 10,
+          CONVERGENCE_MILLISECONDS_MAX + EVENTS * 30,
         );
         expect(await projection()).toEqual(modelOf(events));
         const kills = processes.map((process) => process.kills());
@@ -232,6 +232,6 @@ describe('facts', () => {
         processes.forEach((process) => process.stop());
       }
     },
-    CONVERGENCE_MILLISECONDS_MAX + EVENTS * 20,
+    CONVERGENCE_MILLISECONDS_MAX + EVENTS * 60,
   );
 });
