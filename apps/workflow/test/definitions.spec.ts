@@ -158,6 +158,18 @@ describe('definitions', () => {
     expect((await http.put('/workflow/definitions/Order', without('Approved'))).status).toBe(200);
   });
 
+  it('without a state in use are refused for that, whatever else is wrong with them', async () => {
+    const http = service.as(aCaller());
+    await http.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
+    const { body } = await http.get('/workflow/definitions/Invoice');
+    const answer = await http.put('/workflow/definitions/Invoice', {
+      ...body,
+      states: body.states.filter((state: string) => state !== 'Submitted'),
+    });
+    expect(answer.status).toBe(409);
+    expect(answer.body.strandedStates).toEqual({ Submitted: 1 });
+  });
+
   it('are never changed under an entity that moves at that moment', async () => {
     const http = service.as(aCaller());
     const states = {

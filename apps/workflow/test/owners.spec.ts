@@ -170,14 +170,23 @@ describe('entities whose state another service keeps', () => {
       transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
     });
 
-    expect(await move('ann', 'Published')).toBe('ApprovalRequested PendingApproval');
-    expect((await status()).currentState).toBe('PendingApproval');
-    expect(await move('ann', 'Published')).toBe('Denied PendingApproval');
-    const outcomes = await Promise.all([move('bob', 'Published'), move('cem', 'Published')]);
-    expect(outcomes.filter((outcome) => outcome === 'Completed Published')).toHaveLength(1);
-    await tellMove(messaging, tenantId, [...owner.made.values()].at(-1)!);
-    expect(await history()).toHaveLength(2);
-    expect((await status()).currentState).toBe('Published');
+    for (let round = 0; round < 5; round++) {
+      owner.place(tenantId, 'welcome', 'PendingReview');
+      const before = (await history()).length;
+      expect(await move('ann', 'Published')).toBe('ApprovalRequested PendingApproval');
+      expect((await status()).currentState).toBe('PendingApproval');
+      expect(await move('ann', 'Published')).toBe('Denied PendingApproval');
+
+      const outcomes = await Promise.all([move('bob', 'Published'), move('cem', 'Published')]);
+
+      expect(outcomes.toSorted()).toEqual(['Completed Published', 'InvalidTransition Published']);
+      await tellMove(messaging, tenantId, [...owner.made.values()].at(-1)!);
+      expect((await history()).slice(0, -before || undefined)).toEqual([
+        expect.stringMatching(/^PendingApproval Published (bob|cem)$/),
+        'PendingReview PendingApproval ann',
+      ]);
+      expect((await status()).currentState).toBe('Published');
+    }
   });
 
   it('leave a request behind when the service moves them elsewhere meanwhile', async () => {

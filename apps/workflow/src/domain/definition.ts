@@ -30,7 +30,7 @@ export interface Approvers {
 }
 
 /** Who approves where a definition does not say. */
-export const DEFAULT_APPROVER_PERMISSION = 'Workflow.Transitions.Approve';
+const DEFAULT_APPROVER_PERMISSION = 'Workflow.Transitions.Approve';
 
 /** Addresses that this area uses for itself (`/workflow/approvals`, …). */
 const RESERVED_TYPES = ['definitions', 'approvals', 'delegations', 'transitions'];

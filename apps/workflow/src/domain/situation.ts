@@ -40,3 +40,9 @@ export function situationOf(
 /** Whether the owner moved the entity away while a request was open. */
 export const isOvertaken = ({ approval, state }: Situation): boolean =>
   approval !== undefined && approval.formerState !== state;
+
+/**
+ * Whether the owner has made the very move that an open request asks for. Whoever completed the request is about to
+ * write it down; if they cannot any more, the owner's fact does.
+ */
+export const isBeingApproved = ({ approval, state }: Situation): boolean => approval?.targetState === state;

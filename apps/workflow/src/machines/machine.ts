@@ -6,7 +6,7 @@ import { unavailable } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { dueStep } from '../domain/approval';
 import { changeOf, SYSTEM, type Actor, type Happening } from '../domain/change';
-import { isOvertaken, situationOf } from '../domain/situation';
+import { isBeingApproved, isOvertaken, situationOf } from '../domain/situation';
 import {
   currentStateOf,
   decide,
@@ -70,7 +70,7 @@ export class Machine {
       // Asked after the reading: what this operation did before is known, whatever the reading shows.
       const first = asked.operationId && (await this.findOperation(caller, asked, asked.operationId));
       if (first) return first;
-      if (reading.seen.moves !== movesSeen) return lostRace(reading);
+      if (reading.seen.moves !== movesSeen || isBeingApproved(reading.situation)) return lostRace(reading);
       const over = endedBefore(reading.situation, this.deps.clock.now());
       if (over) {
         await this.write(caller.tenantId, asked, reading.seen, over, SYSTEM, null);
@@ -160,11 +160,14 @@ export class Machine {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const happening = happeningOf(effect, current);
       const options = { operation, ownerMoveId: moveId };
-      if ((await this.write(tenantId, asked, current, happening, caller, comment, options)) === 'committed')
-        break;
+      const commit = await this.write(tenantId, asked, current, happening, caller, comment, options);
+      if (commit === 'committed') return result;
+      if (commit === 'made-by-other')
+        return { outcome: 'InvalidTransition', resultingState: result.resultingState };
       const reader = { userId: caller.userId, now: this.deps.clock.now() };
       current = await this.deps.entities.read({ tenantId, entityType, entityId }, reader);
     }
+    // The owner's fact will have it written down.
     return result;
   }
 
@@ -202,7 +205,7 @@ function endedBefore(situation: Situation, now: Date): Happening | undefined {
 
 const lostRace = ({ situation }: Reading): OperationResult => ({
   outcome: 'InvalidTransition',
-  resultingState: currentStateOf(situation),
+  resultingState: isBeingApproved(situation) ? situation.state : currentStateOf(situation),
 });
 
 const refusalOf = ({ outcome }: Applied, resultingState: string): OperationResult => ({

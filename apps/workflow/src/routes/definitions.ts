@@ -31,13 +31,17 @@ export function mountDefinitions(api: Api, { definitions, knownPermissions, owne
 
   api.on(putDefinition, async ({ params: { entityType }, body, caller, ifMatch }) => {
     const definition = toDefinition(entityType, body);
-    requireSound(definition, {
+    const options = {
       bodyEntityType: body.entityType,
       finalStatesGiven: body.finalStates != null,
       knownPermissions,
       hasOwner: owners.has(entityType),
+    };
+    const { saved, isNew } = await definitions.save(caller, definition, {
+      ifMatch,
+      now: clock.now(),
+      requireSound: () => requireSound(definition, options),
     });
-    const { saved, isNew } = await definitions.save(caller, definition, { ifMatch, now: clock.now() });
     const etag = tagOf(saved);
     if (!isNew) return ok(toShape(saved), { etag });
     return created(toShape(saved), `/workflow/definitions/${encodeURIComponent(entityType)}`, { etag });

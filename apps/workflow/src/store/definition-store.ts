@@ -26,11 +26,14 @@ export interface DefinitionStore {
   find(tenantId: string, entityType: string, version?: number): Promise<StoredDefinition | undefined>;
   /** All that apply to the tenant, by entity type. */
   all(tenantId: string): Promise<StoredDefinition[]>;
-  /** Saves a new version: the platform's for callers of the host tenant, else the tenant's own. */
+  /**
+   * Saves a new version: the platform's for callers of the host tenant, else the tenant's own. `requireSound` is asked
+   * last, so that who removes a state in use is told that first, and not that others cannot be reached without it.
+   */
   save(
     caller: Caller,
     definition: Definition,
-    condition: { ifMatch: IfMatch; now: Date },
+    condition: { ifMatch: IfMatch; now: Date; requireSound: () => void },
   ): Promise<{ saved: StoredDefinition; isNew: boolean }>;
   /** Goes back to the platform's default; answers whether there was anything to withdraw. */
   withdraw(caller: Caller, entityType: string, condition: { ifMatch: IfMatch; now: Date }): Promise<boolean>;
@@ -76,12 +79,13 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
           .filter((found) => found !== undefined);
       }),
 
-    save: (caller, definition, { ifMatch, now }) =>
+    save: (caller, definition, { ifMatch, now, requireSound }) =>
       change(caller, definition.entityType, async (tx, versions) => {
         const { tenantId, userId } = caller;
         const current = effectiveOf(versions, tenantId);
         requireMatch(ifMatch, current && tagOf(current));
         requireNobodyStranded(definition, await countStatesInUse(tx, tenantId, definition.entityType));
+        requireSound();
         const row = {
           tenantId,
           entityType: definition.entityType,

@@ -77,7 +77,8 @@ export async function commitChange(
     definitionLock(entityType),
   );
   if ((await readStamp(tx, tenantId, entityType)) !== seen.definitionStamp) return 'changed';
-  if (change.ownerMoveId && (await isRecorded(tx, tenantId, change.ownerMoveId))) return 'committed';
+  const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
+  if (mover) return mover === change.actor.userId ? 'committed' : 'made-by-other';
   if (!(await compareAndSet(tx, tenantId, seen, change))) return 'changed';
 
   if (change.opened) await openApproval(tx, tenantId, change.opened);
@@ -91,13 +92,18 @@ export async function commitChange(
   return 'committed';
 }
 
-const isRecorded = async (tx: RawStatements, tenantId: string, ownerMoveId: string): Promise<boolean> => {
-  const rows = await tx.$queryRawUnsafe<unknown[]>(
-    'SELECT 1 AS one FROM move WHERE tenant_id = $1::uuid AND owner_move_id = $2::uuid',
+/** Who made a move of the owner that is written down already. */
+const findMover = async (
+  tx: RawStatements,
+  tenantId: string,
+  ownerMoveId: string,
+): Promise<string | undefined> => {
+  const [row] = await tx.$queryRawUnsafe<{ userId: string }[]>(
+    'SELECT transitioned_by AS "userId" FROM move WHERE tenant_id = $1::uuid AND owner_move_id = $2::uuid',
     tenantId,
     ownerMoveId,
   );
-  return rows.length > 0;
+  return row?.userId;
 };
 
 /** The one place where an entity changes: only if nothing happened to it since it was seen. */

@@ -40,8 +40,11 @@ export interface OperationResult {
   resultingState: string;
 }
 
-/** `changed`: something else happened to the entity, or another definition applies, since it was read. */
-export type Commit = 'committed' | 'changed';
+/**
+ * `changed`: something else happened to the entity, or another definition applies, since it was read.
+ * `made-by-other`: the owner's move is written down already, as somebody else's.
+ */
+export type Commit = 'committed' | 'changed' | 'made-by-other';
 
 export interface EntityStore {
   read(key: EntityKey, reader: { userId: string; now: Date }): Promise<SeenEntity>;

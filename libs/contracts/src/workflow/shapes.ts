@@ -3,9 +3,9 @@ import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
 import { Id, text, Timestamp } from '../schemas';
 
-export const STATES_MAX = 100;
-export const TRANSITIONS_MAX = 1000;
-export const APPROVERS_MAX = 100;
+const STATES_MAX = 100;
+const TRANSITIONS_MAX = 1000;
+const APPROVERS_MAX = 100;
 const NAME_LENGTH_MAX = 100;
 const USER_ID_LENGTH_MAX = 255;
 const COMMENT_LENGTH_MAX = 4000;
