@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { projectNode, root } from './paths.mjs';
 
+/** A worker streams its files; without a limit Node.js would let garbage pile up for as long as the machine has memory. */
+const memoryLimit = (/** @type {string} */ process) =>
+  process.endsWith('-worker') ? ['--max-old-space-size=160'] : [];
+
 /**
  * The processes of a service: its HTTP process, and its worker where it has one.
  * @param {import('./services.mjs').Service} service
@@ -20,7 +24,7 @@ export function serviceProcesses({ name, hasWorker }, environment, ports) {
       name: process,
       kind: name === 'gateway' ? 'gateway' : 'service',
       command: projectNode(),
-      args: ['--enable-source-maps', join(root, 'dist', 'apps', bundle)],
+      args: ['--enable-source-maps', ...memoryLimit(process), join(root, 'dist', 'apps', bundle)],
       cwd: root,
       env: {
         ...environment,
