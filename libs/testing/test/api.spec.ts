@@ -3,10 +3,10 @@ import { pagedResult } from '@plinth/kernel/paged-result';
 import { Registry } from 'prom-client';
 import { Health } from '@plinth/runtime/health';
 import { silentLog } from '@plinth/runtime/log';
-import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
+import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '../src/http';
 import { z } from 'zod';
-import { createService } from './api';
-import { created, file, noContent } from './reply';
+import { createService } from '@plinth/conventions/api';
+import { created, file, noContent } from '@plinth/conventions/reply';
 
 const Thing = z.object({ id: z.string(), size: z.int() });
 const byId = z.object({ id: z.string() });
