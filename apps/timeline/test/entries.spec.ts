@@ -278,6 +278,16 @@ describe('GET /timeline/{entityType}/{entityId}', () => {
     expect(seen).toEqual(ids);
   });
 
+  it('can be read oldest first, by cursor too', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    const ids = (await write(http, path, 5)).reverse();
+    const first = await http.get(`${path}?sort=createdAt&pageSize=3&cursor=`);
+    const second = await http.get(`${path}?sort=createdAt&pageSize=3&cursor=${first.body.nextCursor}`);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
+    expect((await http.get(`${path}?cursor=${first.body.nextCursor}`)).status).toBe(400);
+  });
+
   it('refuses changed cursors, those of other streams and tenants, and a page beside a cursor', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
