@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
@@ -41,6 +41,8 @@ export interface Gateway {
   metrics: Registry;
   /** From now on every answer ends its connection. */
   drain: () => void;
+  /** Streams of events have no end of their own; their clients connect again, elsewhere. */
+  endEventStreams: () => void;
   close: () => Promise<void>;
 }
 
@@ -76,6 +78,7 @@ export async function compose(
   const spans = otlp ? createSpanExporter(otlp, log) : noSpans;
   const health = new Health({});
   const platform = new Health(partsOf(redis, upstreams));
+  const eventStreams = new Set<ServerResponse>();
   let draining = false;
 
   const listener = createGateway({
@@ -110,6 +113,7 @@ export async function compose(
       onLedgerFailure: (error) => log.warn({ err: error }, 'the ledger of idempotency keys does not answer'),
     }),
     upstreams,
+    eventStreams,
     pages: new Pages([
       healthPage(),
       readinessPage(platform),
@@ -141,6 +145,9 @@ export async function compose(
       health.drain();
       platform.drain();
     },
+    endEventStreams: () => {
+      for (const stream of eventStreams) stream.destroy();
+    },
     close: async () => {
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));
       await spans.close();
@@ -154,6 +161,7 @@ function createUpstreams(config: GatewayConfig) {
     concurrencyMax: config.UPSTREAM_CONCURRENCY_MAX,
     streamsMax: config.UPSTREAM_STREAMS_MAX,
     timeoutMilliseconds: config.UPSTREAM_TIMEOUT_MILLISECONDS,
+    slowTimeoutMilliseconds: config.UPSTREAM_SLOW_TIMEOUT_MILLISECONDS,
     breakerFailuresMax: config.BREAKER_FAILURES_MAX,
     breakerOpenMilliseconds: config.BREAKER_OPEN_MILLISECONDS,
   };

@@ -133,6 +133,9 @@ export const GatewayConfig = z.object({
   UPSTREAM_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
     'How long a service may take until its answer begins.',
   ),
+  UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: milliseconds(300_000).describe(
+    'The same for endpoints of the class `expensive`, such as the dry-run of a large import.',
+  ),
   UPSTREAM_CONCURRENCY_MAX: count(256).describe('Requests to one area at the same time.'),
   UPSTREAM_STREAMS_MAX: count(1_000).describe(
     'Uploads, downloads and event streams of one area at the same time.',

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '@plinth/contracts/endpoint';
 import type { Caller } from '@plinth/kernel/caller';
 import { signCaller } from '@plinth/runtime/signed-caller';
@@ -22,6 +23,8 @@ export interface ForwardDeps {
   tenants: Tenants;
   guard: IdempotencyGuard;
   upstreams: ReadonlyMap<string, { upstream: Upstream; stream: StreamProxy }>;
+  /** Answers that have no end of their own. */
+  eventStreams: Set<ServerResponse>;
 }
 
 /** Answers up to this size are complete before the client sees their first byte. */
@@ -59,9 +62,12 @@ export async function forward(
     const answer = await runOnce(exchange, place.upstream, pathWithQuery, headersFor, { asker, key }, deps);
     if (answer) exchange.send(answer);
   } else if (isStream(route.endpoint)) {
+    if (route.endpoint.success.events) remember(exchange.response, deps.eventStreams);
     await passStream(exchange, place, pathWithQuery, headersFor());
   } else {
-    await passOn(exchange, place.upstream, pathWithQuery, headersFor(), deps.bodyMilliseconds);
+    const timeout = timeoutOf(exchange, route.endpoint, place.upstream);
+    const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds: timeout };
+    await passOn(exchange, place.upstream, pathWithQuery, headersFor(), times);
   }
 }
 
@@ -89,6 +95,20 @@ const isStream = ({ method, upload, binary, success, alternatives }: Endpoint): 
   (method === 'GET' &&
     [success, ...(alternatives ?? [])].some(({ file, events }) => file !== undefined || events === true));
 
+function remember(response: ServerResponse, responses: Set<ServerResponse>): void {
+  responses.add(response);
+  response.once('close', () => responses.delete(response));
+}
+
+const PATIENCE_MILLISECONDS = 10_000;
+
+/** What is known to take long may; its connection stands still meanwhile and must not be ended for that. */
+function timeoutOf({ response }: Exchange, { rateLimitClass }: Endpoint, { settings }: Upstream): number {
+  if (rateLimitClass !== 'expensive') return settings.timeoutMilliseconds;
+  response.setTimeout(settings.slowTimeoutMilliseconds + PATIENCE_MILLISECONDS);
+  return settings.slowTimeoutMilliseconds;
+}
+
 async function passStream(
   exchange: Exchange,
   { upstream, stream }: { upstream: Upstream; stream: StreamProxy },
@@ -108,7 +128,7 @@ async function passOn(
   upstream: Upstream,
   path: string,
   headers: HeaderList,
-  bodyMilliseconds: number,
+  { bodyMilliseconds, timeoutMilliseconds }: { bodyMilliseconds: number; timeoutMilliseconds: number },
 ): Promise<void> {
   const leave = upstream.enter('calls');
   try {
@@ -117,7 +137,7 @@ async function passOn(
       path,
       headers: withLength(exchange, headers),
       body: hasBody(exchange) ? boundedBody(exchange, bodyMilliseconds) : null,
-      timeoutMilliseconds: upstream.settings.timeoutMilliseconds,
+      timeoutMilliseconds,
       heldBytesMax: HELD_BYTES_MAX,
       outlivesClient: false,
     });

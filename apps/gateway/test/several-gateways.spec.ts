@@ -152,6 +152,19 @@ describe('a gateway that is told to stop', () => {
     expect(await stopped).toBe(0);
   });
 
+  it('does not wait for streams of events, which have no end', async () => {
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+    });
+    const gateway = await startGatewayProcess({ things: upstream });
+    const events = await gateway.fetch('/api/v1/things/all/events');
+    const read = events.text();
+    read.catch(() => undefined);
+    expect(await gateway.stop()).toBe(0);
+    await expect(read).rejects.toThrow();
+  });
+
   it('loses none of 200 requests a second while two of them are replaced one after the other', async () => {
     const upstream = await startUpstream((request, response) => {
       request.resume();

@@ -140,6 +140,16 @@ describe('a service that takes its time', () => {
     }
   });
 
+  it('gets more of it where an endpoint is known to take long', async () => {
+    const upstream = await startUpstream((request, response) => {
+      request.resume();
+      setTimeout(() => sendJson(response, 200, []), 300);
+    });
+    const { fetch } = await startGateway({ things: upstream }, { UPSTREAM_TIMEOUT_MILLISECONDS: '100' });
+    expect((await fetch('/api/v1/things/x', { method: 'PUT', body: '{}' })).status).toBe(200);
+    expect((await fetch('/api/v1/things')).status).toBe(503);
+  });
+
   it('does not slow the others, and has only so many requests at a time', async () => {
     const waiting: ServerResponse[] = [];
     const slow = await startUpstream((_request, response) => void waiting.push(response));

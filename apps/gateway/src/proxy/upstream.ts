@@ -12,6 +12,8 @@ export interface UpstreamSettings {
   streamsMax: number;
   /** So long a service may take until its answer begins. */
   timeoutMilliseconds: number;
+  /** The same for what is known to take long. */
+  slowTimeoutMilliseconds: number;
   breakerFailuresMax: number;
   breakerOpenMilliseconds: number;
 }

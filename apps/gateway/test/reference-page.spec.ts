@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { allEndpoints, allProblems } from '@plinth/contracts/all';
+import { closeAll, sendJson, startGateway, startUpstream, type Seen, see } from './start-gateway';
+
+afterEach(closeAll);
+
+const CHROMIUM = [
+  process.env['PUPPETEER_EXECUTABLE_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+
+/** What a person would do on the page, in a real browser that can reach nothing but the gateway. */
+const VISIT = `
+import { launch } from 'puppeteer-core';
+const [executablePath, url] = process.argv.slice(1);
+const browser = await launch({ executablePath, args: ['--no-sandbox', '--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1'] });
+const page = await browser.newPage();
+const faults = [];
+const requested = new Set();
+page.on('pageerror', (error) => faults.push(error.message));
+page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+page.on('request', (request) => requested.add(new URL(request.url()).origin));
+await page.goto(url + '/docs');
+await page.waitForSelector('#index a');
+const endpoints = await page.$$eval('#index a', (links) => links.length);
+await page.type('#search', 'settings read one');
+const found = await page.$$eval('#index a', (links) => links.map((link) => link.hash));
+await page.click('#get-token');
+await page.waitForFunction(() => document.getElementById('token').value !== '');
+await page.evaluate(() => { location.hash = '#putSetting'; });
+await page.waitForSelector('.try');
+await page.select('.try select', 'user');
+await page.type('.try input[aria-label="name"]', 'Service.Timing.PreferredTimezone');
+await page.click('.try button');
+await page.waitForSelector('.try .status');
+const answer = await page.$eval('.try .status', (status) => status.textContent);
+await browser.close();
+console.log(JSON.stringify({ endpoints, found, answer, faults, requested: [...requested] }));
+`;
+
+describe('/docs', () => {
+  it('works in a browser without any other network: search, token, and a call', async () => {
+    if (!CHROMIUM) throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
+    const seen: Seen[] = [];
+    const settings = await startUpstream((request, response) => {
+      void see(request).then((sight) => {
+        seen.push(sight);
+        sendJson(response, 200, { answered: true });
+      });
+    });
+    const { url } = await startGateway({ settings }, {}, { endpoints: allEndpoints, problems: allProblems });
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      VISIT,
+      CHROMIUM,
+      url,
+    ]);
+    const visit = JSON.parse(stdout) as Record<string, unknown>;
+    const count = Object.values(allEndpoints).reduce(
+      (sum, endpoints) => sum + Object.keys(endpoints).length,
+      0,
+    );
+    expect(visit).toEqual({
+      endpoints: count + 2,
+      found: ['#getSettings', '#getSetting'],
+      answer: '200 OK',
+      faults: [],
+      requested: [url],
+    });
+    expect(seen[0]).toMatchObject({
+      method: 'PUT',
+      url: '/api/v1/settings/user/Service.Timing.PreferredTimezone',
+      claims: { caller: { userId: 'ada', permissions: ['*'] } },
+    });
+  }, 60_000);
+});
