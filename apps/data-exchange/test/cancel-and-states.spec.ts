@@ -82,6 +82,16 @@ describe('the states of an import', () => {
     expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
   });
 
+  it('answer a repeated operation as the first time', async () => {
+    const caller = aCaller({ operationId: 'execute-once' });
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+
+    expect(await attempt(caller, jobId, 'POST', 'execute')).toBe(202);
+    expect(await attempt(caller, jobId, 'POST', 'execute')).toBe(202);
+    expect(await attempt({ ...caller, operationId: 'another' }, jobId, 'POST', 'execute')).toBe(409);
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
+  });
+
   it('delete the file of a job that is cancelled before it executes', async () => {
     const caller = aCaller();
     const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');

@@ -88,12 +88,17 @@ export function mountImportSteps(api: Api, { owners, imports, blobs, starter, cl
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {
+    const earlier = await imports.get(caller.tenantId, params.jobId);
+    // Silences, row 14: a repeated operation finds its first effect.
+    if (caller.operationId !== undefined && earlier.caller?.operationId === caller.operationId) {
+      return accepted(toImportResponse(earlier), `/imports/${earlier.id}`);
+    }
     const { job } = await prepare(caller, params.jobId, 'execute');
     await starter.requireReady();
     const started = await imports.advance(caller.tenantId, job.id, 'execute', {
       status: 'Executing',
       options: { ...readOptions(body) },
-      caller: actorOf(caller) as object,
+      caller: { ...actorOf(caller), operationId: caller.operationId ?? null },
       executedAt: clock.now(),
     });
     await starter.startImport(started);
