@@ -12,7 +12,7 @@ export const TemplateConfig = z.object({
     .describe('Chromium, which prints PDF; the usual paths are looked at where it is not set.'),
   RENDER_PROCESSES: positive(3).describe('Processes that evaluate templates at the same time.'),
   RENDER_QUEUE_MAX: positive(200).describe('Renderings that may wait; more are refused with 503.'),
-  RENDER_MILLISECONDS_MAX: positive(800).describe(
+  RENDER_MILLISECONDS_MAX: positive(700).describe(
     'Longest time of one evaluation on the processor; the process of one that takes longer is killed.',
   ),
   RENDER_MEMORY_MEGABYTES_MAX: positive(192).describe('Heap of one process that evaluates templates.'),

@@ -34,7 +34,7 @@ describe('a hostile template', () => {
         program: sandboxProgram(),
         processes: 2,
         queueMax: 5_000,
-        millisecondsMax: 800,
+        millisecondsMax: 700,
         memoryMegabytesMax: 192,
       },
       silentLog(),

@@ -6,7 +6,7 @@ import { sandboxProgram } from './sandbox-program';
 
 let pool: SandboxPool;
 beforeAll(() => {
-  const options = { processes: 2, queueMax: 100, millisecondsMax: 800, memoryMegabytesMax: 192 };
+  const options = { processes: 2, queueMax: 100, millisecondsMax: 700, memoryMegabytesMax: 192 };
   pool = sandboxPool({ program: sandboxProgram(), ...options }, silentLog());
 });
 afterAll(() => pool.close());

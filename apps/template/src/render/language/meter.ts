@@ -16,7 +16,7 @@ export const defaultLimits: Limits = {
   made: 50_000_000,
   output: 10_000_000,
   depth: 60,
-  milliseconds: 700,
+  milliseconds: 500,
 };
 
 const messages: Record<keyof Limits, string> = {
