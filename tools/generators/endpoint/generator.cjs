@@ -1,0 +1,95 @@
+const { join } = require('node:path');
+const { formatFiles, generateFiles } = require('@nx/devkit');
+const { edit, afterLast } = require('../edits.cjs');
+const { camel, pascal } = require('../names.cjs');
+
+/**
+ * `nx g @plinth/generators:endpoint SERVICE NAME`: a GET endpoint that answers from its first moment; contract, route,
+ * test and documentation, each where one looks for it.
+ * @param {import('@nx/devkit').Tree} tree
+ * @param {{ service: string, name: string, path?: string, permission?: string }} options
+ */
+async function endpoint(tree, { service, name, path, permission }) {
+  const contracts = `libs/contracts/src/${service}`;
+  if (!tree.exists(`${contracts}/endpoints.ts`))
+    throw new Error(`There is no contract of a service ${service}.`);
+  const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const names = {
+    service,
+    Service: pascal(service),
+    serviceVar: camel(service),
+    name,
+    Name: pascal(kebab),
+    kebab,
+    path: path ?? `/${service}/${kebab.replace(/^get-/, '')}`,
+    access: permission ? `permission('${permission}')` : 'authenticated',
+  };
+  if ((tree.read(`${contracts}/endpoints.ts`, 'utf8') ?? '').includes(`const ${name} =`)) {
+    throw new Error(`${service} has an endpoint ${name} already.`);
+  }
+  extendContract(tree, contracts, names);
+  generateFiles(tree, join(__dirname, 'files'), `apps/${service}`, { ...names, tmpl: '' });
+  edit(tree, `apps/${service}/src/app.ts`, (text) =>
+    afterLast(text, /^import .*;$/, `\nimport { mount${names.Name} } from './routes/${kebab}';`).replace(
+      /((?:createService|service)\([^]*?\(api\) => \{\n)/,
+      `$1    mount${names.Name}(api);\n`,
+    ),
+  );
+  document(tree, names);
+  await formatFiles(tree);
+  return () => console.log(`\nNow: npm run openapi && npx jest apps/${service}/test/${kebab}\n`);
+}
+
+/** @param {import('@nx/devkit').Tree} tree @param {string} contracts @param {Record<string, string>} names */
+function extendContract(tree, contracts, { serviceVar, name, Name, path, access }) {
+  edit(
+    tree,
+    `${contracts}/shapes.ts`,
+    (text) =>
+      `${text}\nexport const ${Name}Response = z.object({ answer: z.string() }).meta({ id: '${Name}Response' });\n`,
+  );
+  edit(tree, `${contracts}/endpoints.ts`, (text) => {
+    const word = access.split('(')[0];
+    const declared = `const ${name} = endpoint({
+  method: 'GET',
+  path: '${path}',
+  summary: 'Say what ${name} is for',
+  access: ${access},
+  success: { status: 200, body: ${Name}Response },
+  cache: 'user-data',
+});
+
+`;
+    return withImport(withImport(text, '../endpoint', String(word)), './shapes', `${Name}Response`).replace(
+      new RegExp(`^export const ${serviceVar}Endpoints = \\{`, 'm'),
+      `${declared}$&\n  ${name},`,
+    );
+  });
+}
+
+/** Adds a name to the import from a module. @param {string} text @param {string} module @param {string} name */
+function withImport(text, module, name) {
+  const pattern = new RegExp(`import \\{([^}]*)\\} from '${module}';`);
+  const names =
+    pattern
+      .exec(text)?.[1]
+      ?.split(',')
+      .map((one) => one.trim()) ?? [];
+  if (names.includes(name)) return text;
+  return text.replace(
+    pattern,
+    (_, list) => `import {${list.replace(/,?\s*$/, '')}, ${name} } from '${module}';`,
+  );
+}
+
+/** @param {import('@nx/devkit').Tree} tree @param {Record<string, string>} names */
+function document(tree, { service, Service, path, name }) {
+  const page = `docs/areas/${service}.md`;
+  const before = tree.exists(page) ? (tree.read(page, 'utf8') ?? '') : `# ${Service}\n`;
+  tree.write(
+    page,
+    `${before.trimEnd()}\n\n## ${name}\n\n\`\`\`sh\ncurl --silent "$PLINTH_URL/api/v1${path}" --header "Authorization: Bearer $TOKEN"\n\`\`\`\n`,
+  );
+}
+
+module.exports = endpoint;

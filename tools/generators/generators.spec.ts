@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { FsTree } from 'nx/src/generators/tree';
+import { ModuleKind, transpileModule } from 'typescript';
+
+type Generator = (tree: FsTree, options: Record<string, string>) => Promise<unknown>;
+
+// The generators are CommonJS, as Nx loads them.
+const endpoint = jest.requireActual<Generator>('./endpoint/generator.cjs');
+const service = jest.requireActual<Generator>('./service/generator.cjs');
+
+const root = join(__dirname, '../..');
+
+// Jest keeps Prettier from being loaded; what is written is formatted where the generators really run.
+jest.spyOn(console, 'warn').mockImplementation(() => {});
+
+/** What a generator would change in this project, without changing it. */
+async function changesOf(work: (tree: FsTree) => Promise<unknown>) {
+  const tree = new FsTree(root, false);
+  await work(tree);
+  return new Map(tree.listChanges().map(({ path, content }) => [path, content?.toString() ?? '']));
+}
+
+const spareParts = (tree: FsTree) => service(tree, { name: 'spare-parts' });
+
+describe('the generator of services', () => {
+  it('makes a service with contract, tables, tests and manifests, and joins it to what lists services', async () => {
+    const changes = await changesOf(spareParts);
+
+    const all = changes.get('libs/contracts/src/all.ts');
+    expect(all).toMatch(/'spare-parts': sparePartsEndpoints,[^]*\.\.\.sparePartsProblems,/);
+    for (const path of [
+      'docker-compose.yml',
+      'k8s/base/kustomization.yaml',
+      'eslint.config.mjs',
+      'CODEOWNERS',
+    ]) {
+      expect(changes.get(path)).toContain('spare-parts');
+    }
+    expect([...changes.keys()]).toEqual(
+      expect.arrayContaining([
+        'apps/spare-parts/src/main.ts',
+        'apps/spare-parts/prisma/schema.prisma',
+        'apps/spare-parts/test/spare-parts.spec.ts',
+        'libs/contracts/src/spare-parts/endpoints.ts',
+        'k8s/base/spare-parts/kustomization.yaml',
+        'docs/areas/spare-parts.md',
+      ]),
+    );
+    const migration = [...changes].find(([path]) => path.endsWith('migration.sql'))?.[1];
+    expect(migration?.match(/FORCE ROW LEVEL SECURITY/g)?.length).toBe(
+      migration?.match(/CREATE TABLE/g)?.length,
+    );
+  }, 60_000);
+
+  it('writes no file that is not TypeScript or that has a hole', async () => {
+    const changes = await changesOf(async (tree) => {
+      await spareParts(tree);
+      await endpoint(tree, { service: 'spare-parts', name: 'getPrices' });
+    });
+    for (const [path, content] of changes) {
+      expect(`${path} ${content}`).not.toMatch(/<%|%>|__\w+__/);
+      if (!path.endsWith('.ts')) continue;
+      const { diagnostics } = transpileModule(content, {
+        reportDiagnostics: true,
+        compilerOptions: { module: ModuleKind.ESNext },
+      });
+      expect({ path, faults: diagnostics }).toEqual({ path, faults: [] });
+    }
+  }, 60_000);
+
+  it('makes no service twice, and none with a name that cannot be one', async () => {
+    await expect(changesOf((tree) => service(tree, { name: 'settings' }))).rejects.toThrow(
+      'is there already',
+    );
+    await expect(changesOf((tree) => service(tree, { name: 'Spare Parts' }))).rejects.toThrow('kebab-case');
+  });
+});
+
+describe('the generator of endpoints', () => {
+  it('extends the contract and adds route, test and documentation', async () => {
+    const changes = await changesOf(async (tree) => {
+      await spareParts(tree);
+      await endpoint(tree, {
+        service: 'spare-parts',
+        name: 'getPrices',
+        permission: 'SpareParts.SpareParts.Read',
+      });
+    });
+
+    expect(changes.get('libs/contracts/src/spare-parts/endpoints.ts')).toContain(
+      "path: '/spare-parts/prices'",
+    );
+    expect(changes.get('apps/spare-parts/src/app.ts')).toContain('mountGetPrices(api);');
+    expect(changes.get('apps/spare-parts/test/get-prices.spec.ts')).toContain('GET /spare-parts/prices');
+    expect(changes.get('docs/areas/spare-parts.md')).toContain('/api/v1/spare-parts/prices');
+  }, 60_000);
+
+  it('makes no endpoint twice, and none of a service that is not there', async () => {
+    const twice = (tree: FsTree) => endpoint(tree, { service: 'settings', name: 'getSettings' });
+    await expect(changesOf(twice)).rejects.toThrow('already');
+    const nowhere = (tree: FsTree) => endpoint(tree, { service: 'nothing', name: 'getIt' });
+    await expect(changesOf(nowhere)).rejects.toThrow('no contract');
+  });
+});
