@@ -192,6 +192,7 @@ export const uploadImport = endpoint({
   description: 'Multipart with the parts `file` and `definitionName`, in any order.',
   access: executeImports,
   upload: true,
+  uploadFields: z.object({ definitionName: DefinitionName }),
   success: { status: 201, body: ImportJobResponse },
   problems: ['import-file-unsupported', 'import-file-too-large'],
   rateLimitClass: 'expensive',
