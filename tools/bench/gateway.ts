@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { root } from '../launcher/paths.mjs';
-import type { BenchLine } from './timeline.ts';
+import type { BenchLine } from './bench-line.ts';
 
 const CONNECTIONS = 50;
 const SECONDS = 5;

@@ -3,37 +3,18 @@ import { readFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { join } from 'node:path';
 import Papa from 'papaparse';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { readCldrRows, type Row } from '../demo/cldr-rows.ts';
 import { signIn, type Client } from '../demo/client.ts';
-import { databaseUrl } from '../launcher/environment.mjs';
-import { layoutOf } from '../launcher/paths.mjs';
-
-export interface ImportTarget {
-  url: string;
-  /** As a role that row-level security does not bind: only such a one may COPY into the table. */
-  adminUrlOf(service: string): string;
-  workerPid: number;
-}
-
-/** One measured job beside its reference. */
-export interface BenchLine {
-  job: string;
-  measured: string;
-  reference: string;
-  ratio?: number;
-  /** The largest ratio that is good enough. */
-  goal?: number;
-}
+import type { BenchLine } from './bench-line.ts';
+import type { BenchTarget } from './platform.ts';
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
 /** Rows of real names from the upload to the last commit, against a raw COPY of the same rows into the same table. */
-export async function benchImport(target: ImportTarget, rowsMax = 200_000): Promise<BenchLine[]> {
+export async function benchImport(target: BenchTarget, rowsMax = 200_000): Promise<BenchLine[]> {
   const rows = repeat(readCldrRows(), rowsMax);
   const copied = await copy(target, rows);
   const tenantId = randomUUID();
@@ -68,7 +49,7 @@ function repeat(names: readonly Row[], count: number): Row[] {
   });
 }
 
-async function copy(target: ImportTarget, rows: readonly Row[]): Promise<{ write: number; read: number }> {
+async function copy(target: BenchTarget, rows: readonly Row[]): Promise<{ write: number; read: number }> {
   const client = new pg.Client({ connectionString: target.adminUrlOf('localization') });
   await client.connect();
   const tenantId = randomUUID();
@@ -150,41 +131,3 @@ async function untilEnded(client: Client, path: string, good: readonly string[])
 
 const peakMegabytes = (pid: number): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-
-/** The platform that the launcher runs in a data folder. */
-function runningPlatform(data: string | undefined, url: string): ImportTarget {
-  const layout = layoutOf(data);
-  const read = (name: string) => JSON.parse(readFileSync(join(layout.data, name), 'utf8'));
-  const admin = `postgresql://postgres:${read('secrets.json').postgresPassword}@127.0.0.1:${read('ports.json').postgres}/postgres`;
-  const worker = read('processes.json').processes.find(
-    ({ name }: { name: string }) => name === 'data-exchange-worker',
-  );
-  return {
-    url,
-    workerPid: worker.pid,
-    adminUrlOf: (service) => {
-      const address = new URL(admin);
-      address.pathname = new URL(databaseUrl(service, admin, read('secrets.json'))).pathname;
-      return address.href;
-    },
-  };
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      rows: { type: 'string', default: '200000' },
-      data: { type: 'string' },
-      url: { type: 'string' },
-    },
-  });
-  const url = values.url ?? process.env['PLINTH_URL'] ?? 'http://localhost:8080';
-  for (const { job, measured, reference, ratio, goal } of await benchImport(
-    runningPlatform(values.data, url),
-    Number(values.rows),
-  )) {
-    console.log(
-      `${job}: ${measured} (${reference}, ratio ${ratio?.toFixed(2)}${goal ? `, goal ${goal}` : ''})`,
-    );
-  }
-}

@@ -1,25 +1,12 @@
 import { randomUUID } from 'node:crypto';
-
-/** A platform to measure, through its front door. */
-export interface BenchTarget {
-  url: string;
-}
-
-/** One measured job beside its reference. */
-export interface BenchLine {
-  job: string;
-  measured: string;
-  reference: string;
-  ratio?: number;
-  /** The largest ratio that is good enough. */
-  goal?: number;
-}
+import type { BenchLine } from './bench-line.ts';
+import type { BenchTarget } from './platform.ts';
 
 const WARM_UP = 200;
 const MEASURED = 1_000;
 
 /** The texts of a user interface at its start: unchanged, whole, and after a change. */
-export async function benchLocalization({ url }: BenchTarget): Promise<BenchLine[]> {
+export async function benchLocalization({ url }: Pick<BenchTarget, 'url'>): Promise<BenchLine[]> {
   const address = `${url}/localization?cultureName=fr`;
   const etag = (await fetch(address)).headers.get('etag') ?? '';
   const unchanged = () => statusOf(address, { 'if-none-match': etag });

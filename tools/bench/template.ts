@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import nunjucks from 'nunjucks';
 import { launch } from 'puppeteer-core';
-import type { BenchLine } from './timeline.ts';
+import type { BenchLine } from './bench-line.ts';
 
 const WARM_UP = 100;
 const MEASURED = 400;

@@ -1,22 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-
-/** A platform to measure, through its front door. */
-export interface BenchTarget {
-  url: string;
-  /** Of the service's own role; rows are put there that would take hours to write one by one. */
-  databaseUrlOf(service: string): string;
-}
-
-/** One measured job beside its reference. */
-export interface BenchLine {
-  job: string;
-  measured: string;
-  reference: string;
-  ratio?: number;
-  /** The largest ratio that is good enough. */
-  goal?: number;
-}
+import type { BenchLine } from './bench-line.ts';
+import type { BenchTarget } from './platform.ts';
 
 const ENTRIES = 1_000_000;
 const DEPTH_PAGES = 500;

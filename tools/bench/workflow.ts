@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { BenchLine, BenchTarget } from './timeline.ts';
+import type { BenchLine } from './bench-line.ts';
+import type { BenchTarget } from './platform.ts';
 
 const MOVES = 200_000;
 const PAGES_MEASURED = 200;

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { databaseUrl } from '../launcher/environment.mjs';
+import { layoutOf, projectNode, root } from '../launcher/paths.mjs';
+
+/** A platform to measure, through its front door. */
+export interface BenchTarget {
+  url: string;
+  redisUrl: string;
+  /** Of the service's own role; rows are put there that would take hours to write one by one. */
+  databaseUrlOf(service: string): string;
+  /** As a role that row-level security does not bind: only such a one may COPY into a table. */
+  adminUrlOf(service: string): string;
+  /** The process that imports and exports. */
+  workerPid: number;
+}
+
+const DATA = '.plinth/bench';
+/** A bench sends more requests a minute than people do. */
+const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
+
+/** Starts a platform with data of its own, which is kept for the next time. */
+export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Promise<void> }> {
+  const port = await freePort();
+  await launcher('start.mjs', ['--detach', '--port', String(port)]);
+  const layout = layoutOf(DATA);
+  const read = (name: string) => JSON.parse(readFileSync(join(layout.data, name), 'utf8'));
+  const ports = read('ports.json');
+  const secrets = read('secrets.json');
+  const admin = `postgresql://postgres:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`;
+  const worker = read('processes.json').processes.find(
+    ({ name }: { name: string }) => name === 'data-exchange-worker',
+  );
+  return {
+    url: `http://localhost:${port}`,
+    redisUrl: `redis://127.0.0.1:${ports.redis}`,
+    databaseUrlOf: (service) => databaseUrl(service, admin, secrets),
+    adminUrlOf: (service) => {
+      const address = new URL(admin);
+      address.pathname = new URL(databaseUrl(service, admin, secrets)).pathname;
+      return address.href;
+    },
+    workerPid: worker?.pid,
+    stop: () => launcher('stop.mjs', []),
+  };
+}
+
+async function launcher(script: string, options: string[]): Promise<void> {
+  const args = [join(root, 'tools/launcher', script), ...options, '--data', DATA];
+  await promisify(execFile)(projectNode(), args, { cwd: root, env: { ...process.env, RATE_LIMITS } });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
