@@ -72,7 +72,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   if (config.NODE_ENV !== 'test')
     void printer.warm().catch((error: unknown) => log.warn({ err: error }, 'PDF is not available'));
 
-  const templates = templateStore(db, outbox);
+  const templates = templateStore(db, pool, outbox);
   const categories = categoryStore(db);
   const renderer = templateRenderer({
     templates,

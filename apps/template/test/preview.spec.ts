@@ -178,6 +178,16 @@ describe('POST /templates/{name}/preview', () => {
     expect((await preview({ content: '{% include "secret" %}' })).status).toBe(422);
   });
 
+  it.each(["it's", 'a\\b', "x' OR '1'='1", 'é"; DROP TABLE template; --'])(
+    'takes the name %s for a name and nothing else',
+    async (name) => {
+      expect((await http.post(`/templates/${encodeURIComponent(name)}/preview`)).status).toBe(404);
+      const { status } = await http.post('/templates', { name, content: 'found' });
+      const { body } = await http.post(`/templates/${encodeURIComponent(name)}/preview`);
+      expect(status === 201 ? body.html : 'found').toBe('found');
+    },
+  );
+
   it('says where a template is wrong', async () => {
     const answer = await preview({ content: 'line one\n  {{ user.name | shout }}' });
 

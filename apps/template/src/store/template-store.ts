@@ -8,6 +8,7 @@ import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { OutboxRelay } from '@plinth/runtime/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres';
+import { escapeLiteral, type Pool } from 'pg';
 import { fallbackOf } from '../domain/culture';
 import { title, type Revision, type Step, type Template, type TemplateKey } from '../domain/template';
 import { tellStep } from '../events/published';
@@ -76,7 +77,7 @@ export interface Nearest {
 /** The strong tag of a template as it stands. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
 
-export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): TemplateStore {
+export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: OutboxRelay): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>
     db.inTenant(tenantId, async (tx) => {
       const rows = await tx.template.findMany({
@@ -109,22 +110,24 @@ export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): Temp
       return template;
     },
 
-    findNearest: (tenantId, name, culture, which) =>
-      db.inTenant(tenantId, async (tx) => {
-        const wanted = fallbackOf(culture).map((one) => one ?? '');
-        // One statement, because every rendering waits for it.
-        const rows = await tx.$queryRaw<(RevisionRow & { culture: string })[]>`
-          SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
-            r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
-          FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id
-            AND r.id = CASE WHEN ${which} = 'newest' THEN COALESCE(t.draft_id, t.published_id) ELSE t.published_id END
-          WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ANY(${wanted}) AND NOT t.is_gone`;
-        for (const one of wanted) {
-          const row = rows.find((candidate) => candidate.culture === one);
-          if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
-        }
-        return undefined;
-      }),
+    async findNearest(tenantId, name, culture, which) {
+      const wanted = fallbackOf(culture).map((one) => one ?? '');
+      const revisionId = which === 'newest' ? 'COALESCE(t.draft_id, t.published_id)' : 't.published_id';
+      const rows = await readAtOnce<RevisionRow & { culture: string }>(
+        pool,
+        tenantId,
+        `SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
+           r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
+         FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id AND r.id = ${revisionId}
+         WHERE t.tenant_id = ${escapeLiteral(tenantId)}::uuid AND t.name = ${escapeLiteral(name)}
+           AND t.culture IN (${wanted.map(escapeLiteral).join(', ')}) AND NOT t.is_gone`,
+      );
+      for (const one of wanted) {
+        const row = rows.find((candidate) => candidate.culture === one);
+        if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
+      }
+      return undefined;
+    },
 
     async list(tenantId, { status, category, culture }, list) {
       const selection = {
@@ -210,6 +213,23 @@ export function templateStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): Temp
       return { revision: toRevision(found.row), key: { name, culture } };
     },
   };
+}
+
+/** One reading in one round trip, inside the tenant: every rendering waits for it. */
+async function readAtOnce<Row>(pool: Pool, tenantId: string, select: string): Promise<Row[]> {
+  const connection = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    const scope = `SELECT set_config('plinth.tenant_id', ${escapeLiteral(tenantId)}, true)`;
+    const results = await connection.query(`BEGIN READ ONLY; ${scope}; ${select}; COMMIT`);
+    return (results as unknown as { rows: Row[] }[])[2]!.rows;
+  } catch (error) {
+    broken = error as Error;
+    throw error;
+  } finally {
+    // A connection whose transaction failed is closed, not used again.
+    connection.release(broken);
+  }
 }
 
 /** Changes of one template wait for each other. */
