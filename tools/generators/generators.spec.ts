@@ -32,6 +32,7 @@ describe('the generator of services', () => {
       'docker-compose.yml',
       'k8s/base/kustomization.yaml',
       'eslint.config.mjs',
+      'docs/events.md',
       'CODEOWNERS',
     ]) {
       expect(changes.get(path)).toContain('spare-parts');

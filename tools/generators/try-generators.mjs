@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -81,8 +81,8 @@ try {
   run('prettier', '--check', 'apps/spare-parts', 'libs/contracts', 'k8s', 'docs');
   run('eslint', 'apps/spare-parts', 'libs/contracts/src/spare-parts');
 } finally {
-  for (const command of ['stop.mjs', 'test-servers.mjs']) {
-    execFileSync('node', [`tools/launcher/${command}`, 'stop'], { cwd: copy, env, stdio: 'ignore' });
+  for (const command of [['stop.mjs'], ['test-servers.mjs', 'stop']]) {
+    spawnSync('node', [join('tools/launcher', command[0] ?? ''), ...command.slice(1)], { cwd: copy, env });
   }
   rmSync(copy, { recursive: true, force: true });
 }

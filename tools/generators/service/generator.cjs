@@ -39,7 +39,7 @@ async function service(tree, { name, entity, team = 'platform' }) {
 }
 
 /** @param {import('@nx/devkit').Tree} tree @param {Names} names */
-function joinContracts(tree, { area, areaVar, Area }) {
+function joinContracts(tree, { area, areaVar, Area, entity, entityWords }) {
   edit(tree, 'libs/contracts/src/all.ts', (text) => {
     const imported = afterLast(
       text,
@@ -57,6 +57,13 @@ function joinContracts(tree, { area, areaVar, Area }) {
     afterLast(text, /^import .*;$/, `\nimport { ${areaVar}Events } from './${area}/events';`).replace(
       /\n\];\s*$/,
       `\n  ...Object.values(${areaVar}Events),\n];\n`,
+    ),
+  );
+  edit(tree, 'docs/events.md', (text) =>
+    afterLast(
+      text,
+      /^\| `[a-z.-]+` .*$/,
+      `\n| \`${area}.${entity}-created\` | there is a new ${entityWords} | |\n| \`${area}.${entity}-deleted\` | a ${entityWords} is gone | |`,
     ),
   );
   edit(tree, 'libs/contracts/src/permissions.ts', (text) =>
