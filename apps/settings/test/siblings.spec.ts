@@ -1,5 +1,6 @@
 import { createSettingsClient, type SettingsClient } from '@plinth/conventions/settings-client';
-import { serveGrpc } from '@plinth/runtime/grpc';
+import { protoPackages } from '@plinth/proto/packages';
+import { serveGrpc, sibling } from '@plinth/runtime/grpc';
 import { silentLog } from '@plinth/runtime/log';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, TEST_KEYS } from '@plinth/testing/http';
@@ -60,6 +61,21 @@ describe('a sibling service', () => {
 
     await service.as(caller).put(`/settings/tenant/${TOKEN}`, { value: 'open sesame' });
     expect(await client.resolve(caller, [TOKEN])).toEqual({ [TOKEN]: 'open sesame' });
+  });
+
+  it('that asks for a person is told what the person may know, and of nobody else', async () => {
+    const caller = aCaller();
+    const settings = sibling('settings', protoPackages.settings.v1.Settings, address, TEST_KEYS);
+    const namesFor = async (request: object, as = caller) =>
+      (await settings.ask('Resolve', { tenantId: caller.tenantId, ...request }, as)).settings.map(
+        ({ name }) => name,
+      );
+
+    expect(await namesFor({ userId: caller.userId })).toContain(CULTURE);
+    expect(await namesFor({ names: [TOKEN] })).toEqual([]);
+    await expect(namesFor({ userId: 'somebody-else' })).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(namesFor({}, aCaller())).rejects.toMatchObject({ kind: 'forbidden' });
+    await settings.close();
   });
 
   it('is told in a problem when the area is away', async () => {

@@ -1,5 +1,6 @@
 import { SettingDefinition } from '@plinth/contracts/settings/shapes';
 import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+import type { Caller } from '@plinth/kernel/caller';
 import { forbidden, malformed } from '@plinth/kernel/problem';
 import { protoPackages } from '@plinth/proto/packages';
 import type { RegisterDefinitionsRequest__Output } from '@plinth/proto/generated/plinth/settings/v1/RegisterDefinitionsRequest';
@@ -23,12 +24,15 @@ export function grpcServices(deps: Needs): GrpcService[] {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const Resolve = unary<ResolveRequest__Output, ResolveResponse>(async (request, caller) => {
-    if (caller && caller.tenantId !== request.tenantId)
-      throw forbidden('Settings are resolved in the own tenant only.');
+    if (caller && !isOfAsker(request, caller))
+      throw forbidden('Settings are resolved for whoever asks only.');
     const all = await definitions.all();
     const names = request.names.length > 0 ? request.names : [...all.keys()];
     const snapshot = await snapshots.of(request.tenantId, request.userId);
-    const wanted = names.map((name) => all.get(name)).filter((definition) => definition !== undefined);
+    const wanted = names
+      .map((name) => all.get(name))
+      .filter((definition) => definition !== undefined)
+      .filter(({ isVisibleToUsers }) => !caller || isVisibleToUsers);
     return {
       settings: wanted.map((definition) => {
         const { name, isSecret } = definition;
@@ -57,6 +61,10 @@ export function grpcServices(deps: Needs): GrpcService[] {
     serveExchange(protoPackages.exchange.v1.ExchangeOwner.service, [valuesExchange(deps)], deps),
   ];
 }
+
+/** A person may have settings resolved for their tenant and for themselves. */
+const isOfAsker = (request: ResolveRequest__Output, caller: Caller): boolean =>
+  request.tenantId === caller.tenantId && ['', caller.userId].includes(request.userId);
 
 function readDefinition(
   message: RegisterDefinitionsRequest__Output['definitions'][number],
