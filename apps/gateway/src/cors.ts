@@ -11,6 +11,7 @@ const EXPOSED = [
   'Sunset',
   'X-Idempotency-Replayed',
   'X-Request-Id',
+  'X-Template-Missing-Variables',
   'X-Template-Warnings',
   'api-deprecated-versions',
   'api-supported-versions',

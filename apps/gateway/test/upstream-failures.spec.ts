@@ -161,8 +161,10 @@ describe('a service that takes its time', () => {
     await until(() => waiting.length === 20);
     const refused = await fetch('/api/v1/things');
     expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
-    const others = await Promise.all(Array.from({ length: 50 }, () => fetch('/api/v1/others')));
-    expect(others.every(({ status }) => status === 200)).toBe(true);
+    for (let round = 0; round < 5; round++) {
+      const others = await Promise.all(Array.from({ length: 10 }, () => fetch('/api/v1/others')));
+      expect(others.every(({ status }) => status === 200)).toBe(true);
+    }
     for (const response of waiting) sendJson(response, 200, []);
     expect((await Promise.all(stuck)).every(({ status }) => status === 200)).toBe(true);
     expect((await fetch('/api/v1/others')).status).toBe(200);
