@@ -13,7 +13,6 @@ const esmOnly = [
   'httpxy',
   'jose',
   'uuid',
-  'nunjitsu',
   'is-plain-obj',
   'puppeteer-core',
   '@puppeteer/.*',
