@@ -115,7 +115,7 @@ describe('several gateways on one Redis', () => {
     const authorization = `Bearer ${await first.token()}`;
     await first.stop();
     expect(
-      (await second.fetch('/api/v1/nowhere', { headers: { authorization } })).headers.get('ratelimit'),
+      (await second.fetch('/api/v1/nowhere', { headers: { authorization } })).headers.get('ratelimit-policy'),
     ).toContain('user');
   });
 });

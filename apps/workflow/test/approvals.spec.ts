@@ -191,9 +191,13 @@ describe('approvals', () => {
         move(someone('bob', APPROVER), id, 'Approved'),
         move(someone('cem', APPROVER), id, 'Draft'),
       ]);
+      // An approver who comes when the refusal is already done finds a draft, and so asks anew.
+      const askedAnew =
+        outcomes[0] === 'ApprovalRequested PendingApproval' && outcomes[1] === 'Completed Draft';
+      const refused = outcomes.filter((outcome) => outcome.startsWith('InvalidTransition'));
       expect(outcomes.filter((outcome) => outcome.startsWith('Completed'))).toHaveLength(1);
-      expect(outcomes.filter((outcome) => outcome.startsWith('InvalidTransition'))).toHaveLength(1);
-      expect(await history(id)).toHaveLength(2);
+      expect(refused).toHaveLength(askedAnew ? 0 : 1);
+      expect(await history(id)).toHaveLength(askedAnew ? 3 : 2);
     }
   });
 
