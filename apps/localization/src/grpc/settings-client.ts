@@ -7,7 +7,7 @@ import type { LocalizationConfig } from '../config';
 
 const PREFERRED_CULTURE = 'Service.Localization.PreferredCulture';
 /** Texts are worth more than the right language: whoever starts up does not wait longer for a preference. */
-const DEADLINE_MILLISECONDS = 500;
+const DEADLINE_MILLISECONDS = 2_000;
 
 export interface SettingsClient {
   /** The culture a caller prefers; undefined where none is set, or where it cannot be known now. */
