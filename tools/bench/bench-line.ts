@@ -6,4 +6,6 @@ export interface BenchLine {
   ratio?: number;
   /** The largest ratio that is good enough; for rates, the smallest. */
   goal?: number;
+  /** Lines that say where the time went. */
+  details?: readonly string[];
 }

@@ -32,10 +32,11 @@ if (unknown.length > 0) {
 const platform = await startBenchPlatform();
 try {
   for (const name of positionals.length > 0 ? positionals : Object.keys(benches)) {
-    for (const { job, measured, reference, ratio, goal } of await benches[name]!(platform)) {
+    for (const { job, measured, reference, ratio, goal, details = [] } of await benches[name]!(platform)) {
       const compared = ratio === undefined ? '' : `, ratio ${ratio.toFixed(2)}`;
       const wanted = goal === undefined ? '' : `, goal ${goal}`;
       console.log(`${name.padEnd(13)} ${job}: ${measured} (${reference}${compared}${wanted})`);
+      for (const detail of details) console.log(`${' '.repeat(15)}${detail}`);
     }
   }
 } finally {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseUrl } from '../launcher/environment.mjs';
 import { layoutOf, projectNode, root } from '../launcher/paths.mjs';
+import type { NamedProcess } from './processes.ts';
 
 /** A platform to measure, through its front door. */
 export interface BenchTarget {
@@ -14,8 +15,8 @@ export interface BenchTarget {
   databaseUrlOf(service: string): string;
   /** As a role that row-level security does not bind: only such a one may COPY into a table. */
   adminUrlOf(service: string): string;
-  /** The process that imports and exports. */
-  workerPid: number;
+  /** Every process of the platform, its servers included. */
+  processes: readonly NamedProcess[];
 }
 
 const DATA = '.plinth/bench';
@@ -31,9 +32,6 @@ export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Prom
   const ports = read('ports.json');
   const secrets = read('secrets.json');
   const admin = `postgresql://postgres:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`;
-  const worker = read('processes.json').processes.find(
-    ({ name }: { name: string }) => name === 'data-exchange-worker',
-  );
   return {
     url: `http://localhost:${port}`,
     redisUrl: `redis://127.0.0.1:${ports.redis}`,
@@ -43,7 +41,7 @@ export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Prom
       address.pathname = new URL(databaseUrl(service, admin, secrets)).pathname;
       return address.href;
     },
-    workerPid: worker?.pid,
+    processes: read('processes.json').processes,
     stop: () => launcher('stop.mjs', []),
   };
 }
