@@ -74,6 +74,9 @@ export function defineExchange(definition: ExchangeDefinition): ExchangeDefiniti
   const unknown = mentioned.filter((property) => !known.includes(property));
   if (unknown.length > 0) throw new Error(`${definition.name} has no field ${unknown.join(', ')}.`);
   if (definition.importable && definition.key.length === 0) throw new Error(`${definition.name} has no key.`);
+  const related = definition.key.find((property) => definition.fields[property]!.relation);
+  if (related !== undefined)
+    throw new Error(`${definition.name} cannot have the relation ${related} in its key.`);
   return definition;
 }
 

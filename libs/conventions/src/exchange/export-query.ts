@@ -5,6 +5,7 @@ import { inTenantConnection } from '@plinth/runtime/postgres';
 import { escapeIdentifier, type Pool } from 'pg';
 import { escapeLike } from '../prisma-list';
 import { listRulesOf, type ExchangeDefinition } from './definition';
+import { relatedKey, relationJoins } from './relation';
 
 const ROWS_PER_FETCH = 2_000;
 const BULK_LIMITS = `SET LOCAL statement_timeout = '30min'; SET LOCAL idle_in_transaction_session_timeout = '30min'`;
@@ -76,14 +77,16 @@ export function exportQuery({ definition, fields, includeId, selection: text, ca
   ];
   return {
     text: `SELECT json_build_array(${[...(includeId ? ['t.id'] : []), ...columns].join(', ')})::text
-      FROM ${escapeIdentifier(definition.table)} AS t
+      FROM ${escapeIdentifier(definition.table)} AS t ${relationJoins(definition)}
       WHERE ${conditions.join(' AND ')} ORDER BY ${order.join(', ')}`,
     values,
   };
 }
 
-const columnOf = ({ fields }: ExchangeDefinition, property: string): string =>
-  `t.${escapeIdentifier(fields[property]!.column)}`;
+function columnOf({ fields }: ExchangeDefinition, property: string): string {
+  const { column, relation } = fields[property]!;
+  return relation ? relatedKey(property, relation) : `t.${escapeIdentifier(column)}`;
+}
 
 function exportedColumn(definition: ExchangeDefinition, property: string): string {
   const field = definition.fields[property]!;
@@ -113,7 +116,8 @@ function filterSql(
   parameter: (value: unknown) => string,
 ): string {
   const column = columnOf(definition, field);
-  const { sqlType } = definition.fields[field]!;
+  const { relation } = definition.fields[field]!;
+  const { sqlType } = relation?.key ?? definition.fields[field]!;
   const value = (index: number) => `${parameter(values[index])}::${sqlType}`;
   switch (operator) {
     case 'in':

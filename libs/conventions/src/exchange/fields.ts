@@ -4,6 +4,7 @@ import { validationCode, type ValidationRule } from '@plinth/kernel/problem';
 import { isUnstorable, lengthOf } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import type { FieldValue } from './definition';
+import type { Relation } from './relation';
 
 /** What a cell is not, or which rule it breaks. */
 export class CellFault {
@@ -24,7 +25,7 @@ export const breaksRule = (rule: ValidationRule, message: string): CellFault =>
 export type ExchangeFieldType =
   'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'date' | 'uuid' | 'enum';
 
-interface FieldOptions {
+export interface FieldOptions {
   column: string;
   header: string;
   description?: string;
@@ -53,6 +54,8 @@ export interface ExchangeField extends FieldOptions {
   values?: Record<string, string>;
   /** An empty cell is a value like any other. */
   allowsEmpty?: boolean;
+  /** The column holds the id of a row of another table; files name that row by its key. */
+  relation?: Relation;
   parse(text: string): FieldValue | CellFault;
 }
 

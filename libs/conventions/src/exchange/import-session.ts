@@ -4,6 +4,7 @@ import { inTenantConnection } from '@plinth/runtime/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { rowConverter, type Conversion, type ConvertedRow, type RawRow } from './convert';
 import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
+import { relationResolver } from './relation';
 import { batchWriter, duplicateOf, type ImportMode } from './write-batch';
 
 export type Commit = 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER';
@@ -56,6 +57,7 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     ...definition.key.filter((property) => !start.columns.includes(property)),
   ];
   const convert = rowConverter(definition, columns);
+  const resolveRelations = relationResolver(definition, columns);
   const writer = batchWriter(definition, columns, start.mode, caller.userId);
   const inOwnTransaction = <Result>(work: (connection: PoolClient) => Promise<Result>) =>
     inTenantConnection(pool, caller.tenantId, async (connection) => {
@@ -70,12 +72,15 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     const context: BatchContext = { connection, caller, jobId };
     const faults = [...conversion.faults];
     const unique = await withoutDuplicates(definition, conversion, context, faults, hasUnwrittenKeys);
-    const refused = definition.check ? await definition.check(unique, context) : [];
+    const resolved = await resolveRelations(unique, context);
+    const refused = definition.check ? await definition.check(resolved.rows, context) : [];
     const refusedRows = new Set(refused.map(({ rowNumber }) => rowNumber));
     const accepted =
-      refusedRows.size > 0 ? unique.filter(({ rowNumber }) => !refusedRows.has(rowNumber)) : unique;
+      refusedRows.size > 0
+        ? resolved.rows.filter(({ rowNumber }) => !refusedRows.has(rowNumber))
+        : resolved.rows;
     const written = await writer.write(accepted, context);
-    faults.push(...refused, ...written.faults);
+    faults.push(...resolved.faults, ...refused, ...written.faults);
     const changed = [...written.inserted, ...written.updated];
     if (changed.length > 0 && commit !== 'NEVER') await definition.afterWrite?.(changed, context);
     const failedRows = new Set(faults.map(({ rowNumber }) => rowNumber));

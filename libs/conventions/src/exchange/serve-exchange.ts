@@ -207,6 +207,6 @@ const describe = (definition: ExchangeDefinition) => ({
     readOnly: field.readOnly ?? false,
     aliases: [...(field.aliases ?? [])],
     synonyms: [...(field.synonyms ?? [])],
-    isNavigation: false,
+    isNavigation: field.relation !== undefined,
   })),
 });
