@@ -54,7 +54,8 @@ beforeAll(async () => {
   const role = new URL(database.url).username;
   await admin.query(`
     CREATE TABLE projection (tenant_id uuid, counter text, told int, total bigint, latest int, PRIMARY KEY (tenant_id, counter));
-    GRANT ALL ON projection TO ${role};`);
+    GRANT ALL ON projection TO ${role};
+    CREATE INDEX ON outbox (sequence);`);
   pool = createPool(database.url, silentLog());
   nats = await connect({ servers: infrastructure().natsUrl });
   await build({
@@ -64,7 +65,8 @@ beforeAll(async () => {
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    packages: 'external',
+    // One file starts several times as fast as a tree of packages, and this one starts again and again.
+    external: ['pg-native'],
     logLevel: 'silent',
   });
 });
@@ -133,6 +135,13 @@ const someEvents = (count: number): { tenantId: string; payload: Counted }[] =>
     },
   }));
 
+const tell = (tenantId: string, events: ReturnType<typeof someEvents>): Promise<void> =>
+  plainDatabase(pool).inTenant(tenantId, async (tx) => {
+    for (const { payload } of events.filter((event) => event.tenantId === tenantId)) {
+      await appendToOutbox(tx, { type: counted, tenantId, subject: payload.counter, payload });
+    }
+  });
+
 /** What the projection must be, computed without any messaging. */
 function modelOf(events: ReturnType<typeof someEvents>) {
   const model = new Map<string, { told: number; total: number; latest: number }>();
@@ -158,11 +167,11 @@ async function projection() {
   return Object.fromEntries(entries.sort());
 }
 
-/** Publishes some facts a second time, as a relay does that died before it noted the first. */
-async function duplicateSome(): Promise<void> {
+/** Publishes some of the facts told so far a second time, as a relay does that died before it noted the first. */
+async function duplicateSome(told: number): Promise<void> {
   const { rows } = await admin.query(
-    'SELECT * FROM outbox WHERE published_at IS NOT NULL ORDER BY random() LIMIT $1',
-    [Math.round(BATCH * DUPLICATES)],
+    'SELECT * FROM outbox WHERE sequence = ANY($1::bigint[]) AND published_at IS NOT NULL',
+    [Array.from({ length: Math.round(BATCH * DUPLICATES) }, () => 1 + Math.floor(random() * told))],
   );
   const copies = rows.map((row) =>
     jetstream(nats)
@@ -192,7 +201,6 @@ describe('facts', () => {
     'are applied exactly once, whoever is killed, however they are repeated and shuffled, and when the stream is lost',
     async () => {
       const events = shuffled(someEvents(EVENTS));
-      const db = plainDatabase(pool);
       const processes = [
         keepKilling('relay'),
         keepKilling('relay'),
@@ -202,14 +210,8 @@ describe('facts', () => {
       try {
         for (let start = 0; start < events.length; start += BATCH) {
           const batch = events.slice(start, start + BATCH);
-          for (const tenantId of tenants) {
-            await db.inTenant(tenantId, async (tx) => {
-              for (const { payload } of batch.filter((event) => event.tenantId === tenantId)) {
-                await appendToOutbox(tx, { type: counted, tenantId, subject: payload.counter, payload });
-              }
-            });
-          }
-          await duplicateSome();
+          await Promise.all(tenants.map((tenantId) => tell(tenantId, batch)));
+          await duplicateSome(start + batch.length);
           if (start === Math.floor(events.length / 2 / BATCH) * BATCH) {
             await eventually(async () => (await admin.query('SELECT FROM inbox LIMIT 1')).rowCount, 60_000);
             await (await jetstreamManager(nats)).streams.delete(natsPrefix);
@@ -219,9 +221,9 @@ describe('facts', () => {
         await eventually(
           async () => {
             const { rows } = await admin.query(
-              'SELECT (SELECT count(*) FROM inbox)::int AS applied, (SELECT count(*) FROM dead_letter)::int AS dead',
+              'SELECT (SELECT sum(told) FROM projection)::int AS told, (SELECT count(*) FROM dead_letter)::int AS dead',
             );
-            return rows[0].applied === events.length - poison && rows[0].dead === poison;
+            return rows[0].told >= events.length - poison && rows[0].dead >= poison;
           },
           CONVERGENCE_MILLISECONDS_MAX + EVENTS * 30,
         );

@@ -24,8 +24,10 @@ const ACK_WAIT_NANOSECONDS = 30_000_000_000;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
 /** Facts of one subject are applied in the order of delivery; those of different subjects side by side. */
 const LANES = 4;
-const WAITING_MAX = 64;
-const PREFETCHED_MAX = 100;
+const WAITING_MAX = 128;
+const PREFETCHED_MAX = 200;
+/** Facts of one tenant that wait in one lane share a transaction, up to so many. */
+const TOGETHER_MAX = 16;
 /** Room for what killed replicas had taken and never acknowledged, so that it does not hold up the rest. */
 const UNACKNOWLEDGED_MAX = 10_000;
 /** Longer than any outbox keeps a fact, so that none is taken for new. */
@@ -177,10 +179,21 @@ function answerWhatIsMissing<Tx extends RawStatements>(
   });
 }
 
+/** A fact as it was delivered. */
+interface Delivery {
+  message: JsMsg;
+  event: EventEnvelope;
+}
+
+/** Deliveries that are applied one after the other. */
+interface Lane {
+  deliveries: Delivery[];
+  working?: Promise<void> | undefined;
+}
+
 class Inbox<Tx extends RawStatements> {
   private readonly subscriptions: ReadonlyMap<string, Subscription<Tx>>;
-  private readonly lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
-  private waiting = 0;
+  private readonly lanes = Array.from({ length: LANES }, (): Lane => ({ deliveries: [] }));
   /** How often each fact failed here, by its id. Deliveries say less: they also count while the database is away. */
   private readonly failures = new Map<string, number>();
 
@@ -207,14 +220,12 @@ class Inbox<Tx extends RawStatements> {
         message.term('not a fact');
         continue;
       }
-      const lane = laneOf(event);
-      this.waiting++;
-      this.lanes[lane] = this.lanes[lane]!.then(() => this.take(message, event)).finally(
-        () => void this.waiting--,
-      );
-      if (this.waiting >= WAITING_MAX) await Promise.race(this.lanes);
+      const lane = this.lanes[laneOf(event)]!;
+      lane.deliveries.push({ message, event });
+      lane.working ??= this.workOff(lane);
+      while (this.waiting >= WAITING_MAX) await Promise.race(this.working);
     }
-    await Promise.all(this.lanes);
+    await Promise.all(this.working);
   }
 
   /** The facts this service listens to and has neither applied nor put aside. */
@@ -248,36 +259,79 @@ class Inbox<Tx extends RawStatements> {
     );
   }
 
-  private async take(message: JsMsg, event: EventEnvelope): Promise<void> {
+  private get waiting(): number {
+    return this.lanes.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+  }
+
+  private get working(): Promise<void>[] {
+    return this.lanes.flatMap(({ working }) => working ?? []);
+  }
+
+  /** Applies what waits in one lane, and what comes to it meanwhile. */
+  private async workOff(lane: Lane): Promise<void> {
+    while (lane.deliveries.length > 0) {
+      const together = beginningOfOneTenant(lane.deliveries);
+      await this.take(together);
+      lane.deliveries.splice(0, together.length);
+    }
+    lane.working = undefined;
+  }
+
+  /** Applies facts of one tenant together; where that fails, one by one, so that only the faulty one suffers. */
+  private async take(together: readonly Delivery[]): Promise<void> {
     try {
-      await this.apply(event);
-      this.failures.delete(event.id);
-      message.ack();
+      await this.apply(together.map(({ event }) => event));
+      for (const { message, event } of together) {
+        this.failures.delete(event.id);
+        message.ack();
+      }
     } catch (error) {
-      await this.putBack(message, event, error);
+      if (together.length === 1 || problemOfDatabase(error)) {
+        for (const delivery of together) await this.putBack(delivery, error);
+      } else {
+        for (const delivery of together) await this.take([delivery]);
+      }
     }
   }
 
-  private async apply(event: EventEnvelope): Promise<void> {
-    const entry = this.subscriptions.get(event.name);
-    if (!entry) return;
-    const { noted, afterCommit } = await this.db.inTenant(event.tenantId, async (tx) => {
-      const noted = await tx.$executeRawUnsafe(
-        'INSERT INTO inbox (tenant_id, consumer, event_id) VALUES ($1::uuid, $2, $3::uuid) ON CONFLICT DO NOTHING',
-        event.tenantId,
-        this.consumer,
-        event.id,
-      );
-      if (noted === 0) return { noted };
-      const payload = entry.type.payload.parse(event.payload);
-      return { noted, afterCommit: await entry.handle(tx, { ...event, payload } as EventEnvelope<never>) };
+  private async apply(events: readonly EventEnvelope[]): Promise<void> {
+    const { tenantId } = events[0]!;
+    const afterCommit: AfterCommit[] = [];
+    const noted = await this.db.inTenant(tenantId, async (tx) => {
+      // A transaction that is repeated has done nothing before.
+      afterCommit.length = 0;
+      const noted = await this.note(tx, tenantId, events);
+      const toApply = new Set(noted);
+      // Replicas that take the rows of subjects in the same order never wait for each other in a circle.
+      for (const event of [...events].sort(bySubject)) {
+        if (!toApply.delete(event.id.toLowerCase())) continue;
+        const { type, handle } = this.subscriptions.get(event.name)!;
+        const payload = type.payload.parse(event.payload);
+        const next = await handle(tx, { ...event, payload } as EventEnvelope<never>);
+        if (next) afterCommit.push(next);
+      }
+      return noted;
     });
-    afterCommit?.();
-    if (noted > 0) this.options.onApplied();
+    afterCommit.forEach((act) => act());
+    if (noted.length > 0) this.options.onApplied();
+  }
+
+  /** Notes facts as applied, and answers the ids of those that were not before. */
+  private async note(tx: Tx, tenantId: string, events: readonly EventEnvelope[]): Promise<string[]> {
+    const ids = events.filter(({ name }) => this.subscriptions.has(name)).map(({ id }) => id);
+    const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
+      `INSERT INTO inbox (tenant_id, consumer, event_id)
+       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id ORDER BY id
+       ON CONFLICT DO NOTHING RETURNING event_id::text AS id`,
+      tenantId,
+      this.consumer,
+      ids,
+    );
+    return rows.map(({ id }) => id);
   }
 
   /** Lets a fact come again later, or puts it aside when it failed too often. */
-  private async putBack(message: JsMsg, event: EventEnvelope, error: unknown): Promise<void> {
+  private async putBack({ message, event }: Delivery, error: unknown): Promise<void> {
     const failures = (this.failures.get(event.id) ?? 0) + (problemOfDatabase(error) ? 0 : 1);
     this.failures.set(event.id, failures);
     if (failures >= this.options.deliveriesMax && (await this.bury(event, error, failures))) {
@@ -328,6 +382,16 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
     return undefined;
   }
 }
+
+function beginningOfOneTenant(deliveries: readonly Delivery[]): Delivery[] {
+  const next = deliveries.slice(0, TOGETHER_MAX);
+  const { tenantId } = next[0]!.event;
+  const others = next.findIndex(({ event }) => event.tenantId !== tenantId);
+  return others < 0 ? next : next.slice(0, others);
+}
+
+const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>
+  one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0;
 
 /** The same lane for all facts of one subject of one tenant. */
 function laneOf({ tenantId, subject }: EventEnvelope): number {
