@@ -2,13 +2,6 @@
  * The OpenAPI document of the platform, made from the contracts.
  * Whatever it says is what the pipeline does, because both read the same declarations.
  */
-import {
-  operatorsByType,
-  PAGE_SIZE_DEFAULT,
-  PAGE_SIZE_MAX,
-  SEARCH_LENGTH_MAX,
-  type ListRules,
-} from '@plinth/kernel/list-query';
 import type { ProblemKind, ProblemType } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import {
@@ -19,6 +12,7 @@ import {
   type Endpoints,
   type Success,
 } from './endpoint';
+import { listParameters, parameter } from './openapi-list-parameters';
 import { exampleOf, SchemaCollection, type JsonSchema } from './openapi-schemas';
 
 export interface OpenApiSettings {
@@ -185,17 +179,6 @@ const withoutEmpty = (schema: JsonSchema): JsonSchema =>
     ? { ...schema, minLength: 1 }
     : schema;
 
-function parameter(place: 'path' | 'query', name: string, schema: JsonSchema, isRequired: boolean): Json {
-  const { description, ...rest } = schema;
-  return {
-    name,
-    in: place,
-    required: isRequired,
-    ...(description === undefined ? {} : { description }),
-    schema: rest,
-  };
-}
-
 function queryParameters({ query, list }: Endpoint, schemas: SchemaCollection): Json[] {
   const own = Object.entries(query?.shape ?? {}).map(([name, shape]) => {
     const type = shape as z.ZodType;
@@ -203,89 +186,6 @@ function queryParameters({ query, list }: Endpoint, schemas: SchemaCollection): 
   });
   const named = new Set(own.map(({ name }) => name));
   return [...own, ...(list ? listParameters(list) : []).filter(({ name }) => !named.has(name))];
-}
-
-function listParameters(list: ListRules): Json[] {
-  const optional = (name: string, description: string, schema: JsonSchema, more: Json = {}): Json => ({
-    ...parameter('query', name, { ...schema, description }, false),
-    ...more,
-  });
-  const filters = Object.entries(list.filterable).flatMap(([field, { type }]) =>
-    operatorsByType[type].map((operator) => [`${field}.${operator}`, { type: 'string' }] as const),
-  );
-  const presets = Object.entries(list.presets ?? {});
-  const quick = list.quickFilters ?? [];
-  const deep = { style: 'deepObject', explode: true };
-  const object = (members: readonly (readonly [string, JsonSchema])[]) => ({
-    type: 'object',
-    properties: Object.fromEntries(members),
-    additionalProperties: false,
-  });
-  return [
-    optional('page', 'Number of the page, from 1.', {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100_000,
-      default: 1,
-    }),
-    optional('pageSize', `Items of a page; more than ${PAGE_SIZE_MAX} are taken as ${PAGE_SIZE_MAX}.`, {
-      type: 'integer',
-      minimum: 1,
-      maximum: PAGE_SIZE_MAX,
-      default: PAGE_SIZE_DEFAULT,
-    }),
-    optional('skipTotalCount', 'Leaves `totalCount` out, which is quicker.', {
-      type: 'boolean',
-      default: false,
-    }),
-    ...(list.cursor
-      ? [
-          optional(
-            'cursor',
-            'The `nextCursor` of the page before; empty for the first page. Not together with `page`.',
-            { type: 'string' },
-          ),
-        ]
-      : []),
-    ...(list.sortable.length > 0
-      ? [
-          optional(
-            'sort',
-            `Fields, comma-separated, \`-\` for descending: ${list.sortable.join(', ')}.`,
-            sortSchema(list),
-          ),
-        ]
-      : []),
-    ...(filters.length > 0
-      ? [optional('filter', 'Filters, joined by and: `filter[field.operator]=value`.', object(filters), deep)]
-      : []),
-    ...(presets.length > 0
-      ? [
-          optional(
-            'presets',
-            'Preset values, comma-separated.',
-            object(presets.map(([name, values]) => [name, { type: 'string', examples: [values.join(',')] }])),
-            deep,
-          ),
-        ]
-      : []),
-    ...(quick.length > 0
-      ? [optional('quickFilters', `Named filters, comma-separated: ${quick.join(', ')}.`, { type: 'string' })]
-      : []),
-    ...(list.searchable.length > 0
-      ? [
-          optional('search', `Text to look for in ${list.searchable.join(', ')}.`, {
-            type: 'string',
-            maxLength: SEARCH_LENGTH_MAX,
-          }),
-        ]
-      : []),
-  ];
-}
-
-function sortSchema({ sortable, defaultSort }: ListRules): JsonSchema {
-  const term = `-?(?:${sortable.join('|')})`;
-  return { type: 'string', pattern: `^${term}(?:,${term})*$`, default: defaultSort };
 }
 
 function requestBodyOf({ body, upload, uploadFields, binary }: Endpoint, schemas: SchemaCollection): Json {
@@ -313,7 +213,7 @@ function uploadSchema(fields: z.ZodObject | undefined, schemas: SchemaCollection
   return {
     type: 'object',
     properties: {
-      file: { type: 'string', contentMediaType: 'application/octet-stream' },
+      file: { type: 'string', contentMediaType: 'application/octet-stream', minLength: 1 },
       ...(text['properties'] as object),
     },
     required: ['file', ...((text['required'] as string[] | undefined) ?? [])],

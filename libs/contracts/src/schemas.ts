@@ -27,6 +27,10 @@ export const text = (lengthMax: number, lengthMin = 0) => {
 /** RFC 5646, 4.4.1: no tag that is in use is longer. */
 const CULTURE_LENGTH_MAX = 35;
 
+/** Language, script, region, a variant and private use, which is what people write; extensions are taken as well. */
+const CULTURE_PATTERN =
+  '^(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?$';
+
 /** A well-formed BCP 47 language tag, in its canonical spelling. */
 export const Culture = z
   .string()
@@ -39,8 +43,9 @@ export const Culture = z
   .meta({
     type: 'string',
     maxLength: CULTURE_LENGTH_MAX,
+    pattern: CULTURE_PATTERN,
+    format: 'language-tag',
     description: 'BCP 47 language tag',
-    examples: ['fr-CA'],
   });
 
 /** The canonical spelling of a language tag, or undefined where it is not well-formed. */

@@ -36,11 +36,7 @@ const byRevision = byName.extend({ id: Id });
 const byId = z.object({ id: Id });
 
 /** `?culture=` is the same as no culture. */
-const OptionalCulture = z
-  .literal('')
-  .transform(() => undefined)
-  .or(Culture)
-  .optional();
+const OptionalCulture = Culture.or(z.literal('').transform(() => undefined)).optional();
 const byCulture = z.object({ culture: OptionalCulture });
 
 const PositiveInteger = z
@@ -60,6 +56,11 @@ const StatusInQuery = z
     const message = `must be one of ${Object.keys(TemplateLifecycleStatus).join(', ')}.`;
     context.addIssue({ code: 'custom', message, params: { rule: 'Format' } });
     return z.NEVER;
+  })
+  .meta({
+    type: 'string',
+    enum: Object.entries(TemplateLifecycleStatus).flat().map(String),
+    description: 'The number or the name of a status.',
   })
   .optional();
 
