@@ -5,6 +5,7 @@ import type { Deps } from './compose';
 import { mountExportDefinitions } from './routes/export-definitions';
 import { mountExportJobs } from './routes/export-jobs';
 import { mountExportPresets } from './routes/export-presets';
+import { mountImportFormat } from './routes/import-format';
 import { mountImportResults } from './routes/import-results';
 import { mountImportSteps } from './routes/import-steps';
 import { mountImports } from './routes/imports';
@@ -15,6 +16,7 @@ export const createApp = (deps: Deps): Express =>
     mountExportJobs(api, deps);
     mountExportPresets(api, deps);
     mountImports(api, deps);
+    mountImportFormat(api, deps);
     mountImportSteps(api, deps);
     mountImportResults(api, deps);
   });

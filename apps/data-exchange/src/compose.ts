@@ -1,3 +1,4 @@
+import { createCallerCulture } from '@plinth/conventions/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blob-store';
@@ -33,6 +34,8 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const blobs = openBlobStore(config.BLOB_URL);
   const owners = connectOwners(config.GRPC_SERVICES, config.CALLER_KEYS, log);
   onClose(owners.close);
+  const cultures = createCallerCulture(config, log);
+  onClose(cultures.close);
   const temporal = createTemporal(config);
   onClose(temporal.close);
 
@@ -50,6 +53,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     db,
     blobs,
     owners,
+    cultures,
     temporal,
     imports,
     exports,

@@ -89,17 +89,24 @@ export async function upload(
   exchange: DataExchange,
   caller: Caller,
   content: string | Uint8Array,
-  options: { definitionName?: string; fileName?: string; definitionFirst?: boolean } = {},
+  options: {
+    definitionName?: string;
+    fileName?: string;
+    definitionFirst?: boolean;
+    acceptLanguage?: string;
+  } = {},
 ): Promise<TestResponse> {
   const file = { name: 'file', content, fileName: options.fileName ?? 'articles.csv' };
   const definition = { name: 'definitionName', content: options.definitionName ?? 'Shop.Articles' };
-  return sendForm(exchange, caller, options.definitionFirst ? [definition, file] : [file, definition]);
+  const parts = options.definitionFirst ? [definition, file] : [file, definition];
+  return sendForm(exchange, caller, parts, { 'accept-language': options.acceptLanguage ?? 'en' });
 }
 
 export async function sendForm(
   exchange: DataExchange,
   caller: Caller,
   parts: readonly FormPart[],
+  headers: Record<string, string> = {},
 ): Promise<TestResponse> {
   const form = new FormData();
   for (const { name, content, fileName } of parts) {
@@ -108,7 +115,7 @@ export async function sendForm(
   }
   const encoded = new Response(form);
   return exchange.as(caller).post('/imports', new Uint8Array(await encoded.arrayBuffer()), {
-    headers: { 'content-type': encoded.headers.get('content-type')! },
+    headers: { ...headers, 'content-type': encoded.headers.get('content-type')! },
   });
 }
 

@@ -4,6 +4,7 @@ import { importInWrongState } from './problems';
 /** From which states each step is possible (silences, rows 36 and 68). */
 const statesOf = {
   preview: ['Created', 'Previewed', 'Mapped'],
+  'correct its format': ['Created', 'Previewed', 'Mapped'],
   'confirm mappings': ['Previewed', 'Mapped'],
   'dry-run': ['Mapped'],
   execute: ['Mapped'],

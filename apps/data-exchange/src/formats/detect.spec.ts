@@ -12,8 +12,8 @@ const detect = (bytes: Buffer | string, chunkLength = 7) => {
 
 const formatOf = (bytes: Buffer | string): Partial<CsvFormat> => {
   const detection = detect(bytes);
-  if (detection.found !== 'format') throw new Error(detection.found);
-  return detection.format as CsvFormat;
+  if (detection.found !== 'text') throw new Error(detection.found);
+  return detection.format;
 };
 
 const text = 'name;city\r\nZoë;Besançon\r\nJürgen;Köln\r\n';

@@ -1,6 +1,8 @@
 import Papa from 'papaparse';
+import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import { readEvidence, type CellEvidence } from './cell-evidence';
 import { CsvReader } from './csv-reader';
-import type { CsvFormat, FileFormat, TextEncoding } from './file-format';
+import type { CsvFormat } from './file-format';
 
 const HEAD_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -24,7 +26,10 @@ const foreignSignatures = [
 ].map((hex) => Buffer.from(hex, 'hex'));
 
 export type Detection =
-  { found: 'format'; format: FileFormat } | { found: 'unsupported' } | { found: 'empty' };
+  | { found: 'text'; format: CsvFormat; evidence: CellEvidence }
+  | { found: 'workbook' }
+  | { found: 'unsupported' }
+  | { found: 'empty' };
 
 /**
  * Finds out what a file is while it streams by. The head decides between kinds and encodings; whether the bytes
@@ -46,10 +51,7 @@ export class FormatDetector {
   end(): Detection {
     const { head } = this;
     if (head.length === 0) return { found: 'empty' };
-    if (isZip(head))
-      return looksLikeWorkbook(head)
-        ? { found: 'format', format: { kind: 'xlsx' } }
-        : { found: 'unsupported' };
+    if (isZip(head)) return { found: looksLikeWorkbook(head) ? 'workbook' : 'unsupported' };
     if (!this.text) this.startText();
     const { encoding, isValid } = this.text!.end();
     if (isForeign(head, encoding)) return { found: 'unsupported' };
@@ -143,7 +145,14 @@ function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, is
     endsWithCr,
     hasInvalidBytes: !isValid,
   };
-  return { found: 'format', format };
+  return { found: 'text', format, evidence: evidenceOf(text, format, isWhole) };
+}
+
+/** What the cells below the header say; a record that the end of the head cuts is left out. */
+function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvidence {
+  const reader = new CsvReader(format);
+  const records = reader.push(text);
+  return readEvidence([...records, ...(isWhole ? reader.end() : [])].slice(1).map(({ cells }) => cells));
 }
 
 /** The delimiter of the header if there is only one candidate in it, else the one that papaparse finds most regular. */

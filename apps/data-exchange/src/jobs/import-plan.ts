@@ -3,6 +3,7 @@ import type { Definition } from '../domain/definition';
 import type { FailedRow } from '../domain/failed-row';
 import { inColumnsOfFile } from '../domain/failed-row';
 import type { RowCounts } from '../domain/import-job';
+import type { FileFormat } from '../formats/file-format';
 import type { FileRows } from '../formats/read-csv';
 import { rowBatches, type RowBatch } from '../formats/row-batches';
 import type { Owners } from '../grpc/owners';
@@ -56,12 +57,19 @@ export function sendFile(plan: SendPlan): Promise<SendEnd> {
       columns: mapped.map(({ targetProperty }) => targetProperty!),
       mode: modes[options.mode],
       commit: plan.commit,
+      ...cellFormatOf(job.format),
     },
     batches: rowBatches(file.rows, positions, plan.after),
     onResult: (sent) => plan.onResult(count(sent, columnByProperty)),
     signal: plan.signal,
   });
 }
+
+/** How the owner is to read the cells. */
+const cellFormatOf = (format: FileFormat) => ({
+  ...(format.kind === 'csv' && format.decimalSeparator ? { decimalSeparator: format.decimalSeparator } : {}),
+  ...(format.dateOrder ? { dateOrder: format.dateOrder } : {}),
+});
 
 function count(sent: SentBatch, columnByProperty: ReadonlyMap<string, string>): CountedBatch {
   const { batch, inserted, updated, skipped, failures } = sent;

@@ -14,7 +14,8 @@ export async function openRows(
   const { format } = job;
   try {
     const bytes = await blobs.get(job.blobKey);
-    const file = format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheet);
+    const file =
+      format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheet ?? format.sheet);
     return { ...file, rows: translated(file.rows) };
   } catch (error) {
     throw toProblem(error);

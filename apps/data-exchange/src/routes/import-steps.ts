@@ -36,10 +36,10 @@ export function mountImportSteps(api: Api, { owners, imports, blobs, starter, cl
     return { job, definition };
   };
 
-  api.on(previewImport, async ({ params, caller }) => {
+  api.on(previewImport, async ({ params, query, caller }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'preview');
     const fields = importableFields(definition);
-    const file = await openRows(job, blobs);
+    const file = await openRows(job, blobs, query.sheet);
     const previewRows = await firstRows(file, PREVIEW_ROWS);
     const { headers } = file;
     const saved = await imports.savedMapping(caller.tenantId, definition.name, headerHash(headers));

@@ -3,7 +3,6 @@ import { created, events, noContent } from '@plinth/conventions/reply';
 import {
   cancelImport,
   getImport,
-  getImportFormat,
   listImports,
   uploadImport,
   watchImport,
@@ -14,7 +13,7 @@ import { progressEvents } from '../domain/progress';
 import { receiveUpload } from './receive-upload';
 import { toImportResponse } from './import-response';
 
-type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'blobs' | 'clock'>;
+type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'blobs' | 'clock' | 'cultures'>;
 
 export function mountImports(api: Api, deps: Needs): void {
   const { imports, blobs, clock } = deps;
@@ -35,18 +34,6 @@ export function mountImports(api: Api, deps: Needs): void {
   api.on(getImport, async ({ params, tenantId }) =>
     toImportResponse(await imports.get(tenantId, params.jobId)),
   );
-
-  api.on(getImportFormat, async ({ params, tenantId }) => {
-    const { format } = await imports.get(tenantId, params.jobId);
-    const isText = format.kind === 'csv';
-    return {
-      kind: format.kind,
-      encoding: isText ? format.encoding : null,
-      hasByteOrderMark: isText ? format.hasByteOrderMark : null,
-      delimiter: isText ? format.delimiter : null,
-      sheets: null,
-    };
-  });
 
   api.on(cancelImport, async ({ params, tenantId }) => {
     const { jobId } = params;

@@ -15,12 +15,13 @@ import {
   fileUnsupported,
 } from '../domain/problems';
 import { UnreadableFile } from '../formats/csv-reader';
+import { cellFormatOf } from '../formats/cell-evidence';
 import { isWorkbook } from '../formats/zip-directory';
 import { FormatDetector, type Detection } from '../formats/detect';
 import type { FileFormat } from '../formats/file-format';
 import type { NewImportJob } from '../store/import-store';
 
-type Needs = Pick<Deps, 'config' | 'owners' | 'blobs' | 'clock'>;
+type Needs = Pick<Deps, 'config' | 'owners' | 'blobs' | 'clock' | 'cultures'>;
 
 const FILE_NAME_LENGTH_MAX = 255;
 const FIELD_BYTES_MAX = 10_000;
@@ -41,7 +42,7 @@ export async function receiveUpload(
   caller: Caller,
   deps: Needs,
 ): Promise<NewImportJob> {
-  const { blobs, owners, clock, config } = deps;
+  const { blobs, owners, clock, config, cultures } = deps;
   const id = newId();
   const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
@@ -52,8 +53,8 @@ export async function receiveUpload(
     if (!definition.importable) throw definitionNotImportable(definitionName);
     if (stored.sizeBytes > config.EXCHANGE_UPLOAD_BYTES_MAX)
       throw fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX);
-    const format = requireFormat(detection);
-    if (format.kind === 'xlsx') await requireWorkbook(blobs, blobKey, stored.sizeBytes);
+    const cultureOf = () => cultures.of(caller, request);
+    const format = await formatOf(detection, { blobs, blobKey, sizeBytes: stored.sizeBytes, cultureOf });
     return {
       tenantId: caller.tenantId,
       id,
@@ -74,14 +75,30 @@ export async function receiveUpload(
   }
 }
 
-function requireFormat(detection: Detection): FileFormat {
-  if (detection.found === 'empty') throw invalid({ file: 'NotEmpty' }, 'The file is empty.');
-  if (detection.found === 'unsupported') throw fileUnsupported();
-  return detection.format;
+interface StoredUpload {
+  blobs: Deps['blobs'];
+  blobKey: string;
+  sizeBytes: number;
+  cultureOf(): Promise<string>;
+}
+
+/** How the file is to be read. @throws Problem: it is empty, of no type that can be imported, or nobody should unpack it. */
+async function formatOf(detection: Detection, upload: StoredUpload): Promise<FileFormat> {
+  switch (detection.found) {
+    case 'empty':
+      throw invalid({ file: 'NotEmpty' }, 'The file is empty.');
+    case 'unsupported':
+      throw fileUnsupported();
+    case 'workbook':
+      await requireWorkbook(upload);
+      return { kind: 'xlsx' };
+    case 'text':
+      return { ...detection.format, ...(await cellFormatOf(detection.evidence, upload.cultureOf)) };
+  }
 }
 
 /** @throws Problem: a zip that is no workbook, or one that nobody should unpack. */
-async function requireWorkbook(blobs: Deps['blobs'], blobKey: string, sizeBytes: number): Promise<void> {
+async function requireWorkbook({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<void> {
   try {
     if (!(await isWorkbook(blobs, blobKey, sizeBytes))) throw fileUnsupported();
   } catch (error) {

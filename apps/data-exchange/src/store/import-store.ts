@@ -8,7 +8,7 @@ import { requireState, statesFor, type ImportStep, type RowCounts } from '../dom
 import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
 import type { FileFormat } from '../formats/file-format';
-import type { ImportJob as ImportJobRow, Prisma } from '../generated/client';
+import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { tellImportEnd } from './tell-end';
 
 export interface ImportOptions {
@@ -72,6 +72,13 @@ export interface ImportStore {
     step: ImportStep,
     change: Prisma.ImportJobUpdateManyMutationInput,
   ): Promise<ImportJob>;
+  /** Notes how the file is to be read; `startsOver` where what was previewed and mapped is void then. */
+  correctFormat(
+    tenantId: string,
+    id: string,
+    format: FileFormat,
+    options: { startsOver: boolean },
+  ): Promise<ImportJob>;
   /** Ends a job that does not execute yet; answers whether it did not. */
   cancelBefore(tenantId: string, id: string, at: Date): Promise<boolean>;
   /**
@@ -118,9 +125,29 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     return job;
   };
 
+  const advance: ImportStore['advance'] = async (tenantId, id, step, change) => {
+    const changed = await db.inTenant(tenantId, async (tx) => {
+      const where = { tenantId, id, status: { in: [...statesFor(step)] } };
+      const { count } = await tx.importJob.updateMany({ where, data: change });
+      if (count === 0) return undefined;
+      return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
+    });
+    if (changed) return changed;
+    const job = await get(tenantId, id);
+    requireState(step, job.status);
+    throw new Error('The job changed its state twice in between.');
+  };
+
   return {
     find,
     get,
+    advance,
+
+    correctFormat: (tenantId, id, format, { startsOver }) =>
+      advance(tenantId, id, 'correct its format', {
+        format: format as object,
+        ...(startsOver ? { status: 'Created', headers: Prisma.DbNull, mappings: Prisma.DbNull } : {}),
+      }),
 
     insert: ({ format, ...job }) =>
       db.inTenant(job.tenantId, async (tx) =>
@@ -145,19 +172,6 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         ).map(toJob),
         totalCount: list.wantsTotalCount ? await tx.importJob.count({ where: selection }) : null,
       }));
-    },
-
-    async advance(tenantId, id, step, change) {
-      const changed = await db.inTenant(tenantId, async (tx) => {
-        const where = { tenantId, id, status: { in: [...statesFor(step)] } };
-        const { count } = await tx.importJob.updateMany({ where, data: change });
-        if (count === 0) return undefined;
-        return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
-      });
-      if (changed) return changed;
-      const job = await get(tenantId, id);
-      requireState(step, job.status);
-      throw new Error('The job changed its state twice in between.');
     },
 
     async cancelBefore(tenantId, id, at) {

@@ -5,6 +5,7 @@ import { endpoint, permission } from '../endpoint';
 import { Id } from '../schemas';
 import {
   ConfirmImportMappingsRequest,
+  CorrectImportFormatRequest,
   CreateExportJobRequest,
   DefinitionName,
   ExportDefinitionResponse,
@@ -225,7 +226,8 @@ export const cancelImport = endpoint({
 export const getImportFormat = endpoint({
   method: 'GET',
   path: '/imports/:jobId/format',
-  summary: 'Read what was found out about the file: kind, encoding, delimiter',
+  summary:
+    'Read what was found out about the file: encoding, delimiter, how numbers and dates are written, sheets',
   access: readImports,
   params: byJob,
   success: { status: 200, body: ImportFileFormat },
@@ -234,12 +236,29 @@ export const getImportFormat = endpoint({
   etag: true,
 });
 
+export const correctImportFormat = endpoint({
+  method: 'PUT',
+  path: '/imports/:jobId/format',
+  summary: 'Correct what was found out about the file',
+  description:
+    'Preview and everything after it read the file so. Where its columns are read otherwise than before, the job is ' +
+    '`Created` again. What the file contradicts is 422.',
+  access: executeImports,
+  params: byJob,
+  body: CorrectImportFormatRequest,
+  success: { status: 200, body: ImportFileFormat },
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
+});
+
 export const previewImport = endpoint({
   method: 'POST',
   path: '/imports/:jobId/preview',
   summary: 'Read the first rows, and which columns probably are which properties',
   access: executeImports,
   params: byJob,
+  query: z.object({
+    sheet: z.string().max(100).optional().meta({ description: 'Name of the sheet of a workbook' }),
+  }),
   body: z.looseObject({}).nullish(),
   success: { status: 200, body: ImportPreviewResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
@@ -332,6 +351,7 @@ export const dataExchangeEndpoints = {
   getImport,
   cancelImport,
   getImportFormat,
+  correctImportFormat,
   previewImport,
   confirmImportMappings,
   dryRunImport,

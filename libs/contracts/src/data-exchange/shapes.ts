@@ -242,7 +242,40 @@ export const ImportReportResponse = z
   })
   .meta({ id: 'ImportReportResponse' });
 
-/** What was found out about an uploaded file. */
+/** Encodings of text files; the first four are found by themselves, the others when somebody names them. */
+export const TextEncoding = {
+  Utf8: 'utf-8',
+  Utf16Le: 'utf-16le',
+  Utf16Be: 'utf-16be',
+  Windows1252: 'windows-1252',
+  Windows1250: 'windows-1250',
+  Windows1251: 'windows-1251',
+  Windows1253: 'windows-1253',
+  Windows1254: 'windows-1254',
+  Iso8859Part2: 'iso-8859-2',
+  Iso8859Part15: 'iso-8859-15',
+  Macintosh: 'macintosh',
+  Koi8R: 'koi8-r',
+  ShiftJis: 'shift_jis',
+  Gb18030: 'gb18030',
+  Big5: 'big5',
+  EucKr: 'euc-kr',
+} as const;
+export type TextEncoding = (typeof TextEncoding)[keyof typeof TextEncoding];
+
+/** In which order a file writes day, month and year; ISO 8601 is always read. */
+export const DateOrder = {
+  DayMonthYear: 'DayMonthYear',
+  MonthDayYear: 'MonthDayYear',
+  YearMonthDay: 'YearMonthDay',
+} as const;
+export type DateOrder = (typeof DateOrder)[keyof typeof DateOrder];
+
+/** Who says so: dates of the file that can be read in no other order, the culture of who sent it, or who corrected it. */
+export const DateOrderFrom = { File: 'File', Culture: 'Culture', Caller: 'Caller' } as const;
+export type DateOrderFrom = (typeof DateOrderFrom)[keyof typeof DateOrderFrom];
+
+/** What was found out about an uploaded file, or said by somebody who knew better. */
 export const ImportFileFormat = z
   .object({
     kind: z.enum(['csv', 'xlsx']),
@@ -252,9 +285,36 @@ export const ImportFileFormat = z
       .meta({ examples: ['utf-8', 'utf-16le', 'windows-1252'] }),
     hasByteOrderMark: z.boolean().nullable(),
     delimiter: z.string().nullable(),
-    sheets: z.array(z.string()).nullable(),
+    decimalSeparator: z
+      .string()
+      .nullable()
+      .meta({ description: '`.` or `,`; null for a workbook, whose numbers are typed' }),
+    dateOrder: z.enum(DateOrder).nullable().meta({ description: 'Null where only ISO 8601 is read' }),
+    dateOrderFrom: z.enum(DateOrderFrom).nullable(),
+    sheets: z.array(z.string()).nullable().meta({ description: 'Of a workbook, in their order' }),
+    sheet: z
+      .string()
+      .nullable()
+      .meta({ description: 'The sheet that is read unless a request names another' }),
   })
   .meta({ id: 'ImportFileFormat' });
+
+const SHEET_NAME_LENGTH_MAX = 100;
+
+/** What to read otherwise than it was found; what is left out stays as it is. */
+export const CorrectImportFormatRequest = z
+  .object({
+    encoding: z.enum(TextEncoding).nullish(),
+    delimiter: z
+      .string()
+      .regex(/^[^"\r\n\p{L}\p{N}]$/u)
+      .nullish()
+      .meta({ description: 'One character that is no letter, digit, quote or line end', examples: [';'] }),
+    decimalSeparator: z.enum({ Dot: '.', Comma: ',' }).nullish(),
+    dateOrder: z.enum(DateOrder).nullish(),
+    sheet: z.string().max(SHEET_NAME_LENGTH_MAX).nullish(),
+  })
+  .meta({ id: 'CorrectImportFormatRequest' });
 
 /** One step of a running job, as told by server-sent events. */
 export const ExchangeProgress = z

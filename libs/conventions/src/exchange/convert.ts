@@ -2,6 +2,8 @@ import { validationCode } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
 import { CellFault, type ExchangeField } from './fields';
 import type { ExchangeDefinition, FieldValue, ImportRow, RowFault } from './definition';
+import { toPlainCell, type CellFormat } from './local-cells';
+import { inEnglish, rowText, type RowText } from './row-texts';
 
 /** The column by which an export marks rows and an import finds them again. */
 export const ID_PROPERTY = 'id';
@@ -40,8 +42,15 @@ export const keyText = (values: readonly (FieldValue | Date)[]): string =>
   );
 
 /** Makes a function that turns the cells of a batch into typed rows, and says everything that is wrong with the others. */
-export function rowConverter(definition: ExchangeDefinition, columns: readonly string[]) {
-  const fields = columns.map((property) => definition.fields[property]);
+export function rowConverter(
+  definition: ExchangeDefinition,
+  columns: readonly string[],
+  format: CellFormat = {},
+) {
+  const fields = columns.map((property) => {
+    const field = definition.fields[property];
+    return field && readAs(field, format);
+  });
   const idAt = columns.indexOf(ID_PROPERTY);
 
   const convertRow = (raw: RawRow, result: Conversion): void => {
@@ -55,15 +64,9 @@ export function rowConverter(definition: ExchangeDefinition, columns: readonly s
       const text = (raw[index + 1] as string | undefined) ?? '';
       const value = readCell(field, text);
       if (value instanceof CellFault) {
-        const { kind, code } = value;
-        faults.push({
-          rowNumber,
-          kind,
-          column: property,
-          value: shownValue(text),
-          code,
-          message: `${field.header} ${value.message}.`,
-        });
+        const { kind, code, says } = value;
+        const fault = { rowNumber, kind, column: property, value: shownValue(text), code };
+        faults.push({ ...fault, ...spoken(says, field.header) });
       } else values[property] = value;
     }
     const id = idAt < 0 ? null : readId((raw[idAt + 1] as string | undefined) ?? '', rowNumber, faults);
@@ -92,7 +95,27 @@ function readCell(field: ExchangeField, text: string): FieldValue | CellFault {
   return field.required ? missing : null;
 }
 
-const missing = new CellFault('Validation', validationCode('NotEmpty'), 'must not be empty');
+const missing = new CellFault('Validation', validationCode('NotEmpty'), rowText('notEmpty'));
+
+/** The field as it reads the cells of a file that writes numbers and dates in its own way. */
+function readAs(field: ExchangeField, format: CellFormat): ExchangeField {
+  const toPlain = toPlainCell(field.type, format);
+  if (!toPlain) return field;
+  const parse = (text: string) => {
+    const plain = toPlain(text);
+    return plain instanceof CellFault ? plain : field.parse(plain);
+  };
+  return { ...field, parse };
+}
+
+const spoken = (says: RowText | string, header: string): Pick<RowFault, 'message' | 'text'> =>
+  typeof says === 'string' ? { message: `${header} ${says}.` } : said(says, header);
+
+/** A text as a fault carries it: in English, and so that it can be said in other cultures. */
+export const said = (text: RowText, column = ''): Required<Pick<RowFault, 'message' | 'text'>> => ({
+  message: inEnglish(text, column),
+  text,
+});
 
 function readId(text: string, rowNumber: number, faults: RowFault[]): string | null {
   const id = text.trim();
@@ -104,7 +127,7 @@ function readId(text: string, rowNumber: number, faults: RowFault[]): string | n
     column: ID_PROPERTY,
     value: shownValue(text),
     code: 'Service:Identity:Id',
-    message: 'Id must be the id of a row as an export wrote it, or empty.',
+    ...said(rowText('id'), 'Id'),
   });
   return null;
 }

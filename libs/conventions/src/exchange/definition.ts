@@ -3,6 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { FieldRule, ListRules } from '@plinth/kernel/list-query';
 import type { PoolClient } from 'pg';
 import type { ExchangeField } from './fields';
+import type { RowText } from './row-texts';
 
 /** A value of a row as the database takes it from JSON. */
 export type FieldValue = string | number | boolean | null;
@@ -23,6 +24,8 @@ export interface RowFault {
   value: string | null;
   code: string;
   message: string;
+  /** The message as a text that data exchange has in other cultures too. */
+  text?: RowText;
 }
 
 /** What a hook of a definition may use: the batch's own transaction, and on whose behalf it runs. */

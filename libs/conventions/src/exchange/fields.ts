@@ -5,22 +5,23 @@ import { isUnstorable, lengthOf } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import type { FieldValue } from './definition';
 import type { Relation } from './relation';
+import { rowText, type RowText } from './row-texts';
 
 /** What a cell is not, or which rule it breaks. */
 export class CellFault {
   constructor(
     readonly kind: 'Conversion' | 'Validation',
     readonly code: string,
-    /** Goes on after the name of the column: `must be a whole number`. */
-    readonly message: string,
+    /** A text that every culture has, or English that goes on after the name of the column: `must be round`. */
+    readonly says: RowText | string,
   ) {}
 }
 
-export const notOfType = (type: string, message: string): CellFault =>
-  new CellFault('Conversion', `Service:Conversion:${type}`, message);
+export const notOfType = (type: string, says: RowText | string): CellFault =>
+  new CellFault('Conversion', `Service:Conversion:${type}`, says);
 
-export const breaksRule = (rule: ValidationRule, message: string): CellFault =>
-  new CellFault('Validation', validationCode(rule), message);
+export const breaksRule = (rule: ValidationRule, says: RowText | string): CellFault =>
+  new CellFault('Validation', validationCode(rule), says);
 
 export type ExchangeFieldType =
   'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'date' | 'uuid' | 'enum';
@@ -75,11 +76,11 @@ export function textField({ lengthMax, normalize, refine, ...options }: TextOpti
     filterType: 'string',
     sqlType: 'text',
     parse(text) {
-      if (isUnstorable(text)) return notOfType('Text', 'holds characters that cannot be stored');
+      if (isUnstorable(text)) return notOfType('Text', rowText('text'));
       const value = normalize ? text.normalize('NFC') : text;
       // Code points are counted only where the number of code units leaves a doubt.
       if (value.length > lengthMax && lengthOf(value) > lengthMax) {
-        return breaksRule('MaximumLength', `must have at most ${lengthMax} characters`);
+        return breaksRule('MaximumLength', rowText('maximumLength', lengthMax));
       }
       return refine ? refine(value) : value;
     },
@@ -95,7 +96,7 @@ export function integerField(options: FieldOptions & { min?: number; max?: numbe
     parse: (text) =>
       /^[+-]?\d{1,15}$/.test(text.trim())
         ? inRange(Number(text), options)
-        : notOfType('Integer', 'must be a whole number'),
+        : notOfType('Integer', rowText('integer')),
   };
 }
 
@@ -108,7 +109,7 @@ export function numberField(options: FieldOptions & { min?: number; max?: number
     parse(text) {
       const trimmed = text.trim();
       if (!/^[+-]?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})([eE][+-]?\d{1,2})?$/.test(trimmed))
-        return notOfType('Number', 'must be a number');
+        return notOfType('Number', rowText('number'));
       const faulty = inRange(Number(trimmed), options);
       // The text goes to the database as it is: a double would lose digits.
       return faulty instanceof CellFault ? faulty : trimmed;
@@ -117,14 +118,18 @@ export function numberField(options: FieldOptions & { min?: number; max?: number
 }
 
 function inRange(value: number, { min, max }: { min?: number; max?: number }): number | CellFault {
-  if (min !== undefined && value < min) return breaksRule('Range', `must be at least ${min}`);
-  if (max !== undefined && value > max) return breaksRule('Range', `must be at most ${max}`);
+  if (min !== undefined && value < min) return breaksRule('Range', rowText('atLeast', min));
+  if (max !== undefined && value > max) return breaksRule('Range', rowText('atMost', max));
   return value;
 }
 
 const truths = new Map<string, boolean>([
-  ...['true', 'yes', 'y', '1', 'oui', 'vrai', 'ja', 'wahr'].map((word) => [word, true] as const),
-  ...['false', 'no', 'n', '0', 'non', 'faux', 'nein', 'falsch'].map((word) => [word, false] as const),
+  ...['true', 'yes', 'y', '1', 'oui', 'vrai', 'ja', 'wahr', 'sí', 'si', 'verdadero'].map(
+    (word) => [word, true] as const,
+  ),
+  ...['false', 'no', 'n', '0', 'non', 'faux', 'nein', 'falsch', 'falso'].map(
+    (word) => [word, false] as const,
+  ),
 ]);
 
 export const booleanField = (options: FieldOptions): ExchangeField => ({
@@ -132,7 +137,7 @@ export const booleanField = (options: FieldOptions): ExchangeField => ({
   type: 'boolean',
   filterType: 'boolean',
   sqlType: 'boolean',
-  parse: (text) => truths.get(text.trim().toLowerCase()) ?? notOfType('Boolean', 'must be true or false'),
+  parse: (text) => truths.get(text.trim().toLowerCase()) ?? notOfType('Boolean', rowText('boolean')),
 });
 
 export const timestampField = (options: FieldOptions): ExchangeField => ({
@@ -142,7 +147,7 @@ export const timestampField = (options: FieldOptions): ExchangeField => ({
   sqlType: 'timestamptz',
   parse: (text) =>
     parseTimestamp(text.trim().replace(' ', 'T'))?.toISOString() ??
-    notOfType('Timestamp', 'must be a date and time such as 2026-11-21T10:00:00Z'),
+    notOfType('Timestamp', rowText('timestamp', '2026-11-21T10:00:00Z')),
 });
 
 export const dateField = (options: FieldOptions): ExchangeField => ({
@@ -155,7 +160,7 @@ export const dateField = (options: FieldOptions): ExchangeField => ({
     const date = /^\d{4}-\d\d-\d\d$/.test(text.trim()) ? parseTimestamp(text.trim()) : undefined;
     return date?.toISOString().slice(0, 10) === text.trim()
       ? text.trim()
-      : notOfType('Date', 'must be a date such as 2026-11-21');
+      : notOfType('Date', rowText('date', '2026-11-21'));
   },
 });
 
@@ -164,7 +169,7 @@ export const uuidField = (options: FieldOptions): ExchangeField => ({
   type: 'uuid',
   filterType: 'uuid',
   sqlType: 'uuid',
-  parse: (text) => (isUuid(text.trim()) ? text.trim().toLowerCase() : notOfType('Uuid', 'must be a UUID')),
+  parse: (text) => (isUuid(text.trim()) ? text.trim().toLowerCase() : notOfType('Uuid', rowText('uuid'))),
 });
 
 export function enumField(options: FieldOptions & { values: Record<string, string> }): ExchangeField {
@@ -181,6 +186,6 @@ export function enumField(options: FieldOptions & { values: Record<string, strin
     sqlType: 'text',
     parse: (text) =>
       byName.get(text.trim().toLowerCase()) ??
-      breaksRule('Enum', `must be one of ${Object.keys(options.values).join(', ')}`),
+      breaksRule('Enum', rowText('enum', Object.keys(options.values).join(', '))),
   };
 }

@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 import { rowConverter, type Conversion, type ConvertedRow, type RawRow } from './convert';
 import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
 import { relationResolver } from './relation';
+import type { CellFormat } from './local-cells';
 import { batchWriter, duplicateOf, type ImportMode } from './write-batch';
 
 export type Commit = 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER';
@@ -16,6 +17,7 @@ export interface ImportStart {
   mode: ImportMode;
   commit: Commit;
   caller: Caller;
+  format?: CellFormat;
 }
 
 /** What became of one batch; kept with it, so that a repeated batch is answered the same. */
@@ -56,7 +58,7 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     ...start.columns,
     ...definition.key.filter((property) => !start.columns.includes(property)),
   ];
-  const convert = rowConverter(definition, columns);
+  const convert = rowConverter(definition, columns, start.format);
   const resolveRelations = relationResolver(definition, columns);
   const writer = batchWriter(definition, columns, start.mode, caller.userId);
   const inOwnTransaction = <Result>(work: (connection: PoolClient) => Promise<Result>) =>

@@ -20,7 +20,15 @@ interface ExportRequest {
 }
 
 interface ImportRequest {
-  start?: { definition: string; jobId: string; columns: string[]; mode: ImportMode; commit: Commit } | null;
+  start?: {
+    definition: string;
+    jobId: string;
+    columns: string[];
+    mode: ImportMode;
+    commit: Commit;
+    decimalSeparator: string;
+    dateOrder: string;
+  } | null;
   batch?: { number: number; rows: Buffer } | null;
   end?: object | null;
 }
@@ -92,6 +100,7 @@ export function serveExchange(
       const session = await openImportSession(pool, {
         ...start,
         jobId: requireJobId(start.jobId),
+        format: start,
         definition,
         caller,
       });
@@ -150,9 +159,9 @@ const resultOf = (number: number, outcome: Awaited<ReturnType<ImportSession['app
 /** One entry for each row that failed, with everything that is wrong with it. */
 function groupByRow(faults: readonly RowFault[]) {
   const rows = new Map<number, { rowNumber: number; kind: RowFault['kind']; details: object[] }>();
-  for (const { rowNumber, kind, column, value, code, message } of faults) {
+  for (const { rowNumber, kind, ...detail } of faults) {
     const row = rows.get(rowNumber) ?? { rowNumber, kind, details: [] };
-    row.details.push({ column, value, code, message });
+    row.details.push(detail);
     rows.set(rowNumber, row);
   }
   return [...rows.values()].sort((left, right) => left.rowNumber - right.rowNumber);

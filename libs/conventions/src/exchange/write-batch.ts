@@ -1,8 +1,9 @@
 import { newId } from '@plinth/kernel/uuid';
 import { escapeIdentifier, escapeLiteral, type PoolClient } from 'pg';
 import type { ConvertedRow } from './convert';
-import { keyText, shownValue } from './convert';
+import { keyText, said, shownValue } from './convert';
 import type { BatchContext, ExchangeDefinition, FieldValue, RowFault, SystemValue } from './definition';
+import { rowText, type RowText } from './row-texts';
 
 export type ImportMode = 'UPSERT' | 'INSERT' | 'UPDATE';
 
@@ -273,7 +274,7 @@ const rowFault = (
   row: ConvertedRow,
   kind: RowFault['kind'],
   code: string,
-  message: string,
+  text: RowText,
   column: string | null = null,
   value: string | null = null,
 ): RowFault => ({
@@ -282,36 +283,23 @@ const rowFault = (
   column,
   value: value === null ? null : shownValue(value),
   code: `Service:${kind}:${code}`,
-  message,
+  ...said(text),
 });
 
 export function duplicateOf({ key, fields }: ExchangeDefinition, row: ConvertedRow, first: number): RowFault {
   const names = key.map((property) => fields[property]!.header).join(', ');
   const value = key.map((property) => String(row.values[property] ?? '')).join(', ');
-  return rowFault(
-    row,
-    'Identity',
-    'DuplicateKey',
-    `Row ${first} of this file has the same ${names}.`,
-    key[0]!,
-    value,
-  );
+  const text = rowText('duplicateKey', first, names);
+  return rowFault(row, 'Identity', 'DuplicateKey', text, key[0]!, value);
 }
 
 const unknownId = (row: ConvertedRow): RowFault =>
-  rowFault(row, 'Identity', 'UnknownId', `There is no row with this Id.`, 'id', row.id);
+  rowFault(row, 'Identity', 'UnknownId', rowText('unknownId'), 'id', row.id);
 
 /** What a constraint of the database has against a row, without its words. */
 function refusedBy(error: Error, row: ConvertedRow): RowFault {
   const { code } = error as Error & { code?: string };
-  if (code === '23505')
-    return rowFault(
-      row,
-      'Persistence',
-      'Unique',
-      'Another row has this value already, where each may have it once.',
-    );
-  if (code === '23503')
-    return rowFault(row, 'Persistence', 'Reference', 'It refers to something that does not exist.');
-  return rowFault(row, 'Persistence', 'Constraint', 'The database does not accept this row.');
+  if (code === '23505') return rowFault(row, 'Persistence', 'Unique', rowText('unique'));
+  if (code === '23503') return rowFault(row, 'Persistence', 'Reference', rowText('reference'));
+  return rowFault(row, 'Persistence', 'Constraint', rowText('constraint'));
 }

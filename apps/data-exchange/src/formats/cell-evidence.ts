@@ -1,0 +1,116 @@
+import type { DateOrder } from '@plinth/contracts/data-exchange/shapes';
+import type { DateFormat } from './file-format';
+
+/** What the cells of a sample say about how a file writes numbers and dates. */
+export interface CellEvidence {
+  /** Cells that are a number with this separator only. */
+  comma: number;
+  dot: number;
+  /** `1,234` may be either. */
+  unsureComma: number;
+  dates: Record<DateOrder, number>;
+  /** `03/04/2026` may be either. */
+  unsureDates: number;
+}
+
+const GROUPED_BY_DOTS = /^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d{1,3}(\.\d{3}){2,}$/;
+const GROUPED_BY_COMMAS = /^[+-]?\d{1,3}(,\d{3})+\.\d+$|^[+-]?\d{1,3}(,\d{3}){2,}$/;
+const GROUPED_BY_SPACES = /^[+-]?\d{1,3}([\s'’]\d{3})+,\d+$/;
+const DECIMAL = /^[+-]?(\d+)([.,])(\d+)$/;
+const DATE = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?![\d.])/;
+const YEAR_FIRST = /^\d{4}([./])\d{1,2}\1\d{1,2}(?!\d)/;
+
+export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence {
+  const evidence: CellEvidence = {
+    comma: 0,
+    dot: 0,
+    unsureComma: 0,
+    dates: { DayMonthYear: 0, MonthDayYear: 0, YearMonthDay: 0 },
+    unsureDates: 0,
+  };
+  for (const row of rows) for (const cell of row) note(cell.trim(), evidence);
+  return evidence;
+}
+
+function note(cell: string, evidence: CellEvidence): void {
+  // Longer than any number or date with a time; most cells end here or at the first test.
+  if (cell.length > 40 || !/^[+-]?\d/.test(cell)) return;
+  if (GROUPED_BY_DOTS.test(cell) || GROUPED_BY_SPACES.test(cell)) evidence.comma++;
+  else if (GROUPED_BY_COMMAS.test(cell)) evidence.dot++;
+  else if (DECIMAL.test(cell)) noteDecimal(cell, evidence);
+  else if (YEAR_FIRST.test(cell)) evidence.dates.YearMonthDay++;
+  else noteDate(cell, evidence);
+}
+
+function noteDecimal(cell: string, evidence: CellEvidence): void {
+  const [, whole, separator, fraction] = DECIMAL.exec(cell)!;
+  const mayBeGrouped = fraction!.length === 3 && whole!.length <= 3 && whole !== '0';
+  if (separator === ',') evidence[mayBeGrouped ? 'unsureComma' : 'comma']++;
+  else if (!mayBeGrouped) evidence.dot++;
+}
+
+function noteDate(cell: string, evidence: CellEvidence): void {
+  const [, first, separator, second] = DATE.exec(cell) ?? [];
+  if (first === undefined) return;
+  const isDayFirst = separator === '.' || Number(first) > 12;
+  const isMonthFirst = Number(second) > 12;
+  if (isDayFirst && isMonthFirst) return;
+  if (isDayFirst) evidence.dates.DayMonthYear++;
+  else if (isMonthFirst) evidence.dates.MonthDayYear++;
+  else evidence.unsureDates++;
+}
+
+/** The separator that the cells show; `culture` where they leave it open. */
+function decimalSeparatorOf({ comma, dot, unsureComma }: CellEvidence): '.' | ',' | 'culture' {
+  if (comma > 0 || dot > 0) return comma > dot ? ',' : '.';
+  return unsureComma > 0 ? 'culture' : '.';
+}
+
+/** The order that the dates show; `culture` where they leave it open, undefined where there are none. */
+function dateOrderOf({ dates, unsureDates }: CellEvidence): DateOrder | 'culture' | undefined {
+  const shown = (Object.entries(dates) as [DateOrder, number][]).filter(([, count]) => count > 0);
+  if (shown.length > 0) return shown.sort(([, left], [, right]) => right - left)[0]![0];
+  return unsureDates > 0 ? 'culture' : undefined;
+}
+
+/** Whether the sample has dates and none of them can be read in this order. */
+export function contradictsDates({ dates, unsureDates }: CellEvidence, order: DateOrder): boolean {
+  const readable = dates[order] + dates.YearMonthDay + (order === 'YearMonthDay' ? 0 : unsureDates);
+  return readable === 0 && dates.DayMonthYear + dates.MonthDayYear + unsureDates > 0;
+}
+
+/** Whether the sample has decimals and none of them can be read with this separator. */
+export const contradictsSeparator = (
+  { comma, dot, unsureComma }: CellEvidence,
+  separator: '.' | ',',
+): boolean => (separator === ',' ? dot > 0 && comma + unsureComma === 0 : comma > 0 && dot === 0);
+
+/** How people of a culture write: the separator of their decimals and the order of their dates. */
+function customsOf(culture: string): { decimalSeparator: '.' | ','; dateOrder: DateOrder } {
+  const number = new Intl.NumberFormat(culture).formatToParts(1.5);
+  const parts = new Intl.DateTimeFormat(culture, { calendar: 'gregory' })
+    .formatToParts(0)
+    .map(({ type }) => type)
+    .filter((type) => ['day', 'month', 'year'].includes(type));
+  const order = { day: 'DayMonthYear', month: 'MonthDayYear', year: 'YearMonthDay' } as const;
+  return {
+    decimalSeparator: number.some(({ type, value }) => type === 'decimal' && value === ',') ? ',' : '.',
+    dateOrder: order[parts[0] as keyof typeof order] ?? 'DayMonthYear',
+  };
+}
+
+/** How a file writes its cells: as they show, and where they leave it open as people of a culture write. */
+export async function cellFormatOf(
+  evidence: CellEvidence,
+  cultureOf: () => Promise<string>,
+): Promise<{ decimalSeparator: '.' | ',' } & DateFormat> {
+  const separator = decimalSeparatorOf(evidence);
+  const order = dateOrderOf(evidence);
+  const isOpen = separator === 'culture' || order === 'culture';
+  const customs = isOpen ? customsOf(await cultureOf()) : undefined;
+  const decimalSeparator = separator === 'culture' ? customs!.decimalSeparator : separator;
+  if (order === undefined) return { decimalSeparator };
+  if (order === 'culture')
+    return { decimalSeparator, dateOrder: customs!.dateOrder, dateOrderFrom: 'Culture' };
+  return { decimalSeparator, dateOrder: order, dateOrderFrom: 'File' };
+}

@@ -1,0 +1,139 @@
+import type { Readable } from 'node:stream';
+import type { DateOrder, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import { invalid } from '@plinth/kernel/problem';
+import {
+  cellFormatOf,
+  contradictsDates,
+  contradictsSeparator,
+  readEvidence,
+  type CellEvidence,
+} from './cell-evidence';
+import type { CsvFormat, DateFormat, FileFormat, XlsxFormat } from './file-format';
+import { readCsv } from './read-csv';
+
+/** What somebody says of a file who knows it better; what is absent stays as it is. */
+export interface FormatCorrection {
+  encoding?: TextEncoding | undefined;
+  delimiter?: string | undefined;
+  decimalSeparator?: '.' | ',' | undefined;
+  dateOrder?: DateOrder | undefined;
+  sheet?: string | undefined;
+}
+
+const SAMPLE_ROWS = 1_000;
+
+/** What a correction is checked against. */
+export interface CorrectionContext {
+  open(): Promise<Readable>;
+  cultureOf(): Promise<string>;
+}
+
+/** The corrected format. @throws Problem `invalid`: the file contradicts it. */
+export const correctFormat = async (
+  format: FileFormat,
+  correction: FormatCorrection,
+  context: CorrectionContext,
+): Promise<FileFormat> =>
+  format.kind === 'csv' ? correctText(format, correction, context) : correctWorkbook(format, correction);
+
+/** Whether columns, and not only cells, are read otherwise. */
+export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolean =>
+  before.kind === 'csv' && after.kind === 'csv'
+    ? before.encoding !== after.encoding || before.delimiter !== after.delimiter
+    : (before as XlsxFormat).sheet !== (after as XlsxFormat).sheet;
+
+function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): XlsxFormat {
+  const { sheet, dateOrder } = correction;
+  for (const property of ['encoding', 'delimiter', 'decimalSeparator'] as const) {
+    if (correction[property] !== undefined)
+      throw invalid({ [property]: 'Format' }, `A workbook has no ${property}: its cells are typed.`);
+  }
+  if (sheet !== undefined && !format.sheets?.includes(sheet))
+    throw invalid({ sheet: 'Enum' }, `The workbook has no sheet "${sheet}".`);
+  return { ...format, ...(sheet === undefined ? {} : { sheet }), ...saidDates(dateOrder) };
+}
+
+async function correctText(
+  format: CsvFormat,
+  { encoding, delimiter, decimalSeparator, dateOrder, sheet }: FormatCorrection,
+  { open, cultureOf }: CorrectionContext,
+): Promise<CsvFormat> {
+  if (sheet !== undefined) throw invalid({ sheet: 'Format' }, 'Text files have no sheets.');
+  const corrected: CsvFormat = { ...format, ...(delimiter === undefined ? {} : { delimiter }) };
+  if (encoding !== undefined && encoding !== format.encoding) {
+    await requireEncoding(format, encoding, open);
+    Object.assign(corrected, { encoding, hasInvalidBytes: false });
+  }
+  const evidence = await sample(corrected, format, open);
+  requireEvidence(evidence, decimalSeparator, dateOrder);
+  // Of cells that were cut wrongly nothing is known; what somebody said stays.
+  const found = readsOtherColumns(format, corrected) ? await cellFormatOf(evidence, cultureOf) : {};
+  return {
+    ...corrected,
+    ...found,
+    ...(format.dateOrderFrom === 'Caller' ? saidDates(format.dateOrder) : {}),
+    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+    ...saidDates(dateOrder),
+  };
+}
+
+const saidDates = (dateOrder: DateOrder | undefined): DateFormat =>
+  dateOrder === undefined ? {} : { dateOrder, dateOrderFrom: 'Caller' };
+
+/** Every byte must be a character of the encoding; the whole file is looked at, because one may stand in the last line. */
+async function requireEncoding(
+  { hasByteOrderMark, encoding: found }: CsvFormat,
+  encoding: TextEncoding,
+  open: () => Promise<Readable>,
+): Promise<void> {
+  if (hasByteOrderMark)
+    throw invalid({ encoding: 'Format' }, `The file begins with the byte order mark of ${found}.`);
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const bytes = await open();
+  try {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) decoder.decode(chunk, { stream: true });
+    decoder.decode();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    throw invalid({ encoding: 'Format' }, `Some bytes of the file are no characters of ${encoding}.`);
+  } finally {
+    bytes.destroy();
+  }
+}
+
+/** The cells of the first rows as they are read now. @throws Problem `invalid`: the delimiter is not in the header. */
+async function sample(
+  corrected: CsvFormat,
+  { delimiter }: CsvFormat,
+  open: () => Promise<Readable>,
+): Promise<CellEvidence> {
+  const { headers, rows } = await readCsv(await open(), corrected);
+  const cells: string[][] = [];
+  for await (const piece of rows) {
+    cells.push(...piece.slice(0, SAMPLE_ROWS - cells.length).map((row) => row.cells));
+    if (cells.length >= SAMPLE_ROWS) break;
+  }
+  if (corrected.delimiter !== delimiter && headers.length < 2)
+    throw invalid(
+      { delimiter: 'Format' },
+      `The header has no ${JSON.stringify(corrected.delimiter)} between columns.`,
+    );
+  return readEvidence(cells);
+}
+
+function requireEvidence(
+  evidence: CellEvidence,
+  decimalSeparator: '.' | ',' | undefined,
+  dateOrder: DateOrder | undefined,
+): void {
+  if (decimalSeparator !== undefined && contradictsSeparator(evidence, decimalSeparator))
+    throw invalid(
+      { decimalSeparator: 'Format' },
+      `No number of the first ${SAMPLE_ROWS} rows has decimals behind "${decimalSeparator}".`,
+    );
+  if (dateOrder !== undefined && contradictsDates(evidence, dateOrder))
+    throw invalid(
+      { dateOrder: 'Format' },
+      `No date of the first ${SAMPLE_ROWS} rows can be read in the order ${dateOrder}.`,
+    );
+}

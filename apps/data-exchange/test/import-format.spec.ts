@@ -1,0 +1,179 @@
+import iconv from 'iconv-lite';
+import type { Caller } from '@plinth/kernel/caller';
+import { aCaller } from '@plinth/testing/http';
+import {
+  importFile,
+  mappedImport,
+  reportOf,
+  startDataExchange,
+  upload,
+  type DataExchange,
+} from './start-data-exchange';
+
+describe('the format of an import', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  const uploaded = async (caller: Caller, content: string | Uint8Array): Promise<string> =>
+    (await upload(exchange, caller, content)).body.id;
+
+  const correct = (caller: Caller, jobId: string, correction: object) =>
+    exchange.as(caller).put(`/imports/${jobId}/format`, correction);
+
+  it('is found where numbers have a comma and dates a day before the month', async () => {
+    const caller = aCaller();
+    const content =
+      'code;title;price;since;seen at\nA;a;1.234,5;03.04.2026;03.04.2026 09:30\nB;b;7;2026-11-21;\n';
+    const { jobId, report } = await importFile(exchange, caller, content);
+
+    expect((await exchange.as(caller).get(`/imports/${jobId}/format`)).body).toEqual({
+      kind: 'csv',
+      encoding: 'utf-8',
+      hasByteOrderMark: false,
+      delimiter: ';',
+      decimalSeparator: ',',
+      dateOrder: 'DayMonthYear',
+      dateOrderFrom: 'File',
+      sheets: null,
+      sheet: null,
+    });
+    expect(report).toMatchObject({ insertedRows: 2, failedRows: 0 });
+    expect(await shown(caller)).toMatchObject([
+      { price: '1234.5', since: '2026-04-03', seen_at: new Date('2026-04-03T09:30:00Z') },
+      { price: '7', since: '2026-11-21' },
+    ]);
+  });
+
+  it.each([
+    ['code,title,since\nA,a,04/13/2026\nB,b,01/02/2026\n', 'MonthDayYear', 'File'],
+    ['code,title,since\nA,a,13/04/2026\nB,b,01/02/2026\n', 'DayMonthYear', 'File'],
+    ['code,title,since\nA,a,2026/04/13\n', 'YearMonthDay', 'File'],
+    ['code,title,since\nA,a,2026-04-13\n', null, null],
+  ])('of dates is what they show: %j', async (content, dateOrder, dateOrderFrom) => {
+    const caller = aCaller();
+    const { body } = await exchange.as(caller).get(`/imports/${await uploaded(caller, content)}/format`);
+
+    expect(body).toMatchObject({ dateOrder, dateOrderFrom, decimalSeparator: '.' });
+  });
+
+  it.each([
+    ['en-US', 'MonthDayYear', '.'],
+    ['fr-CA,fr;q=0.9', 'YearMonthDay', ','],
+    ['de', 'DayMonthYear', ','],
+  ])('that the cells leave open is that of the culture %s', async (language, dateOrder, decimalSeparator) => {
+    const caller = aCaller();
+    const content = 'code;title;price;since\nA;a;1,234;03/04/2026\n';
+    const { body: job } = await upload(exchange, caller, content, { acceptLanguage: language });
+
+    expect((await exchange.as(caller).get(`/imports/${job.id}/format`)).body).toMatchObject({
+      dateOrder,
+      dateOrderFrom: 'Culture',
+      decimalSeparator,
+    });
+  });
+
+  it('can be corrected, and everything after follows it', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = iconv.encode(
+      'code,title|price|since\nA,1|1,500|01/02/2026\nB,2|x|02/01/2026\n',
+      'windows-1250',
+    );
+    const jobId = await uploaded(caller, content);
+    await http.post(`/imports/${jobId}/preview`);
+    const corrected = await correct(caller, jobId, {
+      delimiter: '|',
+      encoding: 'windows-1250',
+      decimalSeparator: ',',
+      dateOrder: 'DayMonthYear',
+    });
+
+    expect(corrected.status).toBe(200);
+    expect(corrected.body).toMatchObject({
+      delimiter: '|',
+      encoding: 'windows-1250',
+      dateOrderFrom: 'Caller',
+    });
+    expect((await http.get(`/imports/${jobId}/format`)).body).toEqual(corrected.body);
+    expect((await http.get(`/imports/${jobId}`)).body.status).toBe('Created');
+    const { body: preview } = await http.post(`/imports/${jobId}/preview`);
+    expect(preview.headers).toEqual(['code,title', 'price', 'since']);
+    const targets = { 'code,title': 'code', price: 'price', since: 'since' };
+    const mappings = Object.entries(targets).map(([sourceColumn, targetProperty]) => ({
+      sourceColumn,
+      targetProperty,
+    }));
+    expect((await http.put(`/imports/${jobId}/mappings`, { mappings })).status).toBe(422);
+    mappings[2]!.targetProperty = 'title';
+    expect((await http.put(`/imports/${jobId}/mappings`, { mappings })).status).toBe(204);
+    await http.post(`/imports/${jobId}/execute`);
+    const report = await reportOf(exchange, caller, jobId);
+    expect(report.rowErrors).toMatchObject([
+      { rowNumber: 3, details: [{ column: 'price', value: 'x', code: 'Service:Conversion:Number' }] },
+    ]);
+    expect(await shown(caller)).toMatchObject([{ code: 'A,1', price: '1.500', title: '01/02/2026' }]);
+    const file = await http.get(`/imports/${jobId}/correction-file`);
+    expect(file.text).toContain('B,2|x|02/01/2026|');
+  });
+
+  it('keeps what is mapped when only cells are read otherwise', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(exchange, caller, 'code,title,since\nA,a,03/04/2026\n');
+
+    expect((await correct(caller, jobId, { dateOrder: 'DayMonthYear' })).status).toBe(200);
+    expect((await exchange.as(caller).get(`/imports/${jobId}`)).body.status).toBe('Mapped');
+    await exchange.as(caller).post(`/imports/${jobId}/execute`);
+    await reportOf(exchange, caller, jobId);
+    expect(await shown(caller)).toMatchObject([{ since: '2026-04-03' }]);
+  });
+
+  it.each([
+    ['an encoding that some bytes are none of', { encoding: 'utf-8' }, 'encoding', 'Format'],
+    ['a delimiter that no column ends with', { delimiter: '|' }, 'delimiter', 'Format'],
+    ['a delimiter that is a letter', { delimiter: 'x' }, 'delimiter', 'Format'],
+    ['an order in which no date can be read', { dateOrder: 'MonthDayYear' }, 'dateOrder', 'Format'],
+    ['a separator that no number has', { decimalSeparator: '.' }, 'decimalSeparator', 'Format'],
+    ['a sheet', { sheet: 'First' }, 'sheet', 'Format'],
+    ['an encoding that nobody knows', { encoding: 'ebcdic' }, 'encoding', 'Enum'],
+  ])('is not corrected to %s', async (_what, correction, property, rule) => {
+    const caller = aCaller();
+    const content = iconv.encode('code;title;price;since\nA;é;1,5;31.12.2026\n', 'windows-1252');
+    const jobId = await uploaded(caller, content);
+    const before = await exchange.as(caller).get(`/imports/${jobId}/format`);
+    const { status, body } = await correct(caller, jobId, correction);
+
+    expect(status).toBe(422);
+    expect(body.errors).toEqual({ [property]: [`Service:Validation:${rule}Validator`] });
+    expect((await exchange.as(caller).get(`/imports/${jobId}/format`)).body).toEqual(before.body);
+  });
+
+  it('is not corrected against a byte order mark', async () => {
+    const caller = aCaller();
+    const jobId = await uploaded(caller, iconv.encode('code,title\nA,a\n', 'utf-16le', { addBOM: true }));
+
+    expect((await correct(caller, jobId, { encoding: 'utf-16be' })).status).toBe(422);
+  });
+
+  it('is fixed once the job executes, and is only for those who may import', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const reader = aCaller({ tenantId: caller.tenantId, permissions: ['DataExchange.Imports.Read'] });
+
+    expect((await correct(caller, jobId, { decimalSeparator: ',' })).status).toBe(409);
+    expect((await correct(reader, jobId, { decimalSeparator: ',' })).status).toBe(403);
+    expect((await correct(aCaller(), jobId, { decimalSeparator: ',' })).status).toBe(404);
+  });
+
+  /** What is stored, dates as the database writes them. */
+  const shown = async (caller: Caller) =>
+    (
+      await exchange.shop.query(
+        'SELECT code, title, price, since::text, seen_at FROM article WHERE tenant_id = $1 ORDER BY code',
+        [caller.tenantId],
+      )
+    ).rows;
+});

@@ -1,0 +1,51 @@
+/**
+ * What is said of rows that are not imported, in English. Data exchange says the same in the caller's culture, by the
+ * texts of the resource `data-exchange` under `rowErrors`; `{0}` is the column.
+ */
+export const rowTexts = {
+  notEmpty: '{0} must not be empty.',
+  text: '{0} holds characters that cannot be stored.',
+  maximumLength: '{0} must have at most {1} characters.',
+  integer: '{0} must be a whole number.',
+  number: '{0} must be a number.',
+  numberLike: '{0} must be a number such as {1}.',
+  atLeast: '{0} must be at least {1}.',
+  atMost: '{0} must be at most {1}.',
+  boolean: '{0} must be true or false.',
+  date: '{0} must be a date such as {1}.',
+  timestamp: '{0} must be a date and time such as {1}.',
+  uuid: '{0} must be a UUID.',
+  enum: '{0} must be one of {1}.',
+  id: '{0} must be the id of a row as an export wrote it, or empty.',
+  unknownId: 'There is no row with this Id.',
+  duplicateKey: 'Row {1} of this file has the same {2}.',
+  unique: 'Another row has this value already, where each may have it once.',
+  reference: 'It refers to something that does not exist.',
+  constraint: 'The database does not accept this row.',
+  unclosedQuote: 'A quote is opened and never closed.',
+  recordLength: 'The row is longer than a row may be.',
+  tooManyColumns: 'The row has more columns than a file may have.',
+  tooManyCells: 'The row has more cells than the header has columns.',
+  encoding: 'The row holds bytes that are no text in the encoding of the file.',
+} as const;
+
+export type RowTextKey = keyof typeof rowTexts;
+
+/** One of the texts above and what it speaks of, from `{1}` on. */
+export interface RowText {
+  key: RowTextKey;
+  args: string[];
+}
+
+export const rowText = (key: RowTextKey, ...args: (string | number)[]): RowText => ({
+  key,
+  args: args.map(String),
+});
+
+/** The text in English. */
+export const inEnglish = ({ key, args }: RowText, column = ''): string =>
+  fillIn(rowTexts[key], [column, ...args]);
+
+/** Puts values where a text has `{0}`, `{1}`, …; a place without a value stays. */
+export const fillIn = (text: string, values: readonly string[]): string =>
+  text.replace(/\{(\d)\}/g, (place, index: string) => values[Number(index)] ?? place);
