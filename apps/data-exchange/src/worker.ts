@@ -3,7 +3,7 @@ import { loadConfig } from '@plinth/runtime/config';
 import { Health, serveAdmin } from '@plinth/runtime/health';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { sendTemporalLogsTo } from '@plinth/runtime/temporal-worker';
 import { compose } from './compose';
 import { DataExchangeConfig } from './config';
 import { createActivities } from './temporal/activities';
@@ -12,12 +12,7 @@ import { startWorker } from './temporal/run-worker';
 const config = loadConfig(DataExchangeConfig, process.env);
 const log = createLog(config, 'data-exchange-worker');
 
-Runtime.install({
-  logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
-    log[level === 'ERROR' ? 'error' : 'warn']({ temporal: meta }, message),
-  ),
-});
-
+sendTemporalLogsTo(log);
 runProcess(log, async (onClose) => {
   const deps = await compose(config, log, onClose);
   const workflowBundle = { codePath: join(__dirname, 'workflows.js') };

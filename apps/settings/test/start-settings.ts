@@ -1,49 +1,16 @@
-import { newId } from '@plinth/kernel/uuid';
-import { closeAll, type Close } from '@plinth/runtime/lifecycle';
-import { silentLog } from '@plinth/runtime/log';
-import { serveForTest, TEST_KEYS } from '@plinth/testing/http';
-import { infrastructure } from '@plinth/testing/infrastructure';
-import { createTestDatabase } from '@plinth/testing/test-database';
+import { TEST_KEYS } from '@plinth/testing/http';
+import { startReplica, type ReplicaOptions } from '@plinth/testing/start-replica';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { SettingsConfig } from '../src/config';
 
-export interface StartOptions {
-  /** Replicas of one service share a database and a subject prefix. */
-  databaseUrl?: string;
-  natsPrefix?: string;
-  environment?: Record<string, string>;
-}
+const parts = { name: 'settings', schema: SettingsConfig, compose, createApp };
 
 /** Starts one replica of the service on real stores; close it when done. */
-export async function startSettings(options: StartOptions = {}) {
-  const closers: Close[] = [];
-  const database = options.databaseUrl ? undefined : await createTestDatabase('settings');
-  if (database) closers.push(database.drop);
-  const databaseUrl = options.databaseUrl ?? database!.url;
-  const natsPrefix = options.natsPrefix ?? `test_${newId().replaceAll('-', '')}`;
-  const config = SettingsConfig.parse({
-    NODE_ENV: 'test',
-    DATABASE_URL_SETTINGS: databaseUrl,
-    NATS_URL: infrastructure().natsUrl,
-    NATS_PREFIX: natsPrefix,
-    CALLER_KEYS: TEST_KEYS.join(','),
-    CURSOR_KEYS: TEST_KEYS.join(','),
-    SETTINGS_ENCRYPTION_KEYS: TEST_KEYS.join(','),
-    ...options.environment,
+export const startSettings = (options: ReplicaOptions = {}) =>
+  startReplica(parts, {
+    ...options,
+    environment: { SETTINGS_ENCRYPTION_KEYS: TEST_KEYS.join(','), ...options.environment },
   });
-  const deps = await compose(config, silentLog(), (close) => closers.push(close));
-  const server = await serveForTest(createApp(deps));
-  closers.push(server.close);
-  return {
-    ...deps,
-    as: server.as,
-    url: server.url,
-    databaseUrl,
-    database,
-    natsPrefix,
-    close: () => closeAll(closers, silentLog()),
-  };
-}
 
 export type Settings = Awaited<ReturnType<typeof startSettings>>;

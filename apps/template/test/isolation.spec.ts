@@ -28,7 +28,7 @@ describe('tables of templates', () => {
   });
 
   it('are all under forced row-level security that checks reading and writing', async () => {
-    const client = new Client({ connectionString: service.database.adminUrl });
+    const client = new Client({ connectionString: service.database!.adminUrl });
     await client.connect();
     const { rows } = await client.query(`
       SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,45 +1,25 @@
-import { newId } from '@plinth/kernel/uuid';
-import { closeAll, type Close } from '@plinth/runtime/lifecycle';
-import { silentLog } from '@plinth/runtime/log';
-import { serveForTest, TEST_KEYS, type TestClient } from '@plinth/testing/http';
-import { infrastructure } from '@plinth/testing/infrastructure';
-import { createTestDatabase } from '@plinth/testing/test-database';
+import type { TestClient } from '@plinth/testing/http';
+import { startReplica } from '@plinth/testing/start-replica';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { TemplateConfig } from '../src/config';
 import { sandboxProgram } from './sandbox-program';
 import { startSiblings } from './siblings';
 
+const parts = { name: 'template', schema: TemplateConfig, compose, createApp };
+
 /** Starts the service on real stores, with siblings that answer what a test tells them; close it when done. */
 export async function startTemplates(environment: Record<string, string> = {}) {
-  const closers: Close[] = [];
-  const database = await createTestDatabase('template');
-  closers.push(database.drop);
   const siblings = await startSiblings();
-  closers.push(siblings.close);
-  const config = TemplateConfig.parse({
-    NODE_ENV: 'test',
-    DATABASE_URL_TEMPLATE: database.url,
-    NATS_URL: infrastructure().natsUrl,
-    NATS_PREFIX: `test_${newId().replaceAll('-', '')}`,
-    CALLER_KEYS: TEST_KEYS.join(','),
-    CURSOR_KEYS: TEST_KEYS.join(','),
-    GRPC_SERVICES: `settings=${siblings.address},localization=${siblings.address}`,
-    RENDER_SANDBOX_PROGRAM: sandboxProgram(),
-    RENDER_PROCESSES: '2',
-    ...environment,
-  });
-  const deps = await compose(config, silentLog(), (close) => closers.push(close));
-  const server = await serveForTest(createApp(deps));
-  closers.push(server.close);
-  return {
-    ...deps,
-    as: server.as,
-    url: server.url,
-    database,
-    siblings,
-    close: () => closeAll(closers, silentLog()),
+  const options = {
+    environment: {
+      GRPC_SERVICES: `settings=${siblings.address},localization=${siblings.address}`,
+      RENDER_SANDBOX_PROGRAM: sandboxProgram(),
+      RENDER_PROCESSES: '2',
+      ...environment,
+    },
   };
+  return { ...(await startReplica(parts, options, [siblings.close])), siblings };
 }
 
 export type Templates = Awaited<ReturnType<typeof startTemplates>>;

@@ -4,59 +4,29 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { closeAll, type Close } from '@plinth/runtime/lifecycle';
-import { silentLog } from '@plinth/runtime/log';
 import { subjectOf } from '@plinth/runtime/nats';
 import { eventually } from '@plinth/testing/eventually';
-import { aCaller, serveForTest, TEST_KEYS } from '@plinth/testing/http';
+import { aCaller } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
-import { createTestDatabase } from '@plinth/testing/test-database';
+import { startReplica, type ReplicaOptions } from '@plinth/testing/start-replica';
 import { connect } from '@nats-io/transport-node';
 import { jetstream } from '@nats-io/jetstream';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { TimelineConfig } from '../src/config';
 
-export interface StartOptions {
-  /** Replicas of one service share a database and a subject prefix. */
-  databaseUrl?: string;
-  natsPrefix?: string;
-  environment?: Record<string, string>;
-}
+const parts = { name: 'timeline', schema: TimelineConfig, compose, createApp };
 
 /** Starts one replica of the service on real stores; close it when done. */
-export async function startTimeline(options: StartOptions = {}) {
-  const closers: Close[] = [];
-  const database = options.databaseUrl ? undefined : await createTestDatabase('timeline');
-  if (database) closers.push(database.drop);
-  const databaseUrl = options.databaseUrl ?? database!.url;
-  const natsPrefix = options.natsPrefix ?? `test_${newId().replaceAll('-', '')}`;
+export async function startTimeline(options: ReplicaOptions = {}) {
   const blobFolder = mkdtempSync(join(tmpdir(), 'plinth-timeline-'));
-  closers.push(() => rmSync(blobFolder, { recursive: true, force: true }));
-  const config = TimelineConfig.parse({
-    NODE_ENV: 'test',
-    DATABASE_URL_TIMELINE: databaseUrl,
-    NATS_URL: infrastructure().natsUrl,
-    NATS_PREFIX: natsPrefix,
-    CALLER_KEYS: TEST_KEYS.join(','),
-    CURSOR_KEYS: TEST_KEYS.join(','),
+  const environment = {
     BLOB_URL: pathToFileURL(blobFolder).href,
     GRPC_SERVICES: 'settings=127.0.0.1:1',
     ...options.environment,
-  });
-  const deps = await compose(config, silentLog(), (close) => closers.push(close));
-  const server = await serveForTest(createApp(deps));
-  closers.push(server.close);
-  return {
-    ...deps,
-    as: server.as,
-    url: server.url,
-    database,
-    databaseUrl,
-    natsPrefix,
-    blobFolder,
-    close: () => closeAll(closers, silentLog()),
   };
+  const removeFolder = () => rmSync(blobFolder, { recursive: true, force: true });
+  return { ...(await startReplica(parts, { ...options, environment }, [removeFolder])), blobFolder };
 }
 
 export type Timeline = Awaited<ReturnType<typeof startTimeline>>;

@@ -3,10 +3,11 @@ import { loadConfig } from '@plinth/runtime/config';
 import { Health, serveAdmin } from '@plinth/runtime/health';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
+import { sendTemporalLogsTo } from '@plinth/runtime/temporal-worker';
 import { compose } from './compose';
 import { WorkflowConfig } from './config';
 import { createActivities } from './temporal/activities';
-import { sendTemporalLogsTo, startWorker } from './temporal/run-worker';
+import { startWorker } from './temporal/run-worker';
 
 const config = loadConfig(WorkflowConfig, process.env);
 const log = createLog(config, 'workflow-worker');
