@@ -3,7 +3,7 @@ import { projectNode, root } from './paths.mjs';
 
 /** A worker streams its files; without a limit Node.js would let garbage pile up for as long as the machine has memory. */
 const memoryLimit = (/** @type {string} */ process) =>
-  process.endsWith('-worker') ? ['--max-old-space-size=160'] : [];
+  process.endsWith('-worker') ? ['--max-old-space-size=160', '--max-semi-space-size=8'] : [];
 
 /**
  * The processes of a service: its HTTP process, and its worker where it has one.

@@ -56,7 +56,7 @@ async function* dataRows(
 ): AsyncGenerator<FileRow[]> {
   const toRow = (record: FileRecord): FileRow => {
     const row: FileRow = record;
-    row.cells = record.cells.map(unguard);
+    for (let index = 0; index < row.cells.length; index++) row.cells[index] = unguard(row.cells[index]!);
     if (row.fault) return row;
     if (record.cells.length > columns) row.fault = 'too-many-cells';
     else if (hasInvalidBytes && record.cells.some((cell) => cell.includes('\ufffd')))

@@ -4,60 +4,101 @@ import type { FileRow, RowFaultReason } from './read-csv';
 /** Rows of a file that become one transaction of the owner. */
 export interface RowBatch {
   number: number;
-  rows: FileRow[];
+  rowCount: number;
   /** Rows with their mapped cells, as JSON. */
   payload: Buffer;
   /** Rows that the owner never sees. */
   localFailures: FailedRow[];
+  /** All cells of some rows. Nobody asks for those of most rows, so they are read again from what was sent. */
+  cellsOf(rowNumbers: ReadonlySet<number>): Map<number, string[]>;
 }
 
-const ROWS_MAX = 2_000;
+type NumberedRow = [rowNumber: number, ...cells: string[]];
+
+const ROWS_MAX = 4_000;
 /** Three bytes for each at most, which a gRPC message still takes. */
 const PAYLOAD_LENGTH_MAX = 1_000_000;
 
 /**
  * Cuts rows into numbered batches of mapped cells. The same file is always cut the same way, because a number must
  * stand for the same rows however often they are read. Batches up to `after` are passed over.
+ * A batch holds bytes and no objects: it lives as long as its transaction, and a collector of garbage would copy
+ * its cells again and again.
  */
 export async function* rowBatches(
   pieces: AsyncIterable<FileRow[]>,
-  positions: readonly number[],
+  { positions, columnCount }: { positions: readonly number[]; columnCount: number },
   after = 0,
 ): AsyncGenerator<RowBatch> {
+  const sendsAllCells =
+    positions.length === columnCount && positions.every((position, index) => position === index);
   let number = 1;
-  let rows: FileRow[] = [];
-  let texts: string[] = [];
-  let failures: FailedRow[] = [];
-  let length = 0;
-  const take = (): RowBatch => {
-    const batch = { number, rows, payload: Buffer.from(`[${texts.join(',')}]`), localFailures: failures };
-    number++;
-    rows = [];
-    texts = [];
-    failures = [];
-    length = 0;
-    return batch;
-  };
-
+  let draft = new BatchDraft(sendsAllCells);
   for await (const piece of pieces) {
     for (const row of piece) {
-      const text = row.fault
-        ? ''
-        : JSON.stringify([row.number, ...positions.map((position) => row.cells[position] ?? '')]);
-      if (rows.length === ROWS_MAX || (length + text.length > PAYLOAD_LENGTH_MAX && rows.length > 0)) {
-        const batch = take();
-        if (batch.number > after) yield batch;
+      const text = row.fault ? '' : textOf(row, positions);
+      if (draft.isFullFor(text)) {
+        if (number > after) yield draft.finish(number);
+        number++;
+        draft = new BatchDraft(sendsAllCells);
       }
-      rows.push(row);
-      if (text.length > PAYLOAD_LENGTH_MAX) row.fault = 'too-long';
-      if (row.fault) failures.push(failureOf(row, row.fault));
-      else {
-        texts.push(text);
-        length += text.length;
-      }
+      draft.add(row, text);
     }
   }
-  if (rows.length > 0 && number > after) yield take();
+  if (draft.rowCount > 0 && number > after) yield draft.finish(number);
+}
+
+class BatchDraft {
+  rowCount = 0;
+  private length = 0;
+  private readonly texts: string[] = [];
+  private readonly wholeTexts: string[] = [];
+  private readonly failures: FailedRow[] = [];
+  private readonly failedCells = new Map<number, string[]>();
+
+  constructor(private readonly sendsAllCells: boolean) {}
+
+  isFullFor(text: string): boolean {
+    return (
+      this.rowCount === ROWS_MAX || (this.rowCount > 0 && this.length + text.length > PAYLOAD_LENGTH_MAX)
+    );
+  }
+
+  add(row: FileRow, text: string): void {
+    this.rowCount++;
+    const fault = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.fault;
+    if (fault) {
+      this.failures.push(failureOf(row, fault));
+      this.failedCells.set(row.number, row.cells);
+      return;
+    }
+    this.texts.push(text);
+    this.length += text.length;
+    if (!this.sendsAllCells) this.wholeTexts.push(JSON.stringify([row.number, ...row.cells]));
+  }
+
+  finish(number: number): RowBatch {
+    const { rowCount, failures: localFailures, failedCells } = this;
+    const payload = toArray(this.texts);
+    const whole = this.sendsAllCells ? payload : toArray(this.wholeTexts);
+    const cellsOf = (rowNumbers: ReadonlySet<number>) => {
+      const rows = JSON.parse(whole.toString()) as NumberedRow[];
+      const wanted = rows.filter(([rowNumber]) => rowNumbers.has(rowNumber));
+      return new Map([
+        ...failedCells,
+        ...wanted.map(([rowNumber, ...cells]): [number, string[]] => [rowNumber, cells]),
+      ]);
+    };
+    return { number, rowCount, payload, localFailures, cellsOf };
+  }
+}
+
+const toArray = (texts: readonly string[]): Buffer => Buffer.from(`[${texts.join(',')}]`);
+
+function textOf({ number, cells }: FileRow, positions: readonly number[]): string {
+  const values: (number | string)[] = [number];
+  for (const position of positions) values.push(cells[position] ?? '');
+  return JSON.stringify(values);
 }
 
 const reasons: Record<RowFaultReason, { code: string; message: string }> = {

@@ -32,8 +32,9 @@ export interface SendOptions {
 /** `sealed`: the owner takes no more of this job. */
 export type SendEnd = 'sent' | 'stopped' | 'sealed';
 
-/** Batches under way: enough that file, owner and database work at the same time, few enough to stay small. */
-const WINDOW = 4;
+/** What is under way: enough that file, owner and database work at the same time, little enough to stay small. */
+const BATCHES_UNDER_WAY_MAX = 4;
+const BYTES_UNDER_WAY_MAX = 2_000_000;
 
 /**
  * Sends batches to the owner of the data and takes their results.
@@ -56,6 +57,9 @@ export async function sendRows({
   signal.addEventListener('abort', cancel, { once: true });
 
   const underWay: RowBatch[] = [];
+  const isFull = (): boolean =>
+    underWay.length >= BATCHES_UNDER_WAY_MAX ||
+    underWay.reduce((bytes, { payload }) => bytes + payload.length, 0) >= BYTES_UNDER_WAY_MAX;
   const state: { end: SendEnd } = { end: 'sent' };
   let step = Promise.withResolvers<void>();
 
@@ -100,7 +104,7 @@ export async function sendRows({
   try {
     await write({ start });
     for await (const batch of batches) {
-      while (underWay.length >= WINDOW && state.end === 'sent') await unlessItFails(step.promise);
+      while (isFull() && state.end === 'sent') await unlessItFails(step.promise);
       if (state.end !== 'sent') break;
       underWay.push(batch);
       await write({ batch: { number: batch.number, rows: batch.payload } });

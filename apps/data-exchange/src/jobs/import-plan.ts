@@ -59,7 +59,7 @@ export function sendFile(plan: SendPlan): Promise<SendEnd> {
       commit: plan.commit,
       ...cellFormatOf(job.format),
     },
-    batches: rowBatches(file.rows, positions, plan.after),
+    batches: rowBatches(file.rows, { positions, columnCount: file.headers.length }, plan.after),
     onResult: (sent) => plan.onResult(count(sent, columnByProperty)),
     signal: plan.signal,
   });
@@ -76,7 +76,7 @@ function count(sent: SentBatch, columnByProperty: ReadonlyMap<string, string>): 
   return {
     number: batch.number,
     counts: {
-      totalRows: batch.rows.length,
+      totalRows: batch.rowCount,
       insertedRows: inserted,
       updatedRows: updated,
       skippedRows: skipped,
@@ -92,7 +92,7 @@ function withCells(
   columnByProperty: ReadonlyMap<string, string>,
 ) {
   if (failures.length === 0) return [];
-  const cellsByNumber = new Map(batch.rows.map(({ number, cells }) => [number, cells]));
+  const cellsByNumber = batch.cellsOf(new Set(failures.map(({ rowNumber }) => rowNumber)));
   return failures.map((failure) => ({
     ...inColumnsOfFile(failure, columnByProperty),
     cells: cellsByNumber.get(failure.rowNumber) ?? [],

@@ -33,13 +33,18 @@ export function shownValue(text: string): string {
   return shown.replaceAll('\0', '\u2400').toWellFormed();
 }
 
-/** The key of a row, the same text for the same key. */
-export const keyText = (values: readonly (FieldValue | Date)[]): string =>
-  JSON.stringify(
-    values.map((value) =>
-      value instanceof Date ? value.toISOString() : value === null ? null : String(value),
-    ),
-  );
+/** The key of a row, the same text for the same key. No value holds the NUL that keeps its parts apart. */
+export function keyText(values: readonly (FieldValue | Date)[]): string {
+  let text = '';
+  for (const value of values) text += `${partOfKey(value)}\0`;
+  return text;
+}
+
+const partOfKey = (value: FieldValue | Date): string => {
+  if (typeof value === 'string') return `=${value}`;
+  if (value === null) return '';
+  return `=${value instanceof Date ? value.toISOString() : String(value)}`;
+};
 
 /** Makes a function that turns the cells of a batch into typed rows, and says everything that is wrong with the others. */
 export function rowConverter(

@@ -1,8 +1,8 @@
-import { newId } from '@plinth/kernel/uuid';
 import { escapeIdentifier, escapeLiteral, type PoolClient } from 'pg';
 import type { ConvertedRow } from './convert';
 import { keyText, said, shownValue } from './convert';
 import type { BatchContext, ExchangeDefinition, FieldValue, RowFault, SystemValue } from './definition';
+import { rowIds } from './row-ids';
 import { rowText, type RowText } from './row-texts';
 
 export type ImportMode = 'UPSERT' | 'INSERT' | 'UPDATE';
@@ -35,14 +35,16 @@ export function batchWriter(
   const keyOf = (values: Record<string, FieldValue>) =>
     definition.key.map((property) => values[property] ?? null);
 
-  const toJson = (rows: readonly ConvertedRow[]): string =>
-    JSON.stringify(
-      rows.map(({ rowNumber, values, id }) => [
-        rowNumber,
-        id ?? newId(),
-        ...mapped.map((property) => values[property] ?? null),
-      ]),
+  const toJson = (rows: readonly ConvertedRow[]): string => {
+    const ids = rowIds(rows.length);
+    return JSON.stringify(
+      rows.map(({ rowNumber, values, id }, index) => {
+        const row: FieldValue[] = [rowNumber, id ?? ids[index]!];
+        for (const property of mapped) row.push(values[property] ?? null);
+        return row;
+      }),
     );
+  };
 
   const run = async (
     statement: string,
