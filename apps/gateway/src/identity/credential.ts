@@ -63,7 +63,7 @@ const Claims = z.object({
 
 /**
  * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
- * A token that was good is remembered by its hash until it expires, so that it is verified once.
+ * A header that was good is remembered by its hash until its token expires, so that it is verified once.
  */
 export class Credentials {
   private readonly verified = new Map<string, { identity: Identity; goodUntil: number }>();
@@ -81,12 +81,12 @@ export class Credentials {
   identify(authorization: readonly string[]): Identity | undefined | Promise<Identity> {
     if (authorization.length === 0) return undefined;
     if (authorization.length > 1) throw notValid('The header Authorization is given more than once.');
+    const fingerprint = hash('sha256', authorization[0]!, 'base64');
+    const known = this.verified.get(fingerprint);
+    if (known && known.goodUntil > this.clock.now().getTime()) return known.identity;
     const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization[0]!) ?? [];
     if (token === undefined) throw notValid('The header Authorization is not of the form "Bearer <token>".');
     if (token.length > TOKEN_LENGTH_MAX) throw notValid('The token is too long.');
-    const fingerprint = hash('sha256', token, 'base64');
-    const known = this.verified.get(fingerprint);
-    if (known && known.goodUntil > this.clock.now().getTime()) return known.identity;
     return this.verify(token, fingerprint);
   }
 

@@ -12,6 +12,8 @@ export class Tenants {
   private readonly byId: ReadonlyMap<string, Tenant>;
   private readonly idByShortName: ReadonlyMap<string, string>;
   private readonly idByHost: ReadonlyMap<string, string>;
+  /** Most people act in one tenant for as long as their token lives. */
+  private readonly latestCallers = new WeakMap<Identity, Caller>();
 
   constructor(tenants: readonly Tenant[]) {
     this.byId = new Map(tenants.map((tenant) => [tenant.id.toLowerCase(), tenant]));
@@ -31,6 +33,8 @@ export class Tenants {
    */
   callerIn(identity: Identity, asked: string | undefined): Caller {
     const tenantId = asked ?? identity.tenantId;
+    const latest = this.latestCallers.get(identity);
+    if (latest?.tenantId === tenantId) return latest;
     const maySwitch =
       identity.tenantId === HOST_TENANT_ID &&
       (identity.permissions.includes('*') || identity.permissions.includes(SWITCH));
@@ -39,13 +43,15 @@ export class Tenants {
         'Your token does not belong to the tenant that the request names.',
       );
     }
-    return {
+    const caller = {
       tenantId,
       tenantName: this.byId.get(tenantId)?.name,
       userId: identity.userId,
       userName: identity.userName,
       permissions: identity.permissions,
     };
+    this.latestCallers.set(identity, caller);
+    return caller;
   }
 
   /** Reads the header `X-Tenant-Id`. */

@@ -18,11 +18,12 @@ const SLICES = 20;
 const SLICE_MILLISECONDS = (WINDOW_SECONDS * 1000) / SLICES;
 
 /**
- * Decides a batch of requests in their order, in one step for all gateways.
+ * Decides a batch of requests in one step for all gateways. Requests that are counted alike are a group; of each group
+ * as many pass as there is room for.
  *
  * KEYS: the counters, each once: a hash from slice to number of requests.
- * ARGV: number of counters, their limits, then for each request the number and the places of its counters.
- * Answers for each request: allowed, place of the decisive counter, remaining, milliseconds until more.
+ * ARGV: the limits of the counters, then for each group the number of requests, the number and the places of its counters.
+ * Answers for each group: how many pass, place of the decisive counter, what remains of it, milliseconds until more.
  * The time is that of the Redis server, so that gateways need not agree about it.
  */
 const SCRIPT = `
@@ -32,7 +33,7 @@ local slice = math.floor(now / ${SLICE_MILLISECONDS})
 local counters = {}
 for i = 1, #KEYS do
   local entries = redis.call('HGETALL', KEYS[i])
-  local counter = { used = 0, added = 0, oldest = slice, limit = tonumber(ARGV[i + 1]) }
+  local counter = { used = 0, added = 0, oldest = slice, limit = tonumber(ARGV[i]) }
   for j = 1, #entries, 2 do
     local at = tonumber(entries[j])
     if at >= slice - ${SLICES} then
@@ -45,29 +46,26 @@ for i = 1, #KEYS do
   counters[i] = counter
 end
 local results = {}
-local at = #KEYS + 2
+local at = #KEYS + 1
 while at <= #ARGV do
-  local count = tonumber(ARGV[at])
-  local allowed, decisive, remaining = 1, 1, nil
-  for k = 1, count do
-    local place = tonumber(ARGV[at + k])
-    local left = counters[place].limit - counters[place].used
-    if left < 1 then allowed = 0 end
-    if remaining == nil or left < remaining then remaining, decisive = left, place end
+  local passing, count = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local decisive, room = nil, nil
+  for k = 2, count + 1 do
+    local counter = counters[tonumber(ARGV[at + k])]
+    local left = math.max(counter.limit - counter.used, 0)
+    if room == nil or left < room then room, decisive = left, tonumber(ARGV[at + k]) end
   end
-  if allowed == 1 then
-    for k = 1, count do
-      local counter = counters[tonumber(ARGV[at + k])]
-      counter.used = counter.used + 1
-      counter.added = counter.added + 1
-    end
-    remaining = remaining - 1
+  passing = math.min(passing, room)
+  for k = 2, count + 1 do
+    local counter = counters[tonumber(ARGV[at + k])]
+    counter.used = counter.used + passing
+    counter.added = counter.added + passing
   end
-  results[#results + 1] = allowed
+  results[#results + 1] = passing
   results[#results + 1] = decisive
-  results[#results + 1] = math.max(remaining, 0)
+  results[#results + 1] = room - passing
   results[#results + 1] = (counters[decisive].oldest + ${SLICES + 1}) * ${SLICE_MILLISECONDS} - now
-  at = at + count + 1
+  at = at + count + 2
 end
 for i = 1, #KEYS do
   if counters[i].added > 0 then
@@ -78,12 +76,13 @@ end
 return results
 `;
 
-interface Waiting {
+/** Requests that wait to be decided and are counted alike. */
+interface Group {
   quotas: readonly Quota[];
-  resolve: (decision: Decision) => void;
+  resolves: ((decision: Decision) => void)[];
 }
 
-const BATCH_MAX = 256;
+const BATCH_GROUPS_MAX = 256;
 const KEY_PREFIX = 'plinth:limit:';
 
 /**
@@ -92,64 +91,73 @@ const KEY_PREFIX = 'plinth:limit:';
  * carries many of them, and the cost of each becomes small. While Redis is away everything passes.
  */
 export class RateLimiter {
-  private waiting: Waiting[] = [];
-  private asking = false;
+  /** By the key of the first counter: who shares that one shares all. */
+  private waiting = new Map<string, Group>();
+  private isAsking = false;
 
   constructor(private readonly redis: Redis) {}
 
   take(quotas: readonly Quota[]): Promise<Decision> {
     return new Promise((resolve) => {
-      this.waiting.push({ quotas, resolve });
-      if (!this.asking) void this.ask();
+      const { key } = quotas[0]!;
+      const group = this.waiting.get(key);
+      if (group) group.resolves.push(resolve);
+      else this.waiting.set(key, { quotas, resolves: [resolve] });
+      this.askSoon();
     });
   }
 
-  private async ask(): Promise<void> {
-    this.asking = true;
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, BATCH_MAX);
-      await this.decide(batch);
-    }
-    this.asking = false;
+  /** When this turn of the event loop has read all requests that are there. */
+  private askSoon(): void {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    setImmediate(() => void this.ask());
   }
 
-  private async decide(batch: readonly Waiting[]): Promise<void> {
-    const places = new Map<string, { place: number; quota: Quota }>();
+  private async ask(): Promise<void> {
+    const groups = [...this.waiting.values()].slice(0, BATCH_GROUPS_MAX);
+    for (const { quotas } of groups) this.waiting.delete(quotas[0]!.key);
+    await this.decide(groups);
+    this.isAsking = false;
+    if (this.waiting.size > 0) this.askSoon();
+  }
+
+  private async decide(groups: readonly Group[]): Promise<void> {
+    const places = new Map<string, number>();
+    const counters: Quota[] = [];
     const wanted: number[] = [];
-    for (const { quotas } of batch) {
-      wanted.push(quotas.length);
+    for (const { quotas, resolves } of groups) {
+      wanted.push(resolves.length, quotas.length);
       for (const quota of quotas) {
-        let known = places.get(quota.key);
-        if (!known) places.set(quota.key, (known = { place: places.size + 1, quota }));
-        wanted.push(known.place);
+        let place = places.get(quota.key);
+        if (place === undefined) places.set(quota.key, (place = counters.push(quota)));
+        wanted.push(place);
       }
     }
-    const counters = [...places.values()];
     try {
       const results = await this.run(counters, wanted);
-      batch.forEach(({ resolve }, index) => {
-        const [allowed, decisive, remaining, milliseconds] = results.slice(
-          index * 4,
-          index * 4 + 4,
-        ) as number[];
-        resolve({
-          allowed: allowed === 1,
-          scope: counters[decisive! - 1]!.quota.scope,
-          remaining: remaining!,
-          resetSeconds: Math.max(Math.ceil(milliseconds! / 1000), 1),
-          counted: true,
-        });
-      });
+      groups.forEach((group, index) => tell(group, counters, results.slice(index * 4, index * 4 + 4)));
     } catch {
-      for (const { quotas, resolve } of batch) resolve(uncounted(quotas));
+      for (const { quotas, resolves } of groups) resolves.forEach((resolve) => resolve(uncounted(quotas)));
     }
   }
 
-  private run(counters: readonly { quota: Quota }[], wanted: readonly number[]): Promise<number[]> {
-    const keys = counters.map(({ quota }) => KEY_PREFIX + quota.key);
-    const limits = counters.map(({ quota }) => quota.limit);
-    return runScript(this.redis, SCRIPT, keys, [keys.length, ...limits, ...wanted]) as Promise<number[]>;
+  private run(counters: readonly Quota[], wanted: readonly number[]): Promise<number[]> {
+    const keys = counters.map(({ key }) => KEY_PREFIX + key);
+    const limits = counters.map(({ limit }) => limit);
+    return runScript(this.redis, SCRIPT, keys, [...limits, ...wanted]) as Promise<number[]>;
   }
+}
+
+/** The first ones of a group pass, each leaving one less. */
+function tell({ resolves }: Group, counters: readonly Quota[], result: readonly number[]): void {
+  const [passing, decisive, remaining, milliseconds] = result as [number, number, number, number];
+  const { scope } = counters[decisive - 1]!;
+  const resetSeconds = Math.max(Math.ceil(milliseconds / 1000), 1);
+  resolves.forEach((resolve, index) => {
+    const left = Math.max(passing - 1 - index, 0);
+    resolve({ allowed: index < passing, scope, remaining: remaining + left, resetSeconds, counted: true });
+  });
 }
 
 function uncounted(quotas: readonly Quota[]): Decision {
