@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
+import { receiveFile } from '@plinth/conventions/receive-file';
 import type { Caller } from '@plinth/kernel/caller';
-import { invalid, Problem } from '@plinth/kernel/problem';
+import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
-import type { StoredBlob } from '@plinth/runtime/blob-store';
 import type { Deps } from '../compose';
 import {
   definitionNotImportable,
@@ -23,16 +22,6 @@ import type { NewImportJob } from '../store/import-store';
 
 type Needs = Pick<Deps, 'config' | 'owners' | 'blobs' | 'clock' | 'cultures'>;
 
-const FILE_NAME_LENGTH_MAX = 255;
-const FIELD_BYTES_MAX = 10_000;
-
-interface Upload {
-  fileName: string;
-  definitionName: string | undefined;
-  stored: StoredBlob;
-  detection: Detection;
-}
-
 /**
  * Streams an upload into the blob store and finds out what it is. Its parts may come in either order; nothing of
  * the file is kept in memory, and nothing in the store when it is refused.
@@ -46,13 +35,20 @@ export async function receiveUpload(
   const id = newId();
   const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
-    const { fileName, definitionName, stored, detection } = await readParts(request, blobKey, deps);
-    if (definitionName === undefined || definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
+    const limit = {
+      bytesMax: config.EXCHANGE_UPLOAD_BYTES_MAX,
+      tooLarge: () => fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX),
+    };
+    const { fields, taken } = await receiveFile(request, limit, async ({ name, content }) => ({
+      fileName: name,
+      ...(await store(content, blobKey, blobs)),
+    }));
+    const { fileName, stored, detection } = taken;
+    const definitionName = fields.get('definitionName') ?? '';
+    if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);
     if (!definition) throw definitionUnknown(definitionName);
     if (!definition.importable) throw definitionNotImportable(definitionName);
-    if (stored.sizeBytes > config.EXCHANGE_UPLOAD_BYTES_MAX)
-      throw fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX);
     const cultureOf = () => cultures.of(caller, request);
     const format = await formatOf(detection, { blobs, blobKey, sizeBytes: stored.sizeBytes, cultureOf });
     return {
@@ -111,82 +107,6 @@ function mimeTypeOf(format: FileFormat): string {
   return format.delimiter === '\t' ? fileTypes.tsv : fileTypes.csv;
 }
 
-/** Reads the parts; the first thing that is wrong ends it at once, and the client is answered while it still sends. */
-async function readParts(
-  request: IncomingMessage,
-  blobKey: string,
-  { blobs, config }: Needs,
-): Promise<Upload> {
-  const bytesMax = config.EXCHANGE_UPLOAD_BYTES_MAX;
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax + FIELD_BYTES_MAX)
-    throw fileTooLarge(bytesMax);
-  const parser = openParser(request, bytesMax);
-  const found: { fileName?: string; definitionName?: string; content?: Readable } = {};
-  let storing: Promise<{ stored: StoredBlob; detection: Detection }> | undefined;
-
-  const reading = new Promise<void>((resolve, reject) => {
-    parser.on('field', (name, value) => {
-      if (name === 'definitionName') found.definitionName = value;
-    });
-    parser.on('file', (name, content, originalName) => {
-      // What goes wrong in a part goes wrong in the whole, which says so; without a listener it would end the process.
-      content.on('error', (error) => reject(notWellFormed(error)));
-      if (name !== 'file' || found.content) {
-        content.resume();
-        reject(
-          invalid({ file: found.content ? 'Unique' : 'NotEmpty' }, 'Send one file, as the part `file`.'),
-        );
-        return;
-      }
-      found.fileName = cleanFileName(originalName);
-      found.content = content;
-      content.once('limit', () => reject(fileTooLarge(bytesMax)));
-      storing = store(content, blobKey, blobs);
-      storing.catch(reject);
-    });
-    parser.once('finish', resolve);
-    parser.on('error', (error) => reject(notWellFormed(error)));
-    request.on('error', (error) => reject(notWellFormed(error)));
-    request.once('close', () => {
-      if (!request.complete) reject(notWellFormed(undefined));
-    });
-    request.pipe(parser);
-  });
-
-  try {
-    await reading;
-    if (!storing) throw invalid({ file: 'NotEmpty' }, 'There is no part `file`.');
-    return { fileName: found.fileName!, definitionName: found.definitionName, ...(await storing) };
-  } catch (error) {
-    request.unpipe(parser);
-    request.resume();
-    found.content?.destroy();
-    await storing?.catch(() => undefined);
-    throw error;
-  }
-}
-
-const notWellFormed = (cause: unknown) =>
-  new Problem('malformed', 'The multipart body is broken off or not well-formed.', { cause });
-
-function openParser({ headers }: IncomingMessage, bytesMax: number): InstanceType<typeof Busboy> {
-  try {
-    return new Busboy({
-      headers: headers as BusboyHeaders,
-      limits: {
-        fileSize: bytesMax,
-        files: 10,
-        fields: 10,
-        parts: 20,
-        fieldSize: FIELD_BYTES_MAX,
-        headerPairs: 100,
-      },
-    });
-  } catch (error) {
-    throw notWellFormed(error);
-  }
-}
-
 /** Stores the bytes while it looks at them. */
 async function store(content: Readable, blobKey: string, blobs: Deps['blobs']) {
   const detector = new FormatDetector();
@@ -204,14 +124,4 @@ async function store(content: Readable, blobKey: string, blobs: Deps['blobs']) {
   });
   const stored = await blobs.put(blobKey, content.pipe(seen));
   return { stored, detection: detector.end() };
-}
-
-/** The name as data: without folders and characters that are none, never too long. */
-function cleanFileName(name: string | undefined): string {
-  const base = (name ?? '').split(/[/\\]/).at(-1)!;
-  const clean = base
-    .replace(/[\p{Cc}\p{Cf}]/gu, '')
-    .trim()
-    .toWellFormed();
-  return [...clean].slice(0, FILE_NAME_LENGTH_MAX).join('') || 'file';
 }

@@ -2,25 +2,30 @@ import type { Readable } from 'node:stream';
 import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
 import { timelineProblems } from '@plinth/contracts/timeline/problems';
 import type { Api } from '@plinth/conventions/api';
+import { receiveFile } from '@plinth/conventions/receive-file';
 import { created, file } from '@plinth/conventions/reply';
 import type { Caller } from '@plinth/kernel/caller';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
-import { cleanFileName, fileTypeOf, SNIFFED_LENGTH } from '../domain/file-type';
-import { peek, receiveFile } from './upload';
+import { fileTypeOf, SNIFFED_LENGTH } from '../domain/file-type';
+import { peek } from './peek';
 
 const { postBlob, getBlob } = timelineEndpoints;
 
 type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'config'>;
 
 export function mountBlobs(api: Api, { blobs, blobRecords, config }: Needs): void {
+  const limit = {
+    bytesMax: config.BLOB_BYTES_MAX,
+    tooLarge: () =>
+      timelineProblems['blob-too-large'](`A file to attach may have ${config.BLOB_BYTES_MAX} bytes at most.`),
+  };
   const keyOf = (tenantId: string, id: string): string => `${tenantId}/timeline/${id}`;
 
   /** Stores a file under a new id and puts it on record; one that is refused leaves nothing. */
-  const store = async (name: string, content: Readable, { tenantId, userId }: Caller) => {
-    const fileName = cleanFileName(name);
+  const store = async (fileName: string, content: Readable, { tenantId, userId }: Caller) => {
     const { head, whole } = await peek(content, SNIFFED_LENGTH);
     if (head.length === 0) throw invalid({ file: 'NotEmpty' }, 'The file is empty.');
     const mimeType = fileTypeOf(head, fileName);
@@ -46,7 +51,7 @@ export function mountBlobs(api: Api, { blobs, blobRecords, config }: Needs): voi
   };
 
   api.on(postBlob, async ({ request, caller }) => {
-    const blob = await receiveFile(request, config.BLOB_BYTES_MAX, ({ name, content }) =>
+    const { taken: blob } = await receiveFile(request, limit, ({ name, content }) =>
       store(name, content, caller),
     );
     return created(blob, `/blobs/${blob.id}`);
