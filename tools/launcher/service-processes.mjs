@@ -1,9 +1,14 @@
 import { join } from 'node:path';
 import { projectNode, root } from './paths.mjs';
 
-/** A worker streams its files; without a limit Node.js would let garbage pile up for as long as the machine has memory. */
+/**
+ * A worker streams its files. Without limits Node.js would let garbage pile up for as long as the machine has memory,
+ * and the allocator of C would keep a heap for each thread.
+ */
 const memoryLimit = (/** @type {string} */ process) =>
-  process.endsWith('-worker') ? ['--max-old-space-size=160', '--max-semi-space-size=8'] : [];
+  process.endsWith('-worker') ? ['--max-old-space-size=112', '--max-semi-space-size=4'] : [];
+const allocator = (/** @type {string} */ process) =>
+  process.endsWith('-worker') ? { MALLOC_ARENA_MAX: '2' } : {};
 
 /**
  * The processes of a service: its HTTP process, and its worker where it has one.
@@ -31,6 +36,7 @@ export function serviceProcesses({ name, hasWorker }, environment, ports) {
         HTTP_PORT: String(http),
         GRPC_PORT: String(ports[`${name}-grpc`]),
         ADMIN_PORT: String(admin),
+        ...allocator(process),
       },
       port,
       probe: { kind: 'http', url: `http://127.0.0.1:${admin}/readyz` },
