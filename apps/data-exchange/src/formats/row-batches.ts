@@ -51,8 +51,8 @@ export async function* rowBatches(
 class BatchDraft {
   rowCount = 0;
   private length = 0;
-  private readonly texts: string[] = [];
-  private readonly wholeTexts: string[] = [];
+  private readonly sent = new JsonRows();
+  private readonly whole = new JsonRows();
   private readonly failures: FailedRow[] = [];
   private readonly failedCells = new Map<number, string[]>();
 
@@ -72,15 +72,15 @@ class BatchDraft {
       this.failedCells.set(row.number, row.cells);
       return;
     }
-    this.texts.push(text);
+    this.sent.add(text);
     this.length += text.length;
-    if (!this.sendsAllCells) this.wholeTexts.push(JSON.stringify([row.number, ...row.cells]));
+    if (!this.sendsAllCells) this.whole.add(JSON.stringify([row.number, ...row.cells]));
   }
 
   finish(number: number): RowBatch {
     const { rowCount, failures: localFailures, failedCells } = this;
-    const payload = toArray(this.texts);
-    const whole = this.sendsAllCells ? payload : toArray(this.wholeTexts);
+    const payload = this.sent.end();
+    const whole = this.sendsAllCells ? payload : this.whole.end();
     const cellsOf = (rowNumbers: ReadonlySet<number>) => {
       const rows = JSON.parse(whole.toString()) as NumberedRow[];
       const wanted = rows.filter(([rowNumber]) => rowNumbers.has(rowNumber));
@@ -93,7 +93,26 @@ class BatchDraft {
   }
 }
 
-const toArray = (texts: readonly string[]): Buffer => Buffer.from(`[${texts.join(',')}]`);
+/** A JSON array that grows in place. */
+class JsonRows {
+  private bytes = Buffer.allocUnsafe(64 * 1024);
+  private length = 0;
+
+  add(text: string): void {
+    // A character takes three bytes at most, and there must be room for a bracket at either end.
+    const needed = this.length + text.length * 3 + 2;
+    if (needed > this.bytes.length) {
+      this.bytes = Buffer.concat([this.bytes], Math.max(needed, this.bytes.length * 2));
+    }
+    this.length += this.bytes.write(this.length === 0 ? '[' : ',', this.length, 'latin1');
+    this.length += this.bytes.write(text, this.length);
+  }
+
+  end(): Buffer {
+    if (this.length === 0) return Buffer.from('[]');
+    return this.bytes.subarray(0, this.length + this.bytes.write(']', this.length, 'latin1'));
+  }
+}
 
 function textOf({ number, cells }: FileRow, positions: readonly number[]): string {
   const values: (number | string)[] = [number];
