@@ -1,7 +1,16 @@
 import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
-const services = ['settings', 'localization', 'data-exchange', 'template', 'timeline', 'workflow', 'gateway'];
+const services = [
+  'settings',
+  'localization',
+  'data-exchange',
+  'template',
+  'timeline',
+  'workflow',
+  'gateway',
+  'contacts',
+];
 
 const typeConstraints = [
   {

@@ -1,3 +1,4 @@
+import { contactsNoted } from '@plinth/contracts/contacts/events';
 import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
@@ -34,6 +35,29 @@ const bodies = async (tenantId: string, path: string, language = 'en') => {
 };
 
 describe('system logs', () => {
+  it('say what another area wants to be read of its entities, in words that it brings along', async () => {
+    const tenantId = newId();
+    const [first, second] = [newId(), newId()];
+    await tellFact(timeline.natsPrefix, {
+      type: contactsNoted,
+      tenantId,
+      payload: {
+        entityType: 'Contact',
+        entityIds: [first, second],
+        texts: { en: 'Imported.', fr: 'Importé.' },
+      },
+      actorId: 'bob',
+      actorName: 'Bob',
+    });
+
+    for (const id of [first, second]) {
+      const path = `/timeline/Contact/${id}`;
+      await eventually(async () => (await bodies(tenantId, path)).length === 1);
+      expect(await bodies(tenantId, path)).toEqual(['Imported.']);
+      expect(await bodies(tenantId, path, 'fr-CA')).toEqual(['Importé.']);
+    }
+  });
+
   it('say what happened in the language of the reader, by whom and when', async () => {
     const tenantId = newId();
     const id = newId();

@@ -1,3 +1,4 @@
+import { machinesByArea } from '@plinth/contracts/machines';
 import { addressBook, databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
 import { z } from 'zod';
 
@@ -12,13 +13,18 @@ const commaSeparated = () =>
         .filter((entry) => entry !== ''),
     );
 
+/** The services that bring definitions of their own entities along. */
+const knownOwners = Object.entries(machinesByArea).flatMap(([area, machines]) =>
+  machines.map(({ entityType }) => `${entityType}=${area}`),
+);
+
 export const WorkflowConfig = z.object({
   ...serviceEnvironment,
   DATABASE_URL_WORKFLOW: databaseUrl(),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
   WORKFLOW_TASK_QUEUE: z.string().default('workflow').describe('Task queue of approval timers in Temporal.'),
-  WORKFLOW_ENTITY_OWNERS: addressBook('Template=template').describe(
+  WORKFLOW_ENTITY_OWNERS: addressBook(['Template=template', ...knownOwners].join(',')).describe(
     'Services that keep the state of their entities: `EntityType=service,…`, names as in GRPC_SERVICES. All other states are kept here.',
   ),
   WORKFLOW_EXTRA_PERMISSIONS: commaSeparated().describe(

@@ -12,9 +12,10 @@ describe('definitions', () => {
   });
   afterAll(() => service.close());
 
-  it('are there for templates and, as a sample, for invoices', async () => {
+  it('are there for templates, for what services bring along and, as a sample, for invoices', async () => {
     const { body } = await service.as(aCaller()).get('/workflow/definitions');
     expect(body).toMatchObject([
+      { entityType: 'Contact', scope: 'Platform', initialState: 'Prospect', finalStates: ['Archived'] },
       { entityType: 'Invoice', scope: 'Platform', version: 1, savedAt: null },
       {
         entityType: 'Template',

@@ -13,6 +13,8 @@ import { timelineEndpoints } from './timeline/endpoints';
 import { timelineProblems } from './timeline/problems';
 import { workflowEndpoints } from './workflow/endpoints';
 import { workflowProblems } from './workflow/problems';
+import { contactsEndpoints } from './contacts/endpoints';
+import { contactsProblems } from './contacts/problems';
 
 /** Every endpoint of the platform, by the area whose service answers it. */
 export const allEndpoints = {
@@ -22,6 +24,7 @@ export const allEndpoints = {
   template: templateEndpoints,
   timeline: timelineEndpoints,
   workflow: workflowEndpoints,
+  contacts: contactsEndpoints,
 } satisfies Record<string, Endpoints>;
 
 /** Every problem there is, by its slug. */
@@ -33,4 +36,5 @@ export const allProblems: Record<string, ProblemType> = {
   ...templateProblems,
   ...timelineProblems,
   ...workflowProblems,
+  ...contactsProblems,
 };

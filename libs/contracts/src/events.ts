@@ -5,6 +5,7 @@ import { settingsEvents } from './settings/events';
 import { templateEvents } from './template/events';
 import { timelineEvents } from './timeline/events';
 import { workflowEvents } from './workflow/events';
+import { contactsEvents } from './contacts/events';
 
 /** The catalogue: every fact that an area tells the others. */
 export const allEvents: readonly EventType[] = [
@@ -14,4 +15,5 @@ export const allEvents: readonly EventType[] = [
   ...Object.values(templateEvents),
   ...Object.values(timelineEvents),
   ...Object.values(workflowEvents),
+  ...Object.values(contactsEvents),
 ];

@@ -25,6 +25,10 @@ export const permissions = [
   'Workflow.History.Read',
   'Workflow.Definitions.Manage',
   'Platform.Tenants.Switch',
+  'Contacts.Contacts.Read',
+  'Contacts.Contacts.Manage',
+  'Contacts.Companies.Read',
+  'Contacts.Companies.Manage',
 ] as const;
 
 export type Permission = (typeof permissions)[number];

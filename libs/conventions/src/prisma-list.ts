@@ -15,12 +15,16 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$
 
 const containing = (text: string) => ({ contains: escapeLike(text), mode: 'insensitive' });
 
+/** `company.name` is the property `name` of the related row `company`. */
+const nested = (field: string, condition: Where): Where =>
+  field.split('.').reduceRight((inner, part) => ({ [part]: inner }), condition);
+
 /** The Prisma condition of filters and search; field names are column properties of the model. */
 export function toWhere(
   { filters, search }: Pick<Selection, 'filters' | 'search'>,
   searchable: readonly string[],
 ): Where {
-  const conditions: Where[] = filters.map((filter) => ({ [filter.field]: toCondition(filter) }));
+  const conditions: Where[] = filters.map((filter) => nested(filter.field, toCondition(filter)));
   if (search !== undefined)
     conditions.push({ OR: searchable.map((field) => ({ [field]: containing(search) })) });
   return { AND: conditions };

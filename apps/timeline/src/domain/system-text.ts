@@ -11,6 +11,8 @@ const english: Texts = {
   'workflow.moved': 'Moved from {previousState} to {newState}.',
   'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
   'template.published': 'Published.',
+  // What another area wants to be read of its own entity, which brings its words along.
+  'entity.noted': '{en}',
   'settings.changed-for-tenant': 'Changed for the tenant.',
   'settings.changed-for-platform': 'Changed for the whole platform.',
   'exchange.export-completed': 'Export of {definitionName} completed: {rowCount} rows.',
@@ -26,6 +28,7 @@ const french: Texts = {
   'workflow.moved': 'Passé de {previousState} à {newState}.',
   'workflow.moved-with-comment': 'Passé de {previousState} à {newState} : {comment}',
   'template.published': 'Publié.',
+  'entity.noted': '{fr}',
   'settings.changed-for-tenant': 'Modifié pour le locataire.',
   'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
   'exchange.export-completed': 'Export de {definitionName} terminé : {rowCount} lignes.',

@@ -1,6 +1,8 @@
 import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
+import { allEvents } from '@plinth/contracts/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
+import { isEntityNoted } from '@plinth/contracts/timeline/entity-noted';
 import { entryAdded } from '@plinth/contracts/timeline/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { Clock } from '@plinth/kernel/clock';
@@ -57,6 +59,15 @@ export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock 
   logged(importFinished, ({ jobId, status, ...values }) => [
     { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
   ]),
+  ...allEvents.filter(isEntityNoted).map((noted) =>
+    logged(noted, ({ entityType, entityIds, texts }) =>
+      entityIds.map((entityId) => ({
+        entityType,
+        entityId,
+        message: { key: 'entity.noted', values: texts },
+      })),
+    ),
+  ),
 ];
 
 const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {

@@ -1,0 +1,16 @@
+import { serveService } from '@plinth/conventions/serve';
+import { loadConfig } from '@plinth/runtime/config';
+import { runProcess } from '@plinth/runtime/lifecycle';
+import { createLog } from '@plinth/runtime/log';
+import { createApp } from './app';
+import { compose } from './compose';
+import { ContactsConfig } from './config';
+import { grpcServices } from './grpc/server';
+
+const config = loadConfig(ContactsConfig, process.env);
+const log = createLog(config, 'contacts');
+
+runProcess(log, async (onClose) => {
+  const deps = await compose(config, log, onClose);
+  await serveService(createApp(deps), grpcServices(deps), deps, onClose);
+});

@@ -1,0 +1,35 @@
+import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
+import type { Api } from '@plinth/conventions/api';
+import { created, noContent, ok } from '@plinth/conventions/reply';
+import type { Deps } from '../compose';
+import { toCompany } from '../store/company-store';
+import { keyOf, tagOf } from '../store/record-store';
+
+const { getCompanies, postCompany, getCompany, putCompany, deleteCompany } = contactsEndpoints;
+
+export function mountCompanies(api: Api, { companies }: Pick<Deps, 'companies'>): void {
+  api.on(getCompanies, async ({ list, caller }) => {
+    const { rows, totalCount } = await companies.list(caller.tenantId, list);
+    return list.toPage(rows, totalCount, toCompany, keyOf(list));
+  });
+
+  api.on(postCompany, async ({ body, caller }) => {
+    const row = await companies.create(caller, body);
+    return created(toCompany(row), `/companies/${row.id}`, { etag: tagOf(row) });
+  });
+
+  api.on(getCompany, async ({ params: { id }, caller }) => {
+    const row = await companies.get(caller.tenantId, id);
+    return ok(toCompany(row), { etag: tagOf(row) });
+  });
+
+  api.on(putCompany, async ({ params: { id }, body, caller, ifMatch }) => {
+    const row = await companies.update(caller, id, body, ifMatch);
+    return ok(toCompany(row), { etag: tagOf(row) });
+  });
+
+  api.on(deleteCompany, async ({ params: { id }, caller, ifMatch }) => {
+    await companies.delete(caller, id, ifMatch);
+    return noContent();
+  });
+}

@@ -1,0 +1,35 @@
+import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
+import type { Api } from '@plinth/conventions/api';
+import { created, noContent, ok } from '@plinth/conventions/reply';
+import type { Deps } from '../compose';
+import { toContact } from '../store/contact-store';
+import { keyOf, tagOf } from '../store/record-store';
+
+const { getContacts, postContact, getContact, putContact, deleteContact } = contactsEndpoints;
+
+export function mountContacts(api: Api, { contacts }: Pick<Deps, 'contacts'>): void {
+  api.on(getContacts, async ({ list, caller }) => {
+    const { rows, totalCount } = await contacts.list(caller.tenantId, list);
+    return list.toPage(rows, totalCount, toContact, keyOf(list));
+  });
+
+  api.on(postContact, async ({ body, caller }) => {
+    const row = await contacts.create(caller, body);
+    return created(toContact(row), `/contacts/${row.id}`, { etag: tagOf(row) });
+  });
+
+  api.on(getContact, async ({ params: { id }, caller }) => {
+    const row = await contacts.get(caller.tenantId, id);
+    return ok(toContact(row), { etag: tagOf(row) });
+  });
+
+  api.on(putContact, async ({ params: { id }, body, caller, ifMatch }) => {
+    const row = await contacts.update(caller, id, body, ifMatch);
+    return ok(toContact(row), { etag: tagOf(row) });
+  });
+
+  api.on(deleteContact, async ({ params: { id }, caller, ifMatch }) => {
+    await contacts.delete(caller, id, ifMatch);
+    return noContent();
+  });
+}

@@ -1,0 +1,73 @@
+import type { ContactStage, PreferredChannel, SaveContactRequest } from '@plinth/contracts/contacts/shapes';
+import type { z } from 'zod';
+import { contactNotFound, unknownCompany } from '../domain/problems';
+import { contactFacts } from '../events/told';
+import type { Prisma } from '../generated/client';
+import { dayOf, recordStore, type Model, type StoreParts } from './record-store';
+
+type Fields = z.output<typeof SaveContactRequest>;
+
+const include = { company: { select: { externalId: true } } } as const;
+export type ContactRow = Prisma.ContactGetPayload<{ include: typeof include }>;
+
+export const contactStore = (parts: StoreParts) =>
+  recordStore<ContactRow, Fields>(
+    {
+      table: 'contact',
+      facts: contactFacts,
+      searchable: ['externalId', 'firstName', 'lastName', 'email'],
+      model: (tx) => tx.contact as unknown as Model<ContactRow>,
+      include,
+      columnsOf: async (tx, tenantId, { company, bornOn, lastSpokenAt, ...rest }) => ({
+        ...rest,
+        firstName: rest.firstName ?? null,
+        email: rest.email ?? null,
+        phone: rest.phone ?? null,
+        wantsNews: rest.wantsNews ?? null,
+        bornOn: bornOn ? new Date(bornOn) : null,
+        lastSpokenAt: lastSpokenAt ? new Date(lastSpokenAt) : null,
+        companyId: company ? await companyIdOf(tx, tenantId, company.externalId) : null,
+      }),
+      notFound: contactNotFound,
+    },
+    parts,
+  );
+
+/** The company of this name, which cannot be deleted before the contact is stored. */
+async function companyIdOf(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  externalId: string,
+): Promise<string> {
+  const [found] = await tx.$queryRawUnsafe<{ id: string }[]>(
+    'SELECT id FROM company WHERE tenant_id = $1::uuid AND external_id = $2 FOR KEY SHARE',
+    tenantId,
+    externalId,
+  );
+  if (!found) throw unknownCompany(externalId);
+  return found.id;
+}
+
+/** What clients see of a row. */
+export const toContact = (row: ContactRow) => {
+  const { id, externalId, firstName, lastName, email, phone, wantsNews, lastSpokenAt, company } = row;
+  const { createdAt, createdBy, changedAt, changedBy } = row;
+  return {
+    id,
+    externalId,
+    firstName,
+    lastName,
+    email,
+    phone,
+    channel: row.channel as PreferredChannel,
+    wantsNews,
+    bornOn: dayOf(row.bornOn),
+    lastSpokenAt,
+    company,
+    stage: row.stage as ContactStage,
+    createdAt,
+    createdBy,
+    changedAt,
+    changedBy,
+  };
+};

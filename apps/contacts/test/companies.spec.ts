@@ -1,0 +1,84 @@
+import { contactsNoted } from '@plinth/contracts/contacts/events';
+import { aCaller } from '@plinth/testing/http';
+import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+
+describe('/companies', () => {
+  let service: Contacts;
+  beforeAll(async () => {
+    service = await startContacts();
+  });
+  afterAll(() => service.close());
+
+  it('keeps numbers, days and texts of a company exactly', async () => {
+    const http = service.as(aCaller());
+    const fields = {
+      externalId: 'C-1',
+      name: 'Société Générale d’Essais 🚀',
+      kind: 'Partner',
+      isActive: false,
+      foundedOn: '1864-05-04',
+      creditLimit: 9_999_999_999_999.99,
+      employees: 0,
+      email: 'hello@example.com',
+    };
+
+    const { body } = await http.post('/companies', fields);
+
+    expect(body).toMatchObject(fields);
+    expect((await http.get(`/companies/${body.id}`)).body).toEqual(body);
+    expect((await http.get('/companies?filter[creditLimit.gte]=9999999999999.99')).body.totalCount).toBe(1);
+  });
+
+  it('takes amounts to the cent and nothing finer', async () => {
+    const http = service.as(aCaller());
+    const company = { externalId: 'C-1', name: 'x', kind: 'Customer', isActive: true };
+
+    expect((await http.post('/companies', { ...company, creditLimit: 1.005 })).body.errors).toEqual({
+      creditLimit: ['Service:Validation:FormatValidator'],
+    });
+    expect((await http.post('/companies', { ...company, creditLimit: 0.07 })).body.creditLimit).toBe(0.07);
+  });
+
+  it('stays as long as contacts belong to it', async () => {
+    const http = service.as(aCaller());
+    const { id } = await aCompany(http, { externalId: 'C-1' });
+    const contact = await aContact(http, { company: { externalId: 'C-1' } });
+
+    const refused = await http.delete(`/companies/${id}`);
+    await http.delete(`/contacts/${contact.id}`);
+
+    expect(refused.status).toBe(409);
+    expect(refused.body.type).toMatch(/\/problems\/company-in-use$/);
+    expect((await http.delete(`/companies/${id}`)).status).toBe(204);
+    expect((await http.delete(`/companies/${id}`)).body.type).toMatch(/\/problems\/company-not-found$/);
+  });
+
+  it('keeps its contacts under their company when its external id changes', async () => {
+    const http = service.as(aCaller());
+    const company = await aCompany(http, { externalId: 'old' });
+    const { id } = await aContact(http, { company: { externalId: 'old' } });
+
+    await http.put(`/companies/${company.id}`, { ...company, externalId: 'new' });
+
+    expect((await http.get(`/contacts/${id}`)).body.company).toEqual({ externalId: 'new' });
+  });
+
+  it('tells timelines of every change, in the transaction of the change', async () => {
+    const caller = aCaller({ userName: 'Ada' });
+    const http = service.as(caller);
+    const company = await aCompany(http);
+    await http.put(`/companies/${company.id}`, company);
+    await http.delete(`/companies/${company.id}`);
+
+    const facts = await factsOf(service, caller.tenantId, contactsNoted);
+    expect(facts.map(({ payload }) => payload['texts'])).toMatchObject([
+      { en: 'Created.' },
+      { en: 'Changed.' },
+      { en: 'Deleted.' },
+    ]);
+    expect(facts[0]).toMatchObject({
+      actor_name: 'Ada',
+      payload: { entityType: 'Company', entityIds: [company.id] },
+    });
+  });
+});

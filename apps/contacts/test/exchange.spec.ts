@@ -1,0 +1,282 @@
+import { contactsNoted, contactsSaved } from '@plinth/contracts/contacts/events';
+import { CompanyFields } from '@plinth/contracts/contacts/shapes';
+import { defineExchange } from '@plinth/conventions/exchange/definition';
+import { relationField } from '@plinth/conventions/exchange/relation';
+import { fieldsOf } from '@plinth/conventions/exchange/schema-fields';
+import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+import { protoPackages } from '@plinth/proto/packages';
+import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { aCaller } from '@plinth/testing/http';
+import { Client } from 'pg';
+import { companiesExchange, contactsExchange } from '../src/grpc/exchange';
+import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+
+const nothing = () => {};
+const companies = companiesExchange(nothing);
+const contacts = contactsExchange(nothing);
+/** The same contacts, but files name their company by what may belong to several. */
+const byName = defineExchange({
+  ...contacts,
+  name: 'Contacts.ByCompanyName',
+  searchable: ['lastName'],
+  fields: {
+    externalId: contacts.fields['externalId']!,
+    lastName: contacts.fields['lastName']!,
+    channel: contacts.fields['channel']!,
+    'company.name': relationField({
+      column: 'company_id',
+      header: 'Company name',
+      references: { entity: 'company', table: 'company', key: fieldsOf(CompanyFields)['name']! },
+    }),
+  },
+});
+
+const columns = ['externalId', 'lastName', 'channel', 'company.externalId'];
+const start = { definition: 'Contacts.Contacts', columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
+
+describe('contacts and companies as exchangeable data', () => {
+  let service: Contacts;
+  let owner: ExchangeOwner;
+  beforeAll(async () => {
+    service = await startContacts();
+    const { ExchangeOwner: contract } = protoPackages.exchange.v1;
+    owner = await openExchangeOwner([
+      serveExchange(contract.service, [companies, contacts, byName], service),
+    ]);
+  });
+  afterAll(async () => {
+    await owner.close();
+    await service.close();
+  });
+
+  it('have the columns that their schema says', async () => {
+    const { definitions } = await owner.ask('ListDefinitions', {}, null);
+    const shown = definitions
+      .find(({ name }) => name === 'Contacts.Contacts')!
+      .fields.map(({ propertyPath, type, header, required, isNavigation }) =>
+        [propertyPath, type, header, required ? 'required' : '', isNavigation ? 'navigation' : ''].join(' '),
+      );
+
+    expect(shown).toEqual([
+      'externalId string External id required ',
+      'firstName string First name  ',
+      'lastName string Last name required ',
+      'email string Email  ',
+      'phone string Phone  ',
+      'channel enum Preferred channel required ',
+      'wantsNews boolean Wants news  ',
+      'bornOn date Born on  ',
+      'lastSpokenAt timestamp Last spoken at  ',
+      'company.externalId string Company external id  navigation',
+      'stage enum Stage  ',
+    ]);
+  });
+
+  it('name their company by its external id, in and out', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await aCompany(http, { externalId: 'C-1' });
+    await aCompany(http, { externalId: 'C-2' });
+
+    const { results } = await owner.importRows(caller, start, [
+      [
+        [2, 'P-1', 'Lovelace', 'email', 'C-1'],
+        [3, 'P-2', 'Babbage', 'Phone', ''],
+      ],
+      [
+        [4, 'P-3', 'King', 'Post', 'C-2'],
+        [5, 'P-4', 'Byron', 'Post', 'C-1'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([
+      { inserted: 2, failed: 0 },
+      { inserted: 2, failed: 0 },
+    ]);
+    const rows = [
+      ['P-1', 'Lovelace', 'Email', 'C-1'],
+      ['P-2', 'Babbage', 'Phone', null],
+      ['P-3', 'King', 'Post', 'C-2'],
+      ['P-4', 'Byron', 'Post', 'C-1'],
+    ];
+    const request = { definition: 'Contacts.Contacts', fields: columns };
+    expect(await owner.exportRows(caller, request)).toEqual(rows);
+    const ofOne = { filter: { 'company.externalId.eq': 'C-1' }, sort: '-company.externalId,-externalId' };
+    expect(await owner.exportRows(caller, { ...request, selection: ofOne })).toEqual([rows[3], rows[0]]);
+  });
+
+  it('lose their company where an imported cell is empty, and keep it where there is no column', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await aCompany(http, { externalId: 'C-1' });
+    const { id } = await aContact(http, { externalId: 'P-1', company: { externalId: 'C-1' } });
+    const company = async () => (await http.get(`/contacts/${id}`)).body.company;
+
+    await owner.importRows(caller, { ...start, columns: columns.slice(0, 3) }, [
+      [[2, 'P-1', 'King', 'Post']],
+    ]);
+    expect(await company()).toEqual({ externalId: 'C-1' });
+
+    await owner.importRows(caller, start, [[[2, 'P-1', 'King', 'Post', '']]]);
+    expect(await company()).toBeNull();
+  });
+
+  it.each(['EACH_BATCH', 'NEVER'] as const)(
+    'are refused row by row where their company is not known (%s)',
+    async (commit) => {
+      const caller = aCaller();
+      await aCompany(service.as(caller), { externalId: 'C-1' });
+      await aCompany(service.as(aCaller()), { externalId: 'theirs' });
+
+      const { results } = await owner.importRows(caller, { ...start, commit }, [
+        [
+          [2, 'P-1', 'Lovelace', 'Post', 'nowhere'],
+          [3, 'P-2', 'Babbage', 'Post', 'C-1'],
+          [4, 'P-3', 'King', 'Post', 'theirs'],
+        ],
+      ]);
+
+      expect(results).toMatchObject([{ inserted: 1, failed: 2 }]);
+      expect(results[0]!.failures).toMatchObject([
+        {
+          rowNumber: 2,
+          kind: 'Identity',
+          details: [
+            {
+              column: 'company.externalId',
+              value: 'nowhere',
+              code: 'Service:Identity:UnknownReference',
+              message: 'There is no company with the External id "nowhere".',
+            },
+          ],
+        },
+        { rowNumber: 4, kind: 'Identity', details: [{ value: 'theirs' }] },
+      ]);
+    },
+  );
+
+  it('are refused where a name stands for several companies', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await aCompany(http, { externalId: 'C-1', name: 'Smith' });
+    await aCompany(http, { externalId: 'C-2', name: 'Smith' });
+    await aCompany(http, { externalId: 'C-3', name: 'Jones' });
+
+    const { results } = await owner.importRows(
+      caller,
+      { ...start, definition: byName.name, columns: Object.keys(byName.fields) },
+      [
+        [
+          [2, 'P-1', 'Lovelace', 'Post', 'Smith'],
+          [3, 'P-2', 'Babbage', 'Post', 'Jones'],
+        ],
+      ],
+    );
+
+    expect(results).toMatchObject([{ inserted: 1, failed: 1 }]);
+    expect(results[0]!.failures).toMatchObject([
+      {
+        rowNumber: 2,
+        kind: 'Identity',
+        details: [
+          {
+            code: 'Service:Identity:AmbiguousReference',
+            message: 'There is more than one company with the Name "Smith".',
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('asks for the companies of a batch once, however many rows there are', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    for (const externalId of ['C-1', 'C-2', 'C-3']) await aCompany(http, { externalId });
+    const asked = jest.spyOn(Client.prototype, 'query');
+    const rows = Array.from({ length: 300 }, (_, index) => [
+      index + 2,
+      `P-${index}`,
+      'x',
+      'Post',
+      `C-${1 + (index % 3)}`,
+    ]);
+
+    const { results } = await owner.importRows(caller, start, [rows]);
+    const ofCompanies = asked.mock.calls.filter(([request]) =>
+      JSON.stringify(request).includes('AS related'),
+    );
+    asked.mockRestore();
+
+    expect(results).toMatchObject([{ inserted: 300, failed: 0 }]);
+    expect(ofCompanies).toHaveLength(1);
+  });
+
+  it('come back from their own export exactly as they were', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await aCompany(http, {
+      externalId: '=1+1',
+      name: 'Müller, "Söhne"\nund Töchter 🚀',
+      foundedOn: '1864-05-04',
+      creditLimit: 1234567890123.07,
+      employees: 0,
+      email: 'a@example.com',
+    });
+    await aCompany(http, { externalId: "'tis", isActive: false, kind: 'Partner' });
+    const fields = Object.keys(companies.fields);
+    const exported = await owner.exportRows(caller, { definition: companies.name, fields });
+
+    const other = aCaller();
+    const rows = exported.map((cells, index) => [
+      index + 2,
+      ...cells.map((cell) => (cell === null ? '' : String(cell))),
+    ]);
+    const { results } = await owner.importRows(
+      other,
+      { ...start, definition: companies.name, columns: fields },
+      [rows],
+    );
+
+    expect(results).toMatchObject([{ inserted: 2, failed: 0 }]);
+    expect(await owner.exportRows(other, { definition: companies.name, fields })).toEqual(exported);
+  });
+
+  it('say of each cell which rule of the schema it breaks', async () => {
+    const { results } = await owner.importRows(
+      aCaller(),
+      { ...start, definition: companies.name, columns: Object.keys(companies.fields) },
+      [[[2, 'x'.repeat(65), ' ', 'Friend', 'maybe', '1864-02-30', '1.005', '-1', 'nobody']]],
+    );
+
+    expect(results[0]!.failures[0]!.details.map(({ column, code }) => [column, code])).toEqual([
+      ['externalId', 'Service:Validation:MaximumLengthValidator'],
+      ['name', 'Service:Validation:NotEmptyValidator'],
+      ['kind', 'Service:Validation:EnumValidator'],
+      ['isActive', 'Service:Conversion:Boolean'],
+      ['foundedOn', 'Service:Conversion:Date'],
+      ['creditLimit', 'Service:Validation:FormatValidator'],
+      ['employees', 'Service:Validation:RangeValidator'],
+      ['email', 'Service:Validation:FormatValidator'],
+    ]);
+  });
+
+  it('tell of a whole batch at once, with the names of all that were written', async () => {
+    const caller = aCaller();
+    const rows = [1, 2, 3].map((number) => [number + 1, `P-${number}`, 'x', 'Post', '']);
+
+    await owner.importRows(caller, start, [rows]);
+
+    const { items } = (await service.as(caller).get('/contacts')).body;
+    const ids = items.map(({ id }: { id: string }) => id);
+    const [saved, ...others] = await factsOf(service, caller.tenantId, contactsSaved);
+    expect(others).toEqual([]);
+    expect(saved!.payload).toEqual({ ids: expect.arrayContaining(ids), isImport: true });
+    const [noted] = await factsOf(service, caller.tenantId, contactsNoted);
+    expect(noted!.payload).toMatchObject({ entityType: 'Contact', texts: { en: 'Imported.' } });
+  });
+
+  it('need the permission to change them', async () => {
+    const reader = aCaller({ permissions: ['Contacts.Contacts.Read'] });
+    await expect(owner.importRows(reader, start, [[]])).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+});

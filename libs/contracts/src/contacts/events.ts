@@ -1,0 +1,34 @@
+import { eventType } from '@plinth/kernel/event';
+import { z } from 'zod';
+import { entityNoted } from '../timeline/entity-noted';
+import { entityMoved } from '../workflow/events';
+
+const saved = z.object({ ids: z.array(z.uuid()), isImport: z.boolean() });
+const deleted = z.object({ id: z.uuid(), externalId: z.string() });
+
+/** Contacts were created or changed: one by a request, a batch of them by an import. */
+export const contactsSaved = eventType('contacts.contacts-saved', saved);
+
+/** A contact is gone. */
+export const contactDeleted = eventType('contacts.contact-deleted', deleted);
+
+/** Companies were created or changed: one by a request, a batch of them by an import. */
+export const companiesSaved = eventType('contacts.companies-saved', saved);
+
+/** A company is gone. */
+export const companyDeleted = eventType('contacts.company-deleted', deleted);
+
+/** A contact went from one stage to another; the workflow service keeps its history. */
+export const contactMoved = entityMoved('contacts');
+
+/** What is to be read in the timelines of contacts and companies. */
+export const contactsNoted = entityNoted('contacts');
+
+export const contactsEvents = {
+  contactsSaved,
+  contactDeleted,
+  companiesSaved,
+  companyDeleted,
+  contactMoved,
+  contactsNoted,
+};
