@@ -1,0 +1,106 @@
+import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
+import { startJourney, type Answer, type Journey } from './platform';
+
+type Http = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+const companies = [
+  'External id,Name,Kind,Active,Founded on,Credit limit,Employees,Email',
+  'C-1,"Analytical, Engines",Customer,true,1834-06-01,9999999999999.99,3,hello@example.com',
+  'C-2,Difference Ltd,Supplier,false,,0.07,,',
+].join('\r\n');
+
+const contacts = [
+  'External id,Last name,Preferred channel,Email,Company external id',
+  'P-1,Lovelace,Email,ada@example.com,C-1',
+  'P-2,Babbage,Phone,,C-2',
+  'P-3,Byron,Post,,nowhere',
+].join('\r\n');
+
+describe('a service of a team of its own, on the platform', () => {
+  let journey: Journey;
+  let http: Http;
+  let token: string;
+  beforeAll(async () => {
+    journey = await startJourney();
+    token = await journey.tokenOf({ tenantId: newId(), name: 'Ada' });
+    http = (method, path, body) => journey.call(method, `/api/v1${path}`, { token, body });
+  }, 300_000);
+  afterAll(() => journey?.end(), 60_000);
+
+  const upload = async (definitionName: string, name: string, text: string): Promise<string> => {
+    const form = new FormData();
+    form.append('file', new Blob([text]), name);
+    form.append('definitionName', definitionName);
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`${journey.url}/api/v1/imports`, { method: 'POST', headers, body: form });
+    expect(response.status).toBe(201);
+    return ((await response.json()) as { id: string }).id;
+  };
+
+  const importFile = async (definitionName: string, name: string, text: string) => {
+    const id = await upload(definitionName, name, text);
+    const { suggestions } = (await http('POST', `/imports/${id}/preview`)).body;
+    expect((await http('PUT', `/imports/${id}/mappings`, { mappings: suggestions })).status).toBe(204);
+    expect((await http('POST', `/imports/${id}/execute`)).status).toBe(202);
+    await eventually(async () => (await http('GET', `/imports/${id}`)).body.completedAt, 60_000);
+    return (await http('GET', `/imports/${id}/report`)).body;
+  };
+
+  const exportFile = async (definitionName: string, selectedFields: string[] | null) => {
+    const request = { definitionName, format: 'csv', selectedFields, includeIdForImport: false };
+    const { id } = (await http('POST', '/exports/jobs', { ...request, sort: 'externalId' })).body;
+    await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt, 60_000);
+    const { text } = await http('GET', `/exports/jobs/${id}/download`);
+    return text.replace(/^\uFEFF/, '').trimEnd();
+  };
+
+  it('takes files in, names what does not fit, and gives them out as they came', async () => {
+    expect(await importFile('Contacts.Companies', 'companies.csv', companies)).toMatchObject({
+      finalStatus: 'Completed',
+      insertedRows: 2,
+    });
+    const report = await importFile('Contacts.Contacts', 'contacts.csv', contacts);
+
+    expect(report).toMatchObject({ finalStatus: 'PartiallyCompleted', insertedRows: 2, failedRows: 1 });
+    expect(report.rowErrors).toMatchObject([
+      { rowNumber: 4, kind: 'Identity', errorCodes: ['Service:Identity:UnknownReference'] },
+    ]);
+    expect(report.rowErrors[0].message).toContain('nowhere');
+    expect(await exportFile('Contacts.Companies', null)).toBe(companies);
+    const columns = ['externalId', 'lastName', 'channel', 'email', 'company.externalId'];
+    expect(await exportFile('Contacts.Contacts', columns)).toBe(
+      contacts.split('\r\n').slice(0, 3).join('\r\n'),
+    );
+  }, 120_000);
+
+  it('tells which of its columns belong to something else', async () => {
+    const { body } = await http('GET', '/exports/definitions/Contacts.Contacts/fields');
+    const navigation = body.filter(({ isNavigation }: { isNavigation: boolean }) => isNavigation);
+    expect(navigation).toMatchObject([{ propertyPath: 'company.externalId', clrTypeName: 'String' }]);
+  });
+
+  it('is moved by workflow, and its timeline says what happened to it', async () => {
+    const request = { externalId: newId(), lastName: 'King', channel: 'Post', phone: '1' };
+    const { id } = (await http('POST', '/contacts', request)).body;
+    const entity = `/workflow/Contact/${id}`;
+
+    const moved = await http('POST', `${entity}/transition`, { targetState: 'Active', comment: 'Signed' });
+
+    expect(moved.body).toEqual({ succeeded: true, resultingState: 'Active', outcome: 'Completed' });
+    expect((await http('GET', `/contacts/${id}`)).body.stage).toBe('Active');
+    expect((await http('GET', `${entity}/transitions`)).body).toMatchObject({
+      currentState: 'Active',
+      availableTransitions: [{ targetState: 'Archived', allowed: true }],
+    });
+    const entries = await eventually(async () => {
+      const { items } = (await http('GET', `/timeline/Contact/${id}`)).body;
+      return items.length >= 2 && items;
+    });
+    expect(entries.map(({ body }: { body: string }) => body).sort()).toEqual([
+      'Created.',
+      'Moved from Prospect to Active: Signed',
+    ]);
+    expect(entries[0]).toMatchObject({ entryType: 2, authorDisplayName: 'Ada' });
+  }, 60_000);
+});
