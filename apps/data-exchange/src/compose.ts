@@ -1,7 +1,7 @@
 import { createCallerCulture } from '@plinth/conventions/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import { systemClock } from '@plinth/kernel/clock';
-import { openBlobStore } from '@plinth/runtime/blob-store';
+import { openBlobStore } from '@plinth/runtime/open-blob-store';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
 import { connectMessaging } from '@plinth/runtime/nats';

@@ -1,7 +1,4 @@
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { folderBlobStore } from './folder-blob-store';
-import { s3BlobStore } from './s3-blob-store';
 
 export interface StoredBlob {
   sizeBytes: number;
@@ -27,15 +24,4 @@ export interface BlobStore {
   delete(key: string): Promise<void>;
   /** Throws while the store is not usable. */
   check(): Promise<void>;
-}
-
-/**
- * Opens the blob store of a URL: `file:///folder`, or `s3://bucket/prefix?endpoint=https://…&region=…` with
- * the credentials where every S3 client looks for them. Keys are the same in both.
- */
-export function openBlobStore(url: string): BlobStore {
-  const { protocol } = new URL(url);
-  if (protocol === 'file:') return folderBlobStore(fileURLToPath(url));
-  if (protocol === 's3:') return s3BlobStore(new URL(url));
-  throw new Error(`There is no blob store for ${protocol}//; use file:// or s3://.`);
 }

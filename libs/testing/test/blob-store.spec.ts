@@ -8,7 +8,8 @@ import { pathToFileURL } from 'node:url';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { broughtProgram } from '../src/brought-program';
 import { startS3Server, type S3Server } from '../src/s3-server';
-import { openBlobStore, type BlobStore } from '@plinth/runtime/blob-store';
+import type { BlobStore } from '@plinth/runtime/blob-store';
+import { openBlobStore } from '@plinth/runtime/open-blob-store';
 
 /** What every blob store promises, whatever keeps the files. */
 function promises(open: () => BlobStore): void {

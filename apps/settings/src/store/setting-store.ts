@@ -15,7 +15,13 @@ import { tagOf, visibleValue } from '../domain/visible-value';
 import type { Prisma, SettingChange } from '../generated/client';
 import type { DefinitionStore } from './definition-store';
 import type { SecretBox } from './secret-box';
-import type { SettingChanged } from './snapshot-cache';
+
+/** A change somewhere: which readings it makes stale follows from the scope. */
+export interface SettingChanged {
+  tenantId: string;
+  scope: SettingScope;
+  userId: string | null;
+}
 
 /** Everything set that may concern one user: values by name as stored, and what is locked. */
 export interface Snapshot {

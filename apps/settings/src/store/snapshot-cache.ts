@@ -1,12 +1,4 @@
-import type { SettingScope } from '@plinth/contracts/settings/shapes';
-import type { Snapshot } from './setting-store';
-
-/** A change somewhere: which readings it makes stale follows from the scope. */
-export interface SettingChanged {
-  tenantId: string;
-  scope: SettingScope;
-  userId: string | null;
-}
+import type { SettingChanged, Snapshot } from './setting-store';
 
 export interface SnapshotCache {
   /** Everything set that may concern one user of one tenant. */

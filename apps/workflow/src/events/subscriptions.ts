@@ -4,7 +4,7 @@ import { subscription, type Subscription } from '@plinth/runtime/inbox';
 import { changeOf, SYSTEM, type Change, type Happening } from '../domain/change';
 import type { Prisma } from '../generated/client';
 import { commitChange, readEntity } from '../store/entity-statements';
-import type { SeenEntity } from '../store/entity-store';
+import type { SeenEntity } from '../store/seen-entity';
 
 type Tx = Prisma.TransactionClient;
 type Moved = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;

@@ -16,7 +16,8 @@ import {
   type Situation,
 } from '../domain/transition';
 import type { Applied, EntityOwner, EntityOwners } from '../grpc/entity-owners';
-import type { EntityStore, OperationResult, SeenEntity } from '../store/entity-store';
+import type { EntityStore, OperationResult } from '../store/entity-store';
+import type { SeenEntity } from '../store/seen-entity';
 import type { ApprovalTimers } from '../temporal/client';
 
 /** Others may change what was read; after so many times something is wrong. */

@@ -5,7 +5,7 @@ import { nextStepAt, type Approval, type Vote } from '../domain/approval';
 import { factOfMove, type Change, type Fact } from '../domain/change';
 import { definitionLock, effectiveOf, readStamp, readVersions, stampOf } from './definition-rows';
 import { findDelegators } from './delegation-store';
-import type { Commit, EntityKey, SeenEntity } from './entity-store';
+import type { Commit, EntityKey, SeenEntity } from './seen-entity';
 
 interface EntityRow {
   state: string;

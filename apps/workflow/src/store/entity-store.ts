@@ -8,43 +8,15 @@ import {
   type TenantDatabase,
 } from '@plinth/runtime/postgres';
 import type { Pool } from 'pg';
-import type { Approval, Delegator, Vote } from '../domain/approval';
 import type { Change } from '../domain/change';
 import type { Prisma } from '../generated/client';
-import type { StoredDefinition } from './definition-rows';
 import { commitChange, readEntity } from './entity-statements';
-
-export interface EntityKey {
-  tenantId: string;
-  entityType: string;
-  entityId: string;
-}
-
-/** An entity as it was read, with what a change compares. */
-export interface SeenEntity {
-  /** Undefined where no definition applies to its type. */
-  definition: StoredDefinition | undefined;
-  definitionStamp: string;
-  /** Undefined for one that was never moved. */
-  state: string | undefined;
-  revision: number;
-  moves: number;
-  approval: Approval | undefined;
-  votes: Vote[];
-  /** Those in whose place the caller may decide on the open request. */
-  delegators: Delegator[];
-}
+import type { Commit, EntityKey, SeenEntity } from './seen-entity';
 
 export interface OperationResult {
   outcome: TransitionOutcome;
   resultingState: string;
 }
-
-/**
- * `changed`: something else happened to the entity, or another definition applies, since it was read.
- * `made-by-other`: the owner's move is written down already, as somebody else's.
- */
-export type Commit = 'committed' | 'changed' | 'made-by-other';
 
 export interface EntityStore {
   read(key: EntityKey, reader: { userId: string; now: Date }): Promise<SeenEntity>;

@@ -1,6 +1,6 @@
 import type { TenantDatabase } from '@plinth/runtime/postgres';
 import type { Prisma } from '../generated/client';
-import type { EntityKey } from './entity-store';
+import type { EntityKey } from './seen-entity';
 
 export interface HistoryRow {
   position: number;

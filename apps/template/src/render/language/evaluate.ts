@@ -1,5 +1,6 @@
 import { HtmlOutput, PlainOutput, type Output } from './escape';
-import { filters, type FilterContext } from './filters';
+import type { FilterContext } from './filter-context';
+import { filters } from './filters';
 import { globals } from './globals';
 import { methodOf } from './methods';
 import { LimitError, type Meter } from './meter';

@@ -1,19 +1,9 @@
 import { escapeHtml, escapeJson } from './escape';
 import { formatDate, formatNumber, readDate } from './formats';
-import type { Meter } from './meter';
+import type { FilterContext } from './filter-context';
 import { replaceText } from './methods';
 import { TemplateError } from './syntax';
 import { isTruthy, SafeText, sizeOf, toJson, toNumber, type Dict, type Value } from './values';
-
-/** What filters and methods may use. */
-export interface FilterContext {
-  culture: string;
-  timeZone: string;
-  isMarkup: boolean;
-  meter: Meter;
-  text(value: Value): string;
-  test(name: string, value: Value, args: Value[]): boolean;
-}
 
 type Named = ReadonlyMap<string, Value>;
 type Filter = (input: Value, args: Value[], named: Named, context: FilterContext) => Value;

@@ -1,4 +1,4 @@
-import type { FilterContext } from './filters';
+import type { FilterContext } from './filter-context';
 import { Callable, SafeText, sizeOf, toNumber, type Value } from './values';
 
 type Method<Target> = (target: Target, args: Value[], context: FilterContext) => Value;
