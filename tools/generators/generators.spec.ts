@@ -69,6 +69,20 @@ describe('the generator of services', () => {
     }
   }, 60_000);
 
+  it('joins one service after the other', async () => {
+    const changes = await changesOf(async (tree) => {
+      await spareParts(tree);
+      await service(tree, { name: 'garages' });
+    });
+
+    const lint = changes.get('eslint.config.mjs') ?? '';
+    const services = /const services = (\[[^\]]*\])/.exec(lint)?.[1];
+    expect(services).toMatch(/'spare-parts',\s*'garages'/);
+    expect(services).not.toMatch(/,\s*,/);
+    const addresses = /^ {2}GRPC_SERVICES: (.*)$/m.exec(changes.get('docker-compose.yml') ?? '')?.[1];
+    expect(addresses).toMatch(/,spare-parts=spare-parts:9090,garages=garages:9090$/);
+  }, 60_000);
+
   it('makes no service twice, and none with a name that cannot be one', async () => {
     await expect(changesOf((tree) => service(tree, { name: 'settings' }))).rejects.toThrow(
       'is there already',

@@ -78,6 +78,7 @@ try {
     'tools/manifests',
     'tools/images/compose',
   );
+  run('tsc', '--noEmit', '-p', 'tsconfig.json');
   run('prettier', '--check', 'apps/spare-parts', 'libs/contracts', 'k8s', 'docs');
   run('eslint', 'apps/spare-parts', 'libs/contracts/src/spare-parts');
 } finally {

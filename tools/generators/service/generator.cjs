@@ -25,7 +25,9 @@ async function service(tree, { name, entity, team = 'platform' }) {
   nameInTexts(tree, names);
   joinCompose(tree, names);
   joinKubernetes(tree, names);
-  edit(tree, 'eslint.config.mjs', (text) => text.replace(/(const services = \[[^\]]*)\]/, `$1, '${name}']`));
+  edit(tree, 'eslint.config.mjs', (text) =>
+    text.replace(/(const services = \[[^\]]*?),?(\s*\])/, `$1, '${name}'$2`),
+  );
   const owners = tree.exists('CODEOWNERS') ? tree.read('CODEOWNERS', 'utf8') : '';
   tree.write(
     'CODEOWNERS',
