@@ -1,6 +1,6 @@
 import { createSettingsClient } from '@plinth/conventions/settings-client';
 import { systemClock } from '@plinth/kernel/clock';
-import { openBlobStore } from '@plinth/runtime/blob-store';
+import { openBlobStore } from '@plinth/runtime/open-blob-store';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import { consumeEvents } from '@plinth/runtime/inbox';
 import type { Close } from '@plinth/runtime/lifecycle';
@@ -19,6 +19,7 @@ import { entryStore } from './store/entry-store';
 import { followerStore } from './store/follower-store';
 import { notificationStore } from './store/notification-store';
 import { peopleStore } from './store/people-store';
+import { sweepUnusedBlobs, unusedBlobs } from './store/unused-blobs';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -45,6 +46,9 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   );
 
   const blobs = openBlobStore(config.BLOB_URL);
+  const unused = unusedBlobs(db, blobs, systemClock);
+  const unusedSweeper = sweepUnusedBlobs(unused, log);
+  onClose(unusedSweeper.close);
   const health = new Health({
     postgres: () => pool.query('SELECT 1'),
     nats: messaging.check,
@@ -65,5 +69,8 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),
+    unusedBlobs: unused,
+    unusedSweeper,
+    clock: systemClock,
   };
 }

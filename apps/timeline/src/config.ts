@@ -11,6 +11,11 @@ export const TimelineConfig = z.object({
     .positive()
     .default(25 * 1024 * 1024)
     .describe('Largest file that can be attached.'),
+  BLOB_UNATTACHED_HOURS: z.coerce
+    .number()
+    .positive()
+    .default(24)
+    .describe('How long an uploaded file waits to be attached before it is removed.'),
 });
 
 export type TimelineConfig = z.output<typeof TimelineConfig>;

@@ -138,7 +138,7 @@ describe('GET /blobs/{id}', () => {
 
     await timeline.as(ann).delete(`${path}/entries/${entry.body.id}`);
     expect([await status(ann), await status(bob)]).toEqual([404, 404]);
-    expect(filesOf(tenantId)).toEqual([]);
+    await eventually(() => filesOf(tenantId).length === 0);
   });
 
   it('cannot be attached by others before they see it, nor in another tenant', async () => {

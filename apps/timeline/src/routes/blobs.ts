@@ -10,20 +10,20 @@ import { newId } from '@plinth/kernel/uuid';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
 import { fileTypeOf, SNIFFED_LENGTH } from '../domain/file-type';
+import { blobKey } from '../store/blob-record-store';
 import { peek } from './peek';
 
 const { postBlob, getBlob } = timelineEndpoints;
 
-type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'config'>;
+type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'clock' | 'config'>;
 
-export function mountBlobs(api: Api, { blobs, blobRecords, config }: Needs): void {
+export function mountBlobs(api: Api, { blobs, blobRecords, clock, config }: Needs): void {
+  const unattachedMilliseconds = config.BLOB_UNATTACHED_HOURS * 3_600_000;
   const limit = {
     bytesMax: config.BLOB_BYTES_MAX,
     tooLarge: () =>
       timelineProblems['blob-too-large'](`A file to attach may have ${config.BLOB_BYTES_MAX} bytes at most.`),
   };
-  const keyOf = (tenantId: string, id: string): string => `${tenantId}/timeline/${id}`;
-
   /** Stores a file under a new id and puts it on record; one that is refused leaves nothing. */
   const store = async (fileName: string, content: Readable, { tenantId, userId }: Caller) => {
     const { head, whole } = await peek(content, SNIFFED_LENGTH);
@@ -32,7 +32,7 @@ export function mountBlobs(api: Api, { blobs, blobRecords, config }: Needs): voi
     if (mimeType === undefined)
       throw timelineProblems['blob-type-not-accepted']('A file of this type cannot be attached.');
     const id = newId();
-    const { sizeBytes, sha256 } = await blobs.put(keyOf(tenantId, id), whole);
+    const { sizeBytes, sha256 } = await blobs.put(blobKey(tenantId, id), whole);
     const record = {
       tenantId,
       id,
@@ -42,9 +42,10 @@ export function mountBlobs(api: Api, { blobs, blobRecords, config }: Needs): voi
       sha256,
       uploadedBy: userId,
     };
-    const blob = { ...record, createdAt: new Date() };
+    const createdAt = clock.now();
+    const blob = { ...record, createdAt, checkAt: new Date(createdAt.getTime() + unattachedMilliseconds) };
     await blobRecords.insert(blob).catch(async (error: unknown) => {
-      await blobs.delete(keyOf(tenantId, id));
+      await blobs.delete(blobKey(tenantId, id));
       throw error;
     });
     return { id, fileName, mimeType, sizeBytes, sha256, createdAt: blob.createdAt };
@@ -61,7 +62,7 @@ export function mountBlobs(api: Api, { blobs, blobRecords, config }: Needs): voi
     const blob = await blobRecords.find(audienceOf(caller), caller.userId, id);
     if (!blob) throw timelineProblems['blob-not-found']('There is no such file.');
     return file({
-      content: await blobs.get(keyOf(caller.tenantId, id)),
+      content: await blobs.get(blobKey(caller.tenantId, id)),
       name: blob.fileName,
       type: blob.mimeType,
       sizeBytes: Number(blob.sizeBytes),

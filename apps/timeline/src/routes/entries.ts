@@ -9,9 +9,9 @@ import { bodyIn } from '../domain/system-text';
 
 const { getTimeline, postTimelineEntry, deleteTimelineEntry } = timelineEndpoints;
 
-type Needs = Pick<Deps, 'entries' | 'cultureOf' | 'blobs' | 'log'>;
+type Needs = Pick<Deps, 'entries' | 'cultureOf' | 'unusedSweeper'>;
 
-export function mountEntries(api: Api, { entries, cultureOf, blobs, log }: Needs): void {
+export function mountEntries(api: Api, { entries, cultureOf, unusedSweeper }: Needs): void {
   api.on(getTimeline, async ({ params, list, caller, request }) => {
     const { rows, totalCount } = await entries.page(audienceOf(caller), params, list);
     const culture = rows.some(({ message }) => message) ? await cultureOf(caller, request) : undefined;
@@ -30,17 +30,10 @@ export function mountEntries(api: Api, { entries, cultureOf, blobs, log }: Needs
     return created(toWire(entry, entry.body), `${path}/entries/${entry.id}`);
   });
 
-  api.on(deleteTimelineEntry, async ({ params: { entityType, entityId, id }, caller, tenantId }) => {
+  api.on(deleteTimelineEntry, async ({ params: { entityType, entityId, id }, caller }) => {
     requireSomeAccess(caller);
-    const unused = await entries.remove({ entityType, entityId }, id, caller);
-    for (const blobId of unused) {
-      // The entry is gone already; a file that stays behind is unreachable and only takes room.
-      await blobs
-        .delete(`${tenantId}/timeline/${blobId}`)
-        .catch((error: unknown) =>
-          log.warn({ err: error, blobId }, 'a file nobody refers to was not removed'),
-        );
-    }
+    await entries.remove({ entityType, entityId }, id, caller);
+    unusedSweeper.wake();
     return noContent();
   });
 }

@@ -5,8 +5,11 @@ import { visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
+/** Where the content of a file is kept. */
+export const blobKey = (tenantId: string, id: string): string => `${tenantId}/timeline/${id}`;
+
 export interface BlobRecordStore {
-  insert(blob: Blob): Promise<void>;
+  insert(blob: Omit<Blob, 'isRemoved'>): Promise<void>;
   /** A file that this person uploaded, or that is attached to an entry they see. */
   find(audience: Audience, userId: string, id: string): Promise<Blob | null>;
 }
@@ -21,31 +24,23 @@ export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
 
 const reachable = (audience: Audience, userId: string): Prisma.BlobWhereInput => ({
   tenantId: audience.tenantId,
+  isRemoved: false,
   OR: [{ uploadedBy: userId }, { attachments: { some: { entry: visibleTo(audience) } } }],
 });
 
-/** Which of these files this person may attach: those they can get. */
+/** Which of these files this person may attach: those they can get. They stay until the transaction ends. */
 export async function attachableBlobIds(
   tx: Tx,
   audience: Audience,
   userId: string,
   ids: readonly string[],
 ): Promise<Set<string>> {
+  await tx.$queryRaw`
+    SELECT FROM blob WHERE tenant_id = ${audience.tenantId}::uuid AND id = ANY(${[...ids]}::uuid[])
+    ORDER BY id FOR KEY SHARE`;
   const blobs = await tx.blob.findMany({
     where: { id: { in: [...ids] }, ...reachable(audience, userId) },
     select: { id: true },
   });
   return new Set(blobs.map(({ id }) => id));
-}
-
-/** Forgets those of these files that no entry refers to any more, and answers their ids. */
-export async function removeUnattached(tx: Tx, tenantId: string, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
-  const unattached = await tx.blob.findMany({
-    where: { tenantId, id: { in: [...ids] }, attachments: { none: {} } },
-    select: { id: true },
-  });
-  const removed = unattached.map(({ id }) => id);
-  await tx.blob.deleteMany({ where: { tenantId, id: { in: removed } } });
-  return removed;
 }

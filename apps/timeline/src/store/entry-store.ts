@@ -20,8 +20,9 @@ import {
 } from '../domain/entry';
 import { defaultCulture, say } from '../domain/system-text';
 import { Prisma } from '../generated/client';
-import { attachableBlobIds, removeUnattached } from './blob-record-store';
+import { attachableBlobIds } from './blob-record-store';
 import { addFollowers } from './follower-store';
+import { markUnused } from './unused-blobs';
 import { countFor, visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
@@ -43,8 +44,8 @@ export interface EntryStore {
   ): Promise<{ rows: Entry[]; totalCount: number }>;
   /** Writes what a person says; the same operation finds the entry it made before. */
   write(draft: Draft, caller: Caller): Promise<Entry>;
-  /** Removes an entry and what hangs on it. Answers the files that nothing refers to any more. */
-  remove(entity: EntityName, id: string, caller: Caller): Promise<string[]>;
+  /** Removes an entry and what hangs on it. */
+  remove(entity: EntityName, id: string, caller: Caller): Promise<void>;
 }
 
 interface Parts {
@@ -100,7 +101,7 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
 
     async remove(entity, id, caller) {
       const { tenantId } = caller;
-      const blobIds = await db.inTenant(tenantId, async (tx) => {
+      await db.inTenant(tenantId, async (tx) => {
         const where = { tenantId, id, ...entity, ...visibleTo(audienceOf(caller)) };
         const row = await tx.entry.findFirst({ where, include: withAttachments });
         if (!row) throw entryNotFound();
@@ -110,10 +111,9 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
         if (count === 0) throw entryNotFound();
         await countEntry(tx, tenantId, entry, -1);
         await tell(tx, entryRemoved, tenantId, entry);
-        return removeUnattached(tx, tenantId, entry.attachmentBlobIds);
+        await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
       });
       outbox.wake();
-      return blobIds;
     },
   };
 }
