@@ -4,8 +4,8 @@ export interface BenchLine {
   measured: string;
   reference: string;
   ratio?: number;
-  /** The largest ratio that is good enough; for rates, the smallest. */
-  goal?: number;
+  /** Which ratio is good enough: a number is the largest one. */
+  goal?: number | string;
   /** Lines that say where the time went. */
   details?: readonly string[];
 }

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { root } from '../launcher/paths.mjs';
 import type { BenchLine } from './bench-line.ts';
+import { watchProcesses, type NamedProcess } from './processes.ts';
+import { tokenOf } from './token.ts';
 
 const CONNECTIONS = 50;
 const SECONDS = 5;
@@ -17,34 +19,47 @@ const SETTING = '/api/v1/settings/user/Service.Localization.PreferredCulture';
 
 type Candidate = 'bare' | 'gateway' | 'post' | 'first' | 'replay' | 'two';
 
+/** One turn of a candidate. */
+interface Turn {
+  requestsPerSecond: number;
+  /** What its processes spent on each request: unlike the rate, it says nothing about what else the machine did. */
+  microsecondsPerRequest: number;
+}
+
+interface Part extends NamedProcess {
+  url: string;
+}
+
 /** The gateway with all conventions on, beside a bare proxy before the same service. */
 export async function benchGateway({ redisUrl }: { redisUrl: string }): Promise<BenchLine[]> {
   const processes: ChildProcess[] = [];
   try {
     const upstream = await startPart(processes, 'upstream');
-    const bare = await startPart(processes, 'bare', upstream);
+    const bare = await startPart(processes, 'bare', upstream.url);
     const gateways = [
-      await startGateway(processes, upstream, redisUrl),
-      await startGateway(processes, upstream, redisUrl),
+      await startGateway('gateway one', processes, upstream.url, redisUrl),
+      await startGateway('gateway two', processes, upstream.url, redisUrl),
     ];
-    const headers = { authorization: `Bearer ${await tokenOf(gateways[0]!)}` };
+    const headers = { authorization: `Bearer ${await tokenOf(gateways[0]!.url, { roles: ['editor'] })}` };
     return report(await measure(bare, gateways, headers));
   } finally {
     for (const child of processes) child.kill('SIGKILL');
   }
 }
 
-async function measure(bare: string, [gateway, second]: string[], headers: Record<string, string>) {
+async function measure(bare: Part, gateways: Part[], headers: Record<string, string>) {
   const key = randomUUID();
-  const json = { ...headers, 'content-type': 'application/json' };
+  const [gateway] = gateways as [Part];
   const put = (more: Record<string, string>) => ({
-    url: gateway! + SETTING,
+    url: gateway.url + SETTING,
     method: 'PUT' as const,
     body: BODY,
-    headers: { ...json, ...more },
+    headers: { ...headers, 'content-type': 'application/json', ...more },
   });
-  await fetch(gateway! + SETTING, put({ 'idempotency-key': key }));
-  const rates: Record<Candidate, number[]> = {
+  const read = ({ url }: Part) => ({ url: url + SETTING, headers });
+  await fetch(gateway.url + SETTING, put({ 'idempotency-key': key }));
+  const halves = gateways.map((part) => ({ ...read(part), connections: CONNECTIONS / gateways.length }));
+  const turns: Record<Candidate, Turn[]> = {
     bare: [],
     gateway: [],
     post: [],
@@ -53,17 +68,14 @@ async function measure(bare: string, [gateway, second]: string[], headers: Recor
     two: [],
   };
   for (let round = 0; round < ROUNDS; round++) {
-    rates.bare.push(await rate({ url: bare + SETTING, headers }));
-    rates.gateway.push(await rate({ url: gateway! + SETTING, headers }));
-    rates.post.push(await rate(put({})));
-    rates.first.push(await rate({ ...put({}), requests: [{ setupRequest: withFreshKey }] }));
-    rates.replay.push(await rate(put({ 'idempotency-key': key })));
-    const both = [gateway!, second!].map((url) =>
-      rate({ url: url + SETTING, headers, connections: CONNECTIONS / 2 }),
-    );
-    rates.two.push((await Promise.all(both)).reduce((left, right) => left + right, 0));
+    turns.bare.push(await load([bare], [read(bare)]));
+    turns.gateway.push(await load([gateway], [read(gateway)]));
+    turns.post.push(await load([gateway], [put({})]));
+    turns.first.push(await load([gateway], [{ ...put({}), requests: [{ setupRequest: withFreshKey }] }]));
+    turns.replay.push(await load([gateway], [put({ 'idempotency-key': key })]));
+    turns.two.push(await load(gateways, halves));
   }
-  return rates;
+  return turns;
 }
 
 const withFreshKey = (request: autocannon.Request): autocannon.Request => ({
@@ -71,39 +83,59 @@ const withFreshKey = (request: autocannon.Request): autocannon.Request => ({
   headers: { ...request.headers, 'idempotency-key': randomUUID() },
 });
 
-async function rate(options: autocannon.Options): Promise<number> {
+async function load(parts: readonly Part[], loads: readonly autocannon.Options[]): Promise<Turn> {
+  const usedSince = watchProcesses(parts);
+  const results = await Promise.all(loads.map(fire));
+  const seconds = usedSince().reduce((total, { cpuSeconds }) => total + cpuSeconds, 0);
+  const sum = (valueOf: (result: autocannon.Result) => number) =>
+    results.reduce((total, result) => total + valueOf(result), 0);
+  return {
+    requestsPerSecond: sum(({ requests }) => requests.average),
+    microsecondsPerRequest: (seconds * 1e6) / sum(({ requests }) => requests.total),
+  };
+}
+
+async function fire(options: autocannon.Options): Promise<autocannon.Result> {
   const result = await autocannon({ connections: CONNECTIONS, duration: SECONDS, ...options });
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${options.url}: ${result.non2xx} refused, ${result.errors} failed.`);
   }
-  return result.requests.average;
+  return result;
 }
 
-function report(rates: Record<Candidate, number[]>): BenchLine[] {
-  const best = (candidate: Candidate) => Math.max(...rates[candidate]);
-  const line = (job: string, measured: Candidate, reference: Candidate, goal?: number): BenchLine => ({
+function report(turns: Record<Candidate, Turn[]>): BenchLine[] {
+  const rate = (candidate: Candidate) =>
+    Math.max(...turns[candidate].map(({ requestsPerSecond }) => requestsPerSecond));
+  const cost = (candidate: Candidate) =>
+    Math.min(...turns[candidate].map(({ microsecondsPerRequest }) => microsecondsPerRequest));
+  const compared = (job: string, measured: Candidate, reference: Candidate, goal?: number): BenchLine => ({
     job,
-    measured: `${Math.round(best(measured))} requests/s`,
-    reference: `${Math.round(best(reference))} requests/s`,
-    ratio: best(reference) / best(measured),
-    ...(goal === undefined ? {} : { goal }),
+    measured: `${Math.round(rate(measured))} requests/s, ${Math.round(cost(measured))} µs of processor each`,
+    reference: `${Math.round(rate(reference))} requests/s, ${Math.round(cost(reference))} µs`,
+    ratio: rate(measured) / rate(reference),
+    ...(goal === undefined ? {} : { goal: `at least ${goal}` }),
   });
   return [
-    line('gateway, all conventions on, against bare http-proxy-middleware on Express', 'gateway', 'bare', 1),
-    line('idempotent write, first time, against the same write without a key', 'first', 'post'),
-    line('idempotent write, replayed, against the same write without a key', 'replay', 'post', 1 / 0.8),
-    line('two gateways against one (goal where cores allow)', 'two', 'gateway'),
+    compared('all conventions on, against bare http-proxy-middleware on Express', 'gateway', 'bare', 1),
+    compared('idempotent write, first time, against the same write without a key', 'first', 'post'),
+    compared('idempotent write, replayed, against the same write without a key', 'replay', 'post', 0.8),
+    compared('two gateways against one, where cores allow', 'two', 'gateway', 1.8),
   ];
 }
 
-async function startPart(processes: ChildProcess[], kind: string, target = ''): Promise<string> {
+async function startPart(processes: ChildProcess[], kind: string, target = ''): Promise<Part> {
   const child = fork(join(root, 'tools', 'bench', 'gateway-parts.mjs'), [kind, target]);
   processes.push(child);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  return `http://127.0.0.1:${port}`;
+  return { name: kind, url: `http://127.0.0.1:${port}`, pid: child.pid! };
 }
 
-async function startGateway(processes: ChildProcess[], upstream: string, redisUrl: string): Promise<string> {
+async function startGateway(
+  name: string,
+  processes: ChildProcess[],
+  upstream: string,
+  redisUrl: string,
+): Promise<Part> {
   const env = {
     ...process.env,
     NODE_ENV: 'development',
@@ -123,17 +155,7 @@ async function startGateway(processes: ChildProcess[], upstream: string, redisUr
   processes.push(child);
   for await (const line of createInterface(child.stdout!)) {
     const { port } = JSON.parse(line) as { port?: number };
-    if (port !== undefined) return `http://127.0.0.1:${port}`;
+    if (port !== undefined) return { name, url: `http://127.0.0.1:${port}`, pid: child.pid! };
   }
   throw new Error('The gateway did not start; was `npm run build` run?');
-}
-
-async function tokenOf(gateway: string): Promise<string> {
-  const body = JSON.stringify({ sub: 'bench', name: 'Bench', roles: ['editor'] });
-  const response = await fetch(`${gateway}/dev/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
-  return ((await response.json()) as { accessToken: string }).accessToken;
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { BenchLine } from './bench-line.ts';
 import type { BenchTarget } from './platform.ts';
+import { expectStatuses, median, statusOf, timeOf, timesInTurns } from './times.ts';
+import { tokenOf } from './token.ts';
 
-const WARM_UP = 200;
-const MEASURED = 1_000;
+const WRITES = 200;
 
 /** The texts of a user interface at its start: unchanged, whole, and after a change. */
 export async function benchLocalization({ url }: Pick<BenchTarget, 'url'>): Promise<BenchLine[]> {
@@ -38,19 +39,14 @@ export async function benchLocalization({ url }: Pick<BenchTarget, 'url'>): Prom
 /** How long after a write the next reading of the same text takes; it reads the tenant's texts anew. */
 async function writeToRead(url: string): Promise<BenchLine> {
   const tenantId = randomUUID();
-  const issued = await fetch(`${url}/dev/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sub: 'bench', name: 'Bench', tenantId, roles: ['admin'] }),
-  });
-  const { accessToken } = (await issued.json()) as { accessToken: string };
-  const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+  const token = await tokenOf(url, { tenantId, roles: ['admin'] });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const write = (count: number) =>
     statusOf(`${url}/localization/overrides/Bench/fr/title`, headers, `{"value":"${count}"}`);
   const read = () => statusOf(`${url}/localization?cultureName=fr`, headers);
   const afterWrite: number[] = [];
   const repeated: number[] = [];
-  for (let count = 0; count < WARM_UP; count++) {
+  for (let count = 0; count < WRITES; count++) {
     await write(count);
     afterWrite.push(await timeOf(read));
     repeated.push(await timeOf(read));
@@ -62,41 +58,3 @@ async function writeToRead(url: string): Promise<BenchLine> {
     ratio: median(afterWrite) / median(repeated),
   };
 }
-
-async function statusOf(url: string, headers: Record<string, string> = {}, body?: string): Promise<number> {
-  const response = await fetch(url, body === undefined ? { headers } : { method: 'PUT', headers, body });
-  await response.arrayBuffer();
-  return response.status;
-}
-
-async function expectStatuses(...calls: [() => Promise<number>, number][]): Promise<void> {
-  for (const [call, expected] of calls) {
-    const status = await call();
-    if (status !== expected)
-      throw new Error(`Expected ${expected}, got ${status}; start with high RATE_LIMITS.`);
-  }
-}
-
-/** Median times, measured in turns, so that all meet the same machine. */
-async function timesInTurns<Name extends string>(
-  calls: Record<Name, () => Promise<number>>,
-): Promise<Record<Name, number>> {
-  const names = Object.keys(calls) as Name[];
-  const times = new Map<Name, number[]>(names.map((name) => [name, []]));
-  for (let count = 0; count < WARM_UP + MEASURED; count++) {
-    for (const name of names) {
-      const time = await timeOf(calls[name]);
-      if (count >= WARM_UP) times.get(name)!.push(time);
-    }
-  }
-  return Object.fromEntries(names.map((name) => [name, median(times.get(name)!)])) as Record<Name, number>;
-}
-
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]!;

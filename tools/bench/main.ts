@@ -4,6 +4,7 @@ import { benchGateway } from './gateway.ts';
 import { benchImport } from './import.ts';
 import { benchLocalization } from './localization.ts';
 import { startBenchPlatform, type BenchTarget } from './platform.ts';
+import { benchSettings } from './settings.ts';
 import { benchTemplate } from './template.ts';
 import { benchTimeline } from './timeline.ts';
 import { benchWorkflow } from './workflow.ts';
@@ -16,6 +17,7 @@ const { values, positionals } = parseArgs({
 
 const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
   gateway: benchGateway,
+  settings: benchSettings,
   localization: benchLocalization,
   template: benchTemplate,
   timeline: benchTimeline,
