@@ -1,55 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
-import { closeAll, see, sendJson, startUpstream } from './start-gateway';
+import { post, postUntilDone, startGuardedService } from './guarded-service';
+import { closeAll, sendJson, startUpstream } from './start-gateway';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process';
 
 afterEach(closeAll);
 
 const SCALED = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '800', IDEMPOTENCY_MARKER_MILLISECONDS: '1200' };
 
-/** A service that guards its effects by operation id, as all services of the platform do. */
-async function startGuardedService(delay: () => Promise<void> = async () => undefined) {
-  const idByOperation = new Map<string, string>();
-  let effects = 0;
-  const url = await startUpstream((request, response) => {
-    void see(request)
-      .then(async ({ claims }) => {
-        await delay();
-        const operationId = claims.caller!.operationId!;
-        const known = idByOperation.get(operationId);
-        if (known === undefined) {
-          effects += 1;
-          idByOperation.set(operationId, randomUUID());
-        }
-        sendJson(response, 201, { id: idByOperation.get(operationId) });
-      })
-      .catch(() => response.destroy());
-  });
-  return { url, effects: () => effects };
-}
-
-const post = ({ fetch }: Pick<GatewayProcess, 'fetch'>, key: string): Promise<Response> =>
-  fetch('/api/v1/things', {
-    method: 'POST',
-    body: '{"name":"a"}',
-    headers: { 'content-type': 'application/json', 'idempotency-key': key },
-  });
-
-/** Repeats as a patient client does, until there is an answer that is final. */
-async function postUntilDone(gateway: Pick<GatewayProcess, 'fetch'>, key: string): Promise<{ id: string }> {
-  for (;;) {
-    const response = await post(gateway, key);
-    if (response.status === 201) return (await response.json()) as { id: string };
-    expect([409, 503]).toContain(response.status);
-    expect(response.headers.has('retry-after')).toBe(true);
-    await response.arrayBuffer();
-  }
-}
-
 describe('several gateways on one Redis', () => {
   it('have one effect for each key, and one answer, however many ask at once', async () => {
     const CLIENTS = 100;
-    const KEYS = Number(process.env['PLINTH_TEST_KEYS'] ?? 20);
+    const KEYS = 200;
     const service = await startGuardedService();
     const gateways = await Promise.all([1, 2, 3].map(() => startGatewayProcess({ things: service.url })));
     for (let count = 0; count < KEYS; count++) {

@@ -83,6 +83,8 @@ interface Group {
 }
 
 const BATCH_GROUPS_MAX = 256;
+/** So long everything passes at once after Redis did not answer, so that its silence slows few requests. */
+const REST_MILLISECONDS = 1_000;
 const KEY_PREFIX = 'plinth:limit:';
 
 /**
@@ -94,10 +96,12 @@ export class RateLimiter {
   /** By the key of the first counter: who shares that one shares all. */
   private waiting = new Map<string, Group>();
   private isAsking = false;
+  private restsUntil = 0;
 
   constructor(private readonly redis: Redis) {}
 
-  take(quotas: readonly Quota[]): Promise<Decision> {
+  async take(quotas: readonly Quota[]): Promise<Decision> {
+    if (performance.now() < this.restsUntil) return uncounted(quotas);
     return new Promise((resolve) => {
       const { key } = quotas[0]!;
       const group = this.waiting.get(key);
@@ -138,6 +142,7 @@ export class RateLimiter {
       const results = await this.run(counters, wanted);
       groups.forEach((group, index) => tell(group, counters, results.slice(index * 4, index * 4 + 4)));
     } catch {
+      this.restsUntil = performance.now() + REST_MILLISECONDS;
       for (const { quotas, resolves } of groups) resolves.forEach((resolve) => resolve(uncounted(quotas)));
     }
   }
