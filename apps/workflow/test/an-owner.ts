@@ -21,6 +21,8 @@ export async function startOwner() {
   const states = new Map<string, string>();
   const made = new Map<string, Moved>();
   const objections: Objection[] = [];
+  const held = new Map<string, Promise<unknown>>();
+  const asked: string[] = [];
   const { unary } = grpcHandlers(TEST_KEYS, silentLog());
   const keyOf = (caller: Caller | null, entityId: string) => `${caller?.tenantId} ${entityId}`;
 
@@ -43,12 +45,15 @@ export async function startOwner() {
       caller,
     ) => {
       const key = keyOf(caller, move.entityId);
-      if (made.has(move.moveId)) return { outcome: 'MOVED', state: states.get(key)!, reason: '' };
-      if (states.get(key) !== move.from)
-        return { outcome: 'STATE_CHANGED', state: states.get(key) ?? '', reason: '' };
+      asked.push(move.actorId);
+      await held.get(`move ${move.actorId}`);
+      const earlier = made.get(move.moveId);
+      if (earlier) return { outcome: 'MOVED', state: states.get(key)!, movedBy: earlier.movedBy };
+      if (states.get(key) !== move.from) return { outcome: 'STATE_CHANGED', state: states.get(key) ?? '' };
       states.set(key, move.to);
       made.set(move.moveId, movedOf(move));
-      return { outcome: 'MOVED', state: move.to, reason: '' };
+      await held.get(`answer ${move.actorId}`);
+      return { outcome: 'MOVED', state: move.to, movedBy: move.actorId };
     },
   );
 
@@ -58,6 +63,10 @@ export async function startOwner() {
   return {
     address: `127.0.0.1:${port}`,
     objections,
+    /** What waits for what: `move ann` before it is made, `answer ann` after. */
+    held,
+    /** Who asked for moves, in this order. */
+    asked,
     /** The moves that were asked for, by their ids. */
     made,
     place: (tenantId: string, entityId: string, state: string) =>

@@ -22,7 +22,11 @@ describe('entities whose state another service keeps', () => {
   afterAll(async () => {
     for (const close of closers) await close();
   });
-  afterEach(() => owner.objections.splice(0));
+  afterEach(() => {
+    owner.objections.splice(0);
+    owner.asked.splice(0);
+    owner.held.clear();
+  });
 
   /** A template in a tenant of its own, and what people do with it. */
   const aTemplate = (state?: string) => {
@@ -180,13 +184,42 @@ describe('entities whose state another service keeps', () => {
       const outcomes = await Promise.all([move('bob', 'Published'), move('cem', 'Published')]);
 
       expect(outcomes.toSorted()).toEqual(['Completed Published', 'InvalidTransition Published']);
-      await tellMove(messaging, tenantId, [...owner.made.values()].at(-1)!);
+      const made = [...owner.made.values()].at(-1)!;
+      await tellMove(messaging, tenantId, made);
       expect((await history()).slice(0, -before || undefined)).toEqual([
-        expect.stringMatching(/^PendingApproval Published (bob|cem)$/),
+        `PendingApproval Published ${made.movedBy}`,
         'PendingReview PendingApproval ann',
       ]);
       expect((await status()).currentState).toBe('Published');
     }
+  });
+
+  it('name the same approver here and there, also when the answer to the faster one comes last', async () => {
+    const { as, move, history, tenantId } = aTemplate('PendingReview');
+    const { transitions, ...rest } = templateMachine;
+    await as('admin').put('/workflow/definitions/Template', {
+      ...rest,
+      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
+    });
+    await move('ann', 'Published');
+    const fasterMoved = Promise.withResolvers<void>();
+    const slowerAnswered = Promise.withResolvers<void>();
+    owner.held.set('move cem', fasterMoved.promise).set('answer bob', slowerAnswered.promise);
+    const movesBefore = owner.made.size;
+
+    const slower = move('cem', 'Published');
+    await eventually(() => owner.asked.includes('cem'));
+    const faster = move('bob', 'Published');
+    await eventually(() => owner.made.size > movesBefore);
+    fasterMoved.resolve();
+    await slower;
+    slowerAnswered.resolve();
+
+    expect([await faster, await slower]).toEqual(['Completed Published', 'InvalidTransition Published']);
+    const made = [...owner.made.values()].at(-1)!;
+    expect(made.movedBy).toBe('bob');
+    await tellMove(messaging, tenantId, made);
+    expect(await history()).toEqual(['PendingApproval Published bob', 'PendingReview PendingApproval ann']);
   });
 
   it('leave a request behind when the service moves them elsewhere meanwhile', async () => {

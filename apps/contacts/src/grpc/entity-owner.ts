@@ -34,7 +34,7 @@ export function entityOwner({ config, log, moves }: Pick<Deps, 'config' | 'log' 
     if (to === undefined) return { outcome: 'STATE_CHANGED', state: ContactStage.Prospect, reason: '' };
     const { actorId: userId, actorName: userName, from, moveId: id, comment } = request;
     const mover = { ...asking, userId: userId || asking.userId, userName: userName || asking.userName };
-    const { moved, stage, reason } = await moves.make(mover, {
+    const { moved, stage, movedBy, reason } = await moves.make(mover, {
       id,
       contactId,
       from,
@@ -45,6 +45,7 @@ export function entityOwner({ config, log, moves }: Pick<Deps, 'config' | 'log' 
       outcome: moved ? 'MOVED' : 'STATE_CHANGED',
       state: stage ?? ContactStage.Prospect,
       reason: reason ?? '',
+      movedBy: movedBy ?? '',
     };
   });
 

@@ -15,10 +15,18 @@ export interface Move {
   comment: string | null;
 }
 
+export interface Made {
+  moved: boolean;
+  stage: string | undefined;
+  /** Who moved it: of several who ask for one move, the first. */
+  movedBy?: string;
+  reason?: string;
+}
+
 export interface ContactMoves {
   find(tenantId: string, contactId: string): Promise<Contact | null>;
   /** Answers the stage afterwards; a move that cannot be made now says why, where somebody can do something about it. */
-  make(mover: Caller, move: Move): Promise<{ moved: boolean; stage: string | undefined; reason?: string }>;
+  make(mover: Caller, move: Move): Promise<Made>;
 }
 
 /** Moves contacts from stage to stage, each move once. */
@@ -41,13 +49,15 @@ export function contactMoves({ db, outbox, clock }: StoreParts): ContactMoves {
       const result = await db.inTenant(tenantId, async (tx) => {
         const contact = await readLocked(tx, tenantId, contactId);
         const made = await tx.contactMove.findUnique({ where: { tenantId_id: { tenantId, id } } });
-        if (made) return { moved: true, stage: made.newStage };
+        if (made) return { moved: true, stage: made.newStage, movedBy: made.movedBy };
         if (contact?.stage !== from) return { moved: false, stage: contact?.stage };
         const objection = objectionTo(contact, to);
         if (objection !== undefined) return { moved: false, stage: from, reason: objection };
 
         const now = clock.now();
-        await tx.contactMove.create({ data: { tenantId, id, contactId, newStage: to, movedAt: now } });
+        await tx.contactMove.create({
+          data: { tenantId, id, contactId, newStage: to, movedAt: now, movedBy: userId },
+        });
         await tx.contact.update({
           where: { tenantId_id: { tenantId, id: contactId } },
           data: { stage: to, version: contact.version + 1, changedAt: now, changedBy: userId },
@@ -68,7 +78,7 @@ export function contactMoves({ db, outbox, clock }: StoreParts): ContactMoves {
           },
           actor: mover,
         });
-        return { moved: true, stage: to };
+        return { moved: true, stage: to, movedBy: userId };
       });
       outbox.wake();
       return result;

@@ -78,7 +78,7 @@ function entityOwner({ config, log, templates, renderer, settings, clock }: Need
     };
     try {
       if (to === 'Published') await requireParsable(renderer, asking, template);
-      const { template: moved } = await templates.change(
+      const { template: moved, changedBy: movedBy } = await templates.change(
         mover,
         template,
         (current) => {
@@ -88,7 +88,7 @@ function entityOwner({ config, log, templates, renderer, settings, clock }: Need
         },
         { operationId: request.moveId, comment: request.comment },
       );
-      return { outcome: 'MOVED', state: nameOf(moved.status), reason: '' };
+      return { outcome: 'MOVED', state: nameOf(moved.status), movedBy };
     } catch (error) {
       if (error instanceof StateChanged) {
         return {

@@ -55,7 +55,7 @@ export interface TemplateStore {
     key: TemplateKey,
     decide: (current: Template | undefined) => Step,
     options?: ChangeOptions,
-  ): Promise<{ template: Template; isNew: boolean }>;
+  ): Promise<{ template: Template; isNew: boolean; changedBy: string }>;
   history(
     tenantId: string,
     key: TemplateKey,
@@ -163,9 +163,9 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
         await takeTurn(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`);
         const current = await load(tx, tenantId, key);
         const visible = current?.isGone ? undefined : current;
-        if (current && (await isDone(tx, tenantId, operationId))) {
-          return { template: current, isNew: current.version === 1 };
-        }
+        const done = current && (await findOperation(tx, tenantId, operationId));
+        if (done)
+          return { template: current, isNew: current.version === 1, changedBy: done.by ?? caller.userId };
         if (mustExist && !visible) return undefined;
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
@@ -173,10 +173,10 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
         await tellStep(tx, caller, visible, step, { moveId: operationId, comment });
         if (operationId !== undefined) {
           await tx.operation.create({
-            data: { tenantId, id: operationId, result: { template: step.template.id } },
+            data: { tenantId, id: operationId, result: { template: step.template.id, by: caller.userId } },
           });
         }
-        return { template: step.template, isNew: visible === undefined };
+        return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
       });
       if (!changed) throw await notFound(tenantId, key);
       outbox.wake();
@@ -237,8 +237,15 @@ const takeTurn = (tx: Tx, key: string) =>
   tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 
 /** Silences, row 14: a repeated operation finds its first effect and makes no second one. */
-const isDone = async (tx: Tx, tenantId: string, id: string | undefined): Promise<boolean> =>
-  id !== undefined && (await tx.operation.findUnique({ where: { tenantId_id: { tenantId, id } } })) !== null;
+async function findOperation(
+  tx: Tx,
+  tenantId: string,
+  id: string | undefined,
+): Promise<{ by?: string } | undefined> {
+  if (id === undefined) return undefined;
+  const done = await tx.operation.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  return done ? (done.result as { by?: string }) : undefined;
+}
 
 async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): Promise<Template | undefined> {
   const row = await tx.template.findUnique({

@@ -26,6 +26,8 @@ export interface OwnerMove {
 export interface Applied {
   outcome: 'MOVED' | 'STATE_CHANGED' | 'DENIED';
   state: string;
+  /** Who made the move: of several who complete one request, the first. */
+  movedBy: string;
 }
 
 /** The service that keeps the state of entities of one type. */
@@ -72,9 +74,9 @@ const toEntityOwner = (
 
   async apply(caller, { comment, ...move }) {
     const request = { ...move, comment: comment ?? '', actorId: caller.userId, actorName: caller.userName };
-    const { outcome, state } = await owner.ask('Apply', request, caller);
+    const { outcome, state, movedBy } = await owner.ask('Apply', request, caller);
     if (outcome !== 'MOVED' && outcome !== 'STATE_CHANGED' && outcome !== 'DENIED')
       throw unavailable(`The area ${area} gave an answer that this version does not know.`);
-    return { outcome, state };
+    return { outcome, state, movedBy: movedBy || caller.userId };
   },
 });

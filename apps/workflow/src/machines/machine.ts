@@ -155,6 +155,8 @@ export class Machine {
     const moveId = effect.kind === 'approve' ? effect.approval.id : moveIdOf(tenantId, operationId);
     const applied = await owner.apply(caller, { entityType, entityId, ...move, moveId, comment });
     if (applied.outcome !== 'MOVED') return refusalOf(applied, situationStateOf(seen, applied));
+    // Whoever was faster writes it down, or the owner's fact does.
+    if (applied.movedBy !== caller.userId) return { ...result, outcome: 'InvalidTransition' };
 
     const operation = operationId ? { id: operationId, result } : undefined;
     let current = seen;
