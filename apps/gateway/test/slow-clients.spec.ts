@@ -1,0 +1,112 @@
+import { connect, type Socket } from 'node:net';
+import { eventually } from '@plinth/testing/eventually';
+import { startGatewayProcess, type GatewayProcess } from './gateway-process';
+import { requestHead } from './raw-http';
+import { closeAll, onCloseAll, sendJson, startUpstream } from './start-gateway';
+
+afterEach(closeAll);
+
+/** Of each kind; `npm run faults -- slow-clients` takes thousands. */
+const SLOW_CLIENTS = 150;
+const SLOW_READERS = 8;
+/** More than the system holds on its own on the way to a client. */
+const LARGE = 'x'.repeat(32 * 1024 * 1024);
+
+const startService = () =>
+  startUpstream((request, response) => {
+    request.resume().once('end', () => {
+      sendJson(response, 200, request.url!.endsWith('/large') ? LARGE : []);
+    });
+  });
+
+interface SlowClient {
+  socket: Socket;
+  /** What it was told before its connection was ended. */
+  ended: Promise<string>;
+}
+
+function open(port: number, bytes: string, { reads = true } = {}): SlowClient {
+  const socket = connect(port, '127.0.0.1');
+  onCloseAll(() => socket.destroy());
+  let told = '';
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(told)));
+  socket.on('error', () => undefined);
+  if (reads) socket.on('data', (chunk) => (told += chunk.toString('latin1')));
+  socket.write(bytes);
+  return { socket, ended };
+}
+
+const many = (make: () => SlowClient): SlowClient[] => Array.from({ length: SLOW_CLIENTS }, make);
+
+const expectServed = async ({ fetch }: GatewayProcess): Promise<void> => {
+  for (let count = 0; count < 20; count++) expect((await fetch('/api/v1/things')).status).toBe(200);
+};
+
+describe('hundreds of clients that hold their connections', () => {
+  it('by heads and bodies that never end are told 408, and keep nobody from being served', async () => {
+    const gateway = await startGatewayProcess(
+      { things: await startService() },
+      { HEADERS_TIMEOUT_MILLISECONDS: '2000', BODY_TIMEOUT_MILLISECONDS: '2000' },
+    );
+    const credential = `Authorization: Bearer ${await gateway.token()}`;
+    const head = requestHead('POST /api/v1/things', credential, 'Content-Length: 10');
+    const silent = many(() => open(gateway.port, ''));
+    const heads = many(() => open(gateway.port, 'GET /api/v1/things HTTP/1.1\r\nHost: a\r\nX-Slow: '));
+    const bodies = many(() => open(gateway.port, `${head}12`));
+    for (const { socket } of heads) {
+      const dripping = setInterval(() => socket.write('a'), 100);
+      socket.once('close', () => clearInterval(dripping));
+    }
+    await expectServed(gateway);
+    const told = await Promise.all([...silent, ...heads, ...bodies].map(({ ended }) => ended));
+    expect(told.filter((text) => !text.startsWith('HTTP/1.1 408 '))).toEqual([]);
+    await expectServed(gateway);
+  });
+
+  it('by not reading what they asked for are let go, and keep nobody from being served', async () => {
+    const gateway = await startGatewayProcess(
+      { things: await startService() },
+      { IDLE_TIMEOUT_MILLISECONDS: '1500' },
+    );
+    const head = requestHead('GET /api/v1/things/large', `Authorization: Bearer ${await gateway.token()}`);
+    for (let count = 0; count < SLOW_READERS; count++)
+      open(gateway.port, head, { reads: false }).socket.pause();
+    await expectServed(gateway);
+    await eventually(async () => (await unfinishedAnswers(gateway)) === SLOW_READERS);
+    await expectServed(gateway);
+  });
+
+  const unfinishedAnswers = async ({ adminPort }: GatewayProcess): Promise<number> => {
+    const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+    return Number(/^plinth_gateway_unfinished_answers_total\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+  };
+});
+
+describe('connections', () => {
+  /** Whether a connection is answered or ended without a word. */
+  const isServed = async (port: number): Promise<boolean> =>
+    (await open(port, requestHead('GET /healthz')).ended).startsWith('HTTP/1.1 200 ');
+
+  it.each(['CONNECTIONS_PER_ADDRESS_MAX', 'CONNECTIONS_MAX'])(
+    'beyond %s are ended at once, until there is room',
+    async (limit) => {
+      const gateway = await startGatewayProcess({ things: await startService() }, { [limit]: '5' });
+      const held = Array.from({ length: 5 }, () => open(gateway.port, 'GET /healthz HTTP/1.1\r\n'));
+      while ((await isServed(gateway.port)) === true);
+      expect(await isServed(gateway.port)).toBe(false);
+      held[0]!.socket.destroy();
+      while ((await isServed(gateway.port)) === false);
+    },
+  );
+
+  it('that nobody uses any more are ended after the time that the answer names', async () => {
+    const gateway = await startGatewayProcess(
+      { things: await startService() },
+      { KEEP_ALIVE_MILLISECONDS: '1000' },
+    );
+    const { ended } = open(gateway.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    const told = await ended;
+    expect(told).toMatch(/^HTTP\/1\.1 200 /);
+    expect(told).toMatch(/keep-alive: timeout=1\r\n/i);
+  });
+});
