@@ -11,7 +11,8 @@ export function readOptions(args = process.argv.slice(2)) {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new LauncherError(`The port of the gateway is a number between 1 and 65535.`);
   }
-  return { ...values, port, layout: layoutOf(values.data) };
+  const only = values.only?.split(',').map((name) => name.trim());
+  return { ...values, only, port, layout: layoutOf(values.data) };
 }
 
 /** @param {string[]} args */
@@ -24,6 +25,7 @@ function parse(args) {
         supervised: { type: 'boolean', default: false },
         data: { type: 'string' },
         port: { type: 'string' },
+        only: { type: 'string' },
       },
     });
     return values;

@@ -7,8 +7,8 @@ import { isFree, reservePorts } from './ports.mjs';
 import { LauncherError, run } from './run.mjs';
 import { readSecrets } from './secrets.mjs';
 import { startServers } from './servers/group.mjs';
-import { serviceProcesses } from './service-processes.mjs';
-import { discoverServices } from './services.mjs';
+import { serviceProcesses, standInProcess } from './service-processes.mjs';
+import { chooseServices, discoverServices } from './services.mjs';
 
 const serviceReadyWithinSeconds = 120;
 
@@ -20,13 +20,14 @@ const serviceReadyWithinSeconds = 120;
  * @param {import('./supervisor.mjs').Supervisor} options.supervisor
  * @param {import('./progress.mjs').Progress} options.progress
  * @param {number} options.port the gateway's
+ * @param {string[] | undefined} options.only the services that run for real, where not all do
  * @param {string} options.publicUrl
  * @returns {Promise<{ temporalPages: string | undefined }>}
  */
-export async function startPlatform({ layout, supervisor, progress, port, publicUrl }) {
+export async function startPlatform({ layout, supervisor, progress, port, only, publicUrl }) {
   createFolders(layout);
   await refuseTakenPort(port);
-  const services = discoverServices();
+  const { chosen: services, standIns } = chooseServices(discoverServices(), only);
   const runnable = services.filter(({ hasMain }) => hasMain);
   const secrets = readSecrets(layout);
   const chromium = locateChromium(progress);
@@ -38,6 +39,7 @@ export async function startPlatform({ layout, supervisor, progress, port, public
     supervisor,
     progress,
     packagesInstalled,
+    without: services.some(({ usesTemporal }) => usesTemporal) ? [] : ['temporal'],
     configured: {
       postgres: withoutConfiguredDatabase(services).length === 0 ? 'DATABASE_URL_…' : undefined,
       redis: process.env.REDIS_URL,
@@ -54,9 +56,12 @@ export async function startPlatform({ layout, supervisor, progress, port, public
   );
 
   const [urls, redis, nats] = await Promise.all([databases, servers.redis, servers.nats, codeReady]);
-  const ports = { ...(await reservePorts(layout.ports, portNamesOf(runnable))), 'gateway-http': port };
+  const addressed = [...runnable, ...standIns];
+  const portNames = [...portNamesOf(addressed), 'stand-ins-admin'];
+  /** @type {Record<string, number>} */
+  const ports = { ...(await reservePorts(layout.ports, portNames)), 'gateway-http': port };
   const environment = sharedEnvironment({
-    services: runnable,
+    services: addressed,
     ports,
     secrets,
     layout,
@@ -72,15 +77,16 @@ export async function startPlatform({ layout, supervisor, progress, port, public
       await supervisor.untilReady(spec.name, serviceReadyWithinSeconds);
       task.result(`on port ${spec.port}`);
     });
-  await Promise.all(
-    runnable.flatMap((service) =>
+  await Promise.all([
+    ...(standIns.length === 0 ? [] : [startProcess(standInProcess(standIns, environment, ports))]),
+    ...runnable.flatMap((service) =>
       serviceProcesses(service, environment, ports).map(async (spec) => {
         if (spec.name === service.name || !service.usesTemporal) return startProcess(spec);
         if ((await servers.temporal) !== undefined) return startProcess(spec);
         progress.note(spec.name, 'not started, because it works for Temporal');
       }),
     ),
-  );
+  ]);
   return { temporalPages: (await servers.temporal) === undefined ? undefined : servers.temporalPages };
 }
 

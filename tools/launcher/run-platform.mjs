@@ -8,13 +8,13 @@ import { createProgress, elapsed } from './progress.mjs';
 import { LauncherError } from './run.mjs';
 import { endOrphans, isRunning, readState } from './state.mjs';
 import { Supervisor } from './supervisor.mjs';
-import { demoToken, welcome } from './welcome.mjs';
+import { demoToken, examplesOf, welcome } from './welcome.mjs';
 
 /**
  * Starts everything and keeps it running until a signal ends this process.
  * @param {import('./options.mjs').Options} options
  */
-export async function runPlatform({ layout, port, supervised }) {
+export async function runPlatform({ layout, port, only, supervised }) {
   const beganAt = Date.now();
   const url = `http://localhost:${port}`;
   const say = (/** @type {string} */ line) => {
@@ -36,13 +36,20 @@ export async function runPlatform({ layout, port, supervised }) {
 
   try {
     const publicUrl = process.env.PUBLIC_URL ?? url;
-    const { temporalPages } = await startPlatform({ layout, supervisor, progress, port, publicUrl });
+    const { temporalPages } = await startPlatform({ layout, supervisor, progress, port, only, publicUrl });
     const token = await demoToken(url);
-    if (token !== undefined) await seed({ url, token });
+    if (token !== undefined && only === undefined) await seed({ url, token });
     supervisor.note({ ready: true, temporalPages });
     const howToStop = supervised ? '`npm run status` shows it, `npm run stop` ends it.' : 'Ctrl-C ends it.';
     say(
-      welcome({ url, token, temporalPages, layout, footer: `Ready after ${elapsed(beganAt)}. ${howToStop}` }),
+      welcome({
+        url,
+        token,
+        temporalPages,
+        layout,
+        examples: await examplesOf(url, only),
+        footer: `Ready after ${elapsed(beganAt)}. ${howToStop}`,
+      }),
     );
     tell({ ready: true });
   } catch (error) {

@@ -11,6 +11,32 @@ const allocator = (/** @type {string} */ process) =>
   process.endsWith('-worker') ? { MALLOC_ARENA_MAX: '2' } : {};
 
 /**
+ * One process that answers for services that do not run, at their ports.
+ * @param {import('./services.mjs').Service[]} services
+ * @param {NodeJS.ProcessEnv} environment
+ * @param {Record<string, number>} ports
+ * @returns {import('./supervisor.mjs').ProcessSpec}
+ */
+export function standInProcess(services, environment, ports) {
+  const admin = ports['stand-ins-admin'] ?? 0;
+  return {
+    name: 'stand-ins',
+    kind: 'service',
+    command: projectNode(),
+    args: [join(root, 'tools', 'stand-ins', 'main.ts')],
+    cwd: root,
+    env: {
+      ...environment,
+      STAND_INS: services.map(({ name }) => name).join(','),
+      ADMIN_PORT: String(admin),
+    },
+    port: admin,
+    probe: { kind: 'http', url: `http://127.0.0.1:${admin}/readyz` },
+    graceSeconds: 5,
+  };
+}
+
+/**
  * The processes of a service: its HTTP process, and its worker where it has one.
  * @param {import('./services.mjs').Service} service
  * @param {NodeJS.ProcessEnv} environment

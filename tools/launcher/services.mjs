@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './paths.mjs';
+import { LauncherError } from './run.mjs';
 
 /**
  * @typedef {object} Service
@@ -33,6 +34,22 @@ export function discoverServices() {
       };
     })
     .filter(({ hasMain, hasDatabase }) => hasMain || hasDatabase);
+}
+
+/**
+ * What runs for real: everything, or the gateway and the services named; the others are left to stand-ins.
+ * @param {Service[]} services
+ * @param {string[] | undefined} only
+ */
+export function chooseServices(services, only) {
+  if (only === undefined) return { chosen: services, standIns: [] };
+  const names = services.map(({ name }) => name);
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new LauncherError(`There is no service "${unknown}"; there are ${names.join(', ')}.`);
+  }
+  const isChosen = (/** @type {Service} */ { name }) => name === 'gateway' || only.includes(name);
+  return { chosen: services.filter(isChosen), standIns: services.filter((service) => !isChosen(service)) };
 }
 
 /** The end of a service's environment variables: `data-exchange` is `DATA_EXCHANGE`. @param {string} service */

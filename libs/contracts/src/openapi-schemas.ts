@@ -99,6 +99,7 @@ const textByFormat: Record<string, string> = {
   date: '2026-11-21',
   uuid: '01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55',
   uri: 'https://example.com/',
+  email: 'ada@example.com',
   'language-tag': 'fr-CA',
 };
 

@@ -68,7 +68,8 @@ export async function serveForTest(app: Express, prefix = '/api/v1'): Promise<Te
   };
 }
 
-function clientOf(url: string, prefix: string, caller: Caller | null, tenantId: string): TestClient {
+/** Speaks to a service that listens at this address as the gateway would. */
+export function clientOf(url: string, prefix: string, caller: Caller | null, tenantId: string): TestClient {
   const address = (method: string, path: string) => {
     const target = prefix + path;
     const pathname = target.split('?', 1)[0]!;

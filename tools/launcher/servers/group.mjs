@@ -36,6 +36,7 @@ const portNames = /** @type {const} */ ([
  * @param {Addresses} options.configured
  * @param {Promise<unknown>} options.packagesInstalled PostgreSQL is one of the packages
  * @param {string[]} [options.postgresSettings]
+ * @param {string[]} [options.without] servers that nothing will use
  */
 export async function startServers({
   layout,
@@ -44,6 +45,7 @@ export async function startServers({
   configured,
   packagesInstalled,
   postgresSettings,
+  without = [],
 }) {
   createFolders(layout);
   const ports = await reservePorts(layout.ports, [...portNames]);
@@ -85,25 +87,29 @@ export async function startServers({
     return natsUrl(ports.nats);
   });
 
-  const temporal = start('temporal', configured.temporal, async (task) => {
-    const { program, from } = await bring(sources.temporal, task);
-    supervisor.start(
-      prepareTemporal({
-        layout,
-        program,
-        port: ports.temporal,
-        httpPort: ports['temporal-http'],
-        uiPort: ports['temporal-ui'],
-        metricsPort: ports['temporal-metrics'],
-      }),
-    );
-    task.result(`${from} on port ${ports.temporal}`);
-    return `127.0.0.1:${ports.temporal}`;
-  }).catch((error) => {
-    // The platform works without it; only the work that outlives a request does not.
-    if (error instanceof LauncherError) return undefined;
-    throw error;
-  });
+  const startTemporal = () =>
+    start('temporal', configured.temporal, async (task) => {
+      const { program, from } = await bring(sources.temporal, task);
+      supervisor.start(
+        prepareTemporal({
+          layout,
+          program,
+          port: ports.temporal,
+          httpPort: ports['temporal-http'],
+          uiPort: ports['temporal-ui'],
+          metricsPort: ports['temporal-metrics'],
+        }),
+      );
+      task.result(`${from} on port ${ports.temporal}`);
+      return `127.0.0.1:${ports.temporal}`;
+    });
+  const temporal = without.includes('temporal')
+    ? Promise.resolve(undefined)
+    : startTemporal().catch((error) => {
+        // The platform works without it; only the work that outlives a request does not.
+        if (error instanceof LauncherError) return undefined;
+        throw error;
+      });
 
   return {
     postgres,
