@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import {
+  bundleWorkflows,
+  keptHistories,
+  recordHistories,
+  replayHistory,
+  type Story,
+} from '@plinth/testing/workflow-histories';
+import { ApplicationFailure } from '@temporalio/common';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import * as workflows from '../src/temporal/workflows/index';
+
+const histories = join(__dirname, 'histories');
+const args = ['0198d1f0-0000-7000-8000-000000000001', '0198d1f0-0000-7000-8000-000000000002'];
+const works = async () => undefined;
+/** A failure without its stack, which would tell of the machine that recorded it. */
+const failing = (isFinal: boolean) =>
+  Object.assign(
+    ApplicationFailure.create({
+      message: 'The file cannot be read.',
+      type: 'Problem',
+      nonRetryable: isFinal,
+    }),
+    { stack: '' },
+  );
+const fails = async () => {
+  throw failing(true);
+};
+let attempts = 0;
+const worksAtLast = async () => {
+  if (++attempts < 3) throw failing(false);
+};
+
+/** A change of a workflow that runs differently needs `patched()`; one that is meant to begin anew, `npm run histories`. */
+const stories: Record<string, Story> = {
+  'execute-import.completes': { workflow: 'executeImport', args, activities: { runImport: works } },
+  'execute-import.tries-again': { workflow: 'executeImport', args, activities: { runImport: worksAtLast } },
+  'execute-import.fails': {
+    workflow: 'executeImport',
+    args,
+    activities: { runImport: fails, failImport: works },
+  },
+  'execute-export.completes': { workflow: 'executeExport', args, activities: { runExport: works } },
+  'execute-export.fails': {
+    workflow: 'executeExport',
+    args,
+    activities: { runExport: fails, failExport: works },
+  },
+};
+
+describe('workflows that an earlier version began', () => {
+  let bundle: Awaited<ReturnType<typeof bundleWorkflows>>;
+  beforeAll(async () => {
+    Runtime.install({
+      logger: new DefaultLogger('ERROR'),
+      telemetryOptions: { logging: { filter: 'temporalio_sdk_core=off' } },
+    });
+    bundle = await bundleWorkflows(join(__dirname, '../src/temporal/workflows/index.ts'));
+    await recordHistories(histories, stories, bundle);
+  });
+
+  it('are all on record', () => {
+    const told = Object.values(stories).map(({ workflow }) => workflow);
+    expect(Object.keys(workflows).filter((name) => !told.includes(name))).toEqual([]);
+    expect(keptHistories(histories).toSorted()).toEqual(Object.keys(stories).toSorted());
+  });
+
+  it.each(Object.keys(stories))('go on as they began: %s', async (name) => {
+    await replayHistory(histories, name, bundle);
+  });
+
+  it('would be noticed to go on differently', async () => {
+    const changed = await bundleWorkflows(join(__dirname, 'changed-workflows.ts'));
+    await expect(replayHistory(histories, 'execute-import.completes', changed)).rejects.toThrow(
+      /[Nn]ondeterminism/,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import {
+  bundleWorkflows,
+  keptHistories,
+  recordHistories,
+  replayHistory,
+  type Story,
+} from '@plinth/testing/workflow-histories';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import * as workflows from '../src/temporal/workflows/index';
+
+const histories = join(__dirname, 'histories');
+const args = ['0198d1f0-0000-7000-8000-000000000001', '0198d1f0-0000-7000-8000-000000000002'];
+const answers = (waits: (number | null)[]) => ({ takeDueSteps: async () => waits.shift() ?? null });
+
+/** A change of a workflow that runs differently needs `patched()`; one that is meant to begin anew, `npm run histories`. */
+const stories: Record<string, Story> = {
+  'await-approval.wakes-twice': {
+    workflow: 'awaitApproval',
+    args,
+    activities: answers([10, 10]),
+  },
+  'await-approval.ends-by-signal': {
+    workflow: 'awaitApproval',
+    args,
+    activities: answers([3_600_000]),
+    meanwhile: (handle) => handle.signal('approvalEnded'),
+  },
+};
+
+describe('workflows that an earlier version began', () => {
+  let bundle: Awaited<ReturnType<typeof bundleWorkflows>>;
+  beforeAll(async () => {
+    Runtime.install({
+      logger: new DefaultLogger('ERROR'),
+      telemetryOptions: { logging: { filter: 'temporalio_sdk_core=off' } },
+    });
+    bundle = await bundleWorkflows(join(__dirname, '../src/temporal/workflows/index.ts'));
+    await recordHistories(histories, stories, bundle);
+  });
+
+  it('are all on record', () => {
+    const told = Object.values(stories).map(({ workflow }) => workflow);
+    const kinds = Object.entries(workflows).filter(([, value]) => typeof value === 'function');
+    expect(kinds.map(([name]) => name).filter((name) => !told.includes(name))).toEqual([]);
+    expect(keptHistories(histories).toSorted()).toEqual(Object.keys(stories).toSorted());
+  });
+
+  it.each(Object.keys(stories))('go on as they began: %s', async (name) => {
+    await replayHistory(histories, name, bundle);
+  });
+});
