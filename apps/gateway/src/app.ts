@@ -31,7 +31,6 @@ export interface Deps extends ForwardDeps {
   metrics: GatewayMetrics;
   spans: SpanExporter;
   log: Log;
-  isDraining: () => boolean;
 }
 
 /** The only public door: every request of every client goes through `handle`, top to bottom. */
@@ -54,7 +53,6 @@ function open(request: IncomingMessage, response: ServerResponse, deps: Deps): E
     'x-content-type-options',
     'nosniff',
   ]);
-  exchange.closing = deps.isDraining();
   return exchange;
 }
 

@@ -7,6 +7,7 @@ import { openApiDocument } from '@plinth/contracts/openapi';
 import { statusByKind } from '@plinth/conventions/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';
+import { Drain } from '@plinth/runtime/drain';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Log } from '@plinth/runtime/log';
 import { createRedis } from '@plinth/runtime/redis';
@@ -39,10 +40,10 @@ export interface Gateway {
   /** Of the process itself: a gateway whose services are away still serves problems about it. */
   health: Health;
   metrics: Registry;
-  /** From now on every answer ends its connection. */
-  drain: () => void;
-  /** Streams of events have no end of their own; their clients connect again, elsewhere. */
-  endEventStreams: () => void;
+  /** From now on the gateway is not ready, and every answer ends its connection. */
+  beginDraining: () => void;
+  /** Takes no more connections, and resolves when the last request has its answer. */
+  finish: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -79,7 +80,7 @@ export async function compose(
   const health = new Health({});
   const platform = new Health(partsOf(redis, upstreams));
   const eventStreams = new Set<ServerResponse>();
-  let draining = false;
+  const drain = new Drain();
 
   const listener = createGateway({
     publicUrl,
@@ -125,28 +126,30 @@ export async function compose(
     metrics,
     spans,
     log,
-    isDraining: () => draining,
+  });
+  const server = createPublicServer(drain.watch(listener), {
+    headersMilliseconds: config.HEADERS_TIMEOUT_MILLISECONDS,
+    idleMilliseconds: config.IDLE_TIMEOUT_MILLISECONDS,
+    keepAliveMilliseconds: config.KEEP_ALIVE_MILLISECONDS,
+    connectionsMax: config.CONNECTIONS_MAX,
+    connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+    publicUrl,
+    reporting: versions.reporting,
   });
 
   return {
-    server: createPublicServer(listener, {
-      headersMilliseconds: config.HEADERS_TIMEOUT_MILLISECONDS,
-      idleMilliseconds: config.IDLE_TIMEOUT_MILLISECONDS,
-      keepAliveMilliseconds: config.KEEP_ALIVE_MILLISECONDS,
-      connectionsMax: config.CONNECTIONS_MAX,
-      connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
-      publicUrl,
-      reporting: versions.reporting,
-    }),
+    server,
     health,
     metrics: registry,
-    drain: () => {
-      draining = true;
+    beginDraining: () => {
       health.drain();
       platform.drain();
+      drain.begin();
     },
-    endEventStreams: () => {
+    finish: () => {
+      // Their clients connect again, elsewhere.
       for (const stream of eventStreams) stream.destroy();
+      return drain.finish(server);
     },
     close: async () => {
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));

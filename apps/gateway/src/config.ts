@@ -157,13 +157,6 @@ export const GatewayConfig = z.object({
   ),
   CONNECTIONS_MAX: count(10_000).describe('Connections at the same time.'),
   CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe('Connections of one address at the same time.'),
-  DRAIN_SECONDS: z.coerce
-    .number()
-    .min(0)
-    .optional()
-    .describe(
-      'How long a stopping gateway goes on before it takes no more connections: 5 in production, else 0.',
-    ),
 
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url()

@@ -20,8 +20,6 @@ export class Exchange {
   /** For metrics and logs. */
   area = 'gateway';
   route = 'none';
-  /** Set when the connection should not be used again. */
-  closing = false;
 
   constructor(
     readonly request: IncomingMessage,
@@ -98,7 +96,7 @@ export class Exchange {
     all.push('vary', vary);
     if (!hasCacheControl) all.push('cache-control', 'no-store');
     if (!hasLength) all.push('content-length', String(Buffer.byteLength(body!)));
-    if (this.closing || isBodyPending(this.request)) all.push('connection', 'close');
+    if (isBodyPending(this.request)) all.push('connection', 'close');
     return all;
   }
 

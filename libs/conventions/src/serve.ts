@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Drain, drainSeconds } from '@plinth/runtime/drain';
 import { serveGrpc, type GrpcService } from '@plinth/runtime/grpc';
 import { listen, serveAdmin, type Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
@@ -10,7 +12,14 @@ import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 
 interface Served {
-  config: { HTTP_HOST: string; HTTP_PORT: number; GRPC_PORT: number; ADMIN_PORT: number };
+  config: {
+    NODE_ENV: string;
+    HTTP_HOST: string;
+    HTTP_PORT: number;
+    GRPC_PORT: number;
+    ADMIN_PORT: number;
+    DRAIN_SECONDS?: number | undefined;
+  };
   log: Log;
   health: Health;
   metrics: Registry;
@@ -23,7 +32,7 @@ const HEADERS_MILLISECONDS_MAX = 10_000;
 /** The signed caller repeats the path, so the gateway's headers are larger than any it lets in. */
 export const HEADER_BYTES_MAX = 64 * 1024;
 
-/** Opens the ports of a service; on the way down requests in flight are finished before the parts close. */
+/** Opens the ports of a service; on the way down no request is lost, and the parts close after the last one. */
 export async function serveService(
   app: Express,
   grpcServices: readonly GrpcService[],
@@ -37,14 +46,19 @@ export async function serveService(
   onClose(admin.close);
   const grpc = await serveGrpc(config, grpcServices);
   onClose(grpc.close);
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, app);
+  const drain = new Drain();
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, drain.watch(app));
   server.keepAliveTimeout = KEEP_ALIVE_MILLISECONDS;
   server.headersTimeout = HEADERS_MILLISECONDS_MAX;
   // Uploads last as long as they last; the gateway bounds what comes from outside.
   server.requestTimeout = 0;
   const port = await listen(server, config.HTTP_PORT, config.HTTP_HOST);
-  onClose(() => finish(server));
-  onClose(() => health.drain());
+  onClose(() => drain.finish(server));
+  onClose(async () => {
+    health.drain();
+    drain.begin();
+    await pause(drainSeconds(config) * 1000);
+  });
   log.info({ http: port, grpc: grpc.port, admin: admin.port }, 'ready');
 }
 

@@ -147,6 +147,13 @@ export const processEnvironment = {
     .describe('Least level logged.'),
   HTTP_HOST: z.string().default('0.0.0.0').describe('Address that HTTP, gRPC and the admin port listen on.'),
   ADMIN_PORT: port(9091).describe('Port of `/healthz`, `/readyz` and `/metrics`. 0 takes a free one.'),
+  DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .optional()
+    .describe(
+      'How long a stopping process goes on before it takes no more connections: 5 in production, else 0.',
+    ),
 };
 
 /** What every service reads. */

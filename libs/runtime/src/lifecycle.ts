@@ -3,8 +3,8 @@ import type { Log } from './log';
 
 export type Close = () => Promise<void> | void;
 
-/** A shutdown that has not finished by then is cut off; Kubernetes grants 60 s by default here. */
-const SHUTDOWN_MILLISECONDS_MAX = 30_000;
+/** A shutdown that has not finished by then is cut off; here Kubernetes grants 60 s, of which 5 pass before the signal. */
+const SHUTDOWN_MILLISECONDS_MAX = 45_000;
 
 /**
  * Runs a process until SIGTERM or SIGINT, then closes what was opened, last opened first, and exits 0.

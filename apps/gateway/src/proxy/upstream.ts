@@ -18,13 +18,18 @@ export interface UpstreamSettings {
   breakerOpenMilliseconds: number;
 }
 
+/**
+ * Shorter than a service that is about to stop goes on: so it never closes a connection that is about to be used, and
+ * a write, which is not tried again, is never lost by that.
+ */
+const UNUSED_MILLISECONDS_MAX = 3_000;
 const RETRY_BUDGET_MAX = 10;
 const RETRY_BUDGET_PER_REQUEST = 0.1;
 
 /** One area's service, kept apart from the others so that a slow one slows nobody else. */
 export class Upstream {
   readonly pool: Pool;
-  readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 32 });
+  readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 32, timeout: UNUSED_MILLISECONDS_MAX });
   readonly breaker: Breaker;
   calls = 0;
   streams = 0;
@@ -39,6 +44,8 @@ export class Upstream {
     this.pool = new Pool(origin, {
       connections: settings.concurrencyMax,
       pipelining: 1,
+      keepAliveTimeout: UNUSED_MILLISECONDS_MAX,
+      keepAliveMaxTimeout: UNUSED_MILLISECONDS_MAX,
       connect: { timeout: 2_000 },
       headersTimeout: settings.timeoutMilliseconds,
       bodyTimeout: settings.timeoutMilliseconds,
