@@ -1,18 +1,18 @@
 import { build, type OutputFile } from 'esbuild';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { root } from '../launcher/paths.mjs';
 import { discoverServices } from '../launcher/services.mjs';
 
 /** The programs that a service may consist of. */
-const processes = ['main', 'worker', 'sandbox'];
+const processes = ['main', 'worker', 'sandbox', 'formats/workbook-reader'];
 
 /** Bundles every process of every service to `dist/apps/<name>/`; answers how many files changed. */
 export async function bundleServices(): Promise<number> {
   const services = discoverServices().filter(({ hasMain }) => hasMain);
   const entryPoints = services.flatMap(({ name, directory }) =>
     processes
-      .map((process) => ({ in: join(directory, 'src', `${process}.ts`), out: join(name, process) }))
+      .map((process) => ({ in: join(directory, 'src', `${process}.ts`), out: join(name, basename(process)) }))
       .filter((entry) => existsSync(entry.in)),
   );
   if (entryPoints.length === 0) return 0;

@@ -117,6 +117,43 @@ describe('a workbook', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
   });
 
+  it('shows its sheets, and is read from the one that somebody names', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = await aWorkbook({
+      Notes: [['Read me']],
+      Data: [
+        ['Code', 'Title', 'Since'],
+        ['B', 'second', '31.12.2026'],
+      ],
+    });
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'a.xlsx' });
+    const address = `/imports/${job.id}`;
+
+    expect((await http.get(`${address}/format`)).body).toMatchObject({
+      kind: 'xlsx',
+      delimiter: null,
+      sheets: ['Notes', 'Data'],
+      sheet: 'Notes',
+    });
+    expect((await http.post(`${address}/preview`)).body.headers).toEqual(['Read me']);
+    expect((await http.post(`${address}/preview?sheet=Data`)).body.headers).toEqual([
+      'Code',
+      'Title',
+      'Since',
+    ]);
+    expect((await http.post(`${address}/preview?sheet=None`)).status).toBe(422);
+    expect((await http.put(`${address}/format`, { sheet: 'None' })).status).toBe(422);
+    expect((await http.put(`${address}/format`, { delimiter: ';' })).status).toBe(422);
+    const corrected = await http.put(`${address}/format`, { sheet: 'Data', dateOrder: 'DayMonthYear' });
+    expect(corrected.body).toMatchObject({ sheet: 'Data', dateOrder: 'DayMonthYear' });
+    const { body: preview } = await http.post(`${address}/preview`);
+    await http.put(`${address}/mappings`, { mappings: preview.suggestions });
+    await http.post(`${address}/execute`);
+    expect(await reportOf(exchange, caller, job.id)).toMatchObject({ insertedRows: 1, failedRows: 0 });
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
+  });
+
   it('comes back from an export as it went in', async () => {
     const caller = aCaller();
     await importFile(

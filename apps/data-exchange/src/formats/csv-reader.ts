@@ -1,3 +1,5 @@
+import { UnreadableFile } from './unreadable-file';
+
 /** One record of a file. Its number counts every record, the header and blank lines included. */
 export interface FileRecord {
   number: number;
@@ -7,11 +9,6 @@ export interface FileRecord {
 }
 
 export type RecordFault = 'unclosed-quote' | 'too-long' | 'too-many-columns';
-
-/** The file cannot be read to its end. */
-export class UnreadableFile extends Error {
-  override readonly name = 'UnreadableFile';
-}
 
 export interface CsvOptions {
   delimiter: string;

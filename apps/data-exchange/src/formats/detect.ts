@@ -14,6 +14,8 @@ const foreignSignatures = [
   '89504e47', // PNG
   'ffd8ff', // JPEG
   '47494638', // GIF
+  '504b0506', // an empty zip
+  '504b0708', // a zip in several volumes
   '1f8b', // gzip
   '425a68', // bzip2
   '377abcaf', // 7z

@@ -1,104 +1,137 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { COLUMNS_MAX, UnreadableFile } from './csv-reader';
+import { newId } from '@plinth/kernel/uuid';
+import { COLUMNS_MAX } from './csv-reader';
 import { uniqueHeaders, type FileRow, type FileRows } from './read-csv';
-import { xlsxChildProgram } from './xlsx-child';
+import { UnreadableFile } from './unreadable-file';
+import { UNREADABLE_EXIT_CODE, type ReaderPiece, type ReaderTask } from './workbook/reader-protocol';
+import type { SheetRow } from './workbook/sheet-rows';
 
-const MEMORY_MEGABYTES_MAX = 512;
+const MEMORY_MEGABYTES_MAX = 160;
 /** A workbook that gives no row for so long is given up. */
 const SILENCE_MILLISECONDS_MAX = 60_000;
-const ROWS_AT_ONCE = 500;
+const REASON_LENGTH_MAX = 500;
 
-interface SheetRow {
-  sheet: string;
-  number: number;
-  cells: string[];
-}
+/** Beside this file, as source and as built. */
+const program = join(__dirname, `workbook-reader${extname(__filename)}`);
 
 /** Opens one sheet of a workbook as rows below a header: the named one, else the first. */
-export async function readXlsx(bytes: Readable, sheetName: string | undefined): Promise<FileRows> {
-  let bytesRead = 0;
-  bytes.on('data', (chunk: Buffer) => {
-    bytesRead += chunk.length;
-  });
-  bytes.pause();
-  const rows = oneSheet(readInChild(bytes), sheetName);
-  const first = await rows.next();
-  if (first.done) {
-    if (sheetName !== undefined)
-      throw new UnreadableFile(`The workbook has no sheet "${sheetName}" with rows.`);
-    return { headers: [], rows: emptyRows(), bytesRead: () => bytesRead };
-  }
-  const headers = uniqueHeaders(first.value.cells);
-  return { headers, rows: inPieces(rows, headers.length), bytesRead: () => bytesRead };
-}
-
-async function* emptyRows(): AsyncGenerator<FileRow[]> {}
-
-async function* oneSheet(
-  rows: AsyncGenerator<SheetRow>,
-  wanted: string | undefined,
-): AsyncGenerator<SheetRow> {
-  let current: string | undefined;
-  try {
-    for await (const row of rows) {
-      if (wanted !== undefined && row.sheet !== wanted) continue;
-      current ??= row.sheet;
-      // Row 0 marks the end of a sheet.
-      if (row.number === 0 || row.sheet !== current) return;
-      yield row;
+export async function readXlsx(bytes: Readable, sheet: string | undefined): Promise<FileRows> {
+  let share = 0;
+  let sizeBytes = 0;
+  const pieces = readInChild(bytes, sheet, (size) => (sizeBytes = size));
+  const noted = async function* () {
+    for await (const piece of pieces) {
+      ({ share } = piece);
+      yield piece.rows;
     }
-  } finally {
+  };
+  const rows = noted();
+  const [header, ...rest] = await firstRows(rows);
+  const cells = header?.[1] ?? [];
+  if (cells.length > COLUMNS_MAX) {
     await rows.return(undefined);
+    throw new UnreadableFile(`The header has more than ${COLUMNS_MAX} columns.`);
+  }
+  const headers = uniqueHeaders(cells);
+  return {
+    headers,
+    rows: dataRows(rest, rows, headers.length),
+    bytesRead: () => Math.round(share * sizeBytes),
+  };
+}
+
+/** The first rows that come; a piece may have none. */
+async function firstRows(rows: AsyncGenerator<SheetRow[]>): Promise<SheetRow[]> {
+  for (;;) {
+    const { done, value } = await rows.next();
+    if (done) return [];
+    if (value.length > 0) return value;
   }
 }
 
-async function* inPieces(rows: AsyncGenerator<SheetRow>, columns: number): AsyncGenerator<FileRow[]> {
-  let piece: FileRow[] = [];
-  for await (const { number, cells } of rows) {
-    piece.push(cells.length > columns ? { number, cells, fault: 'too-many-cells' } : { number, cells });
-    if (piece.length < ROWS_AT_ONCE) continue;
-    yield piece;
-    piece = [];
+async function* dataRows(
+  rest: SheetRow[],
+  pieces: AsyncGenerator<SheetRow[]>,
+  columns: number,
+): AsyncGenerator<FileRow[]> {
+  const toRow = ([number, cells]: SheetRow): FileRow =>
+    cells.length > columns ? { number, cells, fault: 'too-many-cells' } : { number, cells };
+  try {
+    if (rest.length > 0) yield rest.map(toRow);
+    for await (const rows of pieces) if (rows.length > 0) yield rows.map(toRow);
+  } finally {
+    await pieces.return(undefined);
   }
-  if (piece.length > 0) yield piece;
 }
 
-async function* readInChild(bytes: Readable): AsyncGenerator<SheetRow> {
-  const child = spawn(
+/** Reads a workbook in a process of its own, which is killed when it takes too much or nobody wants more. */
+async function* readInChild(
+  bytes: Readable,
+  sheet: string | undefined,
+  noteSize: (sizeBytes: number) => void,
+): AsyncGenerator<ReaderPiece> {
+  const files: FileHandle[] = [];
+  let child: ChildProcess | undefined;
+  try {
+    for (let count = 0; count < 2; count++) files.push(await openNameless());
+    const [workbook, scratch] = files as [FileHandle, FileHandle];
+    for await (const chunk of bytes as AsyncIterable<Buffer>) await workbook.appendFile(chunk);
+    const { size: sizeBytes } = await workbook.stat();
+    noteSize(sizeBytes);
+    child = startReader({ sheet, sizeBytes, columnsMax: COLUMNS_MAX }, [workbook.fd, scratch.fd]);
+    yield* piecesOf(child);
+  } finally {
+    child?.kill('SIGKILL');
+    bytes.destroy();
+    for (const file of files) await file.close().catch(() => undefined);
+  }
+}
+
+/** A file that is gone when the last process that has it open ends, however it ends. */
+async function openNameless(): Promise<FileHandle> {
+  const path = join(tmpdir(), `plinth-workbook-${newId()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await rm(path);
+  return file;
+}
+
+const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
+  spawn(
     process.execPath,
-    [`--max-old-space-size=${MEMORY_MEGABYTES_MAX}`, '-e', xlsxChildProgram, __filename, String(COLUMNS_MAX)],
+    [
+      '--no-warnings',
+      `--max-old-space-size=${MEMORY_MEGABYTES_MAX}`,
+      '--permission',
+      `--allow-fs-read=${dirname(program)}`,
+      program,
+      JSON.stringify(task),
+    ],
     // Nothing of this process's environment is the child's business.
-    { stdio: ['pipe', 'pipe', 'pipe'], env: {} },
+    { stdio: ['ignore', 'pipe', 'pipe', ...files], env: {} },
   );
+
+async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
   const exited = once(child, 'exit') as Promise<[number | null]>;
   let reason = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    reason = (reason + chunk.toString()).slice(0, 500);
+  child.stderr!.on('data', (chunk: Buffer) => {
+    reason = (reason + chunk.toString()).slice(0, REASON_LENGTH_MAX);
   });
-  const feeding = pipeline(bytes, child.stdin).catch(() => undefined);
   const silence = setTimeout(() => child.kill('SIGKILL'), SILENCE_MILLISECONDS_MAX);
   try {
-    for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) {
+    for await (const line of createInterface({ input: child.stdout!, crlfDelay: Infinity })) {
       silence.refresh();
-      const [sheet, number, cells] = JSON.parse(line) as [string, number, string[]];
-      yield { sheet, number, cells };
+      yield JSON.parse(line) as ReaderPiece;
     }
     const [code] = await exited;
-    if (code !== 0) {
-      throw new UnreadableFile(
-        code === 3
-          ? 'The workbook is damaged or is none.'
-          : 'The workbook needs more memory or time than a workbook may.',
-      );
-    }
+    if (code === UNREADABLE_EXIT_CODE) throw new UnreadableFile(reason);
+    if (code !== 0) throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
   } finally {
     clearTimeout(silence);
-    child.kill('SIGKILL');
-    bytes.destroy();
-    await feeding;
   }
 }

@@ -6,6 +6,12 @@ import type { FileColumn } from './write-file';
 /** A sheet ends at row 1,048,576, the header included. */
 const SHEET_ROWS_MAX = 1_048_575;
 const CELL_LENGTH_MAX = 32_767;
+const DIGITS_MAX = 15;
+const HEADER_FILL: ExcelJS.Fill = {
+  type: 'pattern',
+  pattern: 'solid',
+  fgColor: { argb: 'FFE7E6E6' },
+};
 const COLUMN_WIDTH_MIN = 12;
 const COLUMN_WIDTH_MAX = 60;
 
@@ -14,8 +20,9 @@ export async function* writeXlsx(
   columns: readonly FileColumn[],
   pieces: AsyncIterable<Cell[][]>,
   output: PassThrough,
+  sheetRowsMax = SHEET_ROWS_MAX,
 ): AsyncGenerator<Buffer> {
-  const writing = write(columns, pieces, output);
+  const writing = write(columns, pieces, output, sheetRowsMax);
   writing.catch((error: Error) => output.destroy(error));
   yield* output as AsyncIterable<Buffer>;
   await writing;
@@ -25,6 +32,7 @@ async function write(
   columns: readonly FileColumn[],
   pieces: AsyncIterable<Cell[][]>,
   output: PassThrough,
+  sheetRowsMax: number,
 ): Promise<void> {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
     stream: output,
@@ -36,7 +44,7 @@ async function write(
   let rowsOfSheet = 0;
   for await (const rows of pieces) {
     for (const row of rows) {
-      if (rowsOfSheet === SHEET_ROWS_MAX) {
+      if (rowsOfSheet === sheetRowsMax) {
         await sheet.commit();
         sheet = addSheet(workbook, columns, ++sheets);
         rowsOfSheet = 0;
@@ -70,12 +78,28 @@ function addSheet(
   }));
   const header = sheet.addRow(columns.map((column) => column.header));
   header.font = { bold: true };
+  header.fill = HEADER_FILL;
   header.commit();
   return sheet;
 }
 
 function typedCell(cell: Cell, { type }: FileColumn): ExcelJS.CellValue {
+  if (typeof cell === 'number' || type === 'number') return numberCell(cell);
   if (typeof cell !== 'string') return cell;
   if (type === 'timestamp' || type === 'date') return new Date(cell);
-  return cell.length > CELL_LENGTH_MAX ? cell.slice(0, CELL_LENGTH_MAX) : cell;
+  return escapeText(cell.length > CELL_LENGTH_MAX ? cell.slice(0, CELL_LENGTH_MAX) : cell);
 }
+
+/** Spreadsheets know fifteen digits; a number with more of them stays whole as text. */
+function numberCell(cell: Cell): ExcelJS.CellValue {
+  if (cell === null || typeof cell === 'boolean') return cell;
+  const digits = String(cell).replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '');
+  return digits.length > DIGITS_MAX ? String(cell) : Number(cell);
+}
+
+/** Writes what XML cannot hold, or would change, as workbooks do: `_x000D_`. */
+const escapeText = (text: string): string =>
+  text.replace(/_x[\da-f]{4}_/gi, '_x005F$&').replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (character) => {
+    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return `_x${code}_`;
+  });

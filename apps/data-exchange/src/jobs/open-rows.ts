@@ -1,5 +1,5 @@
 import type { BlobStore } from '@plinth/runtime/blob-store';
-import { UnreadableFile } from '../formats/csv-reader';
+import { UnreadableFile } from '../formats/unreadable-file';
 import { readCsv, type FileRows } from '../formats/read-csv';
 import { readXlsx } from '../formats/read-xlsx';
 import { fileUnreadable } from '../domain/problems';

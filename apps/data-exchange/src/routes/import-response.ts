@@ -20,6 +20,7 @@ export const toReport = (
   counts: RowCounts,
   milliseconds: number,
   rowErrors: readonly FailedRow[],
+  errorMessage: string | null = null,
 ) => ({
   importJobId,
   finalStatus,
@@ -31,4 +32,5 @@ export const toReport = (
   updatedRows: counts.updatedRows,
   duration: isoDuration(milliseconds),
   rowErrors: rowErrors.map(toRowError),
+  errorMessage,
 });

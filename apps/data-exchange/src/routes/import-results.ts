@@ -35,7 +35,7 @@ export function mountImportResults(api: Api, { imports }: Pick<Deps, 'imports'>)
     const rowErrors = await imports.failedRows(job.tenantId, job.id, 0, REPORT_ROW_ERRORS_MAX);
     const duration =
       job.executedAt && job.completedAt ? job.completedAt.getTime() - job.executedAt.getTime() : 0;
-    return toReport(job.id, job.status as ImportJobStatus, job, duration, rowErrors);
+    return toReport(job.id, job.status as ImportJobStatus, job, duration, rowErrors, job.errorMessage);
   });
 
   api.on(downloadCorrectionFile, async ({ params, caller }) => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
 import { receiveFile } from '@plinth/conventions/receive-file';
 import type { Caller } from '@plinth/kernel/caller';
@@ -13,9 +14,9 @@ import {
   fileUnreadable,
   fileUnsupported,
 } from '../domain/problems';
-import { UnreadableFile } from '../formats/csv-reader';
+import { UnreadableFile } from '../formats/unreadable-file';
 import { cellFormatOf } from '../formats/cell-evidence';
-import { isWorkbook } from '../formats/zip-directory';
+import { readWorkbookParts } from '../formats/workbook/workbook-parts';
 import { FormatDetector, type Detection } from '../formats/detect';
 import type { FileFormat } from '../formats/file-format';
 import type { NewImportJob } from '../store/import-store';
@@ -86,17 +87,20 @@ async function formatOf(detection: Detection, upload: StoredUpload): Promise<Fil
     case 'unsupported':
       throw fileUnsupported();
     case 'workbook':
-      await requireWorkbook(upload);
-      return { kind: 'xlsx' };
+      return { kind: 'xlsx', sheets: await sheetsOf(upload) };
     case 'text':
       return { ...detection.format, ...(await cellFormatOf(detection.evidence, upload.cultureOf)) };
   }
 }
 
-/** @throws Problem: a zip that is no workbook, or one that nobody should unpack. */
-async function requireWorkbook({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<void> {
+/** The sheets of a workbook. @throws Problem: a zip that is none, or one that nobody should unpack. */
+async function sheetsOf({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<string[]> {
+  const stream = (start: number, end: number): Promise<Readable> => blobs.get(blobKey, { start, end });
+  const read = async (start: number, end: number) => buffer(await stream(start, end));
   try {
-    if (!(await isWorkbook(blobs, blobKey, sizeBytes))) throw fileUnsupported();
+    const parts = await readWorkbookParts({ sizeBytes, stream, read });
+    if (!parts) throw fileUnsupported();
+    return parts.sheets.map(({ name }) => name);
   } catch (error) {
     throw error instanceof UnreadableFile ? fileUnreadable(error.message) : error;
   }

@@ -239,6 +239,10 @@ export const ImportReportResponse = z
       .string()
       .meta({ format: 'duration', description: 'ISO 8601 duration', examples: ['PT12.345S'] }),
     rowErrors: z.array(ImportRowError).max(REPORT_ROW_ERRORS_MAX),
+    errorMessage: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the job failed as a whole, such as a file that cannot be read to its end' }),
   })
   .meta({ id: 'ImportReportResponse' });
 

@@ -1,0 +1,4 @@
+/** The file cannot be read to its end; the message says why, in words for whoever uploaded it. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}

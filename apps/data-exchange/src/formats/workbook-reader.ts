@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { readSync, writeSync } from 'node:fs';
+import { UnreadableFile } from './unreadable-file.ts';
+import { cellStyles } from './workbook/cell-styles.ts';
+import {
+  SCRATCH_FD,
+  UNREADABLE_EXIT_CODE,
+  WORKBOOK_FD,
+  type ReaderPiece,
+  type ReaderTask,
+} from './workbook/reader-protocol.ts';
+import { SharedStrings } from './workbook/shared-strings.ts';
+import { sheetRows, type SheetRow } from './workbook/sheet-rows.ts';
+import { readWorkbookParts, scanPart } from './workbook/workbook-parts.ts';
+import { XmlScanner } from './workbook/xml-scanner.ts';
+import type { RandomAccess } from './workbook/zip-directory.ts';
+import { readZipPart } from './workbook/zip-part.ts';
+
+/**
+ * The process that reads a workbook: it may be killed, run out of memory or hang, and nobody else notices. It has no
+ * environment, no right to open files, and two files that are open already.
+ */
+const CHUNK_BYTES = 64 * 1024;
+const ROWS_AT_ONCE = 200;
+
+function readAt(fd: number, length: number, position: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(fd, buffer, filled, length - filled, position + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
+}
+
+async function* chunks(start: number, end: number): AsyncGenerator<Buffer> {
+  for (let at = start; at <= end; at += CHUNK_BYTES)
+    yield readAt(WORKBOOK_FD, Math.min(CHUNK_BYTES, end - at + 1), at);
+}
+
+async function send(piece: ReaderPiece): Promise<void> {
+  if (!process.stdout.write(`${JSON.stringify(piece)}\n`)) await once(process.stdout, 'drain');
+}
+
+async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promise<void> {
+  const file: RandomAccess = {
+    sizeBytes,
+    read: async (start, end) => readAt(WORKBOOK_FD, end - start + 1, start),
+    stream: async (start, end) => chunks(start, end),
+  };
+  const parts = await readWorkbookParts(file);
+  if (!parts) throw new UnreadableFile('The file is no workbook.');
+  const sheet = wanted === undefined ? parts.sheets[0] : parts.sheets.find(({ name }) => name === wanted);
+  if (!sheet) throw new UnreadableFile(`The workbook has no sheet "${wanted}".`);
+
+  const strings = new SharedStrings({
+    write: (bytes, position) => void writeSync(SCRATCH_FD, bytes, 0, bytes.length, position),
+    read: (length, position) => readAt(SCRATCH_FD, length, position),
+  });
+  if (parts.sharedStrings) await scanPart(file, parts.sharedStrings, strings.listener());
+  const { kinds, listener } = cellStyles();
+  if (parts.styles) await scanPart(file, parts.styles, listener);
+
+  let rows: SheetRow[] = [];
+  const scanner = new XmlScanner(
+    sheetRows({ strings, kinds, isFrom1904: parts.isFrom1904, columnsMax }, (row) => void rows.push(row)),
+  );
+  const decoder = new TextDecoder();
+  let unpackedBytes = 0;
+  for await (const chunk of readZipPart(file, sheet.part)) {
+    unpackedBytes += chunk.length;
+    scanner.push(decoder.decode(chunk, { stream: true }));
+    if (rows.length < ROWS_AT_ONCE) continue;
+    await send({ rows, share: unpackedBytes / Math.max(1, sheet.part.unpackedBytes) });
+    rows = [];
+  }
+  scanner.push(decoder.decode());
+  scanner.end();
+  await send({ rows, share: 1 });
+}
+
+run(JSON.parse(process.argv[2]!) as ReaderTask).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    if (!(error instanceof UnreadableFile)) throw error;
+    process.stderr.write(error.message);
+    process.exit(UNREADABLE_EXIT_CODE);
+  },
+);

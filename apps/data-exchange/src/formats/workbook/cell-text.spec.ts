@@ -1,0 +1,49 @@
+import { kindOfFormat } from './cell-styles';
+import { numberText, unescapeText } from './cell-text';
+
+describe('a number of a workbook', () => {
+  it.each([
+    ['0.30000000000000004', 'number', '0.3'],
+    ['0.14000000000000001', 'number', '0.14'],
+    ['12345678901234', 'number', '12345678901234'],
+    ['1E-7', 'number', '1e-7'],
+    ['46347', 'date', '2026-11-21'],
+    ['46347.4375', 'date', '2026-11-21T10:30:00.000Z'],
+    ['1', 'date', '1900-01-01'],
+    ['61', 'date', '1900-03-01'],
+    ['0.5', 'time', '12:00:00'],
+    ['1.5', 'time', '36:00:00'],
+    ['-1', 'date', '-1'],
+    ['99999999', 'date', '99999999'],
+    ['', 'date', ''],
+  ] as const)('%s as a %s is %j', (raw, kind, text) => {
+    expect(numberText(raw, kind, false)).toBe(text);
+  });
+
+  it('is a date four years later where days are counted from 1904', () => {
+    expect(numberText('44885', 'date', true)).toBe('2026-11-21');
+  });
+});
+
+describe('the format of a cell', () => {
+  it.each([
+    ['General', 'number'],
+    ['0.00%', 'number'],
+    ['#,##0.00 "Stück"', 'number'],
+    ['[Red]-0.00', 'number'],
+    ['0.00E+00', 'number'],
+    ['dd.mm.yyyy', 'date'],
+    ['[$-407]d. mmmm yyyy;@', 'date'],
+    ['yyyy\\-mm\\-dd hh:mm', 'date'],
+    ['mmm', 'date'],
+    ['h:mm AM/PM', 'time'],
+    ['[h]:mm:ss', 'time'],
+    ['mm:ss.0', 'time'],
+  ])('%s shows a %s', (code, kind) => {
+    expect(kindOfFormat(code)).toBe(kind);
+  });
+});
+
+it('gives characters back that XML cannot hold', () => {
+  expect(unescapeText('a_x000D_b_x005F_x0041_')).toBe('a\rb_x0041_');
+});

@@ -1,0 +1,45 @@
+import type { NumberKind } from './cell-styles.ts';
+
+const DAY_MILLISECONDS = 86_400_000;
+/** 1970-01-01 in days from the two beginnings of time. */
+const EPOCH_1900 = 25_569;
+const EPOCH_1904 = 24_107;
+/** Excel counts a 29 February 1900, which never was. */
+const LEAP_DAY_OF_1900 = 60;
+/** 9999-12-31, the last day that spreadsheets know. */
+const DAYS_MAX = 2_958_466;
+
+/** A number as people see it: without the digits that only binary fractions have, or as the date that it stands for. */
+export function numberText(raw: string, kind: NumberKind, isFrom1904: boolean): string {
+  const value = Number(raw);
+  if (raw.trim() === '' || !Number.isFinite(value)) return raw;
+  if (kind === 'date' && value >= 0 && value < DAYS_MAX) return dateText(value, isFrom1904);
+  if (kind === 'time' && value >= 0 && value < DAYS_MAX) return timeText(value);
+  return String(Number(value.toPrecision(15)));
+}
+
+function dateText(days: number, isFrom1904: boolean): string {
+  const shifted = !isFrom1904 && days < LEAP_DAY_OF_1900 ? days + 1 : days;
+  const instant = new Date(Math.round((shifted - (isFrom1904 ? EPOCH_1904 : EPOCH_1900)) * DAY_MILLISECONDS));
+  return isoText(instant);
+}
+
+/** ISO 8601, a date alone at midnight. */
+export function isoText(instant: Date): string {
+  const text = instant.toISOString();
+  return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text;
+}
+
+function timeText(days: number): string {
+  const seconds = Math.round(days * 86_400);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${two(Math.floor(seconds / 3_600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+}
+
+/** Takes away how workbooks write characters that XML cannot: `_x000D_`. */
+export const unescapeText = (text: string): string =>
+  text.includes('_x')
+    ? text.replace(/_x([\da-f]{4})_/gi, (_whole, code: string) =>
+        String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text;

@@ -1,0 +1,115 @@
+import { UnreadableFile } from '../unreadable-file.ts';
+import { isoText, numberText, unescapeText } from './cell-text.ts';
+import type { NumberKind } from './cell-styles.ts';
+import type { SharedStrings } from './shared-strings.ts';
+import { attributeOf, TEXT_LENGTH_MAX, tooLong, type XmlListener } from './xml-scanner.ts';
+
+export type SheetRow = [number: number, cells: string[]];
+
+export interface SheetContext {
+  strings: Pick<SharedStrings, 'get'>;
+  kinds: readonly NumberKind[];
+  isFrom1904: boolean;
+  /** Cells beyond it are counted as one more cell, not kept. */
+  columnsMax: number;
+}
+
+const ROWS_MAX = 1_048_576;
+const COLUMNS_OF_SHEET_MAX = 16_384;
+
+/** Turns the XML of a sheet into rows of texts; rows without a single text are left out. */
+export function sheetRows(context: SheetContext, take: (row: SheetRow) => void): XmlListener {
+  let number = 0;
+  let cells: string[] = [];
+  let column = -1;
+  let type = '';
+  let style = 0;
+  let value = '';
+  let isValue = false;
+  let isPhonetic = false;
+
+  const startRow = (attributes: string): void => {
+    const named = Number(attributeOf(attributes, 'r') ?? number + 1);
+    if (!(named > number && named <= ROWS_MAX)) throw damaged();
+    number = named;
+    cells = [];
+    column = -1;
+  };
+  const startCell = (attributes: string): void => {
+    const reference = attributeOf(attributes, 'r');
+    column = reference === undefined ? column + 1 : columnOf(reference);
+    if (!(column >= 0 && column < COLUMNS_OF_SHEET_MAX)) throw damaged();
+    type = attributeOf(attributes, 't') ?? 'n';
+    style = Number(attributeOf(attributes, 's') ?? 0);
+    value = '';
+  };
+  const endCell = (): void => {
+    if (value === '') return;
+    const text = textOf(value, type, context.kinds[style] ?? 'number', context);
+    const place = Math.min(column, context.columnsMax);
+    while (cells.length < place) cells.push('');
+    cells[place] = text;
+  };
+  const endRow = (): void => {
+    while (cells.length > 0 && cells.at(-1) === '') cells.pop();
+    if (cells.length > 0) take([number, cells]);
+  };
+
+  return {
+    open(name, attributes) {
+      if (name === 'c') startCell(attributes);
+      else if (name === 'v' || name === 't') isValue = !isPhonetic;
+      else if (name === 'row') startRow(attributes);
+      else if (name === 'rPh') isPhonetic = true;
+    },
+    text(piece) {
+      if (!isValue) return;
+      value += piece;
+      if (value.length > TEXT_LENGTH_MAX) throw tooLong();
+    },
+    close(name) {
+      if (name === 'v' || name === 't') isValue = false;
+      else if (name === 'rPh') isPhonetic = false;
+      else if (name === 'c') endCell();
+      else if (name === 'row') endRow();
+    },
+  };
+}
+
+/** `B7` is 1, counted from 0. */
+function columnOf(reference: string): number {
+  let column = 0;
+  for (let at = 0; at < reference.length && at < 4; at++) {
+    const code = reference.charCodeAt(at) & 0xdf;
+    if (code < 65 || code > 90) break;
+    column = column * 26 + code - 64;
+  }
+  return column - 1;
+}
+
+function textOf(
+  value: string,
+  type: string,
+  kind: NumberKind,
+  { strings, isFrom1904 }: SheetContext,
+): string {
+  switch (type) {
+    case 's':
+      return strings.get(Number(value));
+    case 'b':
+      return value === '1' || value === 'true' ? 'true' : 'false';
+    case 'str':
+    case 'inlineStr':
+      return unescapeText(value);
+    case 'd': {
+      const instant = new Date(/T.*(Z|[+-]\d\d:\d\d)$|^[\d-]+$/.test(value) ? value : `${value}Z`);
+      return Number.isNaN(instant.getTime()) ? value : isoText(instant);
+    }
+    case 'e':
+      return value;
+    default:
+      return numberText(value, kind, isFrom1904);
+  }
+}
+
+const damaged = () => new UnreadableFile('The workbook is damaged.');

@@ -1,0 +1,127 @@
+import { UnreadableFile } from '../unreadable-file.ts';
+import { attributeOf, XmlScanner, type XmlListener } from './xml-scanner.ts';
+import { readZipDirectory, type RandomAccess, type ZipEntry } from './zip-directory.ts';
+import { readZipPart } from './zip-part.ts';
+
+export interface Sheet {
+  name: string;
+  part: ZipEntry;
+}
+
+/** What a workbook consists of, as far as its rows need it. */
+export interface WorkbookParts {
+  sheets: Sheet[];
+  sharedStrings: ZipEntry | undefined;
+  styles: ZipEntry | undefined;
+  /** Days are counted from 1904, as old Macs did. */
+  isFrom1904: boolean;
+}
+
+const SHEETS_MAX = 1_000;
+/** Beside the sheets and their texts nothing of a workbook is large. */
+const SMALL_PART_BYTES_MAX = 32 * 1024 ** 2;
+const MAIN_TYPE =
+  /spreadsheetml\.(sheet|template)\.main\+xml|ms-excel\.(sheet|template)\.macroEnabled\.main\+xml/i;
+
+/** Finds the parts of a workbook; undefined where the zip is something else. @throws UnreadableFile. */
+export async function readWorkbookParts(file: RandomAccess): Promise<WorkbookParts | undefined> {
+  const parts = new Map((await readZipDirectory(file)).map((entry) => [entry.name.toLowerCase(), entry]));
+  const types = parts.get('[content_types].xml');
+  if (!types || !(await isSpreadsheet(file, types))) return undefined;
+  const root = await readRelations(file, parts, '');
+  const workbook = parts.get(root.find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml');
+  if (!workbook) throw new UnreadableFile('The workbook has no list of its sheets.');
+  const relations = await readRelations(file, parts, workbook.name);
+  const partOf = (type: string) =>
+    parts.get(relations.find((relation) => relation.type === type)?.target ?? '');
+  const { listed, isFrom1904 } = await readSheetList(file, workbook);
+  const sheets = listed.flatMap(({ name, id }) => {
+    const relation = relations.find((candidate) => candidate.id === id && candidate.type === 'worksheet');
+    const part = relation && parts.get(relation.target);
+    return part ? [{ name, part }] : [];
+  });
+  if (sheets.length === 0) throw new UnreadableFile('The workbook has no sheet.');
+  return { sheets, sharedStrings: partOf('sharedStrings'), styles: partOf('styles'), isFrom1904 };
+}
+
+/** Sends a part through a listener. */
+export async function scanPart(file: RandomAccess, part: ZipEntry, listener: XmlListener): Promise<void> {
+  const decoder = new TextDecoder();
+  const scanner = new XmlScanner(listener);
+  for await (const chunk of readZipPart(file, part)) scanner.push(decoder.decode(chunk, { stream: true }));
+  scanner.push(decoder.decode());
+  scanner.end();
+}
+
+function scanSmallPart(file: RandomAccess, part: ZipEntry, listener: XmlListener): Promise<void> {
+  if (part.unpackedBytes > SMALL_PART_BYTES_MAX)
+    throw new UnreadableFile(`The part ${part.name.slice(0, 100)} of the workbook is too large.`);
+  return scanPart(file, part, listener);
+}
+
+async function isSpreadsheet(file: RandomAccess, types: ZipEntry): Promise<boolean> {
+  let isFound = false;
+  await scanSmallPart(file, types, {
+    open: (_name, attributes) => {
+      isFound ||= MAIN_TYPE.test(attributeOf(attributes, 'ContentType') ?? '');
+    },
+  });
+  return isFound;
+}
+
+interface Relation {
+  id: string;
+  /** The last part of its type: `worksheet`. */
+  type: string;
+  /** Name of the part, in lower case. */
+  target: string;
+}
+
+/** What a part refers to; nothing outside the workbook. */
+async function readRelations(
+  file: RandomAccess,
+  parts: ReadonlyMap<string, ZipEntry>,
+  name: string,
+): Promise<Relation[]> {
+  const folder = name.split('/').slice(0, -1).join('/');
+  const list = parts.get(`${folder}/_rels/${name.split('/').at(-1)}.rels`.replace(/^\//, '').toLowerCase());
+  if (!list) return [];
+  const relations: Relation[] = [];
+  await scanSmallPart(file, list, {
+    open: (element, attributes) => {
+      if (element !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') return;
+      const target = attributeOf(attributes, 'Target') ?? '';
+      relations.push({
+        id: attributeOf(attributes, 'Id') ?? '',
+        type: (attributeOf(attributes, 'Type') ?? '').split('/').at(-1)!,
+        target: (target.startsWith('/') ? target.slice(1) : joined(folder, target)).toLowerCase(),
+      });
+    },
+  });
+  return relations;
+}
+
+const joined = (folder: string, target: string): string => {
+  const steps = folder === '' ? [] : folder.split('/');
+  for (const step of target.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '.') steps.push(step);
+  }
+  return steps.join('/');
+};
+
+async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
+  const listed: { name: string; id: string }[] = [];
+  let isFrom1904 = false;
+  await scanSmallPart(file, workbook, {
+    open: (element, attributes) => {
+      if (element === 'workbookPr')
+        isFrom1904 = ['1', 'true'].includes(attributeOf(attributes, 'date1904') ?? '');
+      if (element !== 'sheet') return;
+      if (listed.length === SHEETS_MAX)
+        throw new UnreadableFile(`The workbook has more than ${SHEETS_MAX} sheets.`);
+      listed.push({ name: attributeOf(attributes, 'name') ?? '', id: attributeOf(attributes, 'id') ?? '' });
+    },
+  });
+  return { listed, isFrom1904 };
+}

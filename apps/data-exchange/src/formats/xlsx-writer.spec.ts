@@ -1,0 +1,72 @@
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import ExcelJS from 'exceljs';
+import type { Cell } from './csv-writer';
+import { readXlsx } from './read-xlsx';
+import type { FileColumn } from './write-file';
+import { writeXlsx } from './xlsx-writer';
+
+const columns: FileColumn[] = [
+  { property: 'code', header: 'Code', type: 'string' },
+  { property: 'price', header: 'Price', type: 'number' },
+  { property: 'isNew', header: 'New', type: 'boolean' },
+  { property: 'since', header: 'Since', type: 'date' },
+  { property: 'seenAt', header: 'Seen at', type: 'timestamp' },
+];
+
+const written = (rows: Cell[][], sheetRowsMax?: number): Promise<Buffer> =>
+  buffer(writeXlsx(columns, Readable.from([rows]), new PassThrough(), sheetRowsMax));
+
+async function readBack(bytes: Buffer, sheet?: string): Promise<string[][]> {
+  const { headers, rows } = await readXlsx(Readable.from([bytes]), sheet);
+  const cells: string[][] = [headers];
+  for await (const piece of rows) cells.push(...piece.map((row) => row.cells));
+  return cells;
+}
+
+describe('a workbook that is written', () => {
+  it('has typed cells under a header that stands out and stays in view', async () => {
+    const bytes = await written([['A', 1.5, true, '2026-11-21', '2026-11-21T10:30:00.000Z']]);
+    const workbook = new ExcelJS.Workbook();
+    await workbook.xlsx.load(bytes as unknown as ExcelJS.Buffer);
+    const sheet = workbook.worksheets[0]!;
+
+    expect(sheet.views).toMatchObject([{ state: 'frozen', ySplit: 1 }]);
+    expect(sheet.getRow(1).getCell(1)).toMatchObject({ font: { bold: true }, fill: { pattern: 'solid' } });
+    expect(sheet.getColumn(1).width).toBeGreaterThan(sheet.getColumn(2).width!);
+    const row = sheet.getRow(2);
+    expect([1, 2, 3, 4, 5].map((cell) => row.getCell(cell).type)).toEqual([
+      ExcelJS.ValueType.String,
+      ExcelJS.ValueType.Number,
+      ExcelJS.ValueType.Boolean,
+      ExcelJS.ValueType.Date,
+      ExcelJS.ValueType.Date,
+    ]);
+  });
+
+  it('goes on in a second sheet when the first is full', async () => {
+    const bytes = await written(
+      [1, 2, 3, 4, 5].map((price) => [`C${price}`, price, null, null, null]),
+      2,
+    );
+    const header = ['Code', 'Price', 'New', 'Since', 'Seen at'];
+
+    expect(await readBack(bytes)).toEqual([header, ['C1', '1'], ['C2', '2']]);
+    expect(await readBack(bytes, 'Export 2')).toEqual([header, ['C3', '3'], ['C4', '4']]);
+    expect(await readBack(bytes, 'Export 3')).toEqual([header, ['C5', '5']]);
+  });
+
+  it.each(['=1+1', 'a\r\nb\tc', '_x000D_', '\u0001\u001f', ' a ', '<&">', '😀', "'='", '007', '\ufffe'])(
+    'gives the text %j back as it was',
+    async (text) => {
+      expect((await readBack(await written([[text, null, null, null, null]])))[1]).toEqual([text]);
+    },
+  );
+
+  it.each(['12345678901234567890.5', '0.1', '-1.5', '123456789012345', '0.30000000000000004', '1e-7'])(
+    'loses no digit of %s',
+    async (number) => {
+      expect((await readBack(await written([['A', number, null, null, null]])))[1]).toEqual(['A', number]);
+    },
+  );
+});

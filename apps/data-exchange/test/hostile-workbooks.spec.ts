@@ -1,0 +1,66 @@
+import { readdirSync } from 'node:fs';
+import { aCaller } from '@plinth/testing/http';
+import { hostileWorkbooks, type Ending } from './hostile-workbooks';
+import { reportOf, startDataExchange, upload, type DataExchange } from './start-data-exchange';
+
+describe('a workbook that means harm', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  /** Brings a file as far as it gets; each step that refuses it must say why. */
+  const endingOf = async (content: Buffer): Promise<{ ending: Ending; reason: string }> => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const uploaded = await upload(exchange, caller, content, { fileName: 'hostile.xlsx' });
+    if (uploaded.status !== 201) {
+      const ending =
+        uploaded.status === 415 ? 'unsupported' : uploaded.status === 422 ? 'refused' : undefined;
+      if (!ending) throw new Error(`${uploaded.status}: ${uploaded.text}`);
+      return { ending, reason: uploaded.body.detail };
+    }
+    const preview = await http.post(`/imports/${uploaded.body.id}/preview`);
+    if (preview.status === 422) return { ending: 'unreadable', reason: preview.body.detail };
+    if (preview.status !== 200) throw new Error(preview.text);
+    const mappings = [
+      { sourceColumn: 'Code', targetProperty: 'code' },
+      { sourceColumn: 'Title', targetProperty: 'title' },
+    ];
+    const mapped = await http.put(`/imports/${uploaded.body.id}/mappings`, { mappings });
+    if (mapped.status === 422) return { ending: 'harmless', reason: mapped.body.detail };
+    await http.post(`/imports/${uploaded.body.id}/execute`);
+    const report = await reportOf(exchange, caller, uploaded.body.id, 60_000);
+    return report.errorMessage === null
+      ? { ending: 'harmless', reason: report.finalStatus }
+      : { ending: 'failed', reason: report.errorMessage };
+  };
+
+  it('comes in at least sixty kinds', () => {
+    expect(hostileWorkbooks.length).toBeGreaterThanOrEqual(60);
+  });
+
+  it.each(hostileWorkbooks)('is %s: %s', async (_what, expected, make) => {
+    const ending = endingOf(make());
+    const meanwhile = await exchange.as(aCaller()).get('/exports/definitions');
+
+    expect(meanwhile.status).toBe(200);
+    const { ending: found, reason } = await ending;
+    expect([found, reason]).toEqual([expected, expect.stringMatching(/\w{4}/)]);
+  });
+
+  it('leaves nothing of itself in the store of files', async () => {
+    const caller = aCaller();
+    const count = () =>
+      readdirSync(exchange.folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+        .length;
+    const before = count();
+    for (const [, ending, make] of hostileWorkbooks.slice(0, 30)) {
+      if (ending === 'refused' || ending === 'unsupported') await upload(exchange, caller, make());
+    }
+
+    expect(count()).toBe(before);
+  });
+});
