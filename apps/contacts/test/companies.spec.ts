@@ -29,6 +29,21 @@ describe('/companies', () => {
     expect((await http.get('/companies?filter[creditLimit.gte]=9999999999999.99')).body.totalCount).toBe(1);
   });
 
+  it('is sought by numbers and days that no company has, without a fault', async () => {
+    const http = service.as(aCaller());
+    const status = async (filter: string) => (await http.get(`/companies?filter[${filter}`)).status;
+
+    expect(await status('employees.eq]=999999999999999')).toBe(200);
+    expect(await status('creditLimit.between]=-1,999999999999999.999999')).toBe(200);
+    expect(await status('foundedOn.lt]=9999-12-31')).toBe(200);
+    expect(await status('foundedOn.eq]=0000-01-01')).toBe(400);
+    expect(await status('createdAt.gt]=9999-12-31T23:59:59-14:00')).toBe(400);
+    const company = { externalId: 'C-1', name: 'x', kind: 'Customer', isActive: true };
+    expect((await http.post('/companies', { ...company, foundedOn: '0000-01-01' })).body.errors).toEqual({
+      foundedOn: ['Service:Validation:RangeValidator'],
+    });
+  });
+
   it('takes amounts to the cent and nothing finer', async () => {
     const http = service.as(aCaller());
     const company = { externalId: 'C-1', name: 'x', kind: 'Customer', isActive: true };

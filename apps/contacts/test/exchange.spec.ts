@@ -26,7 +26,7 @@ const byName = defineExchange({
     'company.name': relationField({
       column: 'company_id',
       header: 'Company name',
-      references: { entity: 'company', table: 'company', key: fieldsOf(CompanyFields)['name']! },
+      references: { table: 'company', key: fieldsOf(CompanyFields)['name']! },
     }),
   },
 });
@@ -146,7 +146,7 @@ describe('contacts and companies as exchangeable data', () => {
               column: 'company.externalId',
               value: 'nowhere',
               code: 'Service:Identity:UnknownReference',
-              message: 'There is no company with the External id "nowhere".',
+              message: 'Company external id "nowhere" is not known.',
             },
           ],
         },
@@ -181,7 +181,7 @@ describe('contacts and companies as exchangeable data', () => {
         details: [
           {
             code: 'Service:Identity:AmbiguousReference',
-            message: 'There is more than one company with the Name "Smith".',
+            message: 'Company name "Smith" stands for more than one.',
           },
         ],
       },

@@ -1,3 +1,4 @@
+import { isStorableInstant } from '@plinth/kernel/instant';
 import { lengthOf } from '@plinth/kernel/text';
 import { z } from 'zod';
 
@@ -5,6 +6,16 @@ import { z } from 'zod';
 export const Timestamp = z
   .union([z.date(), z.iso.datetime({ offset: true })])
   .meta({ type: 'string', format: 'date-time' });
+
+const isStorable = (text: string): boolean => isStorableInstant(new Date(text));
+
+/** A day in a request. */
+export const Day = z.iso.date().refine(isStorable, { params: { rule: 'Range' }, message: 'From year 1 on.' });
+
+/** An instant in a request. */
+export const Instant = z.iso
+  .datetime({ offset: true })
+  .refine(isStorable, { params: { rule: 'Range' }, message: 'From year 1 to year 9999.' });
 
 /** The id of a resource. */
 export const Id = z.uuid();
@@ -15,7 +26,7 @@ export const text = (lengthMax: number, lengthMin = 0) => {
     .string()
     .normalize('NFC')
     .refine((value) => lengthOf(value) <= lengthMax, {
-      params: { rule: 'MaximumLength' },
+      params: { rule: 'MaximumLength', maximum: lengthMax },
       message: `At most ${lengthMax} characters.`,
     })
     .meta({ maxLength: lengthMax, ...(lengthMin > 0 ? { minLength: lengthMin } : {}) });

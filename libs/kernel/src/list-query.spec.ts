@@ -131,6 +131,13 @@ describe('a timestamp', () => {
     },
   );
 
+  it.each(['0000-12-31', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00'])(
+    'may not be %s, which no database can hold',
+    (text) => {
+      expect(parseTimestamp(text)).toBeUndefined();
+    },
+  );
+
   it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])(
     'may not be "%s"',
     (text) => {

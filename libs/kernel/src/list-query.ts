@@ -7,6 +7,7 @@
  * file is typed and safe: field names are the declared ones, values have the field's type, and nothing of the
  * caller's text is left where a store would read it as syntax.
  */
+import { isStorableInstant } from './instant';
 import { invalid, malformed } from './problem';
 import { isUuid } from './uuid';
 import { isUnstorable, lengthOf } from './text';
@@ -247,7 +248,7 @@ export function parseTimestamp(text: string): Date | undefined {
     /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
   if (!/^\d{4}-\d\d-\d\d/.test(text) || (text.length > 10 && time === undefined)) return undefined;
   const instant = new Date(time !== undefined && zone === undefined ? `${text}Z` : text);
-  return Number.isNaN(instant.getTime()) ? undefined : instant;
+  return isStorableInstant(instant) ? instant : undefined;
 }
 
 function parsePreset(name: string, text: string, rules: ListRules): { name: string; values: string[] } {

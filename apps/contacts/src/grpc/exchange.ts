@@ -65,7 +65,7 @@ export const contactsExchange = (onWrite: () => void) =>
         bornOn: { aliases: ['birthday'], synonyms: ['né le', 'geburtstag', 'nacimiento', 'date of birth'] },
         lastSpokenAt: { synonyms: ['last contact', 'dernier contact', 'letzter kontakt'] },
         company: {
-          references: { entity: 'company', table: 'company' },
+          references: { table: 'company' },
           aliases: ['company', 'company id'],
           synonyms: ['société', 'firma', 'empresa', 'organization', 'account'],
         },

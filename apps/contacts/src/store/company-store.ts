@@ -32,8 +32,7 @@ export const companyStore = (parts: StoreParts) =>
 
 /** What clients see of a row. */
 export const toCompany = (row: Company) => {
-  const { id, externalId, name, isActive, employees, email, createdAt, createdBy, changedAt, changedBy } =
-    row;
+  const { id, externalId, name, isActive, email, createdAt, createdBy, changedAt, changedBy } = row;
   return {
     id,
     externalId,
@@ -42,7 +41,7 @@ export const toCompany = (row: Company) => {
     isActive,
     foundedOn: dayOf(row.foundedOn),
     creditLimit: row.creditLimit?.toNumber() ?? null,
-    employees,
+    employees: row.employees === null ? null : Number(row.employees),
     email,
     createdAt,
     createdBy,

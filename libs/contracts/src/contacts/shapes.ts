@@ -1,6 +1,6 @@
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
-import { Id, text, Timestamp } from '../schemas';
+import { Day, Id, Instant, text, Timestamp } from '../schemas';
 
 const EXTERNAL_ID_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 200;
@@ -32,7 +32,7 @@ export const CompanyFields = z.object({
   name: text(NAME_LENGTH_MAX, 1).meta({ title: 'Name' }),
   kind: z.enum(CompanyKind).meta({ title: 'Kind' }),
   isActive: z.boolean().meta({ title: 'Active', description: 'Whether there is business with it' }),
-  foundedOn: z.iso.date().meta({ title: 'Founded on' }).nullish(),
+  foundedOn: Day.meta({ title: 'Founded on' }).nullish(),
   creditLimit: z.number().min(0).max(AMOUNT_MAX).multipleOf(0.01).meta({ title: 'Credit limit' }).nullish(),
   employees: z.int().min(0).max(10_000_000).meta({ title: 'Employees' }).nullish(),
   email: email().nullish(),
@@ -47,8 +47,8 @@ export const ContactFields = z.object({
   phone: text(PHONE_LENGTH_MAX).meta({ title: 'Phone' }).nullish(),
   channel: z.enum(PreferredChannel).meta({ title: 'Preferred channel' }),
   wantsNews: z.boolean().meta({ title: 'Wants news' }).nullish(),
-  bornOn: z.iso.date().meta({ title: 'Born on' }).nullish(),
-  lastSpokenAt: z.iso.datetime({ offset: true }).meta({ title: 'Last spoken at' }).nullish(),
+  bornOn: Day.meta({ title: 'Born on' }).nullish(),
+  lastSpokenAt: Instant.meta({ title: 'Last spoken at' }).nullish(),
   company: z
     .object({ externalId: externalId('company') })
     .meta({ title: 'Company', description: 'A company that is known here' })

@@ -1,7 +1,7 @@
 import { batchOf, batchResult } from '@plinth/kernel/batch-result';
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
-import { Id, text, Timestamp } from '../schemas';
+import { Id, Instant, text, Timestamp } from '../schemas';
 
 const STATES_MAX = 100;
 const TRANSITIONS_MAX = 1000;
@@ -189,8 +189,8 @@ export const CreateWorkflowDelegationRequest = z
     /** The id of the user who may approve in the caller's place. */
     delegateId: userId(),
     /** Now, where left out. */
-    from: z.iso.datetime({ offset: true }).nullish(),
-    until: z.iso.datetime({ offset: true }),
+    from: Instant.nullish(),
+    until: Instant,
   })
   .meta({ id: 'CreateWorkflowDelegationRequest' });
 

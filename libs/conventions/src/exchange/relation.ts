@@ -1,12 +1,11 @@
 import { escapeIdentifier } from 'pg';
-import { shownValue, type ConvertedRow } from './convert';
+import { said, shownValue, type ConvertedRow } from './convert';
 import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
 import type { ExchangeField, FieldOptions } from './fields';
+import { rowText } from './row-texts';
 
 /** The table that a field points into, and by what people name its rows. It has `tenant_id` and `id`, as every table. */
 export interface Relation {
-  /** What a row of it is called in messages: `company`. */
-  entity: string;
   table: string;
   /** The field of that table that files name its rows by. What several rows share cannot be imported. */
   key: ExchangeField;
@@ -73,7 +72,7 @@ export function relationResolver(definition: ExchangeDefinition, columns: readon
         if (key === null || key === undefined) continue;
         const ids = found.get(String(key)) ?? [];
         if (ids.length === 1) idsByRow.set(row, { ...idsByRow.get(row), [property]: ids[0]! });
-        else faults.push(unresolved(row, property, relation, ids.length));
+        else faults.push(unresolved(row, property, definition.fields[property]!.header, ids.length));
       }
     }
     const failed = new Set(faults.map(({ rowNumber }) => rowNumber));
@@ -113,15 +112,14 @@ async function findRelated(
   return ids;
 }
 
-function unresolved(row: ConvertedRow, property: string, { entity, key }: Relation, found: number): RowFault {
+function unresolved(row: ConvertedRow, property: string, header: string, found: number): RowFault {
   const value = shownValue(String(row.values[property]));
-  const named = `${entity} with the ${key.header} "${value}"`;
   return {
     rowNumber: row.rowNumber,
     kind: 'Identity',
     column: property,
     value,
     code: `Service:Identity:${found === 0 ? 'UnknownReference' : 'AmbiguousReference'}`,
-    message: found === 0 ? `There is no ${named}.` : `There is more than one ${named}.`,
+    ...said(rowText(found === 0 ? 'unknownReference' : 'ambiguousReference', value), header),
   };
 }

@@ -15,11 +15,12 @@ import {
   type FieldOptions,
 } from './fields';
 import { relationField } from './relation';
+import { rowText, type RowText } from './row-texts';
 
 /** What a schema does not say of a property: its column, where its name is not the property's, and its other names. */
 export type SchemaFieldOptions = Partial<Omit<FieldOptions, 'required'>> & {
   /** For a nested object: the table that it names a row of. */
-  references?: { entity: string; table: string };
+  references?: { table: string };
 };
 
 /**
@@ -123,31 +124,31 @@ const isRequired = (schema: z.ZodType): boolean => !schema.safeParse(null).succe
 
 function faultOf(issues: readonly z.core.$ZodIssue[]): CellFault {
   const code = Object.values(problemOfIssues(issues, 'body').errors ?? {})[0]?.[0];
-  return new CellFault('Validation', code ?? 'Service:Validation:FormatValidator', phraseOf(issues[0]!));
+  return new CellFault('Validation', code ?? 'Service:Validation:FormatValidator', textOf(issues[0]!));
 }
 
-/** What a value must be, to go on after the name of its column. */
-function phraseOf(issue: z.core.$ZodIssue): string {
+/** Which rule a value breaks, as a text that every culture has. */
+function textOf(issue: z.core.$ZodIssue): RowText {
   switch (issue.code) {
     case 'too_small':
-      return issue.origin === 'string'
-        ? `must have at least ${issue.minimum} characters`
-        : `must be at least ${issue.minimum}`;
+      return rowText(issue.origin === 'string' ? 'minimumLength' : 'atLeast', String(issue.minimum));
     case 'too_big':
-      return issue.origin === 'string'
-        ? `must have at most ${issue.maximum} characters`
-        : `must be at most ${issue.maximum}`;
+      return rowText(issue.origin === 'string' ? 'maximumLength' : 'atMost', String(issue.maximum));
     case 'not_multiple_of':
-      return `must be a multiple of ${issue.divisor}`;
+      return rowText('multipleOf', issue.divisor);
     case 'invalid_format':
-      return issue.format === 'email' ? 'must be an email address' : `is no ${issue.format}`;
+      return rowText(issue.format === 'email' ? 'email' : 'notValid');
     case 'custom':
-      return issue.params?.['rule'] === 'NotEmpty'
-        ? 'must not be empty'
-        : `is not valid: ${issue.message.replace(/^./, (letter) => letter.toLowerCase()).replace(/\.$/, '')}`;
+      return textOfRule(issue.params);
     default:
-      return 'is not valid';
+      return rowText('notValid');
   }
+}
+
+/** Shapes say of their own checks which rule it is, and the bound where there is one (`text` in libs/contracts). */
+function textOfRule({ rule, maximum }: Record<string, unknown> = {}): RowText {
+  if (rule === 'NotEmpty') return rowText('notEmpty');
+  return typeof maximum === 'number' ? rowText('maximumLength', maximum) : rowText('notValid');
 }
 
 const snakeCase = (property: string): string =>

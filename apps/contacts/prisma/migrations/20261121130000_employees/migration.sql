@@ -1,0 +1,4 @@
+SET lock_timeout = '2s';
+
+-- A filter may compare it with numbers that an integer cannot hold.
+ALTER TABLE company ALTER COLUMN employees TYPE bigint;
