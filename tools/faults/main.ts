@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '../launcher/paths.mjs';
+
+const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports`;
+
+/** Each campaign is a test that the suite runs small; its options reach it through the environment. */
+const campaigns: Record<string, string> = { import: 'tools/faults/import.integration.spec.ts' };
+
+/** `npm run faults`: breaks a platform of its own in earnest, and sees whether it keeps its promises. */
+function main(): void {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      imports: { type: 'string', default: '200' },
+      rows: { type: 'string', default: '10000' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const spec = campaigns[positionals[0] ?? ''];
+  if (!spec) {
+    console.error(USAGE);
+    process.exitCode = 2;
+    return;
+  }
+  const options = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`FAULTS_${name.toUpperCase()}`, value]),
+  );
+  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+  const { status } = spawnSync(process.execPath, [jest, spec], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...options },
+  });
+  process.exitCode = status ?? 1;
+}
+
+main();
