@@ -7,6 +7,7 @@ import type { DefinitionField } from './definition';
 export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 
 const FUZZY_MIN = 0.8;
+const SYNONYM_MIN = 0.9;
 
 /** Case, accents, separators and plural brackets make no difference to what a column is called. */
 export const normalizeName = (name: string): string =>
@@ -46,17 +47,19 @@ export function suggestMappings(
     const isStillThere = fields.some(({ propertyPath }) => propertyPath === known?.targetProperty);
     if (known?.targetProperty && isStillThere) suggest(header, known.targetProperty, 'Saved');
   }
-  for (const { header, field } of pairs(headers, fields)) {
-    if (exactNames(field).has(normalizeName(header))) suggest(header, field.propertyPath, 'Exact');
+  const named = fields.map(namesOf);
+  const open = headers.map((header) => ({ header, name: normalizeName(header) }));
+  const pairs = open.flatMap(({ header, name }) => named.map((field) => ({ header, name, field })));
+  for (const { header, name, field } of pairs) {
+    if (field.exact.has(name)) suggest(header, field.propertyPath, 'Exact');
   }
-  const alike = pairs(headers, fields)
-    .map(({ header, field }) => ({ header, field, likeness: likenessTo(header, exactNames(field)) }))
+  const alike = pairs
+    .map(({ header, name, field }) => ({ header, field, likeness: likenessTo(name, field.exact) }))
     .filter(({ likeness }) => likeness >= FUZZY_MIN)
     .sort((left, right) => right.likeness - left.likeness);
   for (const { header, field } of alike) suggest(header, field.propertyPath, 'Fuzzy');
-  for (const { header, field } of pairs(headers, fields)) {
-    if (field.synonyms.some((synonym) => meansSame(header, synonym)))
-      suggest(header, field.propertyPath, 'Semantic');
+  for (const { header, name, field } of pairs) {
+    if (meansSame(name, field.synonyms)) suggest(header, field.propertyPath, 'Semantic');
   }
   return headers.map(
     (header) =>
@@ -68,22 +71,29 @@ export function suggestMappings(
   );
 }
 
-const pairs = (headers: readonly string[], fields: readonly DefinitionField[]) =>
-  headers.flatMap((header) => fields.map((field) => ({ header, field })));
+/** What a field is called, as names are compared. */
+const namesOf = ({ propertyPath, header, aliases, synonyms }: DefinitionField) => ({
+  propertyPath,
+  exact: new Set([propertyPath, header, ...aliases].map(normalizeName)),
+  synonyms: new Set(synonyms.map(normalizeName)),
+});
 
-const exactNames = ({ propertyPath, header, aliases }: DefinitionField): Set<string> =>
-  new Set([propertyPath, header, ...aliases].map(normalizeName));
+const meansSame = (name: string, synonyms: ReadonlySet<string>): boolean =>
+  name !== '' &&
+  (synonyms.has(name) ||
+    [...synonyms].some((word) => mayBeAlike(name, word, SYNONYM_MIN) && likeness(name, word) >= SYNONYM_MIN));
 
-const meansSame = (header: string, synonym: string): boolean => {
-  const name = normalizeName(header);
-  const word = normalizeName(synonym);
-  return word !== '' && (name === word || likeness(name, word) >= 0.9);
-};
+const likenessTo = (name: string, names: ReadonlySet<string>): number =>
+  Math.max(
+    0,
+    ...[...names]
+      .filter((candidate) => mayBeAlike(name, candidate, FUZZY_MIN))
+      .map((candidate) => likeness(name, candidate)),
+  );
 
-function likenessTo(header: string, names: ReadonlySet<string>): number {
-  const name = normalizeName(header);
-  return Math.max(0, ...[...names].map((candidate) => likeness(name, candidate)));
-}
+/** Texts of too different lengths need no look at their letters. */
+const mayBeAlike = (left: string, right: string, min: number): boolean =>
+  Math.abs(left.length - right.length) <= (1 - min) * Math.max(left.length, right.length);
 
 /** 1 for equal texts, 0 for texts with nothing in common: the edit distance, relative to the longer one. */
 export function likeness(left: string, right: string): number {
