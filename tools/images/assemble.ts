@@ -54,7 +54,7 @@ function copyMigrations(folder: string): string[] {
     ...['migrate', 'migrate-service', 'access-from-environment', 'apply-migrations', 'grant-access'],
     ...['migration-error', 'migration-files', 'provision'],
   ].map((name) => `tools/migrate/${name}.ts`);
-  const launcher = ['paths', 'services'].map((name) => `tools/launcher/${name}.mjs`);
+  const launcher = ['paths', 'run', 'services'].map((name) => `tools/launcher/${name}.mjs`);
   for (const path of [...sources, ...launcher, ...services.map((name) => `apps/${name}/prisma`)]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
