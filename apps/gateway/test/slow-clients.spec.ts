@@ -6,7 +6,7 @@ import { closeAll, onCloseAll, sendJson, startUpstream } from './start-gateway';
 
 afterEach(closeAll);
 
-/** Of each kind; `npm run faults -- slow-clients` takes thousands. */
+/** Of each kind. */
 const SLOW_CLIENTS = 150;
 const SLOW_READERS = 8;
 /** More than the system holds on its own on the way to a client. */
