@@ -3,7 +3,11 @@ import { bodyIn, chooseCulture, systemCultures, systemTexts } from './system-tex
 describe('texts of the system', () => {
   it.each(systemCultures)('are complete in %s, with the same placeholders', (culture) => {
     // A noted entity brings its words in each language, under the name of that language.
-    const placeholders = (text = '') => text.replace(/^\{(en|fr)\}$/, '{words}').match(/\{\w+\}/g)?.sort();
+    const placeholders = (text = '') =>
+      text
+        .replace(/^\{(en|fr)\}$/, '{words}')
+        .match(/\{\w+\}/g)
+        ?.sort();
     expect(Object.keys(systemTexts[culture])).toEqual(Object.keys(systemTexts.en));
     for (const [key, text] of Object.entries(systemTexts[culture])) {
       expect(placeholders(text)).toEqual(placeholders(systemTexts.en[key]));
