@@ -23,6 +23,8 @@ const POISON = 0.01;
 const SHUFFLE_WINDOW = 1_000;
 const COUNTERS = 50;
 const BATCH = 100;
+/** Short, so that a small run on a fast machine is not over before anybody was killed. */
+const FIRST_LIFE_MILLISECONDS = 200;
 const LIFE_MILLISECONDS_MAX = 5_000;
 const CONVERGENCE_MILLISECONDS_MAX = 120_000;
 
@@ -97,7 +99,7 @@ function keepKilling(role: 'relay' | 'consumer') {
           kills++;
           child.kill('SIGKILL');
         },
-        LIFE_MILLISECONDS_MAX * (0.5 + random() / 2),
+        kills === 0 ? FIRST_LIFE_MILLISECONDS : LIFE_MILLISECONDS_MAX * (0.5 + random() / 2),
       );
     });
   };
