@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseUrl } from '../launcher/environment.mjs';
 import { layoutOf, projectNode, root } from '../launcher/paths.mjs';
+import { freePort } from '../launcher/ports.mjs';
 import type { NamedProcess } from './processes.ts';
 
 /** A platform to measure, through its front door. */
@@ -49,12 +49,4 @@ export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Prom
 async function launcher(script: string, options: string[]): Promise<void> {
   const args = [join(root, 'tools/launcher', script), ...options, '--data', DATA];
   await promisify(execFile)(projectNode(), args, { cwd: root, env: { ...process.env, RATE_LIMITS } });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

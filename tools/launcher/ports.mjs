@@ -34,8 +34,11 @@ export async function reservePorts(file, names) {
   return ports;
 }
 
-/** @param {Set<number>} taken */
-async function freePort(taken) {
+/**
+ * A port that nobody listens on now and that is not among the taken ones.
+ * @param {ReadonlySet<number>} taken
+ */
+export async function freePort(taken = new Set()) {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest + 1));
     if (!taken.has(port) && (await isFree(port))) return port;

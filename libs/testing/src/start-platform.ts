@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './free-port';
 
 export type RunningPlatform = {
   readonly url: string;
@@ -45,15 +45,4 @@ function readProcessIds(dataDirectory: string): Record<string, number | undefine
     readFileSync(join(dataDirectory, 'processes.json'), 'utf8'),
   );
   return Object.fromEntries(state.processes.map(({ name, pid }) => [name, pid]));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
