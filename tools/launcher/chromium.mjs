@@ -13,7 +13,8 @@ const whereDebianPutsIt = '/usr/bin/chromium';
  */
 export function locateChromium(progress) {
   const found = names.map((name) => findProgram(name)).find((program) => program !== undefined);
-  if (found !== undefined || process.env.PUPPETEER_EXECUTABLE_PATH !== undefined) return found;
+  const chosen = process.env.PUPPETEER_EXECUTABLE_PATH ?? found;
+  if (chosen !== undefined) return chosen;
   progress
     .task('chromium', async (task) => {
       const { from } = await bring(sources.chromium, task);

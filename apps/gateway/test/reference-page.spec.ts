@@ -1,17 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { broughtProgram } from '@plinth/testing/brought-program';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { closeAll, sendJson, startGateway, startUpstream, type Seen, see } from './start-gateway';
 
 afterEach(closeAll);
 
-const CHROMIUM = [
-  process.env['PUPPETEER_EXECUTABLE_PATH'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path));
+const CHROMIUM = broughtProgram('chromium');
 
 /** What a person would do on the page, in a real browser that can reach nothing but the gateway. */
 const VISIT = `

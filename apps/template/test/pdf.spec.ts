@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@plinth/runtime/log';
+import { broughtProgram } from '@plinth/testing/brought-program';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, type TestClient } from '@plinth/testing/http';
 import { findChromium } from '../src/render/chromium';
@@ -12,10 +13,7 @@ import { pdfPrinter, type PdfPrinter } from '../src/render/pdf';
 import { pagesOfPdf, textOfPdf } from './pdf-text';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
-const chromium = findChromium(
-  { executable: process.env['PUPPETEER_EXECUTABLE_PATH'], isProduction: false },
-  silentLog(),
-);
+const chromium = findChromium({ executable: broughtProgram('chromium'), isProduction: false }, silentLog());
 
 const printer = (options: Partial<Parameters<typeof pdfPrinter>[1]> = {}): PdfPrinter =>
   pdfPrinter(

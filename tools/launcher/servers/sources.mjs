@@ -1,4 +1,4 @@
-import { brew, cached, debianPackage, download, goInstall, onPath } from './strategies.mjs';
+import { brew, cached, debianPackage, download, goInstall, onPath, setIn } from './strategies.mjs';
 
 const nats = { name: 'nats-server', version: '2.15.2' };
 const versitygw = { name: 'versitygw', version: '1.8.0' };
@@ -56,6 +56,7 @@ export const sources = {
   },
   chromium: {
     ways: [
+      setIn('PUPPETEER_EXECUTABLE_PATH'),
       onPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'], {
         alsoAt: [
           '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',

@@ -39,6 +39,18 @@ export async function bring(source, task) {
 }
 
 /**
+ * A program whose path the environment says.
+ * @param {string} variable
+ * @returns {Way}
+ */
+export function setIn(variable) {
+  return async () => {
+    const program = process.env[variable];
+    return program === undefined ? undefined : { program, from: `${variable}=${program}` };
+  };
+}
+
+/**
  * A program that is already installed.
  * @param {string[]} names
  * @param {{ versionMin?: string, alsoAt?: string[] }} [options]
