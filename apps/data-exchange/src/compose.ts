@@ -14,8 +14,11 @@ import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
 import { exportStore } from './store/export-store';
 import { importStore } from './store/import-store';
+import { keyStore } from './store/key-store';
 import { presetStore } from './store/preset-store';
+import { rangeStore } from './store/range-store';
 import { jobStarter } from './temporal/client';
+import { countWorkers } from './temporal/worker-count';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -40,6 +43,8 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   onClose(temporal.close);
 
   const imports = importStore(db);
+  const ranges = rangeStore(db);
+  const keys = keyStore(pool);
   const exports = exportStore(db);
   const starter = jobStarter({ config, temporal, imports, exports, log });
 
@@ -56,8 +61,11 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     cultures,
     temporal,
     imports,
+    ranges,
+    keys,
     exports,
     presets: presetStore(db),
+    countWorkers: () => countWorkers(temporal, config),
     starter,
     health,
     metrics: createMetrics('data-exchange'),

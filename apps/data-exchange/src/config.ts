@@ -14,6 +14,9 @@ export const DataExchangeConfig = z.object({
     .describe('Task queue in Temporal that imports and exports are worked off from.'),
   BLOB_URL: z.url().describe('Where files are kept: `file:///folder` or `s3://bucket`.'),
   EXCHANGE_UPLOAD_BYTES_MAX: bytes(2 * 1024 ** 3).describe('Largest file that can be uploaded.'),
+  EXCHANGE_RANGE_BYTES: bytes(4 * 1024 ** 2).describe(
+    'Larger text files are imported in ranges of about this size, so that jobs take turns and workers share them.',
+  ),
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()

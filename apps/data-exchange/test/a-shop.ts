@@ -56,6 +56,7 @@ export const articles = defineExchange({
   key: ['code'],
   defaultSort: 'code',
   searchable: ['title'],
+  rowsAreIndependent: true,
   fields: {
     code: textField({
       column: 'code',

@@ -22,6 +22,8 @@ export interface StartOptions {
   environment?: Record<string, string>;
   /** Work off jobs in this process; true unless told otherwise. */
   worker?: boolean;
+  /** As how many workers the one of this process counts; asked for each import. */
+  countWorkers?: () => number;
 }
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -67,7 +69,10 @@ export async function startDataExchange(options: StartOptions = {}) {
         config,
         log,
         workflowBundle: await workflowBundle(),
-        activities: createActivities(deps),
+        activities: createActivities({
+          ...deps,
+          countWorkers: async () => options.countWorkers?.() ?? deps.countWorkers(),
+        }),
       }),
     );
   }

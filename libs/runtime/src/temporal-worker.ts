@@ -10,7 +10,8 @@ export interface TemporalWorkerSetup extends Pick<
   'taskQueue' | 'activities' | 'maxConcurrentActivityTaskExecutions' | 'shutdownGraceTime'
 > {
   config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string };
-  workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
+  /** Absent: only activities are worked off. */
+  workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
   log: Log;
 }
 

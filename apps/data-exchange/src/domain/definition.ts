@@ -29,6 +29,8 @@ export interface Definition {
   exportable: boolean;
   fields: readonly DefinitionField[];
   listRules: ListRules;
+  /** Ranges of a file may be imported at the same time. */
+  rowsAreIndependent: boolean;
   /** Name of the service that owns the data. */
   owner: string;
 }

@@ -17,6 +17,8 @@ export interface CsvOptions {
   /** Characters of one record. */
   recordLengthMax?: number;
   columnsMax?: number;
+  /** Records of the file that another reader has. */
+  recordsBefore?: number;
 }
 
 export const RECORD_LENGTH_MAX = 1024 * 1024;
@@ -39,7 +41,7 @@ const INCOMPLETE = -1;
 export class CsvReader {
   private text = '';
   private ended = false;
-  private number = 0;
+  private number: number;
   private unclosedQuotes = 0;
   private isSkippingLine = false;
   private readonly delimiter: number;
@@ -54,6 +56,7 @@ export class CsvReader {
     this.endsWithCr = options.endsWithCr ?? false;
     this.recordLengthMax = options.recordLengthMax ?? RECORD_LENGTH_MAX;
     this.columnsMax = options.columnsMax ?? COLUMNS_MAX;
+    this.number = options.recordsBefore ?? 0;
   }
 
   /** Takes the next piece of the file and answers the records that are complete now; blank lines are left out. */
@@ -66,6 +69,16 @@ export class CsvReader {
   end(): FileRecord[] {
     this.ended = true;
     return this.readRecords();
+  }
+
+  /** Records so far, the header and blank lines included. */
+  get recordCount(): number {
+    return this.number;
+  }
+
+  /** What is not yet a record; undefined in the middle of a line that is given up. */
+  rest(): string | undefined {
+    return this.isSkippingLine ? undefined : this.text;
   }
 
   private readRecords(): FileRecord[] {

@@ -23,14 +23,24 @@ export interface FileRows {
   bytesRead(): number;
 }
 
+/** A range of a file that does not begin with the header. */
+export interface LaterRange {
+  headers: string[];
+  recordsBefore: number;
+}
+
 /** Opens a text file as rows below a header. Nothing of it is kept but the piece that is being read. */
-export async function readCsv(bytes: Readable, format: CsvFormat): Promise<FileRows> {
+export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterRange): Promise<FileRows> {
   let bytesRead = 0;
   bytes.on('data', (chunk: Buffer) => {
     bytesRead += chunk.length;
   });
   bytes.pause();
-  const pieces = recordPieces(bytes, format);
+  const pieces = recordPieces(bytes, format, later?.recordsBefore);
+  if (later) {
+    const { headers } = later;
+    return { headers, rows: dataRows([], pieces, headers.length, format), bytesRead: () => bytesRead };
+  }
   let first = await pieces.next();
   while (!first.done && first.value.length === 0) first = await pieces.next();
   const [header, ...rest] = first.done ? [] : first.value;
@@ -38,10 +48,15 @@ export async function readCsv(bytes: Readable, format: CsvFormat): Promise<FileR
   return { headers, rows: dataRows(rest, pieces, headers.length, format), bytesRead: () => bytesRead };
 }
 
-async function* recordPieces(bytes: Readable, format: CsvFormat): AsyncGenerator<FileRecord[]> {
-  const reader = new CsvReader(format);
+async function* recordPieces(
+  bytes: Readable,
+  format: CsvFormat,
+  recordsBefore = 0,
+): AsyncGenerator<FileRecord[]> {
+  const reader = new CsvReader({ ...format, recordsBefore });
+  const isStart = recordsBefore === 0;
   try {
-    for await (const text of decodeText(bytes, format.encoding)) yield reader.push(text);
+    for await (const text of decodeText(bytes, format.encoding, { isStart })) yield reader.push(text);
     yield reader.end();
   } finally {
     bytes.destroy();

@@ -5,6 +5,8 @@ import type { FileRow, RowFaultReason } from './read-csv';
 export interface RowBatch {
   number: number;
   rowCount: number;
+  firstRow: number;
+  lastRow: number;
   /** Rows with their mapped cells, as JSON. */
   payload: Buffer;
   /** Rows that the owner never sees. */
@@ -50,6 +52,8 @@ export async function* rowBatches(
 
 class BatchDraft {
   rowCount = 0;
+  private firstRow = 0;
+  private lastRow = 0;
   private length = 0;
   private readonly sent = new JsonRows();
   private readonly whole = new JsonRows();
@@ -65,6 +69,8 @@ class BatchDraft {
   }
 
   add(row: FileRow, text: string): void {
+    if (this.rowCount === 0) this.firstRow = row.number;
+    this.lastRow = row.number;
     this.rowCount++;
     const fault = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.fault;
     if (fault) {
@@ -78,7 +84,7 @@ class BatchDraft {
   }
 
   finish(number: number): RowBatch {
-    const { rowCount, failures: localFailures, failedCells } = this;
+    const { rowCount, firstRow, lastRow, failures: localFailures, failedCells } = this;
     const payload = this.sent.end();
     const whole = this.sendsAllCells ? payload : this.whole.end();
     const cellsOf = (rowNumbers: ReadonlySet<number>) => {
@@ -89,7 +95,7 @@ class BatchDraft {
         ...wanted.map(([rowNumber, ...cells]): [number, string[]] => [rowNumber, cells]),
       ]);
     };
-    return { number, rowCount, payload, localFailures, cellsOf };
+    return { number, rowCount, firstRow, lastRow, payload, localFailures, cellsOf };
   }
 }
 

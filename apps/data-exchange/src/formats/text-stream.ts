@@ -3,8 +3,13 @@ import iconv from 'iconv-lite';
 import type { CsvFormat } from './file-format';
 
 /** Decodes a stream of bytes; a byte order mark is left out, a byte that is no character becomes U+FFFD. */
-export async function* decodeText(bytes: Readable, encoding: CsvFormat['encoding']): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding);
+export async function* decodeText(
+  bytes: Readable,
+  encoding: CsvFormat['encoding'],
+  { isStart = true }: { isStart?: boolean } = {},
+): AsyncGenerator<string> {
+  // Only the start of a file has a byte order mark; anywhere else it is a character.
+  const decoder = new TextDecoder(encoding, { ignoreBOM: !isStart });
   for await (const chunk of bytes as AsyncIterable<Buffer>) {
     const text = decoder.decode(chunk, { stream: true });
     if (text !== '') yield text;

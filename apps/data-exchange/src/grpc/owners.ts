@@ -23,7 +23,12 @@ export interface Owners {
   /** @throws Problem `overloaded` when a service that might have it has never answered. */
   find(name: string): Promise<Definition | undefined>;
   of(definition: Pick<Definition, 'owner'>): Owner;
-  seal(definition: Pick<Definition, 'owner'>, jobId: string, caller: Caller): Promise<number>;
+  /** From now on takes no batch of a range of a job; answers the last one that counts. */
+  seal(
+    definition: Pick<Definition, 'owner'>,
+    job: { jobId: string; range: number },
+    caller: Caller,
+  ): Promise<number>;
   close: Close;
 }
 
@@ -102,8 +107,8 @@ export function connectOwners(
       return undefined;
     },
 
-    async seal(definition, jobId, caller) {
-      return (await of(definition).ask('SealImport', { jobId }, caller)).lastBatch;
+    async seal(definition, job, caller) {
+      return (await of(definition).ask('SealImport', job, caller)).lastBatch;
     },
 
     close: () => {

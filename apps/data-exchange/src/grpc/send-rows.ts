@@ -7,7 +7,10 @@ import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/Sta
 import { problemOfGrpc } from '@plinth/runtime/grpc';
 import type { FailedRow } from '../domain/failed-row';
 import type { RowBatch } from '../formats/row-batches';
+import type { Duplicate, RowKey } from '../store/key-store';
 import type { Owner } from './owners';
+
+export type Commit = 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER' | 'READ_KEYS';
 
 /** What became of one batch. */
 export interface SentBatch {
@@ -16,14 +19,18 @@ export interface SentBatch {
   updated: number;
   skipped: number;
   failures: FailedRow[];
+  /** Where keys were asked for. */
+  keys: RowKey[];
 }
 
 export interface SendOptions {
   owner: Owner;
   area: string;
   caller: Caller;
-  start: StartImport & { commit: 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER' };
+  start: StartImport & { commit: Commit };
   batches: AsyncIterable<RowBatch>;
+  /** Rows of a batch whose key stands in an earlier row, where that is known. */
+  duplicatesOf?: ((batch: RowBatch) => Promise<Duplicate[]>) | undefined;
   /** Takes each result in order; answers false to send no more. */
   onResult(sent: SentBatch): Promise<boolean>;
   signal: AbortSignal;
@@ -46,6 +53,7 @@ export async function sendRows({
   caller,
   start,
   batches,
+  duplicatesOf,
   onResult,
   signal,
 }: SendOptions): Promise<SendEnd> {
@@ -73,7 +81,8 @@ export async function sendRows({
         (left, right) => left.rowNumber - right.rowNumber,
       );
       const { inserted, updated, skipped } = result;
-      if (!(await onResult({ batch, inserted, updated, skipped, failures }))) state.end = 'stopped';
+      const keys = result.keys.length === 0 ? [] : (JSON.parse(result.keys.toString()) as RowKey[]);
+      if (!(await onResult({ batch, inserted, updated, skipped, failures, keys }))) state.end = 'stopped';
       underWay.shift();
     }
     step.resolve();
@@ -107,7 +116,8 @@ export async function sendRows({
       while (isFull() && state.end === 'sent') await unlessItFails(step.promise);
       if (state.end !== 'sent') break;
       underWay.push(batch);
-      await write({ batch: { number: batch.number, rows: batch.payload } });
+      const duplicates = Buffer.from(duplicatesOf ? JSON.stringify(await duplicatesOf(batch)) : '');
+      await write({ batch: { number: batch.number, rows: batch.payload, duplicates } });
     }
     while (!isSettled()) await unlessItFails(step.promise);
     if (state.end === 'sent') {

@@ -7,8 +7,9 @@ import type { FileFormat } from '../formats/file-format';
 import type { FileRows } from '../formats/read-csv';
 import { rowBatches, type RowBatch } from '../formats/row-batches';
 import type { Owners } from '../grpc/owners';
-import { sendRows, type SendEnd, type SentBatch } from '../grpc/send-rows';
+import { sendRows, type Commit, type SendEnd, type SendOptions, type SentBatch } from '../grpc/send-rows';
 import type { ImportJob, ImportOptions, StoredFailedRow } from '../store/import-store';
+import type { RowKey } from '../store/key-store';
 
 const modes = { insert: 'INSERT', update: 'UPDATE', upsert: 'UPSERT' } as const;
 
@@ -25,7 +26,11 @@ export interface SendPlan {
   owners: Owners;
   file: FileRows;
   options: ImportOptions;
-  commit: 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER';
+  commit: Commit;
+  /** Of the file; the only one where it is not cut. */
+  range?: number;
+  /** Where repeated keys are known: those of a batch. */
+  duplicatesOf?: SendOptions['duplicatesOf'];
   /** Batches up to this one are counted already. */
   after: number;
   signal: AbortSignal;
@@ -37,6 +42,7 @@ export interface CountedBatch {
   number: number;
   counts: RowCounts;
   failedRows: StoredFailedRow[];
+  keys: RowKey[];
 }
 
 /** Sends the rows of a job's file to the owner of the data, as the job's mappings say. */
@@ -57,9 +63,12 @@ export function sendFile(plan: SendPlan): Promise<SendEnd> {
       columns: mapped.map(({ targetProperty }) => targetProperty!),
       mode: modes[options.mode],
       commit: plan.commit,
+      range: plan.range ?? 0,
+      knowsDuplicates: plan.duplicatesOf !== undefined,
       ...cellFormatOf(job.format),
     },
     batches: rowBatches(file.rows, { positions, columnCount: file.headers.length }, plan.after),
+    duplicatesOf: plan.duplicatesOf,
     onResult: (sent) => plan.onResult(count(sent, columnByProperty)),
     signal: plan.signal,
   });
@@ -72,7 +81,7 @@ const cellFormatOf = (format: FileFormat) => ({
 });
 
 function count(sent: SentBatch, columnByProperty: ReadonlyMap<string, string>): CountedBatch {
-  const { batch, inserted, updated, skipped, failures } = sent;
+  const { batch, inserted, updated, skipped, failures, keys } = sent;
   return {
     number: batch.number,
     counts: {
@@ -83,6 +92,7 @@ function count(sent: SentBatch, columnByProperty: ReadonlyMap<string, string>): 
       failedRows: failures.length,
     },
     failedRows: withCells(batch, failures, columnByProperty),
+    keys,
   };
 }
 

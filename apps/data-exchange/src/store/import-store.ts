@@ -9,6 +9,7 @@ import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
+import { keepFailedRows } from './failed-rows';
 import { tellImportEnd } from './tell-end';
 
 export interface ImportOptions {
@@ -81,11 +82,6 @@ export interface ImportStore {
   ): Promise<ImportJob>;
   /** Ends a job that does not execute yet; answers whether it did not. */
   cancelBefore(tenantId: string, id: string, at: Date): Promise<boolean>;
-  /**
-   * Counts a batch, once however often it is noted, and keeps its failed rows.
-   * Answers whether somebody asked to cancel.
-   */
-  noteBatch(tenantId: string, id: string, note: BatchNote): Promise<{ isCancelled: boolean }>;
   /** Ends a job that executes; later attempts change nothing. */
   finish(
     tenantId: string,
@@ -184,26 +180,6 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       });
     },
 
-    noteBatch: (tenantId, id, { number, counts, failedRows, bytesDone }) =>
-      db.inTenant(tenantId, async (tx) => {
-        const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
-          COUNT_BATCH,
-          tenantId,
-          id,
-          number,
-          counts.totalRows,
-          counts.insertedRows,
-          counts.updatedRows,
-          counts.skippedRows,
-          counts.failedRows,
-          BigInt(bytesDone),
-        );
-        if (job && failedRows.length > 0) await keepFailedRows(tx, tenantId, id, failedRows);
-        if (job) return { isCancelled: job.cancelled };
-        const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id } } });
-        return { isCancelled: stored?.cancelRequestedAt != null };
-      }),
-
     finish: (tenantId, id, { status, counts, failedRows, errorMessage, at }) =>
       db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importJob.updateMany({
@@ -279,34 +255,6 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     },
   };
 }
-
-const COUNT_BATCH = `
-  UPDATE import_job SET
-    last_batch = $3::int, total_rows = total_rows + $4::int, inserted_rows = inserted_rows + $5::int,
-    updated_rows = updated_rows + $6::int, skipped_rows = skipped_rows + $7::int, failed_rows = failed_rows + $8::int,
-    bytes_done = GREATEST(bytes_done, $9::bigint), progress_at = now()
-  WHERE tenant_id = $1::uuid AND id = $2::uuid AND last_batch = $3::int - 1 AND status = 'Executing'
-  RETURNING cancel_requested_at IS NOT NULL AS cancelled`;
-
-const keepFailedRows = (
-  tx: Prisma.TransactionClient,
-  tenantId: string,
-  jobId: string,
-  rows: readonly StoredFailedRow[],
-): Promise<number> =>
-  tx.$executeRawUnsafe(
-    `INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
-     SELECT $1::uuid, $2::uuid, (r->>0)::int, r->>1, r->2, r->3 FROM jsonb_array_elements($3::jsonb) AS r
-     ON CONFLICT DO NOTHING`,
-    tenantId,
-    jobId,
-    JSON.stringify(
-      rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
-    ),
-  );
-
-/** jsonb takes no NUL and no half of a surrogate pair; what a file holds of them is shown as what it is. */
-const storable = (cell: string): string => cell.replaceAll('\0', '\u2400').toWellFormed();
 
 const toJob = (row: ImportJobRow): ImportJob => ({
   ...row,

@@ -2,7 +2,11 @@ import { Problem, type ProblemKind } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/log';
 import { problemOfDatabase } from '@plinth/runtime/postgres';
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { failImport, runImport, type ImportRunParts } from '../jobs/run-import';
+import { endImport, failImport, type ImportToEnd } from '../jobs/end-import';
+import { importAtOnce } from '../jobs/import-at-once';
+import { importRange, type RangeToImport } from '../jobs/import-range';
+import { planImport, type PlanParts } from '../jobs/plan-import';
+import { readKeys } from '../jobs/read-keys';
 import { runExport, type ExportRunParts } from '../jobs/run-export';
 
 const HEARTBEAT_MILLISECONDS = 3_000;
@@ -11,12 +15,18 @@ const BUG_ATTEMPTS_MAX = 5;
 
 const passing: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
-export const createActivities = (parts: ImportRunParts & ExportRunParts & { log: Log }) => {
+export const createActivities = (parts: PlanParts & ExportRunParts & { log: Log }) => {
   const alive = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
     whileAlive(parts.log, work);
   return {
-    runImport: (tenantId: string, jobId: string) =>
-      alive((signal) => runImport(parts, tenantId, jobId, signal)),
+    planImport: (tenantId: string, jobId: string) => alive(() => planImport(parts, tenantId, jobId)),
+    importAtOnce: (tenantId: string, jobId: string) =>
+      alive((signal) => importAtOnce(parts, tenantId, jobId, signal)),
+    readKeys: (range: RangeToImport) => alive((signal) => readKeys(parts, range, signal)),
+    findDuplicates: (tenantId: string, jobId: string) =>
+      alive(() => parts.keys.findDuplicates(tenantId, jobId)),
+    importRange: (range: RangeToImport) => alive((signal) => importRange(parts, range, signal)),
+    endImport: (job: ImportToEnd) => alive((signal) => endImport(parts, job, signal)),
     failImport: (tenantId: string, jobId: string, reason: string) =>
       alive(() => failImport(parts, tenantId, jobId, reason)),
     runExport: (tenantId: string, jobId: string) =>

@@ -2,17 +2,20 @@ import type { Close } from '@plinth/runtime/lifecycle';
 import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal-worker';
 import type { DataExchangeConfig } from '../config';
 import type { Activities } from './activities';
+import { shortQueueOf } from './workflows/task-queues';
 
-export interface WorkerSetup extends Pick<TemporalWorkerSetup, 'log' | 'workflowBundle'> {
+export interface WorkerSetup extends Required<Pick<TemporalWorkerSetup, 'log' | 'workflowBundle'>> {
   config: DataExchangeConfig;
   activities: Activities;
 }
 
-/** Works off imports and exports. */
-export const startWorker = (setup: WorkerSetup): Close =>
-  runTemporalWorker({
-    ...setup,
-    taskQueue: setup.config.EXCHANGE_TASK_QUEUE,
-    maxConcurrentActivityTaskExecutions: 8,
-    shutdownGraceTime: '5 seconds',
-  });
+/** Works off imports and exports: long activities, which take turns, and beside them short ones. */
+export function startWorker({ workflowBundle, ...setup }: WorkerSetup): Close {
+  const taskQueue = setup.config.EXCHANGE_TASK_QUEUE;
+  const limits = { maxConcurrentActivityTaskExecutions: 4, shutdownGraceTime: '5 seconds' } as const;
+  const stopLong = runTemporalWorker({ ...setup, ...limits, workflowBundle, taskQueue });
+  const stopShort = runTemporalWorker({ ...setup, ...limits, taskQueue: shortQueueOf(taskQueue) });
+  return async () => {
+    await Promise.all([stopLong(), stopShort()]);
+  };
+}

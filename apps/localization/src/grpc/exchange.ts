@@ -26,6 +26,7 @@ export const overridesExchange = (base: BaseTexts, onChange: (tenantId: string) 
     key: ['resourceName', 'cultureName', 'key'],
     defaultSort: 'resourceName,cultureName,key',
     searchable: ['key', 'value'],
+    rowsAreIndependent: true,
     onInsert: { modified_by: 'caller-id' },
     onUpdate: { version: 'next', modified_at: 'now', modified_by: 'caller-id' },
     fields: {

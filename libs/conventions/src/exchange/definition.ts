@@ -58,6 +58,12 @@ export interface ExchangeDefinition {
   /** In the syntax of the `sort` parameter. */
   defaultSort: string;
   searchable: readonly string[];
+  /**
+   * What becomes of an imported row does not depend on other rows of its file, but for its key: no other column must
+   * be unique, `check` looks at single rows, and rows do not refer to each other. Large files are then imported by
+   * several workers at once (ADR 0020).
+   */
+  rowsAreIndependent?: boolean;
   onInsert?: Record<string, SystemValue>;
   onUpdate?: Record<string, SystemValue>;
   /** Restricts what a caller sees, as SQL over the table's columns. */

@@ -4,6 +4,7 @@ import { inTenantConnection } from '@plinth/runtime/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { rowConverter, type Conversion, type ConvertedRow, type RawRow } from './convert';
 import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
+import { rememberKeys, sortOut, sortOutKnown } from './earlier-rows';
 import { relationResolver } from './relation';
 import type { CellFormat } from './local-cells';
 import { batchWriter, duplicateOf, type ImportMode } from './write-batch';
@@ -18,6 +19,10 @@ export interface ImportStart {
   commit: Commit;
   caller: Caller;
   format?: CellFormat;
+  /** Which range of the file the batches are of; each has batches of its own. */
+  range: number;
+  /** Batches say which of their rows repeat a key. */
+  knowsDuplicates: boolean;
 }
 
 /** What became of one batch; kept with it, so that a repeated batch is answered the same. */
@@ -27,11 +32,15 @@ export interface BatchOutcome {
   skipped: number;
   failed: number;
   faults: RowFault[];
+  /** Row numbers and their keys, where keys were asked for. */
+  keys?: [rowNumber: number, key: string][];
 }
 
 export interface Batch {
   number: number;
   rows: readonly RawRow[];
+  /** Rows of the batch, each with the first row of the file that has the same key. */
+  duplicates: readonly (readonly [row: number, first: number])[];
 }
 
 export interface ImportSession {
@@ -52,12 +61,9 @@ const DAYS_KEPT = 7;
 
 /** Opens one import of one job: where it stands, and how its batches are applied. */
 export async function openImportSession(pool: Pool, start: ImportStart): Promise<ImportSession> {
-  const { definition, caller, jobId, commit } = start;
-  // A part of the key that the file leaves out is empty in every row.
-  const columns = [
-    ...start.columns,
-    ...definition.key.filter((property) => !start.columns.includes(property)),
-  ];
+  const { definition, caller, jobId, commit, knowsDuplicates } = start;
+  const ledgerId = ledgerOf(jobId, start.range);
+  const columns = columnsWithKey(definition, start.columns);
   const convert = rowConverter(definition, columns, start.format);
   const resolveRelations = relationResolver(definition, columns);
   const writer = batchWriter(definition, columns, start.mode, caller.userId);
@@ -70,10 +76,17 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
   /** Whether any row of the job could not be written: only then keys outside the table must be looked for. */
   let hasUnwrittenKeys = false;
 
-  const write = async (connection: PoolClient, conversion: Conversion): Promise<BatchOutcome> => {
+  const write = async (
+    connection: PoolClient,
+    { duplicates }: Batch,
+    conversion: Conversion,
+  ): Promise<BatchOutcome> => {
     const context: BatchContext = { connection, caller, jobId };
     const faults = [...conversion.faults];
-    const unique = await withoutDuplicates(definition, conversion, context, faults, hasUnwrittenKeys);
+    const { unique, repeated } = knowsDuplicates
+      ? sortOutKnown(conversion, duplicates)
+      : await sortOut(conversion, context, { hasUnwrittenKeys, findWritten: writer.findWritten });
+    faults.push(...repeated.map(({ row, first }) => duplicateOf(definition, row, first)));
     const resolved = await resolveRelations(unique, context);
     const refused = definition.check ? await definition.check(resolved.rows, context) : [];
     const refusedRows = new Set(refused.map(({ rowNumber }) => rowNumber));
@@ -82,7 +95,8 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
         ? resolved.rows.filter(({ rowNumber }) => !refusedRows.has(rowNumber))
         : resolved.rows;
     const written = await writer.write(accepted, context);
-    faults.push(...resolved.faults, ...refused, ...written.faults);
+    const unwritable = [...resolved.faults, ...refused, ...written.faults];
+    faults.push(...(await repeatedFirst(unwritable, unique, context)));
     const changed = [...written.inserted, ...written.updated];
     if (changed.length > 0 && commit !== 'NEVER') await definition.afterWrite?.(changed, context);
     const failedRows = new Set(faults.map(({ rowNumber }) => rowNumber));
@@ -91,7 +105,7 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
       ...unique.filter(({ rowNumber }) => failedRows.has(rowNumber)),
       ...written.skipped,
     ];
-    if (unwritten.length > 0) {
+    if (unwritten.length > 0 && !knowsDuplicates) {
       await rememberKeys(context, unwritten as { rowNumber: number; key: string }[]);
       hasUnwrittenKeys = true;
     }
@@ -104,6 +118,27 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     };
   };
 
+  /**
+   * That a key stands in an earlier row goes before whatever else is wrong with a row. Inside a batch it was found
+   * first; across batches only the table knows, and it is asked for the rows that failed.
+   */
+  const repeatedFirst = async (
+    faults: readonly RowFault[],
+    rows: readonly ConvertedRow[],
+    context: BatchContext,
+  ): Promise<readonly RowFault[]> => {
+    if (faults.length === 0 || knowsDuplicates) return faults;
+    const failed = new Set(faults.map(({ rowNumber }) => rowNumber));
+    const failedRows = rows.filter(({ rowNumber }) => failed.has(rowNumber));
+    const written = await writer.findWritten(failedRows, context);
+    const repeated = failedRows.flatMap((row) => {
+      const first = written.get(row.key!);
+      return first === undefined ? [] : [duplicateOf(definition, row, first)];
+    });
+    const told = new Set(repeated.map(({ rowNumber }) => rowNumber));
+    return [...faults.filter(({ rowNumber }) => !told.has(rowNumber)), ...repeated];
+  };
+
   /** Takes the turn of this batch in the ledger; a batch that had its turn is answered as it was. */
   const writeOnce = async (
     connection: PoolClient,
@@ -113,18 +148,18 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     const turn = await connection.query(
       `UPDATE exchange_job SET last_batch = $3, changed_at = now()
        WHERE tenant_id = $1 AND job_id = $2 AND last_batch = $3 - 1 AND NOT is_sealed`,
-      [caller.tenantId, jobId, batch.number],
+      [caller.tenantId, ledgerId, batch.number],
     );
-    if (turn.rowCount === 0) return formerOutcome(connection, caller.tenantId, jobId, batch.number);
-    const outcome = await write(connection, conversion);
+    if (turn.rowCount === 0) return formerOutcome(connection, caller.tenantId, ledgerId, batch.number);
+    const outcome = await write(connection, batch, conversion);
     await connection.query(
       'INSERT INTO exchange_batch (tenant_id, job_id, batch_number, outcome) VALUES ($1, $2, $3, $4)',
-      [caller.tenantId, jobId, batch.number, JSON.stringify(outcome)],
+      [caller.tenantId, ledgerId, batch.number, JSON.stringify(outcome)],
     );
     return outcome;
   };
 
-  const job = await inOwnTransaction((connection) => openJob(connection, caller.tenantId, jobId));
+  const job = await inOwnTransaction((connection) => openJob(connection, caller.tenantId, jobId, ledgerId));
   hasUnwrittenKeys = job.hasUnwrittenKeys;
   const lastBatch = commit === 'NEVER' ? 0 : job.lastBatch;
 
@@ -148,7 +183,7 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
     convert: ({ rows }) => convert(rows),
     apply: (batch, conversion) =>
       commit === 'NEVER'
-        ? write(whole.connection, conversion)
+        ? write(whole.connection, batch, conversion)
         : writeOnce(whole.connection, batch, conversion),
     async end() {
       if (commit === 'NEVER') return false;
@@ -160,58 +195,17 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
   };
 }
 
-/** Keeps the first row of each key; the others are faults that name it. */
-async function withoutDuplicates(
-  definition: ExchangeDefinition,
-  conversion: Conversion,
-  context: BatchContext,
-  faults: RowFault[],
-  hasUnwrittenKeys: boolean,
-): Promise<ConvertedRow[]> {
-  const firstByKey = new Map<string, number>();
-  for (const { rowNumber, key } of [...conversion.faulty, ...conversion.rows] as {
-    rowNumber: number;
-    key: string;
-  }[]) {
-    const first = firstByKey.get(key);
-    if (first === undefined || rowNumber < first) firstByKey.set(key, rowNumber);
-  }
-  const earlier = hasUnwrittenKeys
-    ? await recallKeys(context, [...firstByKey.keys()])
-    : new Map<string, number>();
-  return conversion.rows.filter((row) => {
-    const first = earlier.get(row.key!) ?? firstByKey.get(row.key!)!;
-    if (first === row.rowNumber) return true;
-    faults.push(duplicateOf(definition, row, first));
-    return false;
-  });
-}
+/** The columns of the file, and after them those of the key: a part of it that the file leaves out is empty in every row. */
+export const columnsWithKey = (definition: ExchangeDefinition, columns: readonly string[]): string[] => [
+  ...columns,
+  ...definition.key.filter((property) => !columns.includes(property)),
+];
 
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 32);
-
-async function rememberKeys(
-  { connection, caller, jobId }: BatchContext,
-  rows: readonly { rowNumber: number; key: string }[],
-) {
-  await connection.query(
-    `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
-     SELECT $1, $2, * FROM unnest($3::uuid[], $4::int[]) ON CONFLICT DO NOTHING`,
-    [caller.tenantId, jobId, rows.map(({ key }) => hashOf(key)), rows.map(({ rowNumber }) => rowNumber)],
-  );
-}
-
-async function recallKeys(
-  { connection, caller, jobId }: BatchContext,
-  keys: readonly string[],
-): Promise<Map<string, number>> {
-  const keysByHash = new Map(keys.map((key) => [hashOf(key), key]));
-  const { rows } = await connection.query<{ key_hash: string; row_number: number }>(
-    'SELECT key_hash, row_number FROM exchange_key WHERE tenant_id = $1 AND job_id = $2 AND key_hash = ANY($3::uuid[])',
-    [caller.tenantId, jobId, [...keysByHash.keys()]],
-  );
-  return new Map(
-    rows.map(({ key_hash, row_number }) => [keysByHash.get(key_hash.replaceAll('-', ''))!, row_number]),
-  );
+/** Where the batches of a range are noted: the first one under the id of its job, the others under ids made from it. */
+function ledgerOf(jobId: string, range: number): string {
+  if (range === 0) return jobId;
+  const digits = createHash('sha256').update(`${jobId}/${range}`).digest('hex').slice(0, 32);
+  return `${digits.slice(0, 12)}8${digits.slice(13, 16)}a${digits.slice(17)}`;
 }
 
 /** Notes that the job exists and forgets what is older than anybody asks for. */
@@ -219,19 +213,20 @@ async function openJob(
   connection: PoolClient,
   tenantId: string,
   jobId: string,
+  ledgerId: string,
 ): Promise<{ lastBatch: number; hasUnwrittenKeys: boolean }> {
   await connection.query(
     `DELETE FROM exchange_job WHERE tenant_id = $1 AND changed_at < now() - interval '${DAYS_KEPT} days'`,
     [tenantId],
   );
   await connection.query(
-    'INSERT INTO exchange_job (tenant_id, job_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [tenantId, jobId],
+    'INSERT INTO exchange_job (tenant_id, job_id) VALUES ($1, $2), ($1, $3) ON CONFLICT DO NOTHING',
+    [tenantId, jobId, ledgerId],
   );
   const { rows } = await connection.query<{ last_batch: number; has_keys: boolean }>(
     `SELECT last_batch, EXISTS (SELECT FROM exchange_key AS k WHERE k.tenant_id = $1 AND k.job_id = $2) AS has_keys
-     FROM exchange_job WHERE tenant_id = $1 AND job_id = $2`,
-    [tenantId, jobId],
+     FROM exchange_job WHERE tenant_id = $1 AND job_id = $3`,
+    [tenantId, jobId, ledgerId],
   );
   return { lastBatch: rows[0]?.last_batch ?? 0, hasUnwrittenKeys: rows[0]?.has_keys ?? false };
 }
@@ -239,23 +234,28 @@ async function openJob(
 async function formerOutcome(
   connection: PoolClient,
   tenantId: string,
-  jobId: string,
+  ledgerId: string,
   number: number,
 ): Promise<BatchOutcome | 'sealed'> {
   const { rows } = await connection.query<{ outcome: BatchOutcome }>(
     'SELECT outcome FROM exchange_batch WHERE tenant_id = $1 AND job_id = $2 AND batch_number = $3',
-    [tenantId, jobId, number],
+    [tenantId, ledgerId, number],
   );
   return rows[0]?.outcome ?? 'sealed';
 }
 
-/** From now on no batch of the job is applied; answers the last one that is. */
-export async function sealImport(pool: Pool, tenantId: string, jobId: string): Promise<number> {
+/** From now on no batch of this range of the job is applied; answers the last one that is. */
+export async function sealImport(
+  pool: Pool,
+  tenantId: string,
+  jobId: string,
+  range: number,
+): Promise<number> {
   return inTenantConnection(pool, tenantId, async (connection) => {
     const { rows } = await connection.query<{ last_batch: number }>(
       `INSERT INTO exchange_job (tenant_id, job_id, is_sealed) VALUES ($1, $2, true)
        ON CONFLICT (tenant_id, job_id) DO UPDATE SET is_sealed = true, changed_at = now() RETURNING last_batch`,
-      [tenantId, jobId],
+      [tenantId, ledgerOf(jobId, range)],
     );
     return rows[0]!.last_batch;
   });

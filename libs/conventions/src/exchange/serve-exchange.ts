@@ -9,6 +9,7 @@ import type { Pool } from 'pg';
 import { ID_PROPERTY, type RawRow } from './convert';
 import { listRulesOf, type ExchangeDefinition, type RowFault } from './definition';
 import { streamExport } from './export-query';
+import { openKeySession } from './key-session';
 import { openImportSession, sealImport, type Commit, type ImportSession } from './import-session';
 import type { ImportMode } from './write-batch';
 
@@ -25,11 +26,13 @@ interface ImportRequest {
     jobId: string;
     columns: string[];
     mode: ImportMode;
-    commit: Commit;
+    commit: Commit | 'READ_KEYS';
+    range: number;
+    knowsDuplicates: boolean;
     decimalSeparator: string;
     dateOrder: string;
   } | null;
-  batch?: { number: number; rows: Buffer } | null;
+  batch?: { number: number; rows: Buffer; duplicates: Buffer } | null;
   end?: object | null;
 }
 
@@ -65,9 +68,9 @@ export function serveExchange(
 
   const ListDefinitions = unary<object, object>(async () => ({ definitions: definitions.map(describe) }));
 
-  const SealImport = unary<{ jobId: string }, object>(async ({ jobId }, caller) => {
+  const SealImport = unary<{ jobId: string; range: number }, object>(async ({ jobId, range }, caller) => {
     if (!caller) throw forbidden('An import is sealed on behalf of somebody.');
-    return { lastBatch: await sealImport(pool, caller.tenantId, requireJobId(jobId)) };
+    return { lastBatch: await sealImport(pool, caller.tenantId, requireJobId(jobId), range) };
   });
 
   const Export = (call: ServerWritableStream<ExportRequest, object>): void => {
@@ -97,13 +100,10 @@ export function serveExchange(
       if (!start) throw malformed('An import begins with `start`.');
       const { definition, caller } = definitionFor(start.definition, callerOf(call.metadata, call.getPath()));
       requireColumns(definition, start.columns);
-      const session = await openImportSession(pool, {
-        ...start,
-        jobId: requireJobId(start.jobId),
-        format: start,
-        definition,
-        caller,
-      });
+      const { commit, ...rest } = start;
+      const parts = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller };
+      const session =
+        commit === 'READ_KEYS' ? openKeySession(parts) : await openImportSession(pool, { ...parts, commit });
       try {
         await send(call, { started: { lastBatch: session.lastBatch } });
         await takeBatches(call, messages, session);
@@ -134,6 +134,7 @@ async function takeBatches(
       const batch = {
         number: message.batch.number,
         rows: JSON.parse(message.batch.rows.toString()) as RawRow[],
+        duplicates: readPairs(message.batch.duplicates),
       };
       const conversion = session.convert(batch);
       await writing;
@@ -151,10 +152,18 @@ async function takeBatches(
   await writing;
 }
 
+const readPairs = (bytes: Buffer): [number, number][] =>
+  bytes.length === 0 ? [] : (JSON.parse(bytes.toString()) as [number, number][]);
+
 const resultOf = (number: number, outcome: Awaited<ReturnType<ImportSession['apply']>>) =>
   outcome === 'sealed'
     ? { number, sealed: true, failures: Buffer.from('[]') }
-    : { ...outcome, number, failures: Buffer.from(JSON.stringify(groupByRow(outcome.faults))) };
+    : {
+        ...outcome,
+        number,
+        failures: Buffer.from(JSON.stringify(groupByRow(outcome.faults))),
+        keys: Buffer.from(outcome.keys ? JSON.stringify(outcome.keys) : ''),
+      };
 
 /** One entry for each row that failed, with everything that is wrong with it. */
 function groupByRow(faults: readonly RowFault[]) {
@@ -205,6 +214,7 @@ const describe = (definition: ExchangeDefinition) => ({
   permission: definition.permission,
   importable: definition.importable,
   exportable: true,
+  rowsAreIndependent: definition.rowsAreIndependent ?? false,
   listRules: JSON.stringify(listRulesOf(definition)),
   fields: Object.entries(definition.fields).map(([propertyPath, field]) => ({
     propertyPath,

@@ -17,6 +17,8 @@ export interface Written {
 /** Writes the rows of one batch in as few statements as there are kinds of rows. */
 export interface BatchWriter {
   write(rows: readonly ConvertedRow[], context: BatchContext): Promise<Written>;
+  /** By key, as which row of the file this job wrote it already. */
+  findWritten(rows: readonly ConvertedRow[], context: BatchContext): Promise<Map<string, number>>;
 }
 
 /**
@@ -59,20 +61,18 @@ export function batchWriter(
       })
     ).rows;
 
-  /** Rows that no statement took: written by this job before, or excluded by the mode. */
-  const explain = async (
-    rows: readonly ConvertedRow[],
-    { connection, caller, jobId }: BatchContext,
-    written: Written,
-  ) => {
+  const findWritten: BatchWriter['findWritten'] = async (rows, { connection, caller, jobId }) => {
     const found = await connection.query<unknown[]>({
       text: sql.findOfJob,
       values: [caller.tenantId, JSON.stringify(rows.map(({ values }) => keyOf(values))), jobId],
       rowMode: 'array',
     });
-    const firstRows = new Map(
-      found.rows.map(([row, ...key]) => [keyText(key as FieldValue[]), row as number]),
-    );
+    return new Map(found.rows.map(([row, ...key]) => [keyText(key as FieldValue[]), row as number]));
+  };
+
+  /** Rows that no statement took: written by this job before, or excluded by the mode. */
+  const explain = async (rows: readonly ConvertedRow[], context: BatchContext, written: Written) => {
+    const firstRows = await findWritten(rows, context);
     for (const row of rows) {
       const first = firstRows.get(row.key!);
       if (first === undefined) written.skipped.push(row);
@@ -147,6 +147,7 @@ export function batchWriter(
   };
 
   return {
+    findWritten,
     async write(rows, context) {
       const written: Written = { inserted: [], updated: [], skipped: [], faults: [] };
       const withId = rows.filter(({ id }) => id !== null);

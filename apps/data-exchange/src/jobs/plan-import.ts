@@ -1,0 +1,53 @@
+import { ID_PROPERTY } from '../domain/definition';
+import { indexRecords, wholeFile, type FileRange } from '../formats/record-index';
+import { UnreadableFile } from '../formats/csv-reader';
+import { fileUnreadable } from '../domain/problems';
+import { withDefaults } from './import-plan';
+import { findRun, type ImportRun, type ImportRunParts } from './import-run';
+
+/** How a job is worked off; what becomes of its rows is the same in every way. */
+export type ImportWay =
+  | { kind: 'ended' }
+  /** All rows in one transaction. */
+  | { kind: 'at-once' }
+  | {
+      kind: 'ranges';
+      count: number;
+      /** Ranges that are imported at the same time. */
+      atOnce: number;
+      /** All keys are read before the first row is written, so that ranges need not wait for earlier ones (ADR 0020). */
+      keysFirst: boolean;
+    };
+
+export interface PlanParts extends ImportRunParts {
+  config: { EXCHANGE_RANGE_BYTES: number };
+  /** Workers that could take part. */
+  countWorkers(): Promise<number>;
+}
+
+/** Cuts the file of a job into ranges and decides how they are imported. */
+export async function planImport(parts: PlanParts, tenantId: string, jobId: string): Promise<ImportWay> {
+  const run = await findRun(parts, tenantId, jobId);
+  if (!run) return { kind: 'ended' };
+  if (withDefaults(run.job.options).onError === 'abort') return { kind: 'at-once' };
+  const ranges = await cut(parts, run);
+  await parts.ranges.keep(tenantId, jobId, ranges);
+  const workers = ranges.length > 1 && canShare(run) ? await parts.countWorkers() : 1;
+  return { kind: 'ranges', count: ranges.length, atOnce: workers, keysFirst: workers > 1 };
+}
+
+async function cut({ blobs, config }: PlanParts, { job }: ImportRun): Promise<FileRange[]> {
+  const { format, fileSizeBytes } = job;
+  const rangeBytes = config.EXCHANGE_RANGE_BYTES;
+  if (format.kind !== 'csv' || fileSizeBytes <= rangeBytes) return [wholeFile];
+  try {
+    return await indexRecords(await blobs.get(job.blobKey), format, { sizeBytes: fileSizeBytes, rangeBytes });
+  } catch (error) {
+    throw error instanceof UnreadableFile ? fileUnreadable(error.message) : error;
+  }
+}
+
+/** Rows that name ids may take keys from each other, so that their order matters. */
+const canShare = ({ job, definition }: ImportRun): boolean =>
+  definition.rowsAreIndependent &&
+  !(job.mappings ?? []).some(({ targetProperty }) => targetProperty === ID_PROPERTY);

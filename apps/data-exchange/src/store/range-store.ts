@@ -1,0 +1,103 @@
+import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { FileRange } from '../formats/record-index';
+import type { Prisma } from '../generated/client';
+import { keepFailedRows } from './failed-rows';
+import type { BatchNote } from './import-store';
+
+/** A range of the file of an import, and how far it is. */
+export interface ImportRange extends FileRange {
+  number: number;
+  /** Batches up to this one are counted. */
+  lastBatch: number;
+}
+
+/** The ranges that files are cut into, and the keys by which ranges know of each other. */
+export interface RangeStore {
+  /** Keeps the ranges of a job, unless it has some already. */
+  keep(tenantId: string, jobId: string, ranges: readonly FileRange[]): Promise<void>;
+  list(tenantId: string, jobId: string): Promise<ImportRange[]>;
+  get(tenantId: string, jobId: string, number: number): Promise<ImportRange>;
+  /**
+   * Counts a batch of a range, once however often it is noted, and keeps its failed rows.
+   * Answers whether somebody asked to cancel.
+   */
+  noteBatch(
+    tenantId: string,
+    jobId: string,
+    range: number,
+    note: BatchNote,
+  ): Promise<{ isCancelled: boolean }>;
+}
+
+export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeStore {
+  const list: RangeStore['list'] = (tenantId, jobId) =>
+    db.inTenant(tenantId, async (tx) => {
+      const rows = await tx.importRange.findMany({ where: { tenantId, jobId }, orderBy: { number: 'asc' } });
+      return rows.map(({ number, startByte, endByte, recordsBefore, lastBatch }) => ({
+        number,
+        startByte: Number(startByte),
+        endByte: endByte === null ? null : Number(endByte),
+        recordsBefore,
+        lastBatch,
+      }));
+    });
+
+  return {
+    list,
+
+    keep: async (tenantId, jobId, ranges) => {
+      await db.inTenant(tenantId, (tx) =>
+        tx.importRange.createMany({
+          data: ranges.map((range, number) => ({ tenantId, jobId, number, ...range })),
+          skipDuplicates: true,
+        }),
+      );
+    },
+
+    async get(tenantId, jobId, number) {
+      const range = (await list(tenantId, jobId)).find((one) => one.number === number);
+      if (!range) throw new Error(`The job ${jobId} has no range ${number}.`);
+      return range;
+    },
+
+    noteBatch: (tenantId, jobId, range, { number, counts, failedRows, bytesDone }) =>
+      db.inTenant(tenantId, async (tx) => {
+        const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
+          COUNT_BATCH,
+          tenantId,
+          jobId,
+          range,
+          number,
+          counts.totalRows,
+          counts.insertedRows,
+          counts.updatedRows,
+          counts.skippedRows,
+          counts.failedRows,
+          BigInt(bytesDone),
+        );
+        if (job && failedRows.length > 0) await keepFailedRows(tx, tenantId, jobId, failedRows);
+        if (job) return { isCancelled: job.cancelled };
+        const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
+        return { isCancelled: stored?.cancelRequestedAt != null };
+      }),
+  };
+}
+
+/** The range first: who gets it has the turn of this batch. What the job has read is the sum of its ranges. */
+const COUNT_BATCH = `
+  WITH before AS (
+    SELECT bytes_done FROM import_range WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND number = $3::int
+  ), turn AS (
+    UPDATE import_range SET last_batch = $4::int, bytes_done = GREATEST(bytes_done, $10::bigint)
+    WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND number = $3::int AND last_batch = $4::int - 1
+      AND EXISTS (
+        SELECT FROM import_job WHERE tenant_id = $1::uuid AND id = $2::uuid AND status = 'Executing'
+      )
+    RETURNING tenant_id, job_id
+  )
+  UPDATE import_job SET
+    last_batch = last_batch + 1, total_rows = total_rows + $5::int, inserted_rows = inserted_rows + $6::int,
+    updated_rows = updated_rows + $7::int, skipped_rows = skipped_rows + $8::int, failed_rows = failed_rows + $9::int,
+    bytes_done = bytes_done + GREATEST(0, $10::bigint - (SELECT bytes_done FROM before)), progress_at = now()
+  FROM turn WHERE import_job.tenant_id = turn.tenant_id AND import_job.id = turn.job_id AND status = 'Executing'
+  RETURNING cancel_requested_at IS NOT NULL AS cancelled`;
