@@ -11,6 +11,8 @@ export interface Story {
   workflow: string;
   args: unknown[];
   activities: object;
+  /** Where its activities are worked off beside its own task queue: what follows the name of that. */
+  furtherQueues?: readonly string[];
   /** What happens to the workflow from outside. */
   meanwhile?: (handle: WorkflowHandle) => Promise<void>;
 }
@@ -52,26 +54,31 @@ export async function replayHistory(folder: string, name: string, workflowBundle
   await Worker.runReplayHistory({ workflowBundle }, temporal.api.history.v1.History.decode(recorded));
 }
 
-async function record({ workflow, args, activities, meanwhile }: Story, workflowBundle: Bundle) {
+async function record(
+  { workflow, args, activities, furtherQueues = [], meanwhile }: Story,
+  workflowBundle: Bundle,
+) {
   const address = infrastructure().temporalAddress;
   const connection = await Connection.connect({ address });
   const nativeConnection = await NativeConnection.connect({ address });
   const taskQueue = `histories-${newId()}`;
   try {
     const client = new Client({ connection, identity: 'recorder' });
-    const worker = await Worker.create({
-      connection: nativeConnection,
-      identity: 'recorder',
-      taskQueue,
-      workflowBundle,
-      activities,
-    });
-    return await worker.runUntil(async () => {
+    const common = { connection: nativeConnection, identity: 'recorder', activities };
+    const worker = await Worker.create({ ...common, taskQueue, workflowBundle });
+    const others = await Promise.all(
+      furtherQueues.map((suffix) => Worker.create({ ...common, taskQueue: `${taskQueue}${suffix}` })),
+    );
+    const tell = async () => {
       const handle = await client.workflow.start(workflow, { taskQueue, workflowId: newId(), args });
       await meanwhile?.(handle);
       await handle.result();
       return temporal.api.history.v1.History.encode(await handle.fetchHistory()).finish();
-    });
+    };
+    return await [worker, ...others].reduce(
+      (inner, one) => () => one.runUntil(inner),
+      (): Promise<Uint8Array> => tell(),
+    )();
   } finally {
     await nativeConnection.close();
     await connection.close();

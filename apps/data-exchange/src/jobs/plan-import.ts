@@ -1,6 +1,6 @@
 import { ID_PROPERTY } from '../domain/definition';
 import { indexRecords, wholeFile, type FileRange } from '../formats/record-index';
-import { UnreadableFile } from '../formats/csv-reader';
+import { UnreadableFile } from '../formats/unreadable-file';
 import { fileUnreadable } from '../domain/problems';
 import { withDefaults } from './import-plan';
 import { findRun, type ImportRun, type ImportRunParts } from './import-run';
@@ -15,7 +15,7 @@ export type ImportWay =
       count: number;
       /** Ranges that are imported at the same time. */
       atOnce: number;
-      /** All keys are read before the first row is written, so that ranges need not wait for earlier ones (ADR 0020). */
+      /** All keys are read before the first row is written, so that ranges need not wait for earlier ones (ADR 0016). */
       keysFirst: boolean;
     };
 

@@ -61,7 +61,7 @@ export interface ExchangeDefinition {
   /**
    * What becomes of an imported row does not depend on other rows of its file, but for its key: no other column must
    * be unique, `check` looks at single rows, and rows do not refer to each other. Large files are then imported by
-   * several workers at once (ADR 0020).
+   * several workers at once (ADR 0016).
    */
   rowsAreIndependent?: boolean;
   onInsert?: Record<string, SystemValue>;
