@@ -12,6 +12,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { DataExchangeConfig } from './config';
 import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
+import { translatedRowTexts } from './grpc/row-texts';
 import { exportStore } from './store/export-store';
 import { importStore } from './store/import-store';
 import { keyStore } from './store/key-store';
@@ -39,6 +40,8 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   onClose(owners.close);
   const cultures = createCallerCulture(config, log);
   onClose(cultures.close);
+  const rowTexts = translatedRowTexts(config, cultures, log);
+  onClose(rowTexts.close);
   const temporal = createTemporal(config);
   onClose(temporal.close);
 
@@ -59,6 +62,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     blobs,
     owners,
     cultures,
+    rowTexts,
     temporal,
     imports,
     ranges,

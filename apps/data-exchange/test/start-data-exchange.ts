@@ -20,6 +20,8 @@ import { startShop } from './a-shop';
 
 export interface StartOptions {
   environment?: Record<string, string>;
+  /** Address of a localization area; none unless given. */
+  localization?: string;
   /** Work off jobs in this process; true unless told otherwise. */
   worker?: boolean;
   /** As how many workers the one of this process counts; asked for each import. */
@@ -55,7 +57,10 @@ export async function startDataExchange(options: StartOptions = {}) {
     TEMPORAL_ADDRESS: infrastructure().temporalAddress,
     EXCHANGE_TASK_QUEUE: `test-${newId()}`,
     BLOB_URL: pathToFileURL(folder).href,
-    GRPC_SERVICES: `shop=${shop.address}`,
+    GRPC_SERVICES: [
+      `shop=${shop.address}`,
+      ...(options.localization ? [`localization=${options.localization}`] : []),
+    ].join(','),
     CALLER_KEYS: TEST_KEYS.join(','),
     CURSOR_KEYS: TEST_KEYS.join(','),
     ...options.environment,

@@ -136,9 +136,9 @@ describe('overrides as exchangeable data', () => {
         .map(({ rowNumber, details }) => [rowNumber, details[0]!.message]),
     );
     expect(told).toEqual([
-      [3, 'Row 2 of this file has the same Resource, Culture, Key.'],
-      [5, 'Row 2 of this file has the same Resource, Culture, Key.'],
-      [6, 'Row 4 of this file has the same Resource, Culture, Key.'],
+      [3, 'Row 2 of this file has the same Resource, Culture, Key as row 3.'],
+      [5, 'Row 2 of this file has the same Resource, Culture, Key as row 5.'],
+      [6, 'Row 4 of this file has the same Resource, Culture, Key as row 6.'],
     ]);
     expect(await stored(caller)).toHaveLength(2);
   });

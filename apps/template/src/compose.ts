@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createLocalizationClient } from '@plinth/conventions/localization-client';
 import { systemClock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
@@ -10,7 +11,6 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { TemplateConfig } from './config';
 import { templateSettings } from './domain/settings';
 import { PrismaClient, type Prisma } from './generated/client';
-import { localizationClient } from './grpc/localization-client';
 import { templateSettingsClient } from './grpc/settings-client';
 import { findChromium } from './render/chromium';
 import { pdfPrinter } from './render/pdf';
@@ -39,7 +39,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   const settings = templateSettingsClient(config, log);
   onClose(settings.close);
   settings.register('template', templateSettings);
-  const localization = localizationClient(config);
+  const localization = createLocalizationClient(config);
   onClose(localization.close);
 
   const sandbox = sandboxPool(

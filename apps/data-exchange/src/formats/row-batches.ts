@@ -1,3 +1,5 @@
+import { said } from '@plinth/conventions/exchange/convert';
+import { rowText, type RowTextKey } from '@plinth/conventions/exchange/row-texts';
 import type { FailedRow } from '../domain/failed-row';
 import type { FileRow, RowFaultReason } from './read-csv';
 
@@ -126,15 +128,12 @@ function textOf({ number, cells }: FileRow, positions: readonly number[]): strin
   return JSON.stringify(values);
 }
 
-const reasons: Record<RowFaultReason, { code: string; message: string }> = {
-  'unclosed-quote': { code: 'UnclosedQuote', message: 'A quote is opened and never closed.' },
-  'too-long': { code: 'RecordLength', message: 'The row is longer than a row may be.' },
-  'too-many-columns': { code: 'Columns', message: 'The row has more columns than a file may have.' },
-  'too-many-cells': { code: 'Columns', message: 'The row has more cells than the header has columns.' },
-  'invalid-bytes': {
-    code: 'Encoding',
-    message: 'The row holds bytes that are no text in the encoding of the file.',
-  },
+const reasons: Record<RowFaultReason, { code: string; text: RowTextKey }> = {
+  'unclosed-quote': { code: 'UnclosedQuote', text: 'unclosedQuote' },
+  'too-long': { code: 'RecordLength', text: 'recordLength' },
+  'too-many-columns': { code: 'Columns', text: 'tooManyColumns' },
+  'too-many-cells': { code: 'Columns', text: 'tooManyCells' },
+  'invalid-bytes': { code: 'Encoding', text: 'encoding' },
 };
 
 const failureOf = ({ number }: FileRow, fault: RowFaultReason): FailedRow => ({
@@ -145,7 +144,7 @@ const failureOf = ({ number }: FileRow, fault: RowFaultReason): FailedRow => ({
       column: null,
       value: null,
       code: `Service:Conversion:${reasons[fault].code}`,
-      message: reasons[fault].message,
+      ...said(rowText(reasons[fault].text)),
     },
   ],
 });

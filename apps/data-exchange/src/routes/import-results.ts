@@ -10,16 +10,20 @@ import { REPORT_ROW_ERRORS_MAX, type ImportJobStatus } from '@plinth/contracts/d
 import type { Caller } from '@plinth/kernel/caller';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
+import { inWordsOf, type RowTexts } from '../domain/failed-row';
 import { requireState } from '../domain/import-job';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
 import { encodeText } from '../formats/text-stream';
-import type { ImportStore, StoredFailedRow } from '../store/import-store';
+import type { ImportJob, ImportStore, StoredFailedRow } from '../store/import-store';
 import { toReport } from './import-response';
 
 const ROWS_AT_ONCE = 1_000;
 const NEVER_RAN = 'cancelled before it ran';
 
-export function mountImportResults(api: Api, { imports }: Pick<Deps, 'imports'>): void {
+export function mountImportResults(
+  api: Api,
+  { imports, rowTexts }: Pick<Deps, 'imports' | 'rowTexts'>,
+): void {
   const endedJob = async (caller: Caller, jobId: string) => {
     const job = await imports.get(caller.tenantId, jobId);
     requirePermission(caller, job.permission);
@@ -30,32 +34,30 @@ export function mountImportResults(api: Api, { imports }: Pick<Deps, 'imports'>)
     return job;
   };
 
-  api.on(getImportReport, async ({ params, caller }) => {
+  api.on(getImportReport, async ({ params, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
-    const rowErrors = await imports.failedRows(job.tenantId, job.id, 0, REPORT_ROW_ERRORS_MAX);
+    const texts = await rowTexts.of(caller, request);
+    const rows = await imports.failedRows(job.tenantId, job.id, 0, REPORT_ROW_ERRORS_MAX);
+    const rowErrors = rows.map((row) => inWordsOf(row, texts));
     const duration =
       job.executedAt && job.completedAt ? job.completedAt.getTime() - job.executedAt.getTime() : 0;
     return toReport(job.id, job.status as ImportJobStatus, job, duration, rowErrors, job.errorMessage);
   });
 
-  api.on(downloadCorrectionFile, async ({ params, caller }) => {
+  api.on(downloadCorrectionFile, async ({ params, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
     const [first] = await imports.failedRows(job.tenantId, job.id, 0, 1);
     if (!first) return noContent();
     const { format } = job;
+    const rows = failedRows(imports, job, await rowTexts.of(caller, request));
     if (format.kind === 'xlsx') {
       return file({
-        content: Readable.from(
-          correctionWorkbook(job.headers ?? [], failedRows(imports, job.tenantId, job.id)),
-          {
-            objectMode: false,
-          },
-        ),
+        content: Readable.from(correctionWorkbook(job.headers ?? [], rows), { objectMode: false }),
         name: correctionFileName(job.originalFileName, 'xlsx'),
         type: fileTypes.xlsx,
       });
     }
-    const text = correctionFile(job.headers ?? [], format, failedRows(imports, job.tenantId, job.id));
+    const text = correctionFile(job.headers ?? [], format, rows);
     const isTabbed = format.delimiter === '\t';
     return file({
       content: Readable.from(text).pipe(encodeText(format)),
@@ -67,14 +69,14 @@ export function mountImportResults(api: Api, { imports }: Pick<Deps, 'imports'>)
 
 async function* failedRows(
   imports: ImportStore,
-  tenantId: string,
-  jobId: string,
+  { tenantId, id }: ImportJob,
+  texts: RowTexts,
 ): AsyncGenerator<StoredFailedRow[]> {
   let after = 0;
   for (;;) {
-    const rows = await imports.failedRows(tenantId, jobId, after, ROWS_AT_ONCE);
+    const rows = await imports.failedRows(tenantId, id, after, ROWS_AT_ONCE);
     if (rows.length === 0) return;
-    yield rows;
+    yield rows.map((row) => inWordsOf(row, texts));
     after = rows.at(-1)!.rowNumber;
   }
 }

@@ -11,6 +11,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { z } from 'zod';
 import type { Deps } from '../compose';
 import { actorOf, clrTypeName, importableFields, requirePermission } from '../domain/definition';
+import { inWordsOf } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, headerHash, suggestMappings } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
@@ -21,11 +22,14 @@ import { openRows } from '../jobs/open-rows';
 import type { ImportOptions } from '../store/import-store';
 import { toImportResponse, toReport } from './import-response';
 
-type Needs = Pick<Deps, 'owners' | 'imports' | 'blobs' | 'starter' | 'clock'>;
+type Needs = Pick<Deps, 'owners' | 'imports' | 'blobs' | 'starter' | 'clock' | 'rowTexts'>;
 
 const PREVIEW_ROWS = 20;
 
-export function mountImportSteps(api: Api, { owners, imports, blobs, starter, clock }: Needs): void {
+export function mountImportSteps(
+  api: Api,
+  { owners, imports, blobs, starter, clock, rowTexts }: Needs,
+): void {
   /** The job and its definition, for a caller who may do this step now. */
   const prepare = async (caller: Caller, jobId: string, step: ImportStep) => {
     const job = await imports.get(caller.tenantId, jobId);
@@ -76,15 +80,17 @@ export function mountImportSteps(api: Api, { owners, imports, blobs, starter, cl
     return noContent();
   });
 
-  api.on(dryRunImport, async ({ params, caller, body, signal }) => {
+  api.on(dryRunImport, async ({ params, caller, body, request, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'dry-run');
     const began = performance.now();
     const options = readOptions(body);
-    const run = dryRun({ job, definition, caller, options, owners, blobs, signal });
-    const report = run.then(({ status, counts, rowErrors }) =>
-      toReport(job.id, status, counts, performance.now() - began, rowErrors),
-    );
-    return slow(report);
+    const report = async () => {
+      const texts = await rowTexts.of(caller, request);
+      const run = await dryRun({ job, definition, caller, options, owners, blobs, signal });
+      const rowErrors = run.rowErrors.map((row) => inWordsOf(row, texts));
+      return toReport(job.id, run.status, run.counts, performance.now() - began, rowErrors);
+    };
+    return slow(report());
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {

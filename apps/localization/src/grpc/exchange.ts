@@ -6,11 +6,12 @@ import {
 } from '@plinth/contracts/localization/shapes';
 import { defineExchange, type ImportRow, type RowFault } from '@plinth/conventions/exchange/definition';
 import { breaksRule, textField, type CellFault } from '@plinth/conventions/exchange/fields';
-import { shownValue } from '@plinth/conventions/exchange/convert';
-import { Problem, validationCode } from '@plinth/kernel/problem';
+import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
-import { requireSamePlaceholders } from '../domain/override';
-import type { BaseTexts, Override } from '../domain/texts';
+import { rowText } from '@plinth/conventions/exchange/row-texts';
+import { validationCode } from '@plinth/kernel/problem';
+import { comparePlaceholders, placeholdersOf } from '../domain/placeholders';
+import { baseText, type BaseTexts, type Override } from '../domain/texts';
 import { tellChange } from '../store/override-store';
 
 const CULTURE_LENGTH_MAX = 35;
@@ -249,24 +250,19 @@ const toOverride = ({ values }: ImportRow): Override => values as unknown as Ove
 
 function checkPlaceholders(base: BaseTexts, row: ImportRow): RowFault[] {
   const override = toOverride(row);
-  try {
-    requireSamePlaceholders(base, override);
-    return [];
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const { rowNumber } = row;
-    const code = error.errors?.['value']?.[0] ?? validationCode('Format');
-    return [
-      {
-        rowNumber,
-        kind: 'Validation',
-        column: 'value',
-        value: shownValue(override.value),
-        code,
-        message: error.detail,
-      },
-    ];
-  }
+  const replaced = baseText(base, override);
+  if (replaced === undefined || !comparePlaceholders(replaced, override.value)) return [];
+  const wanted = [...placeholdersOf(replaced)].map((name) => `{${name}}`).join(', ') || '–';
+  return [
+    {
+      rowNumber: row.rowNumber,
+      kind: 'Validation',
+      column: 'value',
+      value: shownValue(override.value),
+      code: validationCode('Format'),
+      ...said(rowText('placeholders', wanted), 'value'),
+    },
+  ];
 }
 
 const CULTURES_KEPT_MAX = 5_000;
@@ -277,8 +273,7 @@ function cultureReader(): (text: string) => string | CellFault {
   return (text) => {
     const seen = known.get(text);
     if (seen !== undefined) return seen;
-    const culture =
-      canonicalCulture(text.trim()) ?? breaksRule('Format', 'must be a language tag such as fr-CA');
+    const culture = canonicalCulture(text.trim()) ?? breaksRule('Format', rowText('writtenLike', 'fr-CA'));
     if (known.size < CULTURES_KEPT_MAX) known.set(text, culture);
     return culture;
   };

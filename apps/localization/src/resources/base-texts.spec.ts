@@ -7,6 +7,7 @@ import * as settings from '@plinth/contracts/settings/shapes';
 import * as template from '@plinth/contracts/template/shapes';
 import * as timeline from '@plinth/contracts/timeline/shapes';
 import * as workflow from '@plinth/contracts/workflow/shapes';
+import { rowTexts } from '@plinth/conventions/exchange/row-texts';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { comparePlaceholders } from '../domain/placeholders';
@@ -78,6 +79,12 @@ describe('the texts of the platform', () => {
 
   it('name every permission', () => {
     expect(missingFrom('fr-CA', 'Permissions', permissions)).toEqual([]);
+  });
+
+  it('say of rows that were not imported what their owners say, in every culture', () => {
+    const said = Object.entries(rowTexts).map(([key, text]) => [`rowErrors.${key}`, text]);
+    const english = Object.entries({ ...textsOf('DataExchange', 'en') });
+    expect(english.filter(([key]) => key.startsWith('rowErrors.'))).toEqual(said);
   });
 
   it('say the title of every problem as its catalogue does, and in French', () => {

@@ -6,9 +6,10 @@ import {
   type ImportRow,
   type RowFault,
 } from '@plinth/conventions/exchange/definition';
-import { shownValue } from '@plinth/conventions/exchange/convert';
+import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import { enumField, textField } from '@plinth/conventions/exchange/fields';
 import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
+import { rowText, type RowText } from '@plinth/conventions/exchange/row-texts';
 import { holds, HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { Problem, validationCode, type ValidationRule } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
@@ -245,29 +246,21 @@ function faultOf(
   locked: ReadonlySet<string>,
 ): Fault | undefined {
   const { name, scope, userId, value } = setting;
-  const breaks = (column: keyof SettingRow, rule: ValidationRule, message: string): Fault => ({
+  const breaks = (column: keyof SettingRow, rule: ValidationRule, text: RowText): Fault => ({
     kind: 'Validation',
     column,
     value: definition?.isSecret && column === 'value' ? SECRET : shownValue(setting[column]),
     code: validationCode(rule),
-    message,
+    ...said(text, column),
   });
-  if (!definition) return breaks('name', 'Enum', `There is no setting "${name}".`);
+  if (!definition) return breaks('name', 'Enum', rowText('unknownReference', name));
   if (!definition.scopes.includes(scope))
-    return breaks('scope', 'Enum', `"${name}" cannot be set at ${scope} scope.`);
-  if (scope === 'global' && !(isOfHost(caller) && holds(caller, 'Settings.Global.Manage'))) {
-    return breaks('scope', 'Enum', 'Global values reach beyond one tenant; they are for the host tenant.');
-  }
-  if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', 'Say whose value it is.');
-  if (scope !== 'user' && userId !== '')
-    return breaks('userId', 'Format', `At ${scope} scope there is no user.`);
-  if (definition.isSecret && value === SECRET) {
-    return breaks(
-      'value',
-      'Format',
-      `${SECRET} stands for a secret that was left out; it cannot be imported.`,
-    );
-  }
+    return breaks('scope', 'Enum', rowText('enum', definition.scopes.join(', ')));
+  if (scope === 'global' && !(isOfHost(caller) && holds(caller, 'Settings.Global.Manage')))
+    return breaks('scope', 'Enum', rowText('notAllowed', scope));
+  if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', rowText('notEmpty'));
+  if (scope !== 'user' && userId !== '') return breaks('userId', 'Format', rowText('mustBeEmpty'));
+  if (definition.isSecret && value === SECRET) return breaks('value', 'Format', rowText('leftOut', SECRET));
   const lock = lockAbove(
     {
       tenant: locked.has(JSON.stringify(['tenant', name])),
@@ -276,17 +269,17 @@ function faultOf(
     scope,
   );
   if (lock) {
-    const message = `The setting "${name}" is locked at ${lock} level.`;
-    return { kind: 'Persistence', column: 'name', value: name, code: 'Service:Persistence:Locked', message };
+    const text = rowText('locked', name, lock);
+    const code = 'Service:Persistence:Locked';
+    return { kind: 'Persistence', column: 'name', value: name, code, ...said(text, 'name') };
   }
   try {
     requireFittingValue(definition, value);
     return undefined;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const code = error.errors?.['value']?.[0];
-    const fault = breaks('value', 'Format', error.detail);
-    return code ? { ...fault, code } : fault;
+    const { code, ...fault } = breaks('value', 'Format', rowText('notFitting', error.detail));
+    return { ...fault, code: error.errors?.['value']?.[0] ?? code };
   }
 }
 

@@ -1,7 +1,7 @@
 import { templateSaved } from '@plinth/contracts/template/events';
 import { TemplateName } from '@plinth/contracts/template/shapes';
 import { canonicalCulture } from '@plinth/contracts/schemas';
-import { shownValue } from '@plinth/conventions/exchange/convert';
+import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import {
   defineExchange,
   type BatchContext,
@@ -16,6 +16,7 @@ import {
   type CellFault,
 } from '@plinth/conventions/exchange/fields';
 import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
+import { rowText } from '@plinth/conventions/exchange/row-texts';
 import type { Caller } from '@plinth/kernel/caller';
 import { validationCode } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
@@ -180,7 +181,7 @@ export const templatesExchange = (onWrite: () => void) =>
         refine: (text) =>
           /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*charset="?utf-8"?)?$/i.test(text)
             ? text
-            : breaksRule('Format', 'must be a media type such as text/html'),
+            : breaksRule('Format', rowText('writtenLike', 'text/html')),
       }),
       content: textField({
         column: 'content',
@@ -246,12 +247,12 @@ export const templatesExchange = (onWrite: () => void) =>
 
 function readName(text: string): string | CellFault {
   const read = TemplateName.safeParse(text);
-  return read.success ? read.data : breaksRule('Format', 'must be a name without slash, backslash or tilde');
+  return read.success ? read.data : breaksRule('Format', rowText('forbiddenCharacters', '/ \\ ~'));
 }
 
 function readCulture(text: string): string | CellFault {
   if (text.trim() === '') return '';
-  return canonicalCulture(text.trim()) ?? breaksRule('Format', 'must be a language tag such as fr-CA');
+  return canonicalCulture(text.trim()) ?? breaksRule('Format', rowText('writtenLike', 'fr-CA'));
 }
 
 async function unknownCategories(
@@ -276,7 +277,7 @@ async function unknownCategories(
             column: 'category',
             value: shownValue(category),
             code: validationCode('Enum'),
-            message: `There is no category "${shownValue(category)}".`,
+            ...said(rowText('unknownReference', shownValue(category)), 'category'),
           },
         ]
       : [],

@@ -10,7 +10,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import type { Problem } from '@plinth/kernel/problem';
 import { globalVariables } from '../domain/global-variables';
-import type { LocalizationClient } from '../grpc/localization-client';
+import type { LocalizationClient } from '@plinth/conventions/localization-client';
 import type { TemplateSettingsClient } from '../grpc/settings-client';
 import type { Nearest, TemplateStore, Which } from '../store/template-store';
 import { defaultLimits } from './language/meter';

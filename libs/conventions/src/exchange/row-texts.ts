@@ -1,6 +1,6 @@
 /**
  * What is said of rows that are not imported, in English. Data exchange says the same in the caller's culture, by the
- * texts of the resource `data-exchange` under `rowErrors`; `{0}` is the column.
+ * texts of the resource `DataExchange` under `rowErrors`; `{0}` is the column.
  */
 export const rowTexts = {
   notEmpty: '{0} must not be empty.',
@@ -20,11 +20,19 @@ export const rowTexts = {
   enum: '{0} must be one of {1}.',
   email: '{0} must be an email address.',
   notValid: '{0} is not valid.',
+  notFitting: '{0} does not fit: {1}',
+  writtenLike: '{0} must be written like {1}.',
+  forbiddenCharacters: '{0} must not contain {1}.',
+  placeholders: '{0} must have the placeholders of the text it replaces: {1}.',
+  mustBeEmpty: '{0} must be empty here.',
+  leftOut: '{1} stands for a value that the export left out; it cannot be imported.',
+  notAllowed: 'You may not change rows whose {0} is {1}.',
+  locked: '{0} "{1}" is locked at the level {2}.',
   id: '{0} must be the id of a row as an export wrote it, or empty.',
   unknownId: 'There is no row with this Id.',
   unknownReference: '{0} "{1}" is not known.',
   ambiguousReference: '{0} "{1}" stands for more than one.',
-  duplicateKey: 'Row {1} of this file has the same {2}.',
+  duplicateKey: 'Row {1} of this file has the same {2} as row {3}.',
   unique: 'Another row has this value already, where each may have it once.',
   reference: 'It refers to something that does not exist.',
   constraint: 'The database does not accept this row.',

@@ -292,7 +292,7 @@ const rowFault = (
 export function duplicateOf({ key, fields }: ExchangeDefinition, row: ConvertedRow, first: number): RowFault {
   const names = key.map((property) => fields[property]!.header).join(', ');
   const value = key.map((property) => String(row.values[property] ?? '')).join(', ');
-  const text = rowText('duplicateKey', first, names);
+  const text = rowText('duplicateKey', first, names, row.rowNumber);
   return rowFault(row, 'Identity', 'DuplicateKey', text, key[0]!, value);
 }
 

@@ -12,7 +12,7 @@ export interface LocalizationClient {
 const DEADLINE_MILLISECONDS = 2_000;
 
 /** Prepares questions to the localization area. */
-export function localizationClient(config: {
+export function createLocalizationClient(config: {
   GRPC_SERVICES: Record<string, string>;
   CALLER_KEYS: readonly string[];
 }): LocalizationClient {

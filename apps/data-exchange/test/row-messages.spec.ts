@@ -1,0 +1,93 @@
+import type { Caller } from '@plinth/kernel/caller';
+import { aCaller } from '@plinth/testing/http';
+import { importFile, mappedImport, startDataExchange, type DataExchange } from './start-data-exchange';
+import { startTranslations } from './translations';
+
+const french = {
+  'DataExchange:rowErrors.integer': '{0} doit être un nombre entier.',
+  'DataExchange:rowErrors.duplicateKey': 'La ligne {1} a les mêmes valeurs que la ligne {3} : {2}.',
+  'DataExchange:rowErrors.tooManyCells': 'La ligne a plus de cellules que l’en-tête n’a de colonnes.',
+};
+
+/** What a report says of the rows 3 to 6. The column is called what the file calls it. */
+const content = 'SKU,Title,Stock\nA,a,1\nB,b,much\nA,c,1\nC,,1\nD,d,1,more\n';
+const inEnglish = [
+  'Stock must be a whole number. ("much")',
+  'SKU: Row 2 of this file has the same Code as row 4. ("A")',
+  'Title must not be empty. ("")',
+  'The row has more cells than the header has columns.',
+];
+const inFrench = [
+  'Stock doit être un nombre entier. ("much")',
+  'SKU: La ligne 2 a les mêmes valeurs que la ligne 4 : Code. ("A")',
+  'Title must not be empty. ("")',
+  'La ligne a plus de cellules que l’en-tête n’a de colonnes.',
+];
+
+describe('what is said of failed rows', () => {
+  let exchange: DataExchange;
+  let translations: Awaited<ReturnType<typeof startTranslations>>;
+
+  beforeAll(async () => {
+    translations = await startTranslations(french);
+    exchange = await startDataExchange({ localization: translations.address });
+  });
+  afterAll(async () => {
+    await exchange.close();
+    await translations.close();
+  });
+
+  const reads = (caller: Caller, path: string, language: string) =>
+    exchange.as(caller).get(path, { headers: { 'accept-language': language } });
+  const messages = (report: { rowErrors: { message: string }[] }) =>
+    report.rowErrors.map(({ message }) => message);
+
+  it('is said in the culture of whoever reads the report, of one import to one person or another', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, content);
+
+    const english = await reads(caller, `/imports/${jobId}/report`, 'en-GB');
+    const other = await reads(caller, `/imports/${jobId}/report`, 'fr;q=0.9, en;q=0.5');
+
+    expect(messages(english.body)).toEqual(inEnglish);
+    expect(messages(other.body)).toEqual(inFrench);
+    expect(other.body.rowErrors[0]).toEqual({
+      rowNumber: 3,
+      kind: 'Conversion',
+      errorCodes: ['Service:Conversion:Integer'],
+      message: inFrench[0],
+      details: [
+        {
+          column: 'Stock',
+          value: 'much',
+          code: 'Service:Conversion:Integer',
+          message: 'Stock doit être un nombre entier.',
+        },
+      ],
+    });
+    expect(other.headers.get('etag')).not.toBe(english.headers.get('etag'));
+  });
+
+  it('is said so in the correction file and by a dry-run as well', async () => {
+    const caller = aCaller();
+    const dryId = await mappedImport(exchange, caller, content);
+    const headers = { 'accept-language': 'fr' };
+    const dry = await exchange.as(caller).post(`/imports/${dryId}/dry-run`, null, { headers });
+    const { jobId } = await importFile(exchange, caller, content);
+    const { text: file } = await reads(caller, `/imports/${jobId}/correction-file`, 'fr');
+
+    expect(messages(dry.body)).toEqual(inFrench);
+    expect(file).toContain('B,b,much,"Stock doit être un nombre entier. (""much"")"');
+  });
+
+  it('is said in English while nobody knows the texts of the culture', async () => {
+    const alone = await startDataExchange({ localization: '127.0.0.1:1' });
+    const caller = aCaller();
+    const { jobId } = await importFile(alone, caller, content);
+    const headers = { 'accept-language': 'fr' };
+    const { body } = await alone.as(caller).get(`/imports/${jobId}/report`, { headers });
+    await alone.close();
+
+    expect(messages(body)).toEqual(inEnglish);
+  });
+});
