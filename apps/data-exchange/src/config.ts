@@ -17,11 +17,21 @@ export const DataExchangeConfig = z.object({
   EXCHANGE_RANGE_BYTES: bytes(4 * 1024 ** 2).describe(
     'Larger text files are imported in ranges of about this size, so that jobs take turns and workers share them.',
   ),
+  EXCHANGE_EXPORT_DAYS: z.coerce
+    .number()
+    .positive()
+    .default(7)
+    .describe('How long the file of an export can be downloaded.'),
+  EXCHANGE_UPLOAD_DAYS: z.coerce
+    .number()
+    .positive()
+    .default(7)
+    .describe('How long an upload waits to be executed before it is cancelled and its file removed.'),
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()
     .default(5)
-    .describe('How often jobs are looked for whose start was lost.'),
+    .describe('How often jobs are looked for whose start was lost, and files that nobody needs any more.'),
 });
 
 export type DataExchangeConfig = z.output<typeof DataExchangeConfig>;

@@ -5,13 +5,17 @@ import { createLog } from '@plinth/runtime/log';
 import { createApp } from './app';
 import { compose } from './compose';
 import { DataExchangeConfig } from './config';
-import { sweepRegularly } from './temporal/client';
+import { removeFiles } from './jobs/remove-files';
+import { sweepRegularly } from './jobs/sweep-regularly';
 
 const config = loadConfig(DataExchangeConfig, process.env);
 const log = createLog(config, 'data-exchange');
 
 runProcess(log, async (onClose) => {
   const deps = await compose(config, log, onClose);
-  onClose(sweepRegularly(deps.starter, config.EXCHANGE_SWEEP_SECONDS, log));
+  const startLostJobs = () => deps.starter.sweep();
+  const removeOldFiles = () => removeFiles(deps);
+  for (const sweep of [startLostJobs, removeOldFiles])
+    onClose(sweepRegularly(sweep, config.EXCHANGE_SWEEP_SECONDS, log));
   await serveService(createApp(deps), [], deps, onClose);
 });

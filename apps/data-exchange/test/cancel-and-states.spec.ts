@@ -205,6 +205,11 @@ describe('mappings', () => {
       { sourceColumn: 'A', targetProperty: 'title', confidence: 'Saved' },
       { sourceColumn: 'B', targetProperty: 'code', confidence: 'Saved' },
     ]);
+    const { preview: reordered } = await previewOf(caller, 'c,b,a');
+    expect(reordered.suggestions.slice(1)).toEqual([
+      { sourceColumn: 'b', targetProperty: 'code', confidence: 'Saved' },
+      { sourceColumn: 'a', targetProperty: 'title', confidence: 'Saved' },
+    ]);
     const { preview: foreign } = await previewOf(aCaller(), 'A,B,C');
     expect(foreign.suggestions[0].confidence).not.toBe('Saved');
   });

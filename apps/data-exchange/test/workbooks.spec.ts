@@ -1,4 +1,5 @@
 import ExcelJS from 'exceljs';
+import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
 import {
   exportFile,
@@ -71,6 +72,13 @@ describe('a workbook', () => {
     ]);
   });
 
+  const correctionOf = async (caller: Caller, jobId: string): Promise<ExcelJS.Workbook> => {
+    const { url, headers } = exchange.as(caller).address('GET', `/imports/${jobId}/correction-file`);
+    const correction = new ExcelJS.Workbook();
+    await correction.xlsx.load(await (await fetch(url, { headers })).arrayBuffer());
+    return correction;
+  };
+
   it('gives its failed rows back as a workbook that can be imported again', async () => {
     const caller = aCaller();
     const content = await aWorkbook({
@@ -81,10 +89,7 @@ describe('a workbook', () => {
       ],
     });
     const { jobId } = await importFile(exchange, caller, content);
-    const { url, headers } = exchange.as(caller).address('GET', `/imports/${jobId}/correction-file`);
-    const bytes = await (await fetch(url, { headers })).arrayBuffer();
-    const correction = new ExcelJS.Workbook();
-    await correction.xlsx.load(bytes);
+    const correction = await correctionOf(caller, jobId);
     const sheet = correction.worksheets[0]!;
 
     expect(sheet.getRow(1).values).toEqual([undefined, 'Code', 'Title', 'Note', '_Errors']);
@@ -115,6 +120,51 @@ describe('a workbook', () => {
 
     expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
+  });
+
+  it('hands failed rows back in the columns of the sheet that was read', async () => {
+    const caller = aCaller();
+    const content = await aWorkbook({
+      First: [['Code', 'Title', 'Stock']],
+      Second: [
+        ['Remark', 'Stock', 'Title', 'Code'],
+        ['keep me', 'many', 'second', 'B'],
+      ],
+    });
+    const jobId = await mappedImport(exchange, caller, content);
+    await exchange.as(caller).post(`/imports/${jobId}/execute`, { sheet: 'Second' });
+    await reportOf(exchange, caller, jobId);
+
+    const sheet = (await correctionOf(caller, jobId)).worksheets[0]!;
+    expect(sheet.getRow(1).values).toEqual([undefined, 'Remark', 'Stock', 'Title', 'Code', '_Errors']);
+    expect((sheet.getRow(2).values as unknown[]).slice(1, 5)).toEqual(['keep me', 'many', 'second', 'B']);
+  });
+
+  it('says which mapped columns a sheet lacks, and imports nothing of it', async () => {
+    const caller = aCaller();
+    const content = await aWorkbook({
+      First: [['Code', 'Title', 'Stock']],
+      Second: [
+        ['Code', 'Label'],
+        ['B', 'second'],
+      ],
+    });
+    const jobId = await mappedImport(exchange, caller, content);
+    const dry = await exchange.as(caller).post(`/imports/${jobId}/dry-run`, { sheet: 'Second' });
+    await exchange.as(caller).post(`/imports/${jobId}/execute`, { sheet: 'Second' });
+
+    const reason = 'The sheet that is read lacks columns that are mapped: "Title", "Stock".';
+    expect(dry.status).toBe(422);
+    expect(dry.body).toMatchObject({
+      detail: reason,
+      errors: { sheet: ['Service:Validation:EnumValidator'] },
+    });
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({
+      finalStatus: 'Failed',
+      errorMessage: reason,
+      totalRows: 0,
+    });
+    expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
   });
 
   it('shows its sheets, and is read from the one that somebody names', async () => {

@@ -143,6 +143,34 @@ describe('overrides as exchangeable data', () => {
     expect(await stored(caller)).toHaveLength(2);
   });
 
+  it.each([
+    ['UPSERT', [[0], [1], [2]]],
+    ['UPSERT', [[0, 1], [2]]],
+    ['UPSERT', [[0], [1, 2]]],
+    ['UPSERT', [[0, 1, 2]]],
+    ['UPDATE', [[0], [1], [2]]],
+    ['UPDATE', [[0, 1], [2]]],
+    ['UPDATE', [[0], [1, 2]]],
+    ['UPDATE', [[0, 1, 2]]],
+  ] as const)('names the first row of a key in the mode %s, whatever became of it: %j', async (mode, cut) => {
+    const fates = ['ok', 'v'.repeat(5_000)].flatMap((first) => [
+      [first, 'ok'],
+      [first, 'v'.repeat(5_000)],
+    ]);
+    const turn = (number: number) =>
+      fates.map((fate, key) => [number * 4 + key + 2, 'Shop', 'fr', `k${key}`, fate[number] ?? 'ok']);
+    const batches = cut.map((turns) => turns.flatMap(turn));
+
+    const { results } = await owner.importRows(aCaller(), { ...start, mode }, batches);
+
+    const last = results.at(-1)!.failures.filter(({ rowNumber }) => rowNumber >= 10);
+    expect(last.map(({ details }) => details[0]!.message)).toEqual(
+      [2, 3, 4, 5].map(
+        (row) => `Row ${row} of this file has the same Resource, Culture, Key as row ${row + 8}.`,
+      ),
+    );
+  });
+
   it('answers a batch that is sent again as it did the first time, and changes nothing', async () => {
     const caller = aCaller();
     const batches = [

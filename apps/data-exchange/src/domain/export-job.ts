@@ -7,6 +7,9 @@ export interface ExportRequest {
   selection: SelectionText;
 }
 
+/** Where the file of an export is kept. */
+export const exportBlobKey = (tenantId: string, jobId: string): string => `${tenantId}/exports/${jobId}`;
+
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** Silences, row 33: `<definition>_<yyyy-MM-dd_HHmmss>.<ext>`, in UTC. */

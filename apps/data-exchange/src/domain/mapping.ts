@@ -3,6 +3,7 @@ import type { ImportColumnMapping } from '@plinth/contracts/data-exchange/shapes
 import { invalid, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import type { DefinitionField } from './definition';
+import { columnsMissing } from './problems';
 
 export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 
@@ -17,10 +18,10 @@ export const normalizeName = (name: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** The same for files with the same header, whatever the case of their columns. */
+/** The same for files with the same columns, whatever their case and order. */
 export const headerHash = (headers: readonly string[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(headers.map((header) => header.trim().toLowerCase())))
+    .update(JSON.stringify(headers.map((header) => header.trim().toLowerCase()).sort()))
     .digest('base64url');
 
 /**
@@ -166,6 +167,31 @@ export function confirmMappings(
     targetProperty: targetProperty ?? null,
     confidence: confidence ?? 'Manual',
   }));
+}
+
+export interface MappedColumn {
+  sourceColumn: string;
+  targetProperty: string;
+  position: number;
+}
+
+/**
+ * Where the mapped columns stand in a file. A sheet that is named later than the mappings may have its columns in
+ * another order, or other columns.
+ * @throws Problem `invalid`: a mapped column is missing.
+ */
+export function mappedColumns(
+  mappings: readonly Pick<ColumnMapping, 'sourceColumn' | 'targetProperty'>[],
+  headers: readonly string[],
+): MappedColumn[] {
+  const mapped = mappings.flatMap(({ sourceColumn, targetProperty }) =>
+    targetProperty === null
+      ? []
+      : [{ sourceColumn, targetProperty, position: headers.indexOf(sourceColumn) }],
+  );
+  const missing = mapped.filter(({ position }) => position < 0);
+  if (missing.length > 0) throw columnsMissing(missing.map(({ sourceColumn }) => sourceColumn));
+  return mapped;
 }
 
 const dedupe = (errors: Record<string, ValidationRule[]>): Record<string, ValidationRule[]> =>

@@ -31,6 +31,12 @@ export const fileTooLarge = (bytesMax: number): Problem =>
 export const fileUnreadable = (reason: string): Problem =>
   dataExchangeProblems['import-file-unreadable'](reason);
 
+export const columnsMissing = (columns: readonly string[]): Problem =>
+  invalid(
+    { sheet: 'Enum' },
+    `The sheet that is read lacks columns that are mapped: ${columns.map((column) => `"${column}"`).join(', ')}.`,
+  );
+
 export const exportJobNotFound = (id: string): Problem =>
   dataExchangeProblems['export-job-not-found'](`There is no export job ${id}.`);
 
@@ -38,6 +44,9 @@ export const exportNotReady = (status: string): Problem =>
   dataExchangeProblems['export-not-ready'](
     status === 'Failed' ? 'The export failed, so there is no file.' : `The job is ${status}.`,
   );
+
+export const exportExpired = (fileName: string | null): Problem =>
+  dataExchangeProblems['export-expired'](`The file ${fileName} was removed; export again.`);
 
 export const exportAlreadyEnded = (status: string): Problem =>
   dataExchangeProblems['export-already-ended'](`The job is ${status} already.`);

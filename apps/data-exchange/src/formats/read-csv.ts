@@ -21,6 +21,8 @@ export interface FileRows {
   rows: AsyncGenerator<FileRow[]>;
   /** Bytes of the file that are read. */
   bytesRead(): number;
+  /** Lets go of the file, whether or not its rows were read. */
+  close(): Promise<void>;
 }
 
 /** A range of a file that does not begin with the header. */
@@ -37,15 +39,17 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
   });
   bytes.pause();
   const pieces = recordPieces(bytes, format, later?.recordsBefore);
-  if (later) {
-    const { headers } = later;
-    return { headers, rows: dataRows([], pieces, headers.length, format), bytesRead: () => bytesRead };
-  }
+  const below = (headers: string[], rest: FileRecord[]): FileRows => ({
+    headers,
+    rows: dataRows(rest, pieces, headers.length, format),
+    bytesRead: () => bytesRead,
+    close: async () => void bytes.destroy(),
+  });
+  if (later) return below(later.headers, []);
   let first = await pieces.next();
   while (!first.done && first.value.length === 0) first = await pieces.next();
   const [header, ...rest] = first.done ? [] : first.value;
-  const headers = uniqueHeaders((header?.cells ?? []).map(unguard));
-  return { headers, rows: dataRows(rest, pieces, headers.length, format), bytesRead: () => bytesRead };
+  return below(uniqueHeaders((header?.cells ?? []).map(unguard)), rest);
 }
 
 async function* recordPieces(

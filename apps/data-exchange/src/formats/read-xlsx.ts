@@ -43,6 +43,7 @@ export async function readXlsx(bytes: Readable, sheet: string | undefined): Prom
     headers,
     rows: dataRows(rest, rows, headers.length),
     bytesRead: () => Math.round(share * sizeBytes),
+    close: async () => void (await rows.return(undefined)),
   };
 }
 

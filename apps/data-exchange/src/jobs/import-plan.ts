@@ -3,6 +3,7 @@ import type { Definition } from '../domain/definition';
 import type { FailedRow } from '../domain/failed-row';
 import { inColumnsOfFile } from '../domain/failed-row';
 import type { RowCounts } from '../domain/import-job';
+import { mappedColumns } from '../domain/mapping';
 import type { FileFormat } from '../formats/file-format';
 import type { FileRows } from '../formats/read-csv';
 import { rowBatches, type RowBatch } from '../formats/row-batches';
@@ -46,12 +47,20 @@ export interface CountedBatch {
 }
 
 /** Sends the rows of a job's file to the owner of the data, as the job's mappings say. */
-export function sendFile(plan: SendPlan): Promise<SendEnd> {
+export async function sendFile(plan: SendPlan): Promise<SendEnd> {
+  try {
+    return await sendMapped(plan);
+  } finally {
+    await plan.file.close();
+  }
+}
+
+function sendMapped(plan: SendPlan): Promise<SendEnd> {
   const { job, definition, file, options } = plan;
-  const mapped = (job.mappings ?? []).filter(({ targetProperty }) => targetProperty !== null);
-  const positions = mapped.map(({ sourceColumn }) => file.headers.indexOf(sourceColumn));
+  const mapped = mappedColumns(job.mappings ?? [], file.headers);
+  const positions = mapped.map(({ position }) => position);
   const columnByProperty = new Map(
-    mapped.map(({ sourceColumn, targetProperty }) => [targetProperty!, sourceColumn]),
+    mapped.map(({ sourceColumn, targetProperty }) => [targetProperty, sourceColumn]),
   );
   return sendRows({
     owner: plan.owners.of(definition),
@@ -60,7 +69,7 @@ export function sendFile(plan: SendPlan): Promise<SendEnd> {
     start: {
       definition: definition.name,
       jobId: job.id,
-      columns: mapped.map(({ targetProperty }) => targetProperty!),
+      columns: mapped.map(({ targetProperty }) => targetProperty),
       mode: modes[options.mode],
       commit: plan.commit,
       range: plan.range ?? 0,

@@ -3,6 +3,7 @@ import { indexRecords, wholeFile, type FileRange } from '../formats/record-index
 import { UnreadableFile } from '../formats/unreadable-file';
 import { fileUnreadable } from '../domain/problems';
 import { withDefaults } from './import-plan';
+import { openRows } from './open-rows';
 import { findRun, type ImportRun, type ImportRunParts } from './import-run';
 
 /** How a job is worked off; what becomes of its rows is the same in every way. */
@@ -29,11 +30,20 @@ export interface PlanParts extends ImportRunParts {
 export async function planImport(parts: PlanParts, tenantId: string, jobId: string): Promise<ImportWay> {
   const run = await findRun(parts, tenantId, jobId);
   if (!run) return { kind: 'ended' };
+  await noteHeaderOfSheet(parts, run);
   if (withDefaults(run.job.options).onError === 'abort') return { kind: 'at-once' };
   const ranges = await cut(parts, run);
   await parts.ranges.keep(tenantId, jobId, ranges);
   const workers = ranges.length > 1 && canShare(run) ? await parts.countWorkers() : 1;
   return { kind: 'ranges', count: ranges.length, atOnce: workers, keysFirst: workers > 1 };
+}
+
+/** A sheet that only the execution names is not the one that was previewed: its failed rows have its columns. */
+async function noteHeaderOfSheet({ blobs, imports }: PlanParts, { job }: ImportRun): Promise<void> {
+  if (job.options.sheet === undefined) return;
+  const { headers, close } = await openRows(job, blobs);
+  await close();
+  await imports.noteHeaders(job.tenantId, job.id, headers);
 }
 
 async function cut({ blobs, config }: PlanParts, { job }: ImportRun): Promise<FileRange[]> {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blob-store';
-import { exportFileName } from '../domain/export-job';
+import { exportBlobKey, exportFileName } from '../domain/export-job';
 import { definitionNotFound } from '../domain/problems';
 import { ID_HEADER, ID_PROPERTY, type Definition } from '../domain/definition';
 import type { Cell } from '../formats/csv-writer';
@@ -35,7 +35,7 @@ export async function runExport(
   const definition = await owners.find(job.definitionName);
   if (!definition) throw definitionNotFound(job.definitionName);
 
-  const blobKey = `${tenantId}/exports/${jobId}`;
+  const blobKey = exportBlobKey(tenantId, jobId);
   const progress = { rows: 0, notedAt: Date.now() };
   const rows = counted(parts, job, rowsOf(parts, job, definition, signal), progress);
   try {

@@ -15,7 +15,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { Deps } from '../compose';
 import { actorOf, requirePermission, type Definition } from '../domain/definition';
 import { withoutBrackets } from '../domain/export-job';
-import { definitionUnknown, exportNotReady } from '../domain/problems';
+import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
 import { progressEvents } from '../domain/progress';
 import type { ExportJob } from '../store/export-store';
 
@@ -84,6 +84,7 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
     const job = await exports.get(tenantId, params.jobId);
     requirePermission(caller, job.permission);
     if (job.status !== 'Completed' || job.blobKey === null) throw exportNotReady(job.status);
+    if (job.fileRemovedAt !== null) throw exportExpired(job.fileName);
     return file({
       content: await blobs.get(job.blobKey),
       name: job.fileName!,

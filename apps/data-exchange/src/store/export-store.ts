@@ -51,11 +51,15 @@ export interface ExportStore {
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
   /** @throws Problem `export-already-ended`. */
   cancel(tenantId: string, id: string, at: Date): Promise<void>;
+  /** Jobs of all tenants that ended before these times and whose file was not seen to be removed. */
+  withFileLeft(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
+  noteFileRemoved(tenantId: string, id: string, at: Date): Promise<void>;
   overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
   noteStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
 
 const RUNNING = ['Queued', 'Exporting'];
+const SWEPT_AT_ONCE = 100;
 
 export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): ExportStore {
   const get: ExportStore['get'] = (tenantId, id) =>
@@ -160,6 +164,27 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       if (!wasRunning) throw exportAlreadyEnded((await get(tenantId, id)).status);
     },
 
+    withFileLeft: ({ completed, failed }) =>
+      db.inPlatform((tx) =>
+        tx.exportJob.findMany({
+          where: {
+            fileRemovedAt: null,
+            OR: [
+              { status: 'Completed', completedAt: { lt: completed } },
+              { status: 'Failed', completedAt: { lt: failed } },
+            ],
+          },
+          select: { tenantId: true, id: true },
+          take: SWEPT_AT_ONCE,
+        }),
+      ),
+
+    noteFileRemoved: async (tenantId, id, at) => {
+      await db.inTenant(tenantId, (tx) =>
+        tx.exportJob.updateMany({ where: { tenantId, id }, data: { fileRemovedAt: at } }),
+      );
+    },
+
     overdue: (silentSince) =>
       db.inPlatform((tx) =>
         tx.exportJob.findMany({
@@ -174,7 +199,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
             ],
           },
           select: { tenantId: true, id: true },
-          take: 100,
+          take: SWEPT_AT_ONCE,
         }),
       ),
 

@@ -80,6 +80,8 @@ export interface ImportStore {
     format: FileFormat,
     options: { startsOver: boolean },
   ): Promise<ImportJob>;
+  /** Notes the columns of the sheet that a job imports. */
+  noteHeaders(tenantId: string, id: string, headers: readonly string[]): Promise<void>;
   /** Ends a job that does not execute yet; answers whether it did not. */
   cancelBefore(tenantId: string, id: string, at: Date): Promise<boolean>;
   /** Ends a job that executes; later attempts change nothing. */
@@ -103,11 +105,20 @@ export interface ImportStore {
     headerHash: string,
     mappings: ColumnMapping[],
   ): Promise<void>;
+  /** Jobs of all tenants that nobody has executed since they were uploaded before this time. */
+  abandoned(uploadedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
+  /** Jobs of all tenants that ended before this time and whose file was not seen to be removed. */
+  withFileLeft(endedBefore: Date): Promise<{ tenantId: string; id: string; blobKey: string }[]>;
+  noteFileRemoved(tenantId: string, id: string, at: Date): Promise<void>;
   /** Jobs of all tenants that should run and may not: never started, or silent since. */
   overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Notes that Temporal was asked to run the job. */
   noteStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
+
+const BEFORE_EXECUTION = [...statesFor('preview')];
+const FINAL = [...statesFor('read its report')];
+const SWEPT_AT_ONCE = 100;
 
 export function importStore(db: TenantDatabase<Prisma.TransactionClient>): ImportStore {
   const find: ImportStore['find'] = (tenantId, id) =>
@@ -170,8 +181,14 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }));
     },
 
+    noteHeaders: async (tenantId, id, headers) => {
+      await db.inTenant(tenantId, (tx) =>
+        tx.importJob.updateMany({ where: { tenantId, id }, data: { headers: [...headers] } }),
+      );
+    },
+
     async cancelBefore(tenantId, id, at) {
-      const where = { tenantId, id, status: { in: ['Created', 'Previewed', 'Mapped'] } };
+      const where = { tenantId, id, status: { in: BEFORE_EXECUTION } };
       const data = { status: 'Cancelled', completedAt: at };
       return db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importJob.updateMany({ where, data });
@@ -230,6 +247,30 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         });
       }),
 
+    abandoned: (uploadedBefore) =>
+      db.inPlatform((tx) =>
+        tx.importJob.findMany({
+          where: { status: { in: BEFORE_EXECUTION }, fileRemovedAt: null, createdAt: { lt: uploadedBefore } },
+          select: { tenantId: true, id: true },
+          take: SWEPT_AT_ONCE,
+        }),
+      ),
+
+    withFileLeft: (endedBefore) =>
+      db.inPlatform((tx) =>
+        tx.importJob.findMany({
+          where: { status: { in: FINAL }, fileRemovedAt: null, completedAt: { lt: endedBefore } },
+          select: { tenantId: true, id: true, blobKey: true },
+          take: SWEPT_AT_ONCE,
+        }),
+      ),
+
+    noteFileRemoved: async (tenantId, id, at) => {
+      await db.inTenant(tenantId, (tx) =>
+        tx.importJob.updateMany({ where: { tenantId, id }, data: { fileRemovedAt: at } }),
+      );
+    },
+
     overdue: (silentSince) =>
       db.inPlatform((tx) =>
         tx.importJob.findMany({
@@ -244,7 +285,7 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
             ],
           },
           select: { tenantId: true, id: true },
-          take: 100,
+          take: SWEPT_AT_ONCE,
         }),
       ),
 

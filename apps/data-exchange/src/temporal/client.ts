@@ -1,4 +1,3 @@
-import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
 import type { Temporal } from '@plinth/runtime/temporal';
 import { unavailable } from '@plinth/kernel/problem';
@@ -76,23 +75,5 @@ export function jobStarter({ config, temporal, imports, exports, log }: Parts): 
       for (const job of await imports.overdue(silentSince)) await startImport(job);
       for (const job of await exports.overdue(silentSince)) await startExport(job);
     },
-  };
-}
-
-/** Sweeps now and then, for as long as the process lives. */
-export function sweepRegularly(starter: JobStarter, seconds: number, log: Log): Close {
-  let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    running ??= starter
-      .sweep()
-      .catch((error: unknown) => log.warn({ err: error }, 'could not look for jobs whose start was lost'))
-      .finally(() => {
-        running = undefined;
-      });
-  }, seconds * 1_000);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
   };
 }

@@ -140,7 +140,7 @@ export const downloadExport = endpoint({
   access: readExports,
   params: byJob,
   success: { status: 200, file: [fileTypes.csv, fileTypes.xlsx, fileTypes.json] },
-  problems: ['export-job-not-found', 'export-not-ready'],
+  problems: ['export-job-not-found', 'export-not-ready', 'export-expired'],
   cache: 'none',
 });
 

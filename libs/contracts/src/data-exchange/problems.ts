@@ -18,6 +18,12 @@ export const dataExchangeProblems = defineProblems({
     explanation:
       'The file exists once the job is `Completed`. Read the job until it is, or subscribe to its events.',
   },
+  'export-expired': {
+    kind: 'gone',
+    title: 'Export expired',
+    explanation:
+      'The file of an export is kept for some days (seven unless the operator says otherwise). Export again to get one of today.',
+  },
   'export-already-ended': {
     kind: 'conflict',
     title: 'Export already ended',

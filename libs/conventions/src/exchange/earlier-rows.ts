@@ -66,14 +66,15 @@ export async function sortOut(
   };
 }
 
-/** Keeps the keys of rows that are not in the table. */
+/** Keeps the keys of rows that are not in the table; of several rows with one key the first one counts. */
 export async function rememberKeys(
   { connection, caller, jobId }: BatchContext,
   rows: readonly KeyedRow[],
 ): Promise<void> {
   await connection.query(
     `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
-     SELECT $1, $2, * FROM unnest($3::uuid[], $4::int[]) ON CONFLICT DO NOTHING`,
+     SELECT $1, $2, * FROM unnest($3::uuid[], $4::int[]) AS k (key_hash, row_number)
+     ORDER BY row_number ON CONFLICT DO NOTHING`,
     [caller.tenantId, jobId, rows.map(({ key }) => hashOf(key)), rows.map(({ rowNumber }) => rowNumber)],
   );
 }
