@@ -10,6 +10,7 @@ import { appendToOutbox } from '@plinth/runtime/outbox';
 import { createPool } from '@plinth/runtime/postgres';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { seededRandom } from '@plinth/testing/seeded-random';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import { build } from 'esbuild';
 import { Client, type Pool } from 'pg';
@@ -30,16 +31,7 @@ const CONVERGENCE_MILLISECONDS_MAX = 120_000;
 
 type Counted = PayloadOf<typeof counted>;
 
-/** A random number generator that a seed repeats. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-const random = randomFrom(20_261_121);
+const random = seededRandom(20_261_121);
 const tenants = [newId(), newId(), newId()];
 const natsPrefix = `chaos_${newId().replaceAll('-', '')}`;
 const bundle = join(__dirname, '../../node_modules/.cache/events/chaos-process.cjs');

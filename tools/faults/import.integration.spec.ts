@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { seededRandom } from '@plinth/testing/seeded-random';
 import { startPlatform, type RunningPlatform } from '@plinth/testing/start-platform';
 import { Client as Database } from 'pg';
 import { signIn, type Client } from '../demo/client';
@@ -17,15 +18,7 @@ const VICTIMS = ['data-exchange-worker', 'data-exchange', 'localization', 'postg
 const END_MILLISECONDS_MAX = 120_000;
 const BROKEN_EVERY = 97;
 
-/** A random number generator that a seed repeats. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-const random = randomFrom(SEED);
+const random = seededRandom(SEED);
 
 let platform: RunningPlatform;
 let folder: string;
