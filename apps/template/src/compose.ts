@@ -24,7 +24,7 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TemplateConfig, log: Log, onClose: (close: Close) => void) {
-  const pool = createPool(config.DATABASE_URL_TEMPLATE, log);
+  const pool = createPool(config.DATABASE_URL_TEMPLATE, log, { pipeline: true });
   onClose(() => pool.end());
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   onClose(() => prisma.$disconnect());

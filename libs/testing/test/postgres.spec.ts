@@ -5,6 +5,7 @@ import {
   inTenantConnection,
   isUniqueViolation,
   problemOfDatabase,
+  readInTenant,
   refuseUnboundRole,
 } from '@plinth/runtime/postgres';
 import { createTestDatabase, type TestDatabase } from '../src/test-database';
@@ -85,6 +86,37 @@ describe('a transaction in a tenant', () => {
     });
     expect(isUniqueViolation(told, 'operation_id')).toBe(true);
     expect(isUniqueViolation(told, 'name')).toBe(false);
+  });
+});
+
+describe('a reading statement in a tenant', () => {
+  const readNames = { name: 'read-names', text: 'SELECT tenant_id, name FROM setting_value WHERE name = $1' };
+  const read = (from: Pool, tenantId: string) =>
+    readInTenant(from, tenantId, { ...readNames, values: ['a'] });
+
+  it('sees its tenant only, also in one piece with others on the same connection, and leaves nothing there', async () => {
+    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 2, pipeline: true });
+    const tenants = Array.from({ length: 20 }, () => newId());
+    await Promise.all(tenants.map((tenantId) => insert(tenantId, 'a')));
+
+    const seen = await Promise.all(tenants.map((tenantId) => read(pipelined, tenantId)));
+
+    expect(seen).toEqual(tenants.map((tenantId) => [{ tenant_id: tenantId, name: 'a' }]));
+    expect((await pipelined.query('SELECT * FROM setting_value')).rows).toEqual([]);
+    await pipelined.end();
+  });
+
+  it('writes nothing, and spares those who come after it the connection on which it failed', async () => {
+    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const tenantId = newId();
+    await insert(tenantId, 'a');
+
+    const writes = readInTenant(pipelined, tenantId, { text: 'DELETE FROM setting_value' });
+    await expect(writes).rejects.toThrow('read-only transaction');
+    await expect(readInTenant(pipelined, 'no tenant', readNames)).rejects.toThrow();
+
+    expect(await read(pipelined, tenantId)).toEqual([{ tenant_id: tenantId, name: 'a' }]);
+    await pipelined.end();
   });
 });
 

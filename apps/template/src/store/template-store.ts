@@ -7,8 +7,8 @@ import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { OutboxRelay } from '@plinth/runtime/outbox';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
-import { escapeLiteral, type Pool } from 'pg';
+import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { Pool } from 'pg';
 import { fallbackOf } from '../domain/culture';
 import { title, type Revision, type Step, type Template, type TemplateKey } from '../domain/template';
 import { tellStep } from '../events/published';
@@ -112,16 +112,11 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
 
     async findNearest(tenantId, name, culture, which) {
       const wanted = fallbackOf(culture).map((one) => one ?? '');
-      const revisionId = which === 'newest' ? 'COALESCE(t.draft_id, t.published_id)' : 't.published_id';
-      const rows = await readAtOnce<RevisionRow & { culture: string }>(
-        pool,
-        tenantId,
-        `SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
-           r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
-         FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id AND r.id = ${revisionId}
-         WHERE t.tenant_id = ${escapeLiteral(tenantId)}::uuid AND t.name = ${escapeLiteral(name)}
-           AND t.culture IN (${wanted.map(escapeLiteral).join(', ')}) AND NOT t.is_gone`,
-      );
+      const rows = await readInTenant<RevisionRow & { culture: string }>(pool, tenantId, {
+        name: `find-nearest-${which}`,
+        text: nearest[which],
+        values: [tenantId, name, wanted],
+      });
       for (const one of wanted) {
         const row = rows.find((candidate) => candidate.culture === one);
         if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
@@ -215,21 +210,17 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
   };
 }
 
-/** One reading in one round trip, inside the tenant: every rendering waits for it. */
-async function readAtOnce<Row>(pool: Pool, tenantId: string, select: string): Promise<Row[]> {
-  const connection = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    const scope = `SELECT set_config('plinth.tenant_id', ${escapeLiteral(tenantId)}, true)`;
-    const results = await connection.query(`BEGIN READ ONLY; ${scope}; ${select}; COMMIT`);
-    return (results as unknown as { rows: Row[] }[])[2]!.rows;
-  } catch (error) {
-    broken = error as Error;
-    throw error;
-  } finally {
-    // A connection whose transaction failed is closed, not used again.
-    connection.release(broken);
-  }
+/** What every rendering waits for. */
+const nearest = {
+  newest: selectNearest('COALESCE(t.draft_id, t.published_id)'),
+  published: selectNearest('t.published_id'),
+} satisfies Record<Which, string>;
+
+function selectNearest(revisionId: string): string {
+  return `SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
+      r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
+    FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id AND r.id = ${revisionId}
+    WHERE t.tenant_id = $1 AND t.name = $2 AND t.culture = ANY ($3) AND NOT t.is_gone`;
 }
 
 /** Changes of one template wait for each other. */
