@@ -55,6 +55,8 @@ const addressAttributes = new Set([
   'values',
 ]);
 
+const endOfName = /[\s/>]/g;
+
 const html: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const reference = (character: string): string => `&#${character.codePointAt(0)};`;
 
@@ -228,9 +230,7 @@ export class HtmlOutput implements Output {
       case 'tag-open':
         return this.afterTagOpen(text, index);
       case 'tag-name':
-        if (/[\s/>]/.test(character)) return this.endName(character, index);
-        this.element += character.toLowerCase();
-        return index + 1;
+        return this.inTagName(text, index);
       case 'before-attribute':
         if (character === '>') return this.endTag(index);
         if (/[\s/]/.test(character)) return index + 1;
@@ -289,9 +289,13 @@ export class HtmlOutput implements Output {
     return this.isEndTag ? index + 1 : index;
   }
 
-  private endName(character: string, index: number): number {
+  private inTagName(text: string, index: number): number {
+    endOfName.lastIndex = index;
+    const end = endOfName.exec(text)?.index;
+    this.element += text.slice(index, end).toLowerCase();
+    if (end === undefined) return text.length;
     this.state = 'before-attribute';
-    return character === '>' ? index : index + 1;
+    return text[end] === '>' ? end : end + 1;
   }
 
   private inAttributeName(character: string, index: number): number {

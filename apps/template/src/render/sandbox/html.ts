@@ -64,51 +64,68 @@ const lines = new Set([
   'center',
 ]);
 
+/** An edge of an element that wants an empty line there. */
+const PARAGRAPH = '\u0001';
+/** An edge of an element that wants a new line there. */
+const LINE = '\u0002';
+/** A line break as written. */
+const BREAK = '\u0003';
+/** A blank as written. */
+const BLANK = '\u0004';
+/** The end of a cell. */
+const CELL = '\u0005';
+
 /** What a reader without pictures and colours sees of a page. */
 export function plainTextOf(html: string): string {
-  const out: string[] = [];
-  const write = (node: Node, isPreformatted: boolean): void => {
-    if (node.nodeName === '#text' && 'value' in node) {
-      out.push(isPreformatted ? preformatted(node.value) : node.value.replace(/[ \t\r\n\f]+/g, ' '));
-      return;
-    }
-    if (!isElement(node)) return childrenOf(node).forEach((child) => write(child, isPreformatted));
+  const write = (node: Node, isPreformatted: boolean): string => {
+    if (node.nodeName === '#text' && 'value' in node)
+      return isPreformatted ? preformatted(node.value) : node.value;
+    if (!isElement(node)) return writeChildren(node, isPreformatted);
     const { tagName } = node;
-    if (unseen.has(tagName)) return;
-    if (tagName === 'br') out.push('\u0001');
-    else if (tagName === 'img') out.push(attributeOf(node, 'alt') ?? '');
-    const edge = paragraphs.has(tagName) ? '\u0002' : lines.has(tagName) ? '\u0003' : '';
-    out.push(edge, tagName === 'li' ? '- ' : '');
-    childrenOf(node).forEach((child) => write(child, isPreformatted || tagName === 'pre'));
-    if (tagName === 'td' || tagName === 'th') out.push('\t');
-    out.push(addressOf(node), edge);
+    if (unseen.has(tagName)) return '';
+    if (tagName === 'br') return BREAK;
+    if (tagName === 'img') return attributeOf(node, 'alt') ?? '';
+    const edge = paragraphs.has(tagName) ? PARAGRAPH : lines.has(tagName) ? LINE : '';
+    const bullet = tagName === 'li' ? '- ' : '';
+    const inside = writeChildren(node, isPreformatted || tagName === 'pre');
+    const end = tagName === 'td' || tagName === 'th' ? CELL : tagName === 'a' ? addressOf(node) : '';
+    return edge + bullet + inside + end + edge;
   };
-  write(parse(html) as Node, false);
-  return tidy(out.join(''));
+  const writeChildren = (node: Node, isPreformatted: boolean): string => {
+    let text = '';
+    for (const child of childrenOf(node)) text += write(child, isPreformatted);
+    return text;
+  };
+  return tidy(write(parse(html) as Node, false));
 }
 
-/** Blanks and line breaks that count. */
-const preformatted = (text: string): string => text.replace(/\n/g, '\u0001').replace(/ /g, '\u0004');
+const preformatted = (text: string): string => text.replaceAll('\n', BREAK).replaceAll(' ', BLANK);
 
 /** A link reads as its text and, where that does not tell, its address. */
-function addressOf(element: Element): string {
-  const href = element.tagName === 'a' ? attributeOf(element, 'href') : undefined;
+function addressOf(link: Element): string {
+  const href = attributeOf(link, 'href');
   if (!href || !/^(https?:|mailto:|tel:)/i.test(href)) return '';
-  const text = textOf(element).trim();
+  const text = textOf(link).trim();
   return href.replace(/^(mailto|tel):/i, '') === text || href === text ? '' : ` (${href})`;
 }
 
-/** Edges become as few line breaks as they ask for: \u0002 an empty line, \u0003 a new line, \u0001 a break as written. */
+/** Turns what was written, with its marks, into text. Edges that meet take as few line breaks as they ask for. */
 const tidy = (text: string): string =>
   text
-    .replace(/[ \t]*([\u0001-\u0003])[ \t]*/g, '$1')
-    .replace(/[\u0002\u0003]+/g, (edges) => (edges.includes('\u0002') ? '\n\n' : '\n'))
-    .replace(/\u0001/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .replace(/ {2,}/g, ' ')
-    .replace(/ ?\t ?/g, '\t')
-    .replace(/\u0004/g, ' ')
+    .replace(/[ \t\r\n\f]+/g, ' ')
+    .replace(/[ \u0005]*[\u0001-\u0003][ \u0001-\u0003\u0005]*/g, lineBreaks)
+    .replace(/ ?\u0005 ?/g, '\t')
+    .replaceAll(BLANK, ' ')
     .trim();
+
+function lineBreaks(marks: string): string {
+  if (!marks.includes(BREAK)) return marks.includes(PARAGRAPH) ? '\n\n' : '\n';
+  return marks
+    .replace(/[ \u0005]/g, '')
+    .replace(/[\u0001\u0002]+/g, (edges) => (edges.includes(PARAGRAPH) ? '\n\n' : '\n'))
+    .replaceAll(BREAK, '\n')
+    .replace(/\n{3,}/g, '\n\n');
+}
 
 function textOf(node: Node): string {
   if (node.nodeName === '#text' && 'value' in node) return node.value;
