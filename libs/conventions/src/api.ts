@@ -193,7 +193,7 @@ async function readInput(
   const { tenantId } = claims;
   const cursorContext = `${tenantId}\n${pathOf(req)}`;
   const abort = new AbortController();
-  res.once('close', () => abort.abort());
+  res.once('close', () => res.writableFinished || abort.abort());
   return {
     params: (endpoint.params ? parseInput(endpoint.params, params, 'path') : params) as never,
     query: (endpoint.query ? parseInput(endpoint.query, query, 'query') : {}) as never,
