@@ -1,4 +1,4 @@
-import { createSettingsClient } from '@plinth/conventions/settings-client';
+import { createCallerCulture } from '@plinth/conventions/caller-culture';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/open-blob-store';
 import { createMetrics, Health } from '@plinth/runtime/health';
@@ -10,7 +10,6 @@ import { startOutboxRelay } from '@plinth/runtime/outbox';
 import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { TimelineConfig } from './config';
-import { readerCulture } from './events/reader-culture';
 import { subscriptions } from './events/subscriptions';
 import { toldSignal } from './events/told-signal';
 import { PrismaClient, type Prisma } from './generated/client';
@@ -30,8 +29,8 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   onClose(() => prisma.$disconnect());
   const db = tenantDatabase<Prisma.TransactionClient>(prisma);
-  const settings = createSettingsClient(config, log);
-  onClose(settings.close);
+  const cultures = createCallerCulture(config, log);
+  onClose(cultures.close);
 
   const messaging = await connectMessaging(config, log);
   onClose(messaging.close);
@@ -63,7 +62,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     metrics: createMetrics('timeline'),
     blobs,
     told,
-    cultureOf: readerCulture(settings, log),
+    cultures,
     entries: entryStore({ db, outbox, clock: systemClock }),
     followers: followerStore({ db, clock: systemClock }),
     people: peopleStore({ db, clock: systemClock }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { canonicalCulture } from '@plinth/contracts/schemas';
+import { acceptedCultures } from '@plinth/kernel/accepted-cultures';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
@@ -7,10 +8,10 @@ import { createSettingsClient } from './settings-client';
 
 const PREFERRED_CULTURE = 'Service.Localization.PreferredCulture';
 const DEFAULT_CULTURE = 'en';
-/** No browser sends more. */
-const RANGES_MAX = 50;
 
 export interface CallerCulture {
+  /** The culture that a caller prefers, then those that their client accepts, most wanted first. */
+  wishes(caller: Caller, request: IncomingMessage): Promise<string[]>;
   /** The culture that a caller prefers, else what their client accepts most, else `en`. */
   of(caller: Caller, request: IncomingMessage): Promise<string>;
   close: Close;
@@ -33,19 +34,14 @@ export function createCallerCulture(
     }
   };
 
+  const wishes: CallerCulture['wishes'] = async (caller, { headers }) => {
+    const accepted = acceptedCultures(headers['accept-language']).filter((culture) => culture !== '*');
+    return [(await preferred(caller)) ?? [], accepted].flat();
+  };
+
   return {
-    of: async (caller, { headers }) =>
-      (await preferred(caller)) ?? mostAccepted(headers['accept-language']) ?? DEFAULT_CULTURE,
+    wishes,
+    of: async (caller, request) => (await wishes(caller, request))[0] ?? DEFAULT_CULTURE,
     close: () => settings?.close(),
   };
-}
-
-/** The language tag of the highest quality; what cannot be read is as good as absent. */
-export function mostAccepted(acceptLanguage = ''): string | undefined {
-  const ranges = acceptLanguage.split(',', RANGES_MAX).flatMap((range) => {
-    const [, tag = '', quality = '1'] = /^\s*([a-z\d-]+)\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(range) ?? [];
-    const culture = canonicalCulture(tag);
-    return culture !== undefined && Number(quality) > 0 ? [{ culture, quality: Number(quality) }] : [];
-  });
-  return ranges.sort((left, right) => right.quality - left.quality)[0]?.culture;
 }

@@ -1,7 +1,5 @@
+import { acceptedCultures } from '@plinth/kernel/accepted-cultures';
 import { DEFAULT_CULTURE } from './languages';
-
-/** Ranges of an `Accept-Language` that are looked at; no browser sends more. */
-const RANGES_MAX = 50;
 
 /** A culture, its parents, and the default, most specific first: `fr-CA`, `fr`, `en`. */
 export function fallbackChain(culture: string): string[] {
@@ -28,32 +26,11 @@ export function negotiateCulture(
   acceptLanguage: string | undefined,
   isKnown: (culture: string) => boolean,
 ): string | undefined {
-  for (const range of rangesByQuality(acceptLanguage ?? '')) {
+  for (const range of acceptedCultures(acceptLanguage)) {
     const found = range === '*' ? DEFAULT_CULTURE : findCulture(range, isKnown);
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function rangesByQuality(acceptLanguage: string): string[] {
-  const weighted = acceptLanguage
-    .split(',', RANGES_MAX)
-    .map((part) => /^\s*([a-z\d-]{1,35}|\*)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?\s*$/i.exec(part))
-    .filter((match) => match !== null)
-    .map(([, range = '', quality = '1']) => ({ range: canonical(range), quality: Number(quality) }));
-  return weighted
-    .filter(({ range, quality }) => range !== undefined && quality > 0)
-    .sort((left, right) => right.quality - left.quality)
-    .map(({ range }) => range!);
-}
-
-function canonical(range: string): string | undefined {
-  if (range === '*') return range;
-  try {
-    return Intl.getCanonicalLocales(range)[0];
-  } catch {
-    return undefined;
-  }
 }
 
 export interface Wishes {

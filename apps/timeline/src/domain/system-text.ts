@@ -61,10 +61,8 @@ export const systemTexts: Record<SystemCulture, Texts> = {
 };
 
 /** What an entry says in a culture; the words of people are theirs in every culture. */
-export const bodyIn = (
-  culture: SystemCulture | undefined,
-  { body, message }: Pick<Entry, 'body' | 'message'>,
-): string => (message ? say(message, culture ?? defaultCulture) : body);
+export const bodyIn = (culture: SystemCulture, { body, message }: Pick<Entry, 'body' | 'message'>): string =>
+  message ? say(message, culture) : body;
 
 /** A text of the system in a culture. */
 export function say({ key, values }: SystemMessage, culture: SystemCulture): string {
@@ -75,31 +73,10 @@ export function say({ key, values }: SystemMessage, culture: SystemCulture): str
   });
 }
 
-/** The culture for a reader: the preferred one, else the first that the client accepts, else the default. */
-export function chooseCulture(
-  preferred: string | undefined,
-  acceptLanguage: string | undefined,
-): SystemCulture {
-  const ranges = [preferred ?? '', ...rangesByQuality(acceptLanguage ?? '')];
-  return ranges.map(nearest).find((culture) => culture !== undefined) ?? defaultCulture;
-}
+/** The first culture of a reader's wishes in which the system speaks; `fr-BE` finds `fr`. */
+export const chooseCulture = (wishes: readonly string[]): SystemCulture =>
+  wishes.map(nearest).find((culture) => culture !== undefined) ?? defaultCulture;
 
-/** `fr-BE` finds `fr`. */
-function nearest(range: string): SystemCulture | undefined {
-  const wanted = range.toLowerCase();
-  const named = (name: string | undefined) =>
-    systemCultures.find((culture) => culture.toLowerCase() === name);
-  return named(wanted) ?? named(wanted.split('-')[0]);
-}
-
-function rangesByQuality(acceptLanguage: string): string[] {
-  const ranges = acceptLanguage.split(',', 50).map((part) => {
-    const [range = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    return { range, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
-  });
-  return ranges
-    .filter(({ quality }) => quality > 0)
-    .sort((left, right) => right.quality - left.quality)
-    .map(({ range }) => range);
-}
+const nearest = (wish: string): SystemCulture | undefined =>
+  systemCultures.find((culture) => culture === wish) ??
+  systemCultures.find((culture) => culture === wish.split('-')[0]);

@@ -5,16 +5,17 @@ import { created, noContent } from '@plinth/conventions/reply';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
 import { requireSomeAccess, toDraft, type Entry } from '../domain/entry';
-import { bodyIn } from '../domain/system-text';
+import { bodyIn, chooseCulture } from '../domain/system-text';
 
 const { getTimeline, postTimelineEntry, deleteTimelineEntry } = timelineEndpoints;
 
-type Needs = Pick<Deps, 'entries' | 'cultureOf' | 'unusedSweeper'>;
+type Needs = Pick<Deps, 'entries' | 'cultures' | 'unusedSweeper'>;
 
-export function mountEntries(api: Api, { entries, cultureOf, unusedSweeper }: Needs): void {
+export function mountEntries(api: Api, { entries, cultures, unusedSweeper }: Needs): void {
   api.on(getTimeline, async ({ params, list, caller, request }) => {
     const { rows, totalCount } = await entries.page(audienceOf(caller), params, list);
-    const culture = rows.some(({ message }) => message) ? await cultureOf(caller, request) : undefined;
+    const isSystemHeard = rows.some(({ message }) => message);
+    const culture = chooseCulture(isSystemHeard ? await cultures.wishes(caller, request) : []);
     const { items, nextCursor } = list.toPage(
       rows,
       null,

@@ -9,22 +9,20 @@ import { isUuid } from '@plinth/kernel/uuid';
 import type { z } from 'zod';
 import type { Deps } from '../compose';
 import { excerptOf, peopleInExcerpt } from '../domain/excerpt';
-import { bodyIn } from '../domain/system-text';
+import { bodyIn, chooseCulture } from '../domain/system-text';
 import { followNotifications } from '../events/notification-stream';
 import type { Notified } from '../store/notification-store';
 
 const { getNotifications, getUnreadCount, streamNotifications, readNotification, readAllNotifications } =
   timelineEndpoints;
 
-type Needs = Pick<Deps, 'notifications' | 'people' | 'cultureOf' | 'told' | 'health'>;
+type Needs = Pick<Deps, 'notifications' | 'people' | 'cultures' | 'told' | 'health'>;
 
-export function mountNotifications(
-  api: Api,
-  { notifications, people, cultureOf, told, health }: Needs,
-): void {
+export function mountNotifications(api: Api, { notifications, people, cultures, told, health }: Needs): void {
   /** Says notifications as this person reads them: in their language, and with people by their present names. */
   const toWire = async (rows: readonly Notified[], caller: Caller, request: IncomingMessage) => {
-    const culture = rows.some(({ entry }) => entry.message) ? await cultureOf(caller, request) : undefined;
+    const isSystemHeard = rows.some(({ entry }) => entry.message);
+    const culture = chooseCulture(isSystemHeard ? await cultures.wishes(caller, request) : []);
     const mentioned = rows.flatMap(({ entry }) => peopleInExcerpt(entry.body));
     const names = await people.namesOf(caller.tenantId, [...new Set(mentioned)]);
     return rows.map(({ entry, id, kind, createdAt, readAt }): z.input<typeof Notification> => ({

@@ -1,0 +1,24 @@
+/** No browser sends more. */
+const RANGES_MAX = 50;
+const RANGE = /^\s*([a-z\d-]{1,35}|\*)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?\s*$/i;
+
+/**
+ * The cultures of an `Accept-Language`, most wanted first; `*` stands for any.
+ * What cannot be read, and what is refused by `q=0`, is as good as absent.
+ */
+export function acceptedCultures(acceptLanguage = ''): string[] {
+  const weighted = acceptLanguage.split(',', RANGES_MAX).flatMap((part) => {
+    const [, range = '', quality = '1'] = RANGE.exec(part) ?? [];
+    const culture = range === '*' ? range : canonical(range);
+    return culture !== undefined && Number(quality) > 0 ? [{ culture, quality: Number(quality) }] : [];
+  });
+  return weighted.sort((left, right) => right.quality - left.quality).map(({ culture }) => culture);
+}
+
+function canonical(range: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(range)[0];
+  } catch {
+    return undefined;
+  }
+}
