@@ -45,6 +45,7 @@ describe('definitions', () => {
     expect(saved.body.version).toBe(2);
     expect((await http.get('/workflow/definitions/Order?version=1')).body.version).toBe(1);
     expect((await http.get('/workflow/definitions/Order?version=3')).status).toBe(404);
+    expect((await http.get('/workflow/definitions/Order?version=99999999999')).status).toBe(404);
     expect((await http.get('/workflow/definitions/Order?version=0')).status).toBe(400);
   });
 

@@ -62,7 +62,7 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
       db.inTenant(tenantId, async (tx) => {
         const current = effectiveOf(await readVersions(tx, tenantId, entityType), tenantId);
         if (!current || version === undefined || version === current.version) return current;
-        return findEarlier(tx, tenantId, current, version);
+        return version < current.version ? findEarlier(tx, tenantId, current, version) : undefined;
       }),
 
     all: (tenantId) =>
