@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import nunjucks from 'nunjucks';
 import { launch } from 'puppeteer-core';
+import { request } from 'undici';
 import type { BenchLine } from './bench-line.ts';
 
 const WARM_UP = 100;
@@ -37,9 +38,11 @@ export async function benchTemplate({ url }: { url: string }): Promise<BenchLine
   };
   const preview = async (name: string, body: object, expected = 200) => {
     const address = `${url}/api/v1/templates/${name}/preview`;
-    const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });
-    await response.arrayBuffer();
-    if (response.status !== expected) throw new Error(`The preview of ${name} answers ${response.status}.`);
+    // The client's own time is none of the platform's, and `fetch` takes half a millisecond more.
+    const answer = await request(address, { method: 'POST', headers, body: JSON.stringify(body) });
+    await answer.body.arrayBuffer();
+    if (answer.statusCode !== expected)
+      throw new Error(`The preview of ${name} answers ${answer.statusCode}.`);
   };
   await save('bench-page', page);
   await save('bench-sheet', sheet);
