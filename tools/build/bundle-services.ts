@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { basename, dirname, join } from 'node:path';
 import { root } from '../launcher/paths.mjs';
 import { discoverServices } from '../launcher/services.mjs';
+import { bundleOptions } from './bundle-options.ts';
 
 /** The programs that a service may consist of. */
 const processes = ['main', 'worker', 'sandbox', 'formats/workbook-reader'];
@@ -17,20 +18,9 @@ export async function bundleServices(): Promise<number> {
   );
   if (entryPoints.length === 0) return 0;
   const { outputFiles } = await build({
+    ...bundleOptions,
     entryPoints,
     outdir: join(root, 'dist', 'apps'),
-    absWorkingDir: root,
-    tsconfig: join(root, 'tsconfig.base.json'),
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    packages: 'external',
-    sourcemap: true,
-    // Prisma's generated client asks where it lives.
-    define: { 'import.meta.url': 'importMetaUrl' },
-    banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
-    logLevel: 'silent',
     write: false,
   });
   return outputFiles.filter(publish).length;

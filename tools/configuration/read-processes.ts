@@ -1,9 +1,7 @@
-import { build } from 'esbuild';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root } from '../launcher/paths.mjs';
+import { loadModule } from '../build/load-module.ts';
 import { discoverServices } from '../launcher/services.mjs';
 
 /** A variable as an operator meets it. `byDefault` is undefined where there is none. */
@@ -19,7 +17,9 @@ export type Process = { readonly name: string; readonly variables: readonly Vari
 /** What every process reads, from the schemas by which it reads it. */
 export async function readProcesses(): Promise<Process[]> {
   const services = discoverServices().filter(({ directory }) => existsSync(join(directory, 'src/config.ts')));
-  const modules = await loadModules(services.map(({ directory }) => join(directory, 'src/config.ts')));
+  const modules = await Promise.all(
+    services.map(({ name }) => loadModule<object>(`apps/${name}/src/config.ts`)),
+  );
   return services.map(({ name }, index) => {
     const schemas = Object.values(modules[index] ?? {}).filter(isConfigSchema);
     if (schemas.length !== 1) throw new Error(`apps/${name}/src/config.ts has to export one object schema`);
@@ -54,24 +54,4 @@ function textOf(value: unknown): string | undefined {
   return Object.entries(value)
     .map(([key, one]) => `${key}=${one}`)
     .join(',');
-}
-
-/** Loads modules that use the aliases of the project. */
-async function loadModules(paths: readonly string[]): Promise<Record<string, unknown>[]> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `module.exports = [${paths.map((path) => `require(${JSON.stringify(path)})`).join(', ')}];`,
-      resolveDir: root,
-    },
-    tsconfig: join(root, 'tsconfig.base.json'),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    packages: 'external',
-    write: false,
-  });
-  const module = { exports: [] };
-  const load = new Function('module', 'require', outputFiles[0]!.text);
-  load(module, createRequire(join(root, 'package.json')));
-  return module.exports;
 }

@@ -1,7 +1,6 @@
-import { build } from 'esbuild';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { loadModule } from '../build/load-module.ts';
 import { root } from '../launcher/paths.mjs';
 import type * as Surfaces from './surface.ts';
 
@@ -10,7 +9,7 @@ const parts = ['api', 'events', 'proto'] as const;
 
 /** `npm run contracts`: tells what has broken since the last release. `npm run contracts:release` makes a new one. */
 async function main() {
-  const { breaksOf, currentSurface } = await loadSurfaces();
+  const { breaksOf, currentSurface } = await loadModule<typeof Surfaces>('tools/contracts-diff/surface.ts');
   const current = currentSurface();
   if (process.argv.includes('--release')) {
     mkdirSync(released, { recursive: true });
@@ -27,21 +26,6 @@ async function main() {
     `This breaks those who build on the last release:\n${breaks.map((one) => `  ${one}\n`).join('')}`,
   );
   process.exitCode = 1;
-}
-
-async function loadSurfaces(): Promise<typeof Surfaces> {
-  const bundle = join(root, 'node_modules', '.cache', 'contracts-diff', 'surface.mjs');
-  await build({
-    entryPoints: [join(root, 'tools', 'contracts-diff', 'surface.ts')],
-    outfile: bundle,
-    tsconfig: join(root, 'tsconfig.base.json'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'silent',
-  });
-  return import(pathToFileURL(bundle).href);
 }
 
 main().catch((error: unknown) => {

@@ -1,23 +1,12 @@
-import { build } from 'esbuild';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { loadModule } from '../build/load-module.ts';
 import { root } from '../launcher/paths.mjs';
+import type * as Document from './document.ts';
 
 /** `npm run openapi`: writes the API description that the contracts make to `openapi/plinth.json`. */
 async function main() {
-  const bundle = join(root, 'node_modules', '.cache', 'openapi', 'document.mjs');
-  await build({
-    entryPoints: [join(root, 'tools', 'openapi', 'document.ts')],
-    outfile: bundle,
-    tsconfig: join(root, 'tsconfig.base.json'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'silent',
-  });
-  const { documentText } = (await import(pathToFileURL(bundle).href)) as { documentText: () => string };
+  const { documentText } = await loadModule<typeof Document>('tools/openapi/document.ts');
   writeFileSync(join(root, 'openapi', 'plinth.json'), documentText());
 }
 
