@@ -72,13 +72,18 @@ function breaksOfType(was: Schema, is: Schema, direction: Direction, place: stri
     if (direction === 'in' && lost.length > 0) return [`${place} no longer takes ${lost.join(', ')}`];
     if (direction === 'out' && gained.length > 0) return [`${place} may now be ${gained.join(', ')}`];
   }
-  const [words, newWords] = [was.enum ?? [], is.enum ?? []];
+  const [words, newWords] = [wordsOf(was), wordsOf(is)];
+  if (direction === 'out' || !newWords) return [];
+  if (!words) return [`${place} now takes only ${listed(newWords)}`];
   const missing = words.filter((word) => !newWords.includes(word));
-  if (direction === 'in' && is.enum && missing.length > 0) {
-    return [`${place} no longer takes ${missing.map((word) => JSON.stringify(word)).join(', ')}`];
-  }
-  return [];
+  return missing.length > 0 ? [`${place} no longer takes ${listed(missing)}`] : [];
 }
+
+/** The values that a schema lists one by one; undefined where it takes any. */
+const wordsOf = (schema: Schema): unknown[] | undefined =>
+  schema.const === undefined ? schema.enum : [schema.const];
+
+const listed = (words: unknown[]): string => words.map((word) => JSON.stringify(word)).join(', ');
 
 function typesOf(schema: Schema): string[] {
   const own = [schema.type ?? []].flat();

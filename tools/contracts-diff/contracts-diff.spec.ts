@@ -61,6 +61,11 @@ describe('a changed interface', () => {
       'body.kind no longer takes "b"',
     ],
     [
+      'a list of words where any was taken',
+      document({ ...note, properties: { text: { ...text, enum: ['a'] }, kind } } as Schema),
+      'body.text now takes only "a"',
+    ],
+    [
       'a lower limit',
       document({ ...note, properties: { text: { ...text, maxLength: 5 }, kind } } as Schema),
       'body.text takes less',
@@ -96,6 +101,41 @@ describe('a changed interface', () => {
     expect(
       breaksOfApi(document(), { ...document(note, note, { paths: {} }), info: { version: '2.0' } }),
     ).toEqual([]);
+  });
+});
+
+describe('a changed fact', () => {
+  const told = (events: Record<string, Schema>): Surface => ({ api: document(), events, proto: {} });
+  const before = told({ 'notes.note-written': note });
+
+  it.each<[string, Record<string, Schema>, string]>([
+    ['is told no more', {}, 'fact: notes.note-written is no longer told'],
+    [
+      'has a property less',
+      { 'notes.note-written': { ...note, properties: { text: text! } } },
+      'fact: notes.note-written.kind is gone',
+    ],
+    [
+      'may lack what it always had',
+      { 'notes.note-written': { ...note, required: [] } },
+      'fact: notes.note-written.text may now be absent',
+    ],
+    [
+      'says something of another type',
+      { 'notes.note-written': { ...note, properties: { text: { type: 'number' }, kind: kind! } } },
+      'fact: notes.note-written.text may now be number',
+    ],
+  ])('breaks those who listen when it %s, and says so', (_change, after, said) => {
+    expect(breaksOf(before, told(after))).toEqual([said]);
+  });
+
+  it('breaks nobody when it says more, or when there are more facts', () => {
+    const more = {
+      ...note,
+      properties: { ...note.properties, by: { type: 'string' } },
+      required: ['text', 'by'],
+    };
+    expect(breaksOf(before, told({ 'notes.note-written': more, 'notes.note-read': note }))).toEqual([]);
   });
 });
 
