@@ -27,6 +27,7 @@ export class Download {
   }
 
   bytes = async (): Promise<Uint8Array> => new Uint8Array(await this.response.arrayBuffer());
+  blob = (): Promise<Blob> => this.response.blob();
   text = (): Promise<string> => this.response.text();
   cancel = async (): Promise<void> => this.response.body?.cancel();
 }

@@ -1,5 +1,6 @@
 import { allEndpoints } from '@plinth/contracts/all';
 import type { Endpoint, Endpoints } from '@plinth/contracts/endpoint';
+import { newId } from '@plinth/kernel/uuid';
 import { readAnswer, type Answer, type BodyOf } from './answer';
 import { addressOf, contentOf, type AnyInput, type InputOf } from './input';
 import { send, type RetryOptions, type SendOptions } from './send';
@@ -62,7 +63,7 @@ async function call(endpoint: Endpoint, input: AnyInput, options: ClientOptions)
   // Interface, "Idempotency": only JSON can be hashed, so an upload cannot carry a key and is never sent twice.
   const isHashable = !endpoint.upload && !endpoint.binary;
   const isWrite = endpoint.method !== 'GET';
-  const key = isWrite && isHashable ? (input.idempotencyKey ?? crypto.randomUUID()) : undefined;
+  const key = isWrite && isHashable ? (input.idempotencyKey ?? newId()) : undefined;
 
   const makeRequest = async (): Promise<RequestInit> => {
     const bearer = typeof token === 'function' ? await token() : token;

@@ -9,7 +9,7 @@ export interface ReceivedEvent {
 export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedEvent> {
   let unread = '';
   const decoder = new TextDecoder();
-  for await (const chunk of stream) {
+  for await (const chunk of chunksOf(stream)) {
     unread += decoder.decode(chunk, { stream: true });
     const blocks = unread.split(/\r?\n\r?\n/);
     unread = blocks.pop()!;
@@ -17,6 +17,16 @@ export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGene
       const event = parseEvent(block);
       if (event) yield event;
     }
+  }
+}
+
+/** Not every browser lets one loop over a stream. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel();
   }
 }
 

@@ -74,7 +74,8 @@ async function fetchInTime(
   }
 }
 
-function waitFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits, unless the caller stops before. */
+export function waitFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
