@@ -84,11 +84,12 @@ function withImport(text, module, name) {
 
 /** @param {import('@nx/devkit').Tree} tree @param {Record<string, string>} names */
 function document(tree, { service, Service, path, name }) {
-  const page = `docs/areas/${service}.md`;
+  const pages = [`docs/areas/${service}.md`, `docs/areas/${service}s.md`];
+  const page = pages.find((one) => tree.exists(one)) ?? pages[0];
   const before = tree.exists(page) ? (tree.read(page, 'utf8') ?? '') : `# ${Service}\n`;
   tree.write(
     page,
-    `${before.trimEnd()}\n\n## ${name}\n\n\`\`\`sh\ncurl --silent "$PLINTH_URL/api/v1${path}" --header "Authorization: Bearer $TOKEN"\n\`\`\`\n`,
+    `${before.trimEnd()}\n\n## ${name}\n\n\`\`\`sh\ncurl "$BASE/api/v1${path}" -H "Authorization: Bearer $TOKEN"\n\`\`\`\n`,
   );
 }
 

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newId } from '@plinth/kernel/uuid';
+import { runSteps, stepsOf, type Step, type StepResult } from './page-script';
+import { startJourney, type Journey } from './platform';
+
+const root = join(__dirname, '../../..');
+const areas = readdirSync(join(root, 'docs/areas')).map((name) => `docs/areas/${name}`);
+const demoTenant = '01900000-0000-7000-8000-00000000d301';
+
+/** What is wrong with an answer, in the light of what the page shows of it; undefined where nothing is. */
+function faultOf({ shown, document }: Step, { exitCode, statuses, output }: StepResult): string | undefined {
+  if (exitCode !== 0) return `ends with ${exitCode}`;
+  const expected = shown.join('\n');
+  const refusals = statuses.filter((status) => !/^[123]\d\d$/.test(status) && status !== '');
+  const surprise = refusals.find((status) => !expected.includes(status));
+  if (surprise) return `is answered with ${surprise}`;
+  const status = /^\d{3}\b/.exec(expected)?.[0];
+  if (status && !statuses.includes(status)) return `is answered with ${statuses.join(', ')}, not ${status}`;
+  if (!contains(output, expected.slice(status?.length ?? 0))) return 'is answered otherwise';
+  if (document) expect(JSON.parse(output)).toEqual(matcherOf(JSON.parse(document)));
+  return undefined;
+}
+
+/** Whether everything that is shown is there in this order; white space and `…` stand for anything. */
+function contains(output: string, shown: string): boolean {
+  let rest = output;
+  for (const fragment of shown.split(/[\s…]+/)) {
+    const at = rest.indexOf(fragment);
+    if (at < 0) return false;
+    rest = rest.slice(at + fragment.length);
+  }
+  return true;
+}
+
+/** What a page shows of a document: members and items may be left out, and parts of texts. */
+function matcherOf(shown: unknown): unknown {
+  if (Array.isArray(shown)) return expect.arrayContaining(shown.map(matcherOf));
+  if (typeof shown === 'string' && shown.includes('…')) {
+    return expect.stringMatching(new RegExp(`^${shown.split('…').map(literally).join('.*')}$`));
+  }
+  if (typeof shown !== 'object' || shown === null) return shown;
+  return expect.objectContaining(
+    Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, matcherOf(value)])),
+  );
+}
+
+const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+describe('the documentation, as a reader types it', () => {
+  let journey: Journey;
+  beforeAll(async () => {
+    journey = await startJourney();
+  }, 300_000);
+  afterAll(() => journey?.end(), 60_000);
+
+  it.each(['README.md', ...areas])('%s works from its first command to its last', async (page) => {
+    // A tenant of its own for each page: what one says of an empty place does not depend on the others.
+    const markdown = readFileSync(join(root, page), 'utf8')
+      .replaceAll(demoTenant, newId())
+      .replaceAll(/(http:\/\/)?localhost:8080/g, journey.url);
+    const steps = stepsOf(markdown);
+    const results = await runSteps(steps);
+
+    const faults = steps.flatMap((step, index) => {
+      const result = results[index]!;
+      const fault = faultOf(step, result);
+      return fault ? [`${step.commands}${fault}:\n${result.output}\n${result.statuses.join(' ')}`] : [];
+    });
+    expect(faults.join('\n\n')).toBe('');
+    expect(steps).not.toEqual([]);
+  });
+});
