@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../launcher/paths.mjs';
 
-const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports`;
+const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports
+npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load`;
 
 /** Each campaign is a test that the suite runs small; its options reach it through the environment. */
-const campaigns: Record<string, string> = { import: 'tools/faults/import.integration.spec.ts' };
+const campaigns: Record<string, string> = {
+  import: 'tools/faults/import.integration.spec.ts',
+  rolling: 'tools/faults/rolling.integration.spec.ts',
+};
 
 /** `npm run faults`: breaks a platform of its own in earnest, and sees whether it keeps its promises. */
 function main(): void {
@@ -16,6 +20,9 @@ function main(): void {
       imports: { type: 'string', default: '200' },
       rows: { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
+      only: { type: 'string', default: 'all' },
+      rounds: { type: 'string', default: '1' },
+      rate: { type: 'string', default: '50' },
     },
   });
   const spec = campaigns[positionals[0] ?? ''];

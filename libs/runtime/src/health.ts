@@ -70,7 +70,15 @@ export async function serveAdmin(
     });
   });
   const port = await listen(server, config.ADMIN_PORT, config.HTTP_HOST);
-  return { port, close: () => new Promise((resolve) => server.close(() => resolve())) };
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Whoever probes again and again on one connection would keep it open for ever.
+        server.closeAllConnections();
+      }),
+  };
 }
 
 async function answer(url: string, health: Health, metrics: Registry) {

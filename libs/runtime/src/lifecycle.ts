@@ -18,7 +18,10 @@ export function runProcess(log: Log, start: (onClose: (close: Close) => void) =>
   const stop = async (exitCode: number): Promise<void> => {
     if (closing) return;
     closing = true;
-    setTimeout(() => process.exit(exitCode || 1), SHUTDOWN_MILLISECONDS_MAX).unref();
+    setTimeout(() => {
+      log.fatal('a part did not close in time; ending without it');
+      process.exit(exitCode || 1);
+    }, SHUTDOWN_MILLISECONDS_MAX).unref();
     await closeAll(closers, log);
     process.exit(exitCode);
   };

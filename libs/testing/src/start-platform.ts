@@ -6,6 +6,8 @@ import { freePort } from './free-port';
 
 export type RunningPlatform = {
   readonly url: string;
+  /** Where it keeps everything it writes. */
+  readonly dataDirectory: string;
   /** Process ids by process name, as they are now: a process that was killed comes back with another id. */
   processIds(): Record<string, number | undefined>;
   stop(): Promise<void>;
@@ -18,22 +20,30 @@ const runFile = promisify(execFile);
 export async function startPlatform(options: {
   dataDirectory: string;
   port?: number;
+  /** For every process of the platform; wins over what the launcher would say. */
+  environment?: Record<string, string>;
 }): Promise<RunningPlatform> {
   const port = options.port ?? (await freePort());
   const data = ['--data', options.dataDirectory];
-  await launcher('start.mjs', ['--detach', '--port', String(port), ...data]);
+  await launcher('start.mjs', ['--detach', '--port', String(port), ...data], options.environment);
   return {
     url: `http://localhost:${port}`,
+    dataDirectory: options.dataDirectory,
     processIds: () => readProcessIds(options.dataDirectory),
     stop: () => launcher('stop.mjs', data),
   };
 }
 
-async function launcher(script: string, args: string[]): Promise<void> {
+async function launcher(
+  script: string,
+  args: string[],
+  environment: Record<string, string> = {},
+): Promise<void> {
   const node = join(root, 'node_modules/.bin/node');
   try {
     // Jest gives tests an environment of their own; without this the launcher would not see what a test set.
-    await runFile(node, [join(root, 'tools/launcher', script), ...args], { cwd: root, env: process.env });
+    const env = { ...process.env, ...environment };
+    await runFile(node, [join(root, 'tools/launcher', script), ...args], { cwd: root, env });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`The platform did not obey ${script}:\n${stdout}${stderr}`);
