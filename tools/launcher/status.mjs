@@ -3,11 +3,10 @@ import { readOptions } from './options.mjs';
 import { isAlive } from './process-identity.mjs';
 import { probe } from './probes.mjs';
 import { elapsed } from './progress.mjs';
+import { queuesOf } from './queues.mjs';
 import { isRunning, readState } from './state.mjs';
 
-const columns = /** @type {const} */ (['process', 'pid', 'port', 'restarts', 'uptime', 'health']);
-
-/** `npm run status`: each process and what it says about its health. */
+/** `npm run status`: each process, what it says about its health, and what waits in it for how long. */
 await runCommand(async () => {
   const state = readState(readOptions().layout);
   if (!isRunning(state)) {
@@ -17,7 +16,9 @@ await runCommand(async () => {
   }
   const rows = await Promise.all(state.processes.map(describe));
   console.log(`Plinth ${state.ready ? 'is running' : 'is starting'} at ${state.url}\n`);
-  console.log(table([Object.fromEntries(columns.map((name) => [name, name])), ...rows]));
+  console.log(table(rows));
+  const queues = (await Promise.all(state.processes.map(queuesOf))).flat();
+  if (queues.length > 0) console.log(`\n${table(queues)}`);
   if (state.ready !== true || rows.some(({ health }) => health !== 'healthy')) process.exitCode = 1;
 });
 
@@ -35,13 +36,15 @@ async function describe(process) {
   };
 }
 
-/** @param {Record<string, string>[]} rows */
+/** Rows under the names of their columns. @param {Record<string, string>[]} rows */
 function table(rows) {
-  const widths = columns.map((name) => Math.max(...rows.map((row) => row[name]?.length ?? 0)));
-  return rows
-    .map((row) =>
+  const columns = Object.keys(rows[0] ?? {});
+  const lines = [Object.fromEntries(columns.map((name) => [name, name])), ...rows];
+  const widths = columns.map((name) => Math.max(...lines.map((line) => line[name]?.length ?? 0)));
+  return lines
+    .map((line) =>
       columns
-        .map((name, index) => (row[name] ?? '').padEnd(widths[index] ?? 0))
+        .map((name, index) => (line[name] ?? '').padEnd(widths[index] ?? 0))
         .join('  ')
         .trimEnd(),
     )

@@ -14,6 +14,7 @@ import { PrismaClient, type Prisma } from './generated/client';
 import { templateSettingsClient } from './grpc/settings-client';
 import { findChromium } from './render/chromium';
 import { pdfPrinter } from './render/pdf';
+import { measureQueues } from './render/queue-metrics';
 import { sandboxPool } from './render/pool';
 import { templateRenderer } from './render/renderer';
 import { categoryStore } from './store/category-store';
@@ -83,6 +84,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     clock: systemClock,
   });
   const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });
+  const metrics = createMetrics('template');
+  measureQueues(metrics, { evaluation: sandbox, pdf: printer });
   return {
     config,
     log,
@@ -90,7 +93,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     db,
     outbox,
     health,
-    metrics: createMetrics('template'),
+    metrics,
     clock: systemClock,
     settings,
     sandbox,

@@ -20,6 +20,9 @@ export interface PdfPrinter {
   print(tenantId: string, html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
   /** Starts the browser, so that the first document does not wait for it. */
   warm(): Promise<void>;
+  /** Documents that wait, and how many were refused since the start, for metrics. */
+  waiting(): number;
+  refused(): number;
   close(): Promise<void>;
 }
 
@@ -53,6 +56,7 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
   let press: Promise<Press> | undefined;
   let current: Press | undefined;
   let running = 0;
+  let refused = 0;
   const waiting: (() => void)[] = [];
 
   const startPress = async (): Promise<Press> => {
@@ -133,6 +137,7 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
   ): Promise<Result> => {
     if (running >= options.pages) {
       if (waiting.length >= options.queueMax) {
+        refused++;
         throw templateProblems['renderer-busy']('Too many documents wait to be printed.', {
           retryAfterSeconds: 5,
         });
@@ -179,6 +184,8 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
         });
       }, signal),
     warm: async () => void (await currentPress()),
+    waiting: () => waiting.length,
+    refused: () => refused,
     async close() {
       const last = await press?.catch(() => undefined);
       if (last) await end(last.browser);

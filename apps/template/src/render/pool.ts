@@ -20,9 +20,11 @@ export interface PoolOptions {
 
 export interface SandboxPool {
   run(tenantId: string, task: Task, signal?: AbortSignal): Promise<Answer>;
-  /** Process ids, for tests and metrics. */
+  /** Process ids, for tests. */
   pids(): number[];
+  /** Tasks that wait, and how many were refused since the start, for metrics. */
   waiting(): number;
+  refused(): number;
   /** Resolves when every process has started. */
   ready(): Promise<void>;
   close(): void;
@@ -66,6 +68,7 @@ const RESTART_MILLISECONDS = 1_000;
 export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   const workers = new Set<Worker>();
   const queue: Job[] = [];
+  let refused = 0;
   let closed = false;
 
   const start = (): void => {
@@ -135,6 +138,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         if (queue.length >= options.queueMax) {
+          refused++;
           reject(busy('Too many templates wait to be rendered.'));
           return;
         }
@@ -145,6 +149,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       }),
     pids: () => [...workers].flatMap(({ child }) => child.pid ?? []),
     waiting: () => queue.length,
+    refused: () => refused,
     ready: async () => void (await Promise.all([...workers].map(({ started }) => started))),
     close() {
       closed = true;
