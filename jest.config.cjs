@@ -7,8 +7,9 @@ const moduleNameMapper = Object.fromEntries(
   ]),
 );
 
-// These packages are published as ES modules only; jest runs CommonJS, so they are compiled too.
-const esmOnly = [
+// These packages are ES modules, or load parts of themselves as such; jest runs CommonJS, so they are compiled too.
+const esModules = [
+  '@opentelemetry/otlp-exporter-base',
   'http-proxy-middleware',
   'httpxy',
   'jose',
@@ -32,7 +33,7 @@ module.exports = {
   transform: {
     '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }],
   },
-  transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
+  transformIgnorePatterns: [`/node_modules/(?!(${esModules.join('|')})/)`],
   // A bound for what hangs, not a measure: a machine may be busy with other things.
   testTimeout: 120_000,
 };

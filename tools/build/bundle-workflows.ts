@@ -6,6 +6,8 @@ import { root } from '../launcher/paths.mjs';
 import { discoverServices, type Service } from '../launcher/services.mjs';
 import { fingerprint, isMadeFrom, stampFolder } from './stamp.ts';
 
+const trace = join(root, 'libs', 'runtime', 'src', 'workflow-trace.ts');
+
 /** Bundles the Temporal workflows of every service to `dist/apps/<name>/workflows.js`, where they changed. */
 export async function bundleWorkflows(): Promise<string[]> {
   const made = await Promise.all(discoverServices().map(bundleOne));
@@ -16,12 +18,13 @@ async function bundleOne({ name, directory }: Service): Promise<string | undefin
   const workflows = join(directory, 'src', 'temporal', 'workflows');
   if (!existsSync(join(workflows, 'index.ts'))) return undefined;
   const folder = join(root, 'dist', 'apps', name);
-  const print = fingerprint([workflows], ['@temporalio/worker', '@temporalio/workflow']);
+  const print = fingerprint([workflows, trace], ['@temporalio/worker', '@temporalio/workflow']);
   if (isMadeFrom(folder, print) && existsSync(join(folder, 'workflows.js'))) return undefined;
 
   const { bundleWorkflowCode } = loadBundler();
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(workflows, 'index.ts'),
+    workflowInterceptorModules: [trace],
     logger: onlyFaults,
   });
   mkdirSync(folder, { recursive: true });

@@ -2,17 +2,21 @@ import { serveService } from '@plinth/conventions/serve';
 import { loadConfig } from '@plinth/runtime/config';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
+import { startTracing } from '@plinth/runtime/tracing';
 import { createApp } from './app';
 import { compose } from './compose';
 import { DataExchangeConfig } from './config';
 import { removeFiles } from './jobs/remove-files';
 import { sweepRegularly } from './jobs/sweep-regularly';
+import { measureJobs } from './store/job-metrics';
 
 const config = loadConfig(DataExchangeConfig, process.env);
 const log = createLog(config, 'data-exchange');
 
 runProcess(log, async (onClose) => {
+  onClose(await startTracing(config, 'data-exchange', log));
   const deps = await compose(config, log, onClose);
+  measureJobs(deps.metrics, deps.db);
   const startLostJobs = () => deps.starter.sweep();
   const removeOldFiles = () => removeFiles(deps);
   for (const sweep of [startLostJobs, removeOldFiles])

@@ -14,8 +14,7 @@ import type { GatewayMetrics } from './metrics';
 import type { Pages } from './pages/pages';
 import type { Destination, Routes } from './route-table';
 import { parseTarget } from './target';
-import type { SpanExporter } from './span-exporter';
-import { readTrace } from './trace';
+import type { Spans } from './trace';
 import type { Versions } from './versions';
 
 export interface Deps extends ForwardDeps {
@@ -29,7 +28,7 @@ export interface Deps extends ForwardDeps {
   limiter: RateLimiter;
   pages: Pages;
   metrics: GatewayMetrics;
-  spans: SpanExporter;
+  spans: Spans;
   log: Log;
 }
 
@@ -45,7 +44,7 @@ export function createGateway(deps: Deps): RequestListener {
 
 /** Collects what belongs on every answer, whatever happens next. */
 function open(request: IncomingMessage, response: ServerResponse, deps: Deps): Exchange {
-  const trace = readTrace(request.headers['traceparent'] as string | undefined);
+  const trace = deps.spans.begin(request.headers['traceparent'] as string | undefined);
   const exchange = new Exchange(request, response, trace, deps.publicUrl, [
     ...deps.versions.reporting,
     'x-request-id',
@@ -59,7 +58,7 @@ function open(request: IncomingMessage, response: ServerResponse, deps: Deps): E
 /** What is left of a request when it is over: numbers, a span, and a line in the log that names no bodies and no tokens. */
 function close(exchange: Exchange, seconds: number, { metrics, spans, log }: Deps): void {
   metrics.answered(exchange, seconds);
-  spans.add(exchange, seconds);
+  spans.end(exchange);
   if (!log.isLevelEnabled('debug')) return;
   const { method, area, route, trace, response } = exchange;
   log.debug(

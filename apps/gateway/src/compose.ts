@@ -32,7 +32,7 @@ import { createStreamProxy } from './proxy/stream-proxy';
 import { Upstream } from './proxy/upstream';
 import { Routes } from './route-table';
 import { createPublicServer } from './server';
-import { createSpanExporter, noSpans } from './span-exporter';
+import { collectedSpans, untoldSpans } from './trace';
 import { Versions } from './versions';
 
 export interface Gateway {
@@ -75,8 +75,6 @@ export async function compose(
     publicUrl,
     deprecationFormat: config.DEPRECATION_FORMAT,
   });
-  const otlp = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const spans = otlp ? createSpanExporter(otlp, log) : noSpans;
   const health = new Health({});
   const platform = new Health(partsOf(redis, upstreams));
   const eventStreams = new Set<ServerResponse>();
@@ -124,7 +122,7 @@ export async function compose(
       ...(devIssuer ? [devPages(devIssuer)] : []),
     ]),
     metrics,
-    spans,
+    spans: config.OTEL_EXPORTER_OTLP_ENDPOINT ? collectedSpans : untoldSpans,
     log,
   });
   const server = createPublicServer(drain.watch(listener), {
@@ -153,7 +151,6 @@ export async function compose(
     },
     close: async () => {
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));
-      await spans.close();
       redis.disconnect();
     },
   };

@@ -157,11 +157,6 @@ export const GatewayConfig = z.object({
   ),
   CONNECTIONS_MAX: count(10_000).describe('Connections at the same time.'),
   CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe('Connections of one address at the same time.'),
-
-  OTEL_EXPORTER_OTLP_ENDPOINT: z
-    .url()
-    .optional()
-    .describe('Where traces are sent (OTLP over HTTP, JSON); without it none are made.'),
 });
 
 export type GatewayConfig = z.output<typeof GatewayConfig>;

@@ -2,6 +2,7 @@ import { loadConfig } from '@plinth/runtime/config';
 import { listen, serveAdmin } from '@plinth/runtime/health';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
+import { startTracing } from '@plinth/runtime/tracing';
 import { compose } from './compose';
 import { GatewayConfig } from './config';
 import { drain } from './drain';
@@ -10,6 +11,7 @@ const config = loadConfig(GatewayConfig, process.env);
 const log = createLog(config, 'gateway');
 
 runProcess(log, async (onClose) => {
+  onClose(await startTracing(config, 'gateway', log));
   const gateway = await compose(config, log);
   onClose(gateway.close);
   const admin = await serveAdmin(config, gateway.health, gateway.metrics);

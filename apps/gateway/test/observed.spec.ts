@@ -1,5 +1,15 @@
 import { text } from 'node:stream/consumers';
-import { closeAll, echo, sendJson, startGateway, startUpstream, type Seen } from './start-gateway';
+import { silentLog } from '@plinth/runtime/log';
+import { startTracing } from '@plinth/runtime/tracing';
+import {
+  closeAll,
+  echo,
+  onCloseAll,
+  sendJson,
+  startGateway,
+  startUpstream,
+  type Seen,
+} from './start-gateway';
 
 afterEach(closeAll);
 
@@ -34,10 +44,9 @@ describe('what operators see', () => {
   it('is one trace from the client over the gateway to the service', async () => {
     const collector = await startCollector();
     const seen: Seen[] = [];
-    const { fetch } = await startGateway(
-      { things: await startUpstream(echo(seen)) },
-      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
-    );
+    const collected = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    onCloseAll(await startTracing(collected, 'gateway', silentLog()));
+    const { fetch } = await startGateway({ things: await startUpstream(echo(seen)) }, collected);
     await fetch('/api/v1/things/secret-name', {
       headers: { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` },
     });

@@ -2,6 +2,7 @@ import { serveService } from '@plinth/conventions/serve';
 import { loadConfig } from '@plinth/runtime/config';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
+import { startTracing } from '@plinth/runtime/tracing';
 import { createApp } from './app';
 import { compose } from './compose';
 import { LocalizationConfig } from './config';
@@ -11,6 +12,7 @@ const config = loadConfig(LocalizationConfig, process.env);
 const log = createLog(config, 'localization');
 
 runProcess(log, async (onClose) => {
+  onClose(await startTracing(config, 'localization', log));
   const deps = await compose(config, log, onClose);
   await serveService(createApp(deps), grpcServices(deps), deps, onClose);
 });

@@ -2,6 +2,7 @@ import { serveService } from '@plinth/conventions/serve';
 import { loadConfig } from '@plinth/runtime/config';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
+import { startTracing } from '@plinth/runtime/tracing';
 import { createApp } from './app';
 import { compose } from './compose';
 import { WorkflowConfig } from './config';
@@ -12,6 +13,7 @@ const config = loadConfig(WorkflowConfig, process.env);
 const log = createLog(config, 'workflow');
 
 runProcess(log, async (onClose) => {
+  onClose(await startTracing(config, 'workflow', log));
   const deps = await compose(config, log, onClose);
   onClose(await deps.consume());
   onClose(startSweeper(deps, config.WORKFLOW_SWEEP_SECONDS, log));

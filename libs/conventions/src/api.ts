@@ -7,6 +7,7 @@
  * endpoint of the contract without a handler stops the process at its start, so what is documented is there.
  */
 import type { IncomingMessage } from 'node:http';
+import { SpanKind, type Span } from '@opentelemetry/api';
 import {
   accessOf,
   type Access,
@@ -27,6 +28,7 @@ import type { Health } from '@plinth/runtime/health';
 import type { Log } from '@plinth/runtime/log';
 import { problemOfDatabase } from '@plinth/runtime/postgres';
 import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/signed-caller';
+import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/tracing';
 import express, { type Express, type Request, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import { readJson } from './body';
@@ -102,7 +104,7 @@ export function createService(
     const readiness = await context.health.readiness();
     res.status(readiness.ready ? 200 : 503).json(readiness);
   });
-  app.use(async (req: Request, res: Response) => {
+  const handle = async (req: Request, res: Response, span: Span): Promise<void> => {
     const traceId = traceIdOf(req);
     const end = duration.startTimer({ area, method: req.method });
     let route = 'none';
@@ -122,7 +124,12 @@ export function createService(
       fail(error, req, res, { instance, traceId, publicUrl: context.config.PUBLIC_URL }, context.log);
     } finally {
       end({ route, status: res.statusCode });
+      describeSpan(span, { area, method: req.method, route, status: res.statusCode });
     }
+  };
+  app.use((req: Request, res: Response) => {
+    const step = { name: req.method, kind: SpanKind.SERVER, traceparent: req.get(TRACE_PARENT_HEADER) };
+    return inSpan(step, (span) => handle(req, res, span));
   });
   return app;
 }
@@ -150,7 +157,7 @@ const pathOf = (req: Request): string => req.originalUrl.split('?', 1)[0]!;
 
 /** The trace id of the W3C `traceparent` header, which the gateway always sends. */
 const traceIdOf = (req: Request): string =>
-  /^00-([0-9a-f]{32})-/.exec(req.get('traceparent') ?? '')?.[1] ?? '0'.repeat(32);
+  /^00-([0-9a-f]{32})-/.exec(req.get(TRACE_PARENT_HEADER) ?? '')?.[1] ?? '0'.repeat(32);
 
 function findRoute(table: RouteTable, req: Request, prefix: string) {
   const path = pathOf(req);

@@ -25,5 +25,7 @@ export interface EventEnvelope<Payload = unknown> {
   occurredAt: string;
   actorId: string | null;
   actorName: string | null;
+  /** The step of a trace in which it happened (W3C), where there was one. */
+  traceparent?: string | undefined;
   payload: Payload;
 }

@@ -147,6 +147,10 @@ export const processEnvironment = {
     .describe('Least level logged.'),
   HTTP_HOST: z.string().default('0.0.0.0').describe('Address that HTTP, gRPC and the admin port listen on.'),
   ADMIN_PORT: port(9091).describe('Port of `/healthz`, `/readyz` and `/metrics`. 0 takes a free one.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('Where traces are sent (OTLP over HTTP); without it none are made.'),
   DRAIN_SECONDS: z.coerce
     .number()
     .min(0)

@@ -5,6 +5,7 @@ import {
   type ConsumerMessages,
   type JsMsg,
 } from '@nats-io/jetstream';
+import { SpanKind } from '@opentelemetry/api';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { isUuid } from '@plinth/kernel/uuid';
 import type { Close } from './lifecycle';
@@ -19,6 +20,7 @@ import {
 } from './nats';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from './postgres';
 import type { FactName, MissingAnswer } from './sweeper';
+import { inSpan } from './tracing';
 
 const ACK_WAIT_NANOSECONDS = 30_000_000_000;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
@@ -305,15 +307,21 @@ class Inbox<Tx extends RawStatements> {
       // Replicas that take the rows of subjects in the same order never wait for each other in a circle.
       for (const event of [...events].sort(bySubject)) {
         if (!toApply.delete(event.id.toLowerCase())) continue;
-        const { type, handle } = this.subscriptions.get(event.name)!;
-        const payload = type.payload.parse(event.payload);
-        const next = await handle(tx, { ...event, payload } as EventEnvelope<never>);
+        const next = await this.handle(tx, event);
         if (next) afterCommit.push(next);
       }
       return noted;
     });
     afterCommit.forEach((act) => act());
     if (noted.length > 0) this.options.onApplied();
+  }
+
+  private handle(tx: Tx, event: EventEnvelope): Promise<AfterCommit | void> {
+    const { type, handle } = this.subscriptions.get(event.name)!;
+    const { name, traceparent } = event;
+    return inSpan({ name: `apply ${name}`, kind: SpanKind.CONSUMER, traceparent }, () =>
+      handle(tx, { ...event, payload: type.payload.parse(event.payload) } as EventEnvelope<never>),
+    );
   }
 
   /** Notes facts as applied, and answers the ids of those that were not before. */

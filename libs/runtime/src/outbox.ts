@@ -18,6 +18,7 @@ import type { Log } from './log';
 import { ensureStream, recheckSubject, RETENTION_DAYS, subjectOf, type Messaging } from './nats';
 import type { RawStatements, TenantDatabase } from './postgres';
 import { findMissing } from './sweeper';
+import { currentTraceparent } from './tracing';
 
 const BATCH_SIZE = 200;
 const SWEEP_SIZE = 1_000;
@@ -53,8 +54,8 @@ export async function appendToOutbox<E extends EventType>(
   event: NewEvent<E>,
 ): Promise<void> {
   await tx.$executeRawUnsafe(
-    `INSERT INTO outbox (tenant_id, id, name, subject, payload, actor_id, actor_name)
-     VALUES ($1::uuid, $2::uuid, $3, $4, $5::jsonb, $6, $7)`,
+    `INSERT INTO outbox (tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent)
+     VALUES ($1::uuid, $2::uuid, $3, $4, $5::jsonb, $6, $7, $8)`,
     event.tenantId,
     newId(),
     event.type.name,
@@ -62,6 +63,7 @@ export async function appendToOutbox<E extends EventType>(
     JSON.stringify(event.type.payload.parse(event.payload)),
     event.actor?.userId ?? null,
     event.actor?.userName ?? null,
+    currentTraceparent() ?? null,
   );
 }
 
@@ -74,10 +76,12 @@ interface OutboxRow {
   payload: unknown;
   actor_id: string | null;
   actor_name: string | null;
+  traceparent: string | null;
   occurred_at: Date;
 }
 
-const COLUMNS = 'tenant_id, id, sequence, name, subject, payload, actor_id, actor_name, occurred_at';
+const COLUMNS =
+  'tenant_id, id, sequence, name, subject, payload, actor_id, actor_name, traceparent, occurred_at';
 
 /** Rows by their key, as the first two arguments of a statement. */
 const NAMED = 'unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, id)';
@@ -273,5 +277,6 @@ const toEnvelope = (row: OutboxRow): EventEnvelope => ({
   occurredAt: row.occurred_at.toISOString(),
   actorId: row.actor_id,
   actorName: row.actor_name,
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
   payload: row.payload,
 });

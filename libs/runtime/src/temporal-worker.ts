@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
+import { followInActivities } from './temporal-trace';
 
 const RECONNECT_MILLISECONDS = 2_000;
 
@@ -55,7 +56,12 @@ async function workUntil(
 ): Promise<void> {
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   try {
-    const worker = await Worker.create({ ...options, connection, namespace: config.TEMPORAL_NAMESPACE });
+    const worker = await Worker.create({
+      ...options,
+      connection,
+      namespace: config.TEMPORAL_NAMESPACE,
+      interceptors: { activity: [followInActivities] },
+    });
     log.info({ taskQueue: options.taskQueue }, 'waiting for work');
     await worker.runUntil(stop);
   } finally {

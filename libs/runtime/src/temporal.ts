@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { unavailable } from '@plinth/kernel/problem';
 import type { Close } from './lifecycle';
+import { tellWorkflows } from './temporal-trace';
 
 /** A Temporal client that connects when first needed. */
 export interface Temporal {
@@ -27,7 +28,12 @@ export function createTemporal(config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAME
     return connecting;
   };
   return {
-    client: async () => new Client({ connection: await connection(), namespace: config.TEMPORAL_NAMESPACE }),
+    client: async () =>
+      new Client({
+        connection: await connection(),
+        namespace: config.TEMPORAL_NAMESPACE,
+        interceptors: { workflow: [tellWorkflows] },
+      }),
     check: async () => {
       await (await connection()).workflowService.getSystemInfo({});
     },

@@ -2,8 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(__dirname, '../../..');
-const tables = readFileSync(join(root, 'libs/runtime/sql/messaging.sql'), 'utf8');
+const read = (name: string) => readFileSync(join(root, 'libs/runtime/sql', name), 'utf8');
+const tables = read('messaging.sql');
 const statements = tables.slice(tables.indexOf('-- Facts this service tells'));
+const tracedFacts = read('traced-facts.sql');
 
 const migrationsOf = (service: string): string =>
   readdirSync(join(root, 'apps', service, 'prisma/migrations'), { withFileTypes: true })
@@ -20,5 +22,6 @@ const services = readdirSync(join(root, 'apps')).filter((name) =>
 describe('the tables of outbox, inbox and dead letters', () => {
   it.each(services)('are those of libs/runtime in the database of %s', (service) => {
     expect(migrationsOf(service)).toContain(statements.trim());
+    expect(migrationsOf(service)).toContain(tracedFacts.trim());
   });
 });

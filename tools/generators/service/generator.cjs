@@ -17,7 +17,9 @@ async function service(tree, { name, entity, team = 'platform' }) {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   generateFiles(tree, join(__dirname, 'files'), '.', {
     ...names,
-    messagingSql: tree.read('libs/runtime/sql/messaging.sql', 'utf8'),
+    messagingSql: ['messaging', 'traced-facts']
+      .map((name) => tree.read(`libs/runtime/sql/${name}.sql`, 'utf8'))
+      .join('\n'),
     stamp,
     tmpl: '',
   });

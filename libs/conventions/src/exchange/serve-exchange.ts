@@ -51,7 +51,7 @@ export function serveExchange(
   definitions: readonly ExchangeDefinition[],
   parts: Parts,
 ): GrpcService {
-  const { callerOf, failure, unary } = grpcHandlers(parts.config.CALLER_KEYS, parts.log);
+  const { callerOf, failure, inTrace, unary } = grpcHandlers(parts.config.CALLER_KEYS, parts.log);
   const { pool } = parts;
 
   const definitionFor = (
@@ -86,7 +86,7 @@ export function serveExchange(
         send(call, { rows: Buffer.from(rows), count }),
       );
     };
-    run().then(
+    inTrace({ metadata: call.metadata, path: call.getPath() }, run).then(
       () => call.end(),
       (error: unknown) => call.emit('error', failure(error)),
     );
@@ -111,7 +111,7 @@ export function serveExchange(
         await session.close();
       }
     };
-    run().then(
+    inTrace({ metadata: call.metadata, path: call.getPath() }, run).then(
       () => call.end(),
       (error: unknown) => call.emit('error', failure(error)),
     );
