@@ -1,8 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
-import { startJourney, type Answer, type Journey } from './platform';
-
-type Http = (method: string, path: string, body?: unknown) => Promise<Answer>;
+import { filesOf } from './files';
+import { startJourney, type Journey } from './platform';
 
 const companies = [
   'External id,Name,Kind,Active,Founded on,Credit limit,Employees,Email',
@@ -19,40 +18,29 @@ const contacts = [
 
 describe('a service of a team of its own, on the platform', () => {
   let journey: Journey;
-  let http: Http;
-  let token: string;
+  let files: ReturnType<typeof filesOf>;
+  let http: typeof files.http;
   beforeAll(async () => {
     journey = await startJourney();
-    token = await journey.tokenOf({ tenantId: newId(), name: 'Ada' });
-    http = (method, path, body) => journey.call(method, `/api/v1${path}`, { token, body });
+    files = filesOf(journey, await journey.tokenOf({ tenantId: newId(), name: 'Ada' }));
+    http = files.http;
   }, 300_000);
   afterAll(() => journey?.end(), 60_000);
 
-  const upload = async (definitionName: string, name: string, text: string): Promise<string> => {
-    const form = new FormData();
-    form.append('file', new Blob([text]), name);
-    form.append('definitionName', definitionName);
-    const headers = { authorization: `Bearer ${token}` };
-    const response = await fetch(`${journey.url}/api/v1/imports`, { method: 'POST', headers, body: form });
-    expect(response.status).toBe(201);
-    return ((await response.json()) as { id: string }).id;
-  };
-
-  const importFile = async (definitionName: string, name: string, text: string) => {
-    const id = await upload(definitionName, name, text);
-    const { suggestions } = (await http('POST', `/imports/${id}/preview`)).body;
-    expect((await http('PUT', `/imports/${id}/mappings`, { mappings: suggestions })).status).toBe(204);
-    expect((await http('POST', `/imports/${id}/execute`)).status).toBe(202);
-    await eventually(async () => (await http('GET', `/imports/${id}`)).body.completedAt, 60_000);
-    return (await http('GET', `/imports/${id}/report`)).body;
-  };
+  const importFile = async (definitionName: string, name: string, text: string) =>
+    (await files.importFile(definitionName, new File([text], name))).report;
 
   const exportFile = async (definitionName: string, selectedFields: string[] | null) => {
-    const request = { definitionName, format: 'csv', selectedFields, includeIdForImport: false };
-    const { id } = (await http('POST', '/exports/jobs', { ...request, sort: 'externalId' })).body;
-    await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt, 60_000);
-    const { text } = await http('GET', `/exports/jobs/${id}/download`);
-    return text.replace(/^\uFEFF/, '').trimEnd();
+    const file = await files.exportFile({
+      definitionName,
+      format: 'csv',
+      selectedFields,
+      sort: 'externalId',
+    });
+    return file
+      .toString()
+      .replace(/^\uFEFF/, '')
+      .trimEnd();
   };
 
   it('takes files in, names what does not fit, and gives them out as they came', async () => {

@@ -1,0 +1,95 @@
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { newId } from '@plinth/kernel/uuid';
+import { broughtProgram } from '@plinth/testing/brought-program';
+import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
+import { filesOf } from './files';
+import { startJourney, type Journey } from './platform';
+
+const s3 = broughtProgram('s3');
+
+const companies = [
+  'External id,Name,Kind,Active',
+  'C-1,"Analytical, Engines",Customer,true',
+  'C-2,Difference Ltd,Supplier,false',
+  'C-3,Silly Walks,Ministry,true',
+].join('\r\n');
+const definitionName = 'Contacts.Companies';
+const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
+
+(s3 === undefined ? describe.skip : describe)(
+  'files in a bucket of an S3 server, through the platform',
+  () => {
+    let server: S3Server;
+    let journey: Journey;
+    let files: ReturnType<typeof filesOf>;
+    const tenantId = newId();
+    beforeAll(async () => {
+      server = await startS3Server(s3 ?? '');
+      journey = await startJourney({ BLOB_URL: server.url });
+      files = filesOf(journey, await journey.tokenOf({ tenantId }));
+    }, 300_000);
+    afterAll(async () => {
+      await journey?.end();
+      await server?.stop();
+    }, 60_000);
+
+    const keysInBucket = async (): Promise<string[]> => {
+      const endpoint = new URL(server.url).searchParams.get('endpoint') ?? '';
+      const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
+      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: 'plinth' }));
+      return Contents.map(({ Key }) => Key ?? '');
+    };
+
+    it('are imported, and the rows that do not fit come back as they were written', async () => {
+      const file = new File([companies], 'companies.csv');
+
+      const { id, report } = await files.importFile(definitionName, file);
+
+      expect(report).toMatchObject({ finalStatus: 'PartiallyCompleted', insertedRows: 2, failedRows: 1 });
+      const correction = (await files.download(`/imports/${id}/correction-file`)).toString();
+      expect(correction).toMatch(
+        /^\uFEFF?External id,Name,Kind,Active,_Errors\r\nC-3,Silly Walks,Ministry,true,.+\r\n$/,
+      );
+      // What was uploaded goes when everything is said about it.
+      expect((await keysInBucket()).filter((key) => key.includes(tenantId))).toEqual([]);
+    }, 120_000);
+
+    it('are exported as text and as a workbook, which can be imported again', async () => {
+      const request = { definitionName, selectedFields, sort: 'externalId' };
+
+      const text = await files.exportFile({ ...request, format: 'csv' });
+      const workbook = await files.exportFile({ ...request, format: 'xlsx' });
+
+      expect(
+        text
+          .toString()
+          .replace(/^\uFEFF/, '')
+          .trimEnd(),
+      ).toBe(companies.split('\r\n').slice(0, 3).join('\r\n'));
+      const { report } = await files.importFile(definitionName, new File([workbook], 'companies.xlsx'));
+      expect(report).toMatchObject({ finalStatus: 'Completed', updatedRows: 2 });
+      expect((await keysInBucket()).filter((key) => key.includes(`${tenantId}/exports/`))).toHaveLength(2);
+    }, 120_000);
+
+    it('are attached to timelines, read by others, and go with their entry', async () => {
+      const note = new File(['Two of three parts have arrived.'], 'delivery.txt');
+      const { id } = (await (await files.upload('/blobs', note)).json()) as { id: string };
+      const entry = { entryType: 0, body: 'See the delivery.', attachmentBlobIds: [id] };
+      const written = (await files.http('POST', '/timeline/Invoice/4711/entries', entry)).body;
+
+      expect((await files.download(`/blobs/${id}`)).toString()).toBe(await note.text());
+      expect((await keysInBucket()).filter((key) => key.includes(id))).toHaveLength(1);
+      expect((await files.http('DELETE', `/timeline/Invoice/4711/entries/${written.id}`)).status).toBe(204);
+      expect((await files.http('GET', `/blobs/${id}`)).status).toBe(404);
+    }, 60_000);
+
+    it('are refused with 502 while the server is away', async () => {
+      await server.stop();
+
+      const refused = await files.upload('/blobs', new File(['x'], 'x.txt'));
+
+      expect(refused.status).toBe(502);
+      expect(refused.headers.get('content-type')).toBe('application/problem+json');
+    }, 60_000);
+  },
+);

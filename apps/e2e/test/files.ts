@@ -1,0 +1,43 @@
+import { eventually } from '@plinth/testing/eventually';
+import type { Journey } from './platform';
+
+/** How somebody brings files in and out. */
+export function filesOf({ url, call }: Journey, token: string) {
+  const http = (method: string, path: string, body?: unknown) =>
+    call(method, `/api/v1${path}`, { token, body });
+
+  /** Sends a form with this file; answers what was made of it. */
+  const upload = async (path: string, file: File, fields: Record<string, string> = {}) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...fields, file })) form.append(name, value);
+    const headers = { authorization: `Bearer ${token}` };
+    return fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: form });
+  };
+
+  /** Imports a file with the mappings that the platform suggests; answers the job and its report. */
+  const importFile = async (definitionName: string, file: File) => {
+    const uploaded = await upload('/imports', file, { definitionName });
+    expect(uploaded.status).toBe(201);
+    const { id } = (await uploaded.json()) as { id: string };
+    const { suggestions } = (await http('POST', `/imports/${id}/preview`)).body;
+    expect((await http('PUT', `/imports/${id}/mappings`, { mappings: suggestions })).status).toBe(204);
+    expect((await http('POST', `/imports/${id}/execute`)).status).toBe(202);
+    await eventually(async () => (await http('GET', `/imports/${id}`)).body.completedAt, 60_000);
+    return { id, report: (await http('GET', `/imports/${id}/report`)).body };
+  };
+
+  /** Exports and downloads; answers the bytes of the file. */
+  const exportFile = async (request: object): Promise<Buffer<ArrayBuffer>> => {
+    const { id } = (await http('POST', '/exports/jobs', { includeIdForImport: false, ...request })).body;
+    await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt, 60_000);
+    return download(`/exports/jobs/${id}/download`);
+  };
+
+  const download = async (path: string): Promise<Buffer<ArrayBuffer>> => {
+    const response = await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(200);
+    return Buffer.from(await response.arrayBuffer());
+  };
+
+  return { http, upload, importFile, exportFile, download };
+}
