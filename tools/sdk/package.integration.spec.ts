@@ -54,7 +54,7 @@ describe('the published client, in a project that knows nothing of this one', ()
     pages = await servePages(project);
     process.env['CORS_ORIGINS'] = originOf(pages);
     platform = await startPlatform({ dataDirectory: data });
-  }, 300_000);
+  }, 600_000);
   afterAll(async () => {
     await platform?.stop();
     pages?.close();

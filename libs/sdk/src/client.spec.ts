@@ -244,9 +244,15 @@ describe('trying again', () => {
   });
 
   it('repeats what was not answered in time', async () => {
-    replies = [() => {}, replyWith(200, thing)];
-    const { body } = await client({ timeoutMilliseconds: 100 }).getThing({ params: { name: 'a' } });
-    expect(body.name).toBe('a');
+    let attempts = 0;
+    const answeringTheSecond: typeof fetch = async (_address, init) => {
+      if (++attempts === 2) return Response.json(thing);
+      return new Promise((_, reject) =>
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
+      );
+    };
+    const patient = client({ timeoutMilliseconds: 100, fetch: answeringTheSecond });
+    expect((await patient.getThing({ params: { name: 'a' } })).body.name).toBe('a');
   });
 
   it('stops when the caller does', async () => {
