@@ -193,11 +193,16 @@ describe('the browser that prints', () => {
   });
 
   it('prints the letters of the world', async () => {
-    const words = ['Grüße', 'Ελληνικά', 'Кириллица'];
+    const words = ['Grüße', 'Ελληνικά', 'Кириллица', '中文', '日本語', '한국어', '😀'];
+    const fromRightToLeft = ['עברית', 'العربية'];
+    const page = [...words, ...fromRightToLeft].map((word) => `<p>${word}</p>`).join('');
 
-    const pdf = await printing.print('tenant', `<meta charset="utf-8"><p>${words.join('</p><p>')}</p>`, {});
+    const pdf = await printing.print('tenant', `<meta charset="utf-8">${page}`, {});
 
-    for (const word of words) expect(textOfPdf(pdf)).toContain(word);
+    // Arabic is painted in the shapes that its letters take in a word.
+    const text = textOfPdf(pdf).normalize('NFKC');
+    for (const word of words) expect(text).toContain(word);
+    for (const word of fromRightToLeft) expect(text).toContain([...word].reverse().join(''));
   });
 
   it('gives up a document that takes too long, and prints the next one', async () => {
