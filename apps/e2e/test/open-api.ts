@@ -106,16 +106,24 @@ export const fill = (call: Call, document: OpenApi, value?: string): string =>
     return value ?? encodeURIComponent(String(sample(parameter?.schema ?? {}, document)));
   });
 
-/** Each text inside a JSON value, replaced in turn by another. */
-export function* replacingTexts(value: unknown, replacement: string): Generator<unknown> {
-  if (typeof value === 'string') yield replacement;
+/** A JSON value over and over, each text or each number in it replaced in turn by another one. */
+export function* replacing(value: unknown, replacement: string | number): Generator<unknown> {
+  if (typeof value === typeof replacement) yield replacement;
   else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      for (const changed of replacingTexts(item, replacement)) yield value.with(index, changed);
+      for (const changed of replacing(item, replacement)) yield value.with(index, changed);
     }
   } else if (value !== null && typeof value === 'object') {
     for (const [name, member] of Object.entries(value)) {
-      for (const changed of replacingTexts(member, replacement)) yield { ...value, [name]: changed };
+      for (const changed of replacing(member, replacement)) yield { ...value, [name]: changed };
     }
   }
 }
+
+/** The names of the query parameters of a call; of a filter or a preset, those of its members. */
+export const queryNamesOf = ({ parameters }: Call): string[] =>
+  parameters
+    .filter((parameter) => parameter.in === 'query')
+    .flatMap(({ name, schema }) =>
+      schema.properties ? Object.keys(schema.properties).map((member) => `${name}[${member}]`) : [name],
+    );

@@ -1,5 +1,5 @@
 import { SignJWT, UnsecuredJWT, decodeJwt, generateKeyPair } from 'jose';
-import { callsOf, fill, replacingTexts, sample, type Call, type OpenApi } from './open-api';
+import { callsOf, fill, queryNamesOf, replacing, sample, type Call, type OpenApi } from './open-api';
 import { startJourney, type Answer, type Journey } from './platform';
 
 /** Every operation of the interface, as its own document lists them, against the running platform. */
@@ -139,7 +139,7 @@ describe('bad input', () => {
   it('NUL and half a surrogate pair are 422 at every place of a body', async () => {
     for (const bad of ['a\0b', 'a\ud800b']) {
       const variants = takesJson().flatMap((call) =>
-        [...replacingTexts(sample(call.body!, document), bad)].map((body) => ({ call, body })),
+        [...replacing(sample(call.body!, document), bad)].map((body) => ({ call, body })),
       );
       expect(variants.length).toBeGreaterThan(50);
       const bodies = new Map(variants.map(({ call, body }) => [{ ...call }, body]));
@@ -163,6 +163,30 @@ describe('bad input', () => {
     for (const { call, name } of queried) {
       const path = `${fill(call, document)}?${encodeURIComponent(name)}=a%00b`;
       expect(await exceptions([call], () => send(call, { token, path }), refused(400, 404, 422))).toEqual([]);
+    }
+  });
+
+  it('a number that no column holds, or one below zero, is never a server error', async () => {
+    const fine = ({ status }: Answer) => status < 500;
+    for (const number of [99_999_999_999, -1, 1.5]) {
+      const queried = calls.flatMap((call) =>
+        queryNamesOf(call).map((name) => ({ ...call, query: `${encodeURIComponent(name)}=${number}` })),
+      );
+      const queries = new Map(queried.map((call) => [call as Call, call.query]));
+      const ask = (call: Call) =>
+        send(call, {
+          token,
+          path: `${fill(call, document)}?${queries.get(call)}`,
+          body: call.body && sample(call.body, document),
+        });
+      expect(await exceptions([...queries.keys()], ask, fine)).toEqual([]);
+
+      const variants = takesJson().flatMap((call) =>
+        [...replacing(sample(call.body!, document), number)].map((body) => ({ call, body })),
+      );
+      const bodies = new Map(variants.map(({ call, body }) => [{ ...call }, body]));
+      const askWith = (call: Call) => send(call, { token, body: bodies.get(call) });
+      expect(await exceptions([...bodies.keys()], askWith, fine)).toEqual([]);
     }
   });
 

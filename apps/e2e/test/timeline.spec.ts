@@ -1,6 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
-import { startJourney, type Journey } from './platform';
+import { startJourney, type Answer, type Journey } from './platform';
 
 const EVERYDAY = [
   'Timeline.Entries.Read',
@@ -9,6 +9,8 @@ const EVERYDAY = [
   'DataExchange.Exports.Execute',
 ];
 const STAFF = [...EVERYDAY, 'Timeline.InternalNotes.Read', 'Timeline.InternalNotes.Create'];
+
+const ENTRIES = 60;
 
 describe('a conversation about an invoice', () => {
   let journey: Journey;
@@ -65,6 +67,38 @@ describe('a conversation about an invoice', () => {
     expect((await bob('GET', `${path}/followers`)).body).toEqual(['bob']);
     expect((await bob('GET', '/notifications/unread-count')).body).toEqual({ count: 1 });
   });
+
+  it('tells who follows of every entry once, although the service is killed again and again', async () => {
+    const [ann, bob] = [await as('ann', EVERYDAY), await as('bob', EVERYDAY)];
+    const busy = '/timeline/Order/ORD-1';
+    expect((await bob('POST', `${busy}/follow`)).status).toBe(204);
+    const unread = async () => (await bob('GET', '/notifications/unread-count')).body?.count;
+    const before = await unread();
+    const written: string[] = [];
+    for (let index = 0; index < ENTRIES; index++) {
+      if (index % 15 === 7) process.kill(journey.platform.processIds()['timeline']!, 'SIGKILL');
+      const key = { 'idempotency-key': newId() };
+      await eventually(async () => {
+        const answer = await ann('POST', `${busy}/entries`, { entryType: 0, body: `entry ${index}` }, key);
+        if (answer.status === 201) written.push(answer.body.id);
+        return answer.status === 201;
+      }, 60_000);
+    }
+
+    await eventually(async () => (await unread()) >= before + ENTRIES, 60_000);
+    const told: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: Answer = await bob(
+        'GET',
+        `/notifications?pageSize=100&cursor=${encodeURIComponent(cursor)}`,
+      );
+      told.push(...page.body.items.map(({ entryId }: { entryId: string }) => entryId));
+      cursor = page.body.nextCursor;
+    }
+    expect(told.filter((id) => written.includes(id)).toSorted()).toEqual(written.toSorted());
+    expect((await bob('GET', busy)).body.totalCount).toBe(ENTRIES);
+    expect(await unread()).toBe(before + ENTRIES);
+  }, 180_000);
 
   it('shows internal notes to staff only, in the stream and in an export, whose end it records', async () => {
     const [ann, sam] = [await as('ann', EVERYDAY), await as('sam', STAFF)];

@@ -1,0 +1,105 @@
+import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
+import { startJourney, type Answer, type Journey } from './platform';
+
+const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 20);
+
+interface Attempt {
+  by: string;
+  to: string;
+  succeeded: boolean;
+}
+
+/** Template and workflow keep a record each, in databases of their own; whoever races, both must tell one story. */
+describe('people who decide on one publication at the same time', () => {
+  let journey: Journey;
+  beforeAll(async () => {
+    journey = await startJourney();
+  }, 300_000);
+  afterAll(() => journey?.end(), 60_000);
+
+  const aTenant = async () => {
+    const tenantId = newId();
+    const names = ['admin', 'ann', 'bob', 'cem', 'dee'];
+    const tokens = await Promise.all(names.map((sub) => journey.tokenOf({ sub, name: sub, tenantId })));
+    const call = (by: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+      journey.call(method, `/api/v1${path}`, { token: tokens[names.indexOf(by)]!, body });
+    const move = async (by: string, name: string, to: string): Promise<Attempt> => {
+      const { status, body } = await call(by, 'POST', `/workflow/Template/${name}/transition`, {
+        targetState: to,
+      });
+      expect(status).toBe(200);
+      if (body.outcome !== 'Completed') expect(body.outcome).toBe('InvalidTransition');
+      return { by, to, succeeded: body.outcome === 'Completed' };
+    };
+    const publish = async (by: string, name: string): Promise<Attempt> => {
+      const { status } = await call(by, 'POST', `/templates/${name}/publish`);
+      if (status !== 204) expect(status).toBe(409);
+      return { by, to: 'Published', succeeded: status === 204 };
+    };
+    const submit = async (name: string) => {
+      expect((await call('ann', 'POST', '/templates', { name, content: name })).status).toBe(201);
+      expect((await move('ann', name, 'PendingReview')).succeeded).toBe(true);
+    };
+    /** What each area tells of a template, oldest first, once all facts of its moves have arrived. */
+    const told = async (name: string, moves: number) => {
+      const history = async () => (await call('dee', 'GET', `/workflow/Template/${name}/history`)).body.items;
+      const timeline = async () => (await call('dee', 'GET', `/timeline/Template/${name}`)).body.items;
+      await eventually(async () => (await history()).length >= moves && (await timeline()).length >= moves);
+      return {
+        history: (await history()).toReversed() as { newState: string; transitionedBy: string }[],
+        authors: (await timeline()).toReversed().map(({ authorId }: { authorId: string }) => authorId),
+        template: (await call('dee', 'GET', `/templates/${name}`)).body,
+        state: (await call('dee', 'GET', `/workflow/Template/${name}/transitions`)).body.currentState,
+      };
+    };
+    await call('admin', 'PUT', '/settings/tenant/Service.Templates.ApprovalRequired', { value: 'true' });
+    return { move, publish, submit, told };
+  };
+
+  it('get one publication, and its publisher has the same name everywhere', async () => {
+    const { move, publish, submit, told } = await aTenant();
+    for (let round = 0; round < ROUNDS; round++) {
+      const name = `round-${round}`;
+      await submit(name);
+
+      const attempts = await Promise.all([
+        publish('bob', name),
+        move('cem', name, 'Published'),
+        move('dee', name, 'Published'),
+        publish('admin', name),
+      ]);
+
+      const winners = attempts.filter(({ succeeded }) => succeeded);
+      expect(winners).toHaveLength(1);
+      const [{ by }] = winners as [Attempt];
+      const { history, authors, template, state } = await told(name, 2);
+      expect(history).toMatchObject([
+        { transitionedBy: 'ann' },
+        { newState: 'Published', transitionedBy: by },
+      ]);
+      expect(authors).toEqual(['ann', by]);
+      expect(template.published.publishedBy).toBe(by);
+      expect(state).toBe('Published');
+    }
+  }, 300_000);
+
+  it('get either a publication or a return, and every area tells the same', async () => {
+    const { move, publish, submit, told } = await aTenant();
+    for (let round = 0; round < ROUNDS; round++) {
+      const name = `round-${round}`;
+      await submit(name);
+
+      const attempts = await Promise.all([publish('bob', name), move('cem', name, 'Draft')]);
+
+      const wins = attempts.filter(({ succeeded }) => succeeded);
+      expect(wins.length).toBeGreaterThan(0);
+      const { history, authors, state } = await told(name, 1 + wins.length);
+      // Published and then taken back again is possible, too; whatever happened is told once and by all.
+      const moves = history.slice(1).map(({ newState, transitionedBy }) => `${transitionedBy} ${newState}`);
+      expect(moves.toSorted()).toEqual(wins.map(({ by, to }) => `${by} ${to}`).toSorted());
+      expect(authors).toEqual(history.map(({ transitionedBy }) => transitionedBy));
+      expect(state).toBe(history.at(-1)!.newState);
+    }
+  }, 300_000);
+});
