@@ -7,7 +7,7 @@ const variable = (name: string, meaning: string, byDefault?: string): Variable =
   meaning,
 });
 
-/** What `npm start`, `npm test` and `npm run migrate` read, beside the variables of the processes they start. */
+/** What `npm start`, `npm test`, `npm run migrate` and `npm run backup` read, beside the variables of the processes they start. */
 export const launcherVariables: readonly Variable[] = [
   variable('PLINTH_PORT', 'Port of the gateway, like the option `--port`.', '8080'),
   variable(
