@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import Ajv, { type ValidateFunction } from 'ajv';
 import { discoveredServices } from '../images/discovered-services';
+import { discoverServices } from '../launcher/services.mjs';
+import { serviceProcesses } from '../launcher/service-processes.mjs';
 import schemas from './kubernetes-1.36.json';
 import { rendered, type Manifest } from './rendered';
 
@@ -125,9 +127,21 @@ describe.each(Object.entries(overlays))('the %s overlay', (name, manifests) => {
       expect(image).toMatch(/(:\d+\.\d+\.\d+|@sha256:[0-9a-f]{64})$/);
       expect(Object.keys(resources.limits).sort()).toEqual(['cpu', 'ephemeral-storage', 'memory']);
       expect(resources.requests['memory']).toBe(resources.limits['memory']);
-      expect(env.find((one) => one.name === 'NODE_OPTIONS')?.value).toMatch(/--max-old-space-size=\d+/);
+      const options = env.find((one) => one.name === 'NODE_OPTIONS')?.value ?? '';
+      const [, heap] = /--max-old-space-size=(\d+)/.exec(options) ?? [];
+      expect(Number(heap)).toBeLessThanOrEqual(0.75 * mebibytes(resources.limits['memory']!));
     }
   });
+
+  it.each(deployments.filter(([workload]) => workload.endsWith('-worker')))(
+    'starts %s with the heap with which it is measured',
+    (workload, { spec }) => {
+      const { args, env } = startOfProcess(workload);
+      const given = Object.fromEntries(spec.containers[0]!.env.map((one) => [one.name, one.value]));
+      expect(given['NODE_OPTIONS']?.split(' ')).toEqual(args.filter((arg) => arg.startsWith('--max-')));
+      expect(given['MALLOC_ARENA_MAX']).toBe(env?.['MALLOC_ARENA_MAX']);
+    },
+  );
 
   it.each(ofPods)('gives %s an account of its own and its secrets as files', (workload, { spec }) => {
     expect(named(manifests, 'ServiceAccount').map(({ metadata }) => metadata.name)).toContain(
@@ -290,7 +304,15 @@ describe.each(Object.entries(overlays))('the %s overlay', (name, manifests) => {
   );
 });
 
-const ofTheRuntime = ['NODE_OPTIONS', 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
+/** How the launcher starts a process. */
+const startOfProcess = (workload: string) =>
+  discoverServices()
+    .flatMap((service) => serviceProcesses(service, {}, {}))
+    .find(({ name }) => name === workload)!;
+
+const mebibytes = (quantity: string): number => parseInt(quantity, 10) * (quantity.endsWith('Gi') ? 1024 : 1);
+
+const ofTheRuntime = ['NODE_OPTIONS', 'MALLOC_ARENA_MAX', 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
 
 const processes: Record<string, { name: string; isRequired: boolean }[]> = JSON.parse(
   execFileSync(join(root, 'node_modules/.bin/node'), ['tools/configuration/configuration.ts', '--json'], {
