@@ -7,6 +7,7 @@ import { openApiDocument } from '@plinth/contracts/openapi';
 import { statusByKind } from '@plinth/conventions/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';
+import { ConfigurationError } from '@plinth/runtime/config';
 import { Drain } from '@plinth/runtime/drain';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Log } from '@plinth/runtime/log';
@@ -61,7 +62,8 @@ export async function compose(
   surroundings: Surroundings = {},
 ): Promise<Gateway> {
   const faults = faultsOf(config);
-  if (faults.length > 0) throw new Error(`The configuration cannot be used:\n  ${faults.join('\n  ')}`);
+  if (faults.length > 0)
+    throw new ConfigurationError(`The configuration cannot be used:\n  ${faults.join('\n  ')}`);
   const { endpoints = allEndpoints, problems = allProblems, onCheckpoint = () => undefined } = surroundings;
   const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
   const redis = await openRedis(config.REDIS_URL, log);
