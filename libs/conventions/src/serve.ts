@@ -27,7 +27,7 @@ interface Served {
 }
 
 /** Longer than the gateway keeps an idle connection, so that the gateway is always the one who lets go. */
-const KEEP_ALIVE_MILLISECONDS = 65_000;
+export const KEEP_ALIVE_MILLISECONDS = 65_000;
 const HEADERS_MILLISECONDS_MAX = 10_000;
 /** The signed caller repeats the path, so the gateway's headers are larger than any it lets in. */
 export const HEADER_BYTES_MAX = 64 * 1024;

@@ -4,7 +4,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { CALLER_HEADER, signCaller } from '@plinth/runtime/signed-caller';
-import { HEADER_BYTES_MAX } from '@plinth/conventions/serve';
+import { HEADER_BYTES_MAX, KEEP_ALIVE_MILLISECONDS } from '@plinth/conventions/serve';
 import type { Express } from 'express';
 
 /** Keys of the processes under test. */
@@ -54,7 +54,10 @@ export interface TestServer {
 
 /** Serves an app on a free port and speaks to it as the gateway would. */
 export async function serveForTest(app: Express, prefix = '/api/v1'): Promise<TestServer> {
-  const server: Server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, app);
+  const server: Server = createServer(
+    { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: KEEP_ALIVE_MILLISECONDS },
+    app,
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
