@@ -198,7 +198,7 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
   if (codes.some((code) => BUSY.test(code)))
     return unavailable('The database is busy or restarting; try again.', error);
   const lost = layersOf(error).some(({ message }) =>
-    /Connection terminated|trying to connect/.test(String(message)),
+    /Connection terminated|trying to connect|is not queryable/.test(String(message)),
   );
   if (lost || codes.some((code) => UNREACHABLE.test(code))) {
     return unavailable('The database does not answer; try again.', error);

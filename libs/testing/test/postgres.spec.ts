@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/log';
 import {
@@ -148,11 +149,18 @@ describe('a failure of the database', () => {
       }),
     );
     const gone = await failureOf(pool.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+    const longGone = await failureOf(
+      inTenantConnection(pool, newId(), async (connection) => {
+        await failureOf(connection.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+        await once(connection, 'end');
+        await connection.query('SELECT 1');
+      }),
+    );
     const nowhere = createPool('postgres://nobody@127.0.0.1:1/none', silentLog());
     const absent = await failureOf(nowhere.query('SELECT 1'));
     await nowhere.end();
 
-    for (const failure of [slow, gone, absent]) {
+    for (const failure of [slow, gone, longGone, absent]) {
       expect(problemOfDatabase(failure)).toMatchObject({
         kind: 'overloaded',
         options: { retryAfterSeconds: 5 },
