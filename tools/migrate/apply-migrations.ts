@@ -19,20 +19,25 @@ type Applied = {
   finished_at: Date | null;
 };
 
-/** Applies what is pending and answers its names. The caller's role owns what the migrations create. */
-export async function applyMigrations(client: Client, migrations: readonly Migration[]): Promise<string[]> {
+/** Works on a database while nobody else migrates it: of two who grant the same right at once, Postgres lets one fail. */
+export async function whileLocked<T>(client: Client, work: () => Promise<T>): Promise<T> {
   await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
   try {
-    await client.query(`SET lock_timeout = '${lockTimeout}'`);
-    await createBookkeeping(client);
-    const applied = await readApplied(client);
-    refuseWhatChanged(migrations, applied);
-    const pending = migrations.filter(({ name }) => !applied.has(name));
-    for (const migration of pending) await applyWhenUnlocked(client, migration);
-    return pending.map(({ name }) => name);
+    return await work();
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [advisoryLock]);
   }
+}
+
+/** Applies what is pending and answers its names. The caller's role owns what the migrations create. */
+export async function applyMigrations(client: Client, migrations: readonly Migration[]): Promise<string[]> {
+  await client.query(`SET lock_timeout = '${lockTimeout}'`);
+  await createBookkeeping(client);
+  const applied = await readApplied(client);
+  refuseWhatChanged(migrations, applied);
+  const pending = migrations.filter(({ name }) => !applied.has(name));
+  for (const migration of pending) await applyWhenUnlocked(client, migration);
+  return pending.map(({ name }) => name);
 }
 
 async function createBookkeeping(client: Client) {

@@ -1,5 +1,5 @@
 import { Client, escapeIdentifier } from 'pg';
-import { applyMigrations } from './apply-migrations.ts';
+import { applyMigrations, whileLocked } from './apply-migrations.ts';
 import { grantAccess, protectBookkeeping } from './grant-access.ts';
 import type { Migration } from './migration-files.ts';
 import { provision, refusePowerfulAppRole, type Plan } from './provision.ts';
@@ -26,10 +26,12 @@ function migrateDatabase(
   return connected(url, async (client) => {
     await refusePowerfulAppRole(client, appRole);
     if (ownerRole !== undefined) await client.query(`SET ROLE ${escapeIdentifier(ownerRole)}`);
-    await grantAccess(client, databaseOf(url), appRole);
-    const applied = await applyMigrations(client, migrations);
-    await protectBookkeeping(client, appRole);
-    return applied;
+    return whileLocked(client, async () => {
+      await grantAccess(client, databaseOf(url), appRole);
+      const applied = await applyMigrations(client, migrations);
+      await protectBookkeeping(client, appRole);
+      return applied;
+    });
   });
 }
 

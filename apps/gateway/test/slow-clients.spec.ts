@@ -66,7 +66,7 @@ describe('hundreds of clients that hold their connections', () => {
   it('by not reading what they asked for are let go, and keep nobody from being served', async () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },
-      { IDLE_TIMEOUT_MILLISECONDS: '4000' },
+      { IDLE_TIMEOUT_MILLISECONDS: '4000', KEEP_ALIVE_MILLISECONDS: '2000' },
     );
     const head = requestHead('GET /api/v1/things/large', `Authorization: Bearer ${await gateway.token()}`);
     for (let count = 0; count < SLOW_READERS; count++)
