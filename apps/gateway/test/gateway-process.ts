@@ -1,7 +1,6 @@
-import { buildSync } from 'esbuild';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { bundledProgram } from '@plinth/testing/bundled-program';
 import { client, gatewayEnvironment, onCloseAll, type StartedGateway } from './start-gateway';
 
 export interface GatewayProcess extends Omit<StartedGateway, 'gateway'> {
@@ -11,26 +10,7 @@ export interface GatewayProcess extends Omit<StartedGateway, 'gateway'> {
   stop(): Promise<number | null>;
 }
 
-let bundle: string | undefined;
-
-/** Bundles the gateway once for the tests of a file. */
-function bundled(): string {
-  if (bundle) return bundle;
-  const root = process.cwd();
-  bundle = join(root, 'node_modules', '.cache', 'gateway-test', `${process.pid}.cjs`);
-  buildSync({
-    entryPoints: [join(root, 'apps', 'gateway', 'test', 'gateway-process-main.ts')],
-    outfile: bundle,
-    tsconfig: join(root, 'tsconfig.base.json'),
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    packages: 'external',
-    logLevel: 'silent',
-  });
-  return bundle;
-}
+const program = 'apps/gateway/test/gateway-process-main.ts';
 
 /** Starts a gateway in a process of its own, which can be killed. */
 export async function startGatewayProcess(
@@ -38,7 +18,7 @@ export async function startGatewayProcess(
   environment: Record<string, string> = {},
 ): Promise<GatewayProcess> {
   const env = { PATH: process.env['PATH'], ...gatewayEnvironment(services, environment) };
-  const child = fork(bundled(), { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(bundledProgram(program), { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   onCloseAll(() => child.kill('SIGKILL'));
   const [ports] = (await once(child, 'message')) as [{ port: number; adminPort: number }];
   return {

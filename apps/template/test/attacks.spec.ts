@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@plinth/runtime/log';
+import { bundledProgram } from '@plinth/testing/bundled-program';
 import { aCaller } from '@plinth/testing/http';
 import { defaultLimits } from '../src/render/language/meter';
 import { sandboxPool, type SandboxPool } from '../src/render/pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
 import { attackCorpus, bombs, hostileData, type Canaries } from './attack-corpus';
-import { sandboxProgram } from './sandbox-program';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
 const SECRET = 'canary-4711';
@@ -31,7 +31,7 @@ describe('a hostile template', () => {
     canaries = { variable: 'PLINTH_CANARY', file: join(folder, 'canary'), url };
     pool = sandboxPool(
       {
-        program: sandboxProgram(),
+        program: bundledProgram('apps/template/src/sandbox.ts'),
         processes: 2,
         queueMax: 5_000,
         millisecondsMax: 700,

@@ -1,13 +1,13 @@
 import { silentLog } from '@plinth/runtime/log';
+import { bundledProgram } from '@plinth/testing/bundled-program';
 import { defaultLimits } from '../src/render/language/meter';
 import { sandboxPool, type SandboxPool } from '../src/render/pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
-import { sandboxProgram } from './sandbox-program';
 
 let pool: SandboxPool;
 beforeAll(() => {
   const options = { processes: 2, queueMax: 100, millisecondsMax: 700, memoryMegabytesMax: 192 };
-  pool = sandboxPool({ program: sandboxProgram(), ...options }, silentLog());
+  pool = sandboxPool({ program: bundledProgram('apps/template/src/sandbox.ts'), ...options }, silentLog());
 });
 afterAll(() => pool.close());
 

@@ -1,9 +1,9 @@
+import { bundledProgram } from '@plinth/testing/bundled-program';
 import type { TestClient } from '@plinth/testing/http';
 import { startReplica } from '@plinth/testing/start-replica';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { TemplateConfig } from '../src/config';
-import { sandboxProgram } from './sandbox-program';
 import { startSiblings } from './siblings';
 
 const parts = { name: 'template', schema: TemplateConfig, compose, createApp };
@@ -14,7 +14,7 @@ export async function startTemplates(environment: Record<string, string> = {}) {
   const options = {
     environment: {
       GRPC_SERVICES: `settings=${siblings.address},localization=${siblings.address}`,
-      RENDER_SANDBOX_PROGRAM: sandboxProgram(),
+      RENDER_SANDBOX_PROGRAM: bundledProgram('apps/template/src/sandbox.ts'),
       RENDER_PROCESSES: '2',
       ...environment,
     },

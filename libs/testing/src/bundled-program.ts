@@ -4,11 +4,15 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
 const root = join(__dirname, '../../..');
+const folder = join(root, 'node_modules/.cache/plinth-test');
 
-/** Compiles the program of the rendering processes, as the build does; answers where it is. */
-export function sandboxProgram(): string {
+/**
+ * Bundles a program of the project as the build does, for a test that needs it in a process of its own; answers
+ * where it is. @param path from the root
+ */
+export function bundledProgram(path: string): string {
   const { outputFiles } = buildSync({
-    entryPoints: [join(root, 'apps/template/src/sandbox.ts')],
+    entryPoints: [join(root, path)],
     tsconfig: join(root, 'tsconfig.base.json'),
     bundle: true,
     platform: 'node',
@@ -18,10 +22,10 @@ export function sandboxProgram(): string {
     write: false,
   });
   const code = outputFiles[0]!.contents;
-  const folder = join(root, 'node_modules/.cache/plinth-sandbox');
   const program = join(folder, `${createHash('sha256').update(code).digest('hex').slice(0, 16)}.cjs`);
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
+  // In one step: other tests may be starting the same program.
   const draft = `${program}.${process.pid}`;
   writeFileSync(draft, code);
   renameSync(draft, program);
