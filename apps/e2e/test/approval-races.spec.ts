@@ -54,7 +54,7 @@ describe('people who decide on one publication at the same time', () => {
       };
     };
     await call('admin', 'PUT', '/settings/tenant/Service.Templates.ApprovalRequired', { value: 'true' });
-    return { move, publish, submit, told };
+    return { call, move, publish, submit, told };
   };
 
   it('get one publication, and its publisher has the same name everywhere', async () => {
@@ -100,6 +100,47 @@ describe('people who decide on one publication at the same time', () => {
       expect(moves.toSorted()).toEqual(wins.map(({ by, to }) => `${by} ${to}`).toSorted());
       expect(authors).toEqual(history.map(({ transitionedBy }) => transitionedBy));
       expect(state).toBe(history.at(-1)!.newState);
+    }
+  }, 300_000);
+
+  it('get one approval of a formal request', async () => {
+    const { call, move, submit, told } = await aTenant();
+    const { initialState, states, finalStates, transitions } = (
+      await call('admin', 'GET', '/workflow/definitions/Template')
+    ).body;
+    const formal = (transitions as { name: string }[]).map((transition) => ({
+      ...transition,
+      requiresApproval: transition.name === 'Publish',
+    }));
+    const saved = await call('admin', 'PUT', '/workflow/definitions/Template', {
+      initialState,
+      states,
+      finalStates,
+      transitions: formal,
+    });
+    expect(saved.status).toBe(200);
+    for (let round = 0; round < ROUNDS; round++) {
+      const name = `round-${round}`;
+      await submit(name);
+      // Whoever submitted a text cannot ask for its publication either.
+      const asked = await call('bob', 'POST', `/workflow/Template/${name}/transition`, {
+        targetState: 'Published',
+      });
+      expect(asked.body.outcome).toBe('ApprovalRequested');
+
+      const attempts = await Promise.all(['cem', 'dee', 'admin'].map((by) => move(by, name, 'Published')));
+
+      const winners = attempts.filter(({ succeeded }) => succeeded);
+      expect(winners).toHaveLength(1);
+      const [{ by }] = winners as [Attempt];
+      const { history, authors, template } = await told(name, 3);
+      expect(history.map(({ newState, transitionedBy }) => `${transitionedBy} ${newState}`)).toEqual([
+        'ann PendingReview',
+        'bob PendingApproval',
+        `${by} Published`,
+      ]);
+      expect(authors).toEqual(['ann', 'bob', by]);
+      expect(template.published.publishedBy).toBe(by);
     }
   }, 300_000);
 });
