@@ -72,7 +72,7 @@ describe('hundreds of clients that hold their connections', () => {
     for (let count = 0; count < SLOW_READERS; count++)
       open(gateway.port, head, { reads: false }).socket.pause();
     await expectServed(gateway);
-    await eventually(async () => (await unfinishedAnswers(gateway)) === SLOW_READERS);
+    await eventually(async () => (await unfinishedAnswers(gateway)) === SLOW_READERS, 60_000);
     await expectServed(gateway);
   });
 
