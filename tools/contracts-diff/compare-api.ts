@@ -2,15 +2,19 @@ import { breaksOfShape, type Direction, type Lookup, type Schema } from './compa
 
 export interface ApiDocument {
   info: { version: string };
+  security?: Security;
   paths: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, Schema>; parameters?: Record<string, Parameter> };
 }
 interface Operation {
   deprecated?: boolean;
+  security?: Security;
   parameters?: (Parameter | { $ref: string })[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, { content?: Content }>;
 }
+/** Any of these lets a caller in; each names the permissions that it takes. */
+type Security = Record<string, string[]>[];
 interface Parameter {
   name: string;
   in: string;
@@ -51,6 +55,7 @@ function breaksOfOperation(pair: Pair): string[] {
   const { was, is, place } = pair;
   const statuses = Object.keys(was.responses).filter((status) => status.startsWith('2'));
   return [
+    ...breaksOfSecurity(pair),
     ...breaksOfParameters(pair),
     ...(!was.requestBody?.required && is.requestBody?.required ? [`${place} now needs a body`] : []),
     ...breaksOfContent(pair, was.requestBody?.content, is.requestBody?.content, 'in', `${place} body`),
@@ -61,6 +66,20 @@ function breaksOfOperation(pair: Pair): string[] {
     }),
   ];
 }
+
+function breaksOfSecurity({ before, after, was, is, place }: Pair): string[] {
+  const old = waysIn(was.security ?? before.security);
+  const now = waysIn(is.security ?? after.security);
+  const stillIn = (had: string[]) => now.some((needed) => needed.every((one) => had.includes(one)));
+  if (old.every(stillIn)) return [];
+  return [`${place} now needs ${now.map((needed) => needed.join(' and ')).join(', or ')}`];
+}
+
+/** What a caller must have, for each way to be let in; nothing, where everybody is. */
+const waysIn = (security: Security = []): string[][] =>
+  security.length === 0
+    ? [[]]
+    : security.map((way) => Object.entries(way).flatMap(([scheme, permissions]) => [scheme, ...permissions]));
 
 function breaksOfParameters({ before, after, was, is, place }: Pair): string[] {
   const old = (was.parameters ?? []).map((one) => parameterOf(one, before));

@@ -89,6 +89,23 @@ describe('a changed interface', () => {
     expect(breaksOfApi(document(), after)).toEqual([expect.stringContaining(said)]);
   });
 
+  const secured = (security: NonNullable<ApiDocument['security']>) => document(note, note, { security });
+  const write = secured([{ bearer: ['Notes.Write'] }]);
+
+  it.each<[string, ApiDocument, ApiDocument, string]>([
+    ['a permission', secured([{ bearer: [] }]), write, 'bearer and Notes.Write'],
+    ['another permission', secured([{ bearer: ['Notes.Read'] }]), write, 'bearer and Notes.Write'],
+    ['a credential', secured([]), secured([{ bearer: [] }]), 'bearer'],
+  ])('breaks clients by %s that is needed now, and says so', (_change, before, after, needed) => {
+    expect(breaksOfApi(before, after)).toEqual([`POST /notes now needs ${needed}`]);
+  });
+
+  it('breaks nobody by needing less', () => {
+    expect(breaksOfApi(write, secured([{ bearer: [] }]))).toEqual([]);
+    expect(breaksOfApi(write, secured([{}, { bearer: [] }]))).toEqual([]);
+    expect(breaksOfApi(write, secured([{ bearer: ['Notes.Manage'] }, ...write.security!]))).toEqual([]);
+  });
+
   it('breaks nobody by what is new and optional', () => {
     const wider = { ...note, properties: { ...note.properties, more: { type: 'string' } } };
     expect(breaksOfApi(document(), document(wider, wider))).toEqual([]);

@@ -126,9 +126,18 @@ function operation(
   };
 }
 
+/** A permission stands where OpenAPI 3.1 names the roles that a credential must have. */
 function securityOf(access: Access): Json {
-  if (access.type === 'anonymous') return { security: [] };
-  return access.type === 'optional' ? { security: [{}, { bearer: [] }] } : {};
+  switch (access.type) {
+    case 'anonymous':
+      return { security: [] };
+    case 'optional':
+      return { security: [{}, { bearer: [] }] };
+    case 'permission':
+      return { security: [{ bearer: [access.permission] }] };
+    default:
+      return {};
+  }
 }
 
 function accessNote(access: Access): string {
