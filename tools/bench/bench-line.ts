@@ -1,8 +1,8 @@
-/** One measured job beside its reference. */
+/** One measured job, beside its reference where there is one. */
 export interface BenchLine {
   job: string;
   measured: string;
-  reference: string;
+  reference?: string;
   ratio?: number;
   /** Which ratio is good enough: a number is the largest one. */
   goal?: number | string;

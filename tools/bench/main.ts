@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import type { BenchLine } from './bench-line.ts';
 import { benchGateway } from './gateway.ts';
-import { benchImport } from './import.ts';
+import { benchFairness } from './import-fair.ts';
+import { benchWorkers } from './import-workers.ts';
+import { benchCorrections, benchImport } from './import.ts';
 import { benchLocalization } from './localization.ts';
 import { startBenchPlatform, type BenchTarget } from './platform.ts';
 import { benchSettings } from './settings.ts';
@@ -9,10 +11,19 @@ import { benchTemplate } from './template.ts';
 import { benchTimeline } from './timeline.ts';
 import { benchWorkflow } from './workflow.ts';
 
-/** `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run. */
+/**
+ * `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run.
+ * `npm run bench -- import --corrections | --fair | --workers 1,2,4`: files with wrong rows; a small file beside a
+ * large one; one file by several workers.
+ */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rows: { type: 'string', default: '200000' } },
+  options: {
+    rows: { type: 'string', default: '200000' },
+    corrections: { type: 'boolean', default: false },
+    fair: { type: 'boolean', default: false },
+    workers: { type: 'string' },
+  },
 });
 
 const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
@@ -22,8 +33,16 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
   template: benchTemplate,
   timeline: benchTimeline,
   workflow: benchWorkflow,
-  import: (target) => benchImport(target, Number(values.rows)),
+  import: importBench,
 };
+
+function importBench(target: BenchTarget): Promise<BenchLine[]> {
+  const rows = Number(values.rows);
+  if (values.corrections) return benchCorrections(target, rows);
+  if (values.fair) return benchFairness(target, rows);
+  if (values.workers) return benchWorkers(target, rows, values.workers.split(',').map(Number));
+  return benchImport(target, rows);
+}
 
 const unknown = positionals.filter((name) => !(name in benches));
 if (unknown.length > 0) {
@@ -35,9 +54,13 @@ const platform = await startBenchPlatform();
 try {
   for (const name of positionals.length > 0 ? positionals : Object.keys(benches)) {
     for (const { job, measured, reference, ratio, goal, details = [] } of await benches[name]!(platform)) {
-      const compared = ratio === undefined ? '' : `, ratio ${ratio.toFixed(2)}`;
-      const wanted = goal === undefined ? '' : `, goal ${goal}`;
-      console.log(`${name.padEnd(13)} ${job}: ${measured} (${reference}${compared}${wanted})`);
+      const compared = [
+        reference ?? [],
+        ratio === undefined ? [] : `ratio ${ratio.toFixed(2)}`,
+        goal === undefined ? [] : `goal ${goal}`,
+      ].flat();
+      const beside = compared.length === 0 ? '' : ` (${compared.join(', ')})`;
+      console.log(`${name.padEnd(13)} ${job}: ${measured}${beside}`);
       for (const detail of details) console.log(`${' '.repeat(15)}${detail}`);
     }
   }

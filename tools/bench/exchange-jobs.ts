@@ -1,0 +1,63 @@
+import { openAsBlob } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { signIn, type Client } from '../demo/client.ts';
+import type { BenchTarget } from './platform.ts';
+
+const POLL_MILLISECONDS = 50;
+
+/** Somebody of a tenant that nobody used before. */
+export const newcomer = (target: BenchTarget): Promise<Client> =>
+  signIn(target.url, { sub: 'bench', name: 'Bench', tenantId: randomUUID() });
+
+/** Uploads a file and confirms the suggested mappings; answers the id of a job that can be executed. */
+export async function mapFile(client: Client, path: string): Promise<string> {
+  const csv = await openAsBlob(path);
+  const { body: job } = await client.call('POST', '/imports', {
+    form: () => {
+      const form = new FormData();
+      form.append('file', csv, 'bench.csv');
+      form.append('definitionName', 'Localization.Overrides');
+      return form;
+    },
+  });
+  const { body: preview } = await client.call('POST', `/imports/${job.id}/preview`);
+  await client.call('PUT', `/imports/${job.id}/mappings`, { body: { mappings: preview.suggestions } });
+  return job.id;
+}
+
+/** Executes a mapped job and answers its report. */
+export async function execute(client: Client, jobId: string) {
+  await client.call('POST', `/imports/${jobId}/execute`);
+  await untilEnded(client, `/imports/${jobId}`, ['Completed', 'PartiallyCompleted']);
+  return (await client.call('GET', `/imports/${jobId}/report`)).body;
+}
+
+/** Imports a file of good rows from the upload to the last commit; answers how long that took. */
+export async function importFile(client: Client, path: string, rowCount: number): Promise<number> {
+  const began = performance.now();
+  const { insertedRows } = await execute(client, await mapFile(client, path));
+  const elapsed = performance.now() - began;
+  if (insertedRows !== rowCount) throw new Error(`${insertedRows} of ${rowCount} rows were inserted.`);
+  return elapsed;
+}
+
+/** Exports all rows of a tenant; answers how long that took. */
+export async function exportRows(client: Client, format: string, rowCount: number): Promise<number> {
+  const began = performance.now();
+  const { body: job } = await client.call('POST', '/exports/jobs', {
+    body: { definitionName: 'Localization.Overrides', format },
+  });
+  const ended = await untilEnded(client, `/exports/jobs/${job.id}`, ['Completed']);
+  if (ended.rowCount !== rowCount) throw new Error(`${ended.rowCount} of ${rowCount} rows were exported.`);
+  return performance.now() - began;
+}
+
+export async function untilEnded(client: Client, path: string, good: readonly string[]) {
+  for (;;) {
+    const { body } = await client.call('GET', path);
+    if (good.includes(body.status)) return body;
+    if (body.completedAt !== null) throw new Error(`${path} ended ${body.status}.`);
+    await pause(POLL_MILLISECONDS);
+  }
+}

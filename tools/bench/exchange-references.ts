@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import exceljs from 'exceljs';
+import pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { manyRows, writeCopyText } from './exchange-rows.ts';
+import type { BenchTarget } from './platform.ts';
+import { timeOf } from './times.ts';
+
+const SHEET_ROWS_MAX = 1_048_576;
+
+/** How long the database alone takes for so many rows: into the table and out of it. */
+export async function timeCopy(
+  target: BenchTarget,
+  folder: string,
+  rowCount: number,
+): Promise<{ write: number; read: number }> {
+  const client = new pg.Client({ connectionString: target.adminUrlOf('localization') });
+  await client.connect();
+  const tenantId = randomUUID();
+  // Made before the clock runs: the reference is the database alone.
+  const path = join(folder, 'copy.txt');
+  await writeCopyText(path, rowCount, () => `${tenantId}\t${randomUUID()}\tbench`);
+  try {
+    const write = await timeOf(() =>
+      pipeline(
+        createReadStream(path),
+        client.query(
+          copyFrom(
+            'COPY override (tenant_id, id, modified_by, resource_name, culture_name, key, value) FROM STDIN',
+          ),
+        ),
+      ),
+    );
+    const read = await timeOf(() =>
+      pipeline(
+        client.query(
+          copyTo(
+            `COPY (SELECT resource_name, culture_name, key, value FROM override WHERE tenant_id = '${tenantId}'
+                   ORDER BY resource_name, culture_name, key) TO STDOUT`,
+          ),
+        ),
+        new Writable({ write: (_chunk, _encoding, done) => done() }),
+      ),
+    );
+    return { write, read };
+  } finally {
+    rmSync(path);
+    await client.query('DELETE FROM override WHERE tenant_id = $1', [tenantId]);
+    await client.end();
+  }
+}
+
+/** How long exceljs alone takes to write so many rows as a workbook. */
+export function timeWorkbook(folder: string, rowCount: number): Promise<number> {
+  return timeOf(async () => {
+    const stream = createWriteStream(join(folder, 'reference.xlsx'));
+    const book = new exceljs.stream.xlsx.WorkbookWriter({ stream, useSharedStrings: false });
+    let sheet = book.addWorksheet();
+    let rowsOfSheet = 0;
+    for (const rows of manyRows(rowCount)) {
+      if (rowsOfSheet + rows.length > SHEET_ROWS_MAX) {
+        sheet.commit();
+        sheet = book.addWorksheet();
+        rowsOfSheet = 0;
+      }
+      for (const row of rows) sheet.addRow(row).commit();
+      rowsOfSheet += rows.length;
+      if (stream.writableNeedDrain) await once(stream, 'drain');
+    }
+    sheet.commit();
+    await book.commit();
+  });
+}
