@@ -5,7 +5,8 @@ import {
   RESOURCE_NAME_LENGTH_MAX,
 } from '@plinth/contracts/localization/shapes';
 import { defineExchange, type ImportRow, type RowFault } from '@plinth/conventions/exchange/definition';
-import { breaksRule, textField, type CellFault } from '@plinth/conventions/exchange/fields';
+import { breaksRule, type CellFault } from '@plinth/conventions/exchange/field';
+import { textField } from '@plinth/conventions/exchange/fields';
 import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
 import { rowText } from '@plinth/conventions/exchange/row-texts';

@@ -8,13 +8,8 @@ import {
   type ImportRow,
   type RowFault,
 } from '@plinth/conventions/exchange/definition';
-import {
-  breaksRule,
-  integerField,
-  textField,
-  timestampField,
-  type CellFault,
-} from '@plinth/conventions/exchange/fields';
+import { breaksRule, type CellFault } from '@plinth/conventions/exchange/field';
+import { integerField, textField, timestampField } from '@plinth/conventions/exchange/fields';
 import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
 import { rowText } from '@plinth/conventions/exchange/row-texts';
 import type { Caller } from '@plinth/kernel/caller';

@@ -1,7 +1,7 @@
 import { validationCode } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
-import { CellFault, type ExchangeField } from './fields';
-import type { ExchangeDefinition, FieldValue, ImportRow, RowFault } from './definition';
+import type { ExchangeDefinition, ImportRow, RowFault } from './definition';
+import { CellFault, type ExchangeField, type FieldValue } from './field';
 import { toPlainCell, type CellFormat } from './local-cells';
 import { inEnglish, rowText, type RowText } from './row-texts';
 

@@ -2,11 +2,8 @@ import type { Permission } from '@plinth/contracts/permissions';
 import type { Caller } from '@plinth/kernel/caller';
 import type { FieldRule, ListRules } from '@plinth/kernel/list-query';
 import type { PoolClient } from 'pg';
-import type { ExchangeField } from './fields';
+import type { ExchangeField, FieldValue } from './field';
 import type { RowText } from './row-texts';
-
-/** A value of a row as the database takes it from JSON. */
-export type FieldValue = string | number | boolean | null;
 
 /** A row whose cells could all be read. */
 export interface ImportRow {

@@ -1,4 +1,4 @@
-import { notOfType, type CellFault, type ExchangeFieldType } from './fields';
+import { notOfType, type CellFault, type ExchangeFieldType } from './field';
 import { rowText } from './row-texts';
 
 /** In which order a file writes day, month and year where it does not write ISO 8601. */

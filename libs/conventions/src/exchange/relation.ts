@@ -1,15 +1,8 @@
 import { escapeIdentifier } from 'pg';
 import { said, shownValue, type ConvertedRow } from './convert';
 import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
-import type { ExchangeField, FieldOptions } from './fields';
+import type { ExchangeField, FieldOptions, Relation } from './field';
 import { rowText } from './row-texts';
-
-/** The table that a field points into, and by what people name its rows. It has `tenant_id` and `id`, as every table. */
-export interface Relation {
-  table: string;
-  /** The field of that table that files name its rows by. What several rows share cannot be imported. */
-  key: ExchangeField;
-}
 
 /** A column that holds the id of a row of another table, which files name by its natural key. */
 export const relationField = ({

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { problemOfIssues } from '../validation';
-import type { FieldValue } from './definition';
+import { CellFault, type ExchangeField, type FieldOptions, type FieldValue } from './field';
 import {
   booleanField,
-  CellFault,
   dateField,
   enumField,
   integerField,
@@ -11,8 +10,6 @@ import {
   textField,
   timestampField,
   uuidField,
-  type ExchangeField,
-  type FieldOptions,
 } from './fields';
 import { relationField } from './relation';
 import { rowText, type RowText } from './row-texts';

@@ -1,7 +1,8 @@
 import { escapeIdentifier, escapeLiteral, type PoolClient } from 'pg';
 import type { ConvertedRow } from './convert';
 import { keyText, said, shownValue } from './convert';
-import type { BatchContext, ExchangeDefinition, FieldValue, RowFault, SystemValue } from './definition';
+import type { BatchContext, ExchangeDefinition, RowFault, SystemValue } from './definition';
+import type { FieldValue } from './field';
 import { rowIds } from './row-ids';
 import { rowText, type RowText } from './row-texts';
 
