@@ -1,13 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import { writeCsvRows, type Cell } from './csv-writer';
+import type { FileColumn } from './file-column';
 import { writeXlsx } from './xlsx-writer';
-
-export interface FileColumn {
-  property: string;
-  header: string;
-  type: string;
-}
 
 const BOM = Buffer.from('efbbbf', 'hex');
 

@@ -2,8 +2,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import ExcelJS from 'exceljs';
 import type { Cell } from './csv-writer';
+import type { FileColumn } from './file-column';
 import { readXlsx } from './read-xlsx';
-import type { FileColumn } from './write-file';
 import { writeXlsx } from './xlsx-writer';
 
 const columns: FileColumn[] = [

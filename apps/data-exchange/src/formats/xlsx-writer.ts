@@ -1,7 +1,7 @@
 import type { PassThrough } from 'node:stream';
 import ExcelJS from 'exceljs';
 import type { Cell } from './csv-writer';
-import type { FileColumn } from './write-file';
+import type { FileColumn } from './file-column';
 
 /** A sheet ends at row 1,048,576, the header included. */
 const SHEET_ROWS_MAX = 1_048_575;
