@@ -7,6 +7,7 @@ import {
   type SortTerm,
 } from '@plinth/kernel/list-query';
 import type { CursorKey } from './cursor';
+import type { ListRequest } from './paging';
 
 type Where = Record<string, unknown>;
 
@@ -71,6 +72,32 @@ export function toAfter(
         { [field]: { [descending ? 'lt' : 'gt']: values[index] } },
       ],
     })),
+  };
+}
+
+interface PageSource<Row> {
+  /** What is listed, all pages together. */
+  selection: Where;
+  /** Sort fields that are points in time. */
+  dates: readonly string[];
+  find(page: {
+    where: Where;
+    orderBy: ReturnType<typeof toOrderBy>;
+    take: number;
+    skip: number;
+  }): PromiseLike<Row[]>;
+  count(all: { where: Where }): PromiseLike<number>;
+}
+
+/** The rows of one page and one more, and how many there are in all where that is asked for. */
+export async function findPage<Row>(
+  { sort, after, limit, offset, wantsTotalCount }: ListRequest,
+  { selection, dates, find, count }: PageSource<Row>,
+): Promise<{ rows: Row[]; totalCount: number | null }> {
+  const where = { AND: [selection, after ? toAfter(sort, after, dates) : {}] };
+  return {
+    rows: await find({ where, orderBy: toOrderBy(sort), take: limit, skip: offset }),
+    totalCount: wantsTotalCount ? await count({ where: selection }) : null,
   };
 }
 

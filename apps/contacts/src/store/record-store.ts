@@ -1,6 +1,6 @@
 import type { CursorKey } from '@plinth/conventions/cursor';
 import type { ListRequest } from '@plinth/conventions/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import { findPage, toWhere } from '@plinth/conventions/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
@@ -93,21 +93,14 @@ export function recordStore<Row extends Kept, Fields extends { externalId: strin
 
   return {
     list: (tenantId, list) =>
-      db.inTenant(tenantId, async (tx) => {
-        const selection = { AND: [{ tenantId }, toWhere(list, kind.searchable)] };
-        const after = list.after ? toAfter(list.sort, list.after, TIMES) : {};
-        const rows = await model(tx).findMany({
-          where: { AND: [selection, after] },
-          orderBy: toOrderBy(list.sort),
-          take: list.limit,
-          skip: list.offset,
-          ...shown,
-        });
-        return {
-          rows,
-          totalCount: list.wantsTotalCount ? await model(tx).count({ where: selection }) : null,
-        };
-      }),
+      db.inTenant(tenantId, (tx) =>
+        findPage(list, {
+          selection: { AND: [{ tenantId }, toWhere(list, kind.searchable)] },
+          dates: TIMES,
+          find: (page) => model(tx).findMany({ ...page, ...shown }),
+          count: (all) => model(tx).count(all),
+        }),
+      ),
 
     get: (tenantId, id) =>
       db.inTenant(tenantId, async (tx) => {

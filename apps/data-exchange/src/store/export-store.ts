@@ -1,5 +1,5 @@
 import type { ListRequest } from '@plinth/conventions/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import { findPage, toWhere } from '@plinth/conventions/prisma-list';
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
@@ -107,21 +107,16 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       }
     },
 
-    list: (tenantId, list) => {
-      const selection = { AND: [{ tenantId }, toWhere(list, [])] };
-      const after = list.after ? toAfter(list.sort, list.after, ['createdAt']) : {};
-      return db.inTenant(tenantId, async (tx) => ({
-        rows: (
-          await tx.exportJob.findMany({
-            where: { AND: [selection, after] },
-            orderBy: toOrderBy(list.sort),
-            take: list.limit,
-            skip: list.offset,
-          })
-        ).map(toJob),
-        totalCount: list.wantsTotalCount ? await tx.exportJob.count({ where: selection }) : null,
-      }));
-    },
+    list: (tenantId, list) =>
+      db.inTenant(tenantId, async (tx) => {
+        const { rows, totalCount } = await findPage(list, {
+          selection: { AND: [{ tenantId }, toWhere(list, [])] },
+          dates: ['createdAt'],
+          find: (page) => tx.exportJob.findMany(page),
+          count: (all) => tx.exportJob.count(all),
+        });
+        return { rows: rows.map(toJob), totalCount };
+      }),
 
     async begin(tenantId, id) {
       const isRunning = await changeRunning(tenantId, id, {

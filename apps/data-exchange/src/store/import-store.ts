@@ -1,5 +1,5 @@
 import type { ListRequest } from '@plinth/conventions/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import { findPage, toWhere } from '@plinth/conventions/prisma-list';
 import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres';
@@ -165,21 +165,16 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         ),
       ),
 
-    list: (tenantId, list) => {
-      const selection = { AND: [{ tenantId }, toWhere(list, [])] };
-      const after = list.after ? toAfter(list.sort, list.after, ['createdAt']) : {};
-      return db.inTenant(tenantId, async (tx) => ({
-        rows: (
-          await tx.importJob.findMany({
-            where: { AND: [selection, after] },
-            orderBy: toOrderBy(list.sort),
-            take: list.limit,
-            skip: list.offset,
-          })
-        ).map(toJob),
-        totalCount: list.wantsTotalCount ? await tx.importJob.count({ where: selection }) : null,
-      }));
-    },
+    list: (tenantId, list) =>
+      db.inTenant(tenantId, async (tx) => {
+        const { rows, totalCount } = await findPage(list, {
+          selection: { AND: [{ tenantId }, toWhere(list, [])] },
+          dates: ['createdAt'],
+          find: (page) => tx.importJob.findMany(page),
+          count: (all) => tx.importJob.count(all),
+        });
+        return { rows: rows.map(toJob), totalCount };
+      }),
 
     noteHeaders: async (tenantId, id, headers) => {
       await db.inTenant(tenantId, (tx) =>

@@ -5,7 +5,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import type { ListRequest } from '@plinth/conventions/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import { findPage, toWhere } from '@plinth/conventions/prisma-list';
 import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres';
 import { lockAbove, type LevelValues, type Locks } from '../domain/cascade';
@@ -177,19 +177,15 @@ export function settingStore({ db, box, outbox, clock, config }: Parts): Setting
       });
     },
 
-    async history(level, name, list) {
-      const selection = { AND: [{ ...level, name }, toWhere(list, ['changedBy'])] };
-      const after = list.after ? toAfter(list.sort, list.after, ['changedAt']) : {};
-      return db.inTenant(level.tenantId, async (tx) => ({
-        rows: await tx.settingChange.findMany({
-          where: { AND: [selection, after] },
-          orderBy: toOrderBy(list.sort),
-          take: list.limit,
-          skip: list.offset,
+    history: (level, name, list) =>
+      db.inTenant(level.tenantId, (tx) =>
+        findPage(list, {
+          selection: { AND: [{ ...level, name }, toWhere(list, ['changedBy'])] },
+          dates: ['changedAt'],
+          find: (page) => tx.settingChange.findMany(page),
+          count: (all) => tx.settingChange.count(all),
         }),
-        totalCount: list.wantsTotalCount ? await tx.settingChange.count({ where: selection }) : null,
-      }));
-    },
+      ),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import { templateProblems as problems } from '@plinth/contracts/template/problems';
 import type { ListRequest } from '@plinth/conventions/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
+import { findPage, toWhere } from '@plinth/conventions/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
@@ -134,17 +134,14 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
           toWhere(list, ['name', 'category']),
         ],
       };
-      const after = list.after ? toAfter(list.sort, list.after, ['lastModifiedAt']) : {};
-      return db.inTenant(tenantId, async (tx) => ({
-        rows: await tx.template.findMany({
-          where: { AND: [selection, after] },
-          omit: { content: true },
-          orderBy: toOrderBy(list.sort),
-          take: list.limit,
-          skip: list.offset,
+      return db.inTenant(tenantId, (tx) =>
+        findPage(list, {
+          selection,
+          dates: ['lastModifiedAt'],
+          find: (page) => tx.template.findMany({ ...page, omit: { content: true } }),
+          count: (all) => tx.template.count(all),
         }),
-        totalCount: list.wantsTotalCount ? await tx.template.count({ where: selection }) : null,
-      }));
+      );
     },
 
     async change(
