@@ -8,7 +8,7 @@ import {
 } from '@plinth/testing/workflow-histories';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import type { ImportWay } from '../src/jobs/plan-import';
+import type { ImportCut, ImportWay } from '../src/jobs/plan-import';
 import * as workflows from '../src/temporal/workflows/index';
 import { shortQueueOf } from '../src/temporal/workflows/task-queues';
 
@@ -34,12 +34,13 @@ const worksAtLast = async () => {
 };
 
 /** An import that is worked off in this way, by activities that do nothing. */
-const anImport = (way: ImportWay, activities: object = {}): Story => ({
+const anImport = (way: ImportWay, activities: object = {}, cut?: ImportCut): Story => ({
   workflow: 'executeImport',
   args,
   furtherQueues: [shortQueueOf('')],
   activities: {
     planImport: async () => way,
+    cutFile: async () => cut,
     readKeys: works,
     findDuplicates: works,
     importRange: async () => true,
@@ -52,16 +53,17 @@ const anImport = (way: ImportWay, activities: object = {}): Story => ({
 
 /** A change of a workflow that runs differently needs `patched()`; one that is meant to begin anew, `npm run histories`. */
 const stories: Record<string, Story> = {
-  'execute-import.one-range': anImport({ kind: 'ranges', count: 1, atOnce: 1, keysFirst: false }),
-  'execute-import.in-turns': anImport({ kind: 'ranges', count: 3, atOnce: 1, keysFirst: false }),
-  'execute-import.keys-first': anImport({ kind: 'ranges', count: 3, atOnce: 2, keysFirst: true }),
-  'execute-import.at-once': anImport({ kind: 'at-once' }),
+  'execute-import.small': anImport({ kind: 'whole', isSmall: true }),
+  'execute-import.in-turns': anImport({ kind: 'ranges' }, {}, { count: 3, atOnce: 1, keysFirst: false }),
+  'execute-import.keys-first': anImport({ kind: 'ranges' }, {}, { count: 3, atOnce: 2, keysFirst: true }),
+  'execute-import.at-once': anImport({ kind: 'at-once', isSmall: false }),
   'execute-import.cancelled': anImport(
-    { kind: 'ranges', count: 3, atOnce: 1, keysFirst: false },
+    { kind: 'ranges' },
     { importRange: async () => false },
+    { count: 3, atOnce: 1, keysFirst: false },
   ),
-  'execute-import.tries-again': anImport({ kind: 'at-once' }, { importAtOnce: worksAtLast }),
-  'execute-import.fails': anImport({ kind: 'at-once' }, { importAtOnce: fails }),
+  'execute-import.tries-again': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: worksAtLast }),
+  'execute-import.fails': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: fails }),
   'execute-export.completes': { workflow: 'executeExport', args, activities: { runExport: works } },
   'execute-export.fails': {
     workflow: 'executeExport',

@@ -14,6 +14,7 @@ import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { DataExchangeConfig } from '../src/config';
+import type { RangeToImport } from '../src/jobs/import-range';
 import { createActivities } from '../src/temporal/activities';
 import { startWorker } from '../src/temporal/run-worker';
 import { startShop } from './a-shop';
@@ -26,6 +27,8 @@ export interface StartOptions {
   worker?: boolean;
   /** As how many workers the one of this process counts; asked for each import. */
   countWorkers?: () => number;
+  /** Comes before each turn on a range of a file. */
+  beforeTurn?: (range: RangeToImport) => Promise<void>;
 }
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -69,15 +72,20 @@ export async function startDataExchange(options: StartOptions = {}) {
   const log = silentLog();
   const deps = await compose(config, log, onClose);
   if (options.worker !== false) {
+    const activities = createActivities({
+      ...deps,
+      countWorkers: async () => options.countWorkers?.() ?? deps.countWorkers(),
+    });
+    const importRange: typeof activities.importRange = async (range) => {
+      await options.beforeTurn?.(range);
+      return activities.importRange(range);
+    };
     onClose(
       startWorker({
         config,
         log,
         workflowBundle: await workflowBundle(),
-        activities: createActivities({
-          ...deps,
-          countWorkers: async () => options.countWorkers?.() ?? deps.countWorkers(),
-        }),
+        activities: { ...activities, importRange },
       }),
     );
   }

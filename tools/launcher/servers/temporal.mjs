@@ -1,6 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Tenants take turns on a task queue, however many tasks one of them has in it: exactly so where it has one part. */
+const turns = [
+  'matching.enableFairness=true',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+];
+
 /**
  * Temporal's development server, with its state in a file so that a restart goes on with running workflows.
  * @param {{ layout: import('../paths.mjs').Layout, program: string, port: number, httpPort: number, uiPort: number, metricsPort: number }} options
@@ -28,6 +35,7 @@ export function prepareTemporal({ layout, program, port, httpPort, uiPort, metri
       '--disable-config-file',
       '--disable-config-env',
       ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)]),
+      ...turns.flatMap((value) => ['--dynamic-config-value', value]),
     ],
     cwd: directory,
     env: process.env,

@@ -5,7 +5,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { endImport, failImport, type ImportToEnd } from '../jobs/end-import';
 import { importAtOnce } from '../jobs/import-at-once';
 import { importRange, type RangeToImport } from '../jobs/import-range';
-import { planImport, type PlanParts } from '../jobs/plan-import';
+import { cutFile, planImport, type PlanParts } from '../jobs/plan-import';
 import { readKeys } from '../jobs/read-keys';
 import { runExport, type ExportRunParts } from '../jobs/run-export';
 
@@ -20,6 +20,7 @@ export const createActivities = (parts: PlanParts & ExportRunParts & { log: Log 
     whileAlive(parts.log, work);
   return {
     planImport: (tenantId: string, jobId: string) => alive(() => planImport(parts, tenantId, jobId)),
+    cutFile: (tenantId: string, jobId: string) => alive(() => cutFile(parts, tenantId, jobId)),
     importAtOnce: (tenantId: string, jobId: string) =>
       alive((signal) => importAtOnce(parts, tenantId, jobId, signal)),
     readKeys: (range: RangeToImport) => alive((signal) => readKeys(parts, range, signal)),
@@ -48,7 +49,7 @@ async function whileAlive<Result>(log: Log, work: (signal: AbortSignal) => Promi
     if (context.cancellationSignal.aborted) throw error;
     const { attempt, activityType } = context.info;
     const problem = error instanceof Problem ? error : problemOfDatabase(error);
-    if (!problem) {
+    if (!problem || problem.kind === 'internal') {
       log.error({ err: error, attempt }, `${activityType} failed`);
       throw ApplicationFailure.create({
         message: 'An unexpected error happened.',

@@ -1,43 +1,41 @@
-import { proxyActivities, workflowInfo, type ActivityOptions } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { ImportCut } from '../../jobs/plan-import';
 import type { Activities } from '../activities';
-import { shortQueueOf } from './task-queues';
 import { inTurns } from './in-turns';
 import { reasonOf } from './reason';
+import { shortQueueOf } from './task-queues';
+import { workOptions } from './work-options';
+
+const wholeFile: ImportCut = { count: 1, atOnce: 1, keysFirst: false };
 
 /** Imports a mapped upload. Whatever is repeated goes on after the last batch that is committed and counted. */
 export async function executeImport(tenantId: string, jobId: string): Promise<void> {
   const { taskQueue } = workflowInfo();
-  const options: ActivityOptions = {
-    // A part of an import lasts as long as its rows; a worker that died is noticed by its silence.
-    startToCloseTimeout: '7 days',
-    heartbeatTimeout: '15 seconds',
-    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
-    // Where the server knows how, tenants get their turns before jobs do.
-    priority: { fairnessKey: tenantId },
-  };
+  const options = workOptions(tenantId);
   const short = proxyActivities<Activities>({ ...options, taskQueue: shortQueueOf(taskQueue) });
   const long = proxyActivities<Activities>({ ...options, taskQueue });
 
-  const importRanges = async (count: number, atOnce: number, keysFirst: boolean): Promise<void> => {
-    // What fits into one range does not wait behind the ranges of large files.
-    const { importRange } = count === 1 ? short : long;
+  const importInTurns = async ({ count, atOnce, keysFirst }: ImportCut, work = long): Promise<void> => {
     if (keysFirst) {
       await inTurns(count, atOnce, async (range) => {
-        await long.readKeys({ tenantId, jobId, range, keysFirst });
+        await work.readKeys({ tenantId, jobId, range, keysFirst });
         return true;
       });
-      await long.findDuplicates(tenantId, jobId);
+      await work.findDuplicates(tenantId, jobId);
     }
     const isWhole = await inTurns(count, atOnce, (range) =>
-      importRange({ tenantId, jobId, range, keysFirst }),
+      work.importRange({ tenantId, jobId, range, keysFirst }),
     );
-    await short.endImport({ tenantId, jobId, isCancelled: !isWhole, keysFirst });
+    // What a cancelled job did not do is counted, which takes as long as its file.
+    const { endImport } = isWhole ? short : work;
+    await endImport({ tenantId, jobId, isCancelled: !isWhole, keysFirst });
   };
 
   try {
     const way = await short.planImport(tenantId, jobId);
-    if (way.kind === 'at-once') await long.importAtOnce(tenantId, jobId);
-    if (way.kind === 'ranges') await importRanges(way.count, way.atOnce, way.keysFirst);
+    if (way.kind === 'at-once') await (way.isSmall ? short : long).importAtOnce(tenantId, jobId);
+    if (way.kind === 'whole') await importInTurns(wholeFile, way.isSmall ? short : long);
+    if (way.kind === 'ranges') await importInTurns(await long.cutFile(tenantId, jobId));
   } catch (error) {
     await short.failImport(tenantId, jobId, reasonOf(error));
   }

@@ -1,0 +1,81 @@
+import { aCaller } from '@plinth/testing/http';
+import { eventually } from '@plinth/testing/eventually';
+import { importFile, mappedImport, startDataExchange, type DataExchange } from './start-data-exchange';
+
+/** So many turns a worker gives at the same time. */
+const TURNS_AT_ONCE = 4;
+const LARGE_FILES = 12;
+
+const rows = (count: number): string =>
+  `code,title,stock\n${Array.from({ length: count }, (_, row) => `K${row},Title of ${row},${row}\n`).join('')}`;
+
+/** Lets turns begin one by one, and knows whose they were. */
+function turnstile() {
+  const tenants: string[] = [];
+  const waiting: (() => void)[] = [];
+  let isOpen = false;
+  return {
+    tenants,
+    async enter({ tenantId }: { tenantId: string }): Promise<void> {
+      tenants.push(tenantId);
+      if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    letOneGo: () => waiting.shift()?.(),
+    open() {
+      isOpen = true;
+      for (const go of waiting.splice(0)) go();
+    },
+  };
+}
+
+describe('while one tenant imports more large files than a worker can take', () => {
+  const greedy = aCaller();
+  const other = aCaller();
+  const turns = turnstile();
+  const small = new Set<string>();
+  let exchange: DataExchange;
+
+  const startLarge = async (caller: typeof greedy) => {
+    const jobId = await mappedImport(exchange, caller, rows(2_000));
+    await exchange.as(caller).post(`/imports/${jobId}/execute`);
+  };
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({
+      environment: { EXCHANGE_RANGE_BYTES: '30000' },
+      beforeTurn: async (range) => {
+        if (!small.has(range.tenantId)) await turns.enter(range);
+      },
+    });
+    for (let file = 0; file < LARGE_FILES; file++) await startLarge(greedy);
+    await eventually(() => turns.tenants.length === TURNS_AT_ONCE, 30_000);
+  }, 60_000);
+  afterAll(async () => {
+    turns.open();
+    await exchange.close();
+  });
+
+  it.each([{}, { onError: 'abort' }])(
+    'a small file of another waits for none of them: %o',
+    async (options) => {
+      const caller = aCaller();
+      small.add(caller.tenantId);
+
+      const { report } = await importFile(exchange, caller, rows(1_000), options);
+
+      expect(report).toMatchObject({ finalStatus: 'Completed', insertedRows: 1_000 });
+      expect(turns.tenants).toHaveLength(TURNS_AT_ONCE);
+    },
+    30_000,
+  );
+
+  it('a large file of another gets its turn before the next ones of all of them', async () => {
+    await startLarge(other);
+    for (let turn = turns.tenants.length; !turns.tenants.includes(other.tenantId); turn++) {
+      turns.letOneGo();
+      await eventually(() => turns.tenants.length > turn || undefined, 20_000);
+    }
+
+    expect(turns.tenants.length).toBeLessThanOrEqual(TURNS_AT_ONCE + LARGE_FILES / 2);
+  }, 60_000);
+});
