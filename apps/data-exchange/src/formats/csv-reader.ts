@@ -65,6 +65,12 @@ export class CsvReader {
     return this.readRecords();
   }
 
+  /** As `push`, where only the number of the records matters. */
+  count(chunk: string): void {
+    this.text += chunk;
+    this.readRecords({ countsOnly: true });
+  }
+
   /** The records that only the end of the file completes. */
   end(): FileRecord[] {
     this.ended = true;
@@ -81,10 +87,28 @@ export class CsvReader {
     return this.isSkippingLine ? undefined : this.text;
   }
 
-  private readRecords(): FileRecord[] {
+  /** Counts lines up to one that takes a closer look, and answers where that starts: without quotes a line is a record. */
+  private skipPlainLines(start: number): number {
+    if (this.endsWithCr) return start;
+    const quote = this.text.indexOf('"', start);
+    let position = start;
+    for (;;) {
+      const lineEnd = this.text.indexOf('\n', position);
+      const isPlain = lineEnd >= 0 && (quote < 0 || lineEnd < quote);
+      if (!isPlain || lineEnd - position >= this.recordLengthMax) return position;
+      this.number++;
+      position = lineEnd + 1;
+    }
+  }
+
+  private readRecords({ countsOnly = false } = {}): FileRecord[] {
     const records: FileRecord[] = [];
     let position = this.isSkippingLine ? this.skipLine(0) : 0;
     while (position < this.text.length) {
+      if (countsOnly) {
+        position = this.skipPlainLines(position);
+        if (position >= this.text.length) break;
+      }
       const next = this.readRecord(position);
       const isTooLong = (next === INCOMPLETE ? this.text.length : next) - position > this.recordLengthMax;
       if (next === INCOMPLETE && !isTooLong) break;

@@ -31,7 +31,8 @@ export async function indexRecords(
   let bytesRead = markLength(format);
   let hasHeader = false;
   for await (const piece of inPieces(decodeText(bytes, format.encoding), rangeBytes)) {
-    hasHeader = reader.push(piece).length > 0 || hasHeader;
+    if (hasHeader) reader.count(piece);
+    else hasHeader = reader.push(piece).length > 0;
     bytesRead += lengthOf(piece);
     const rest = reader.rest();
     if (rest === undefined || !hasHeader) continue;
