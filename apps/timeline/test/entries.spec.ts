@@ -34,6 +34,17 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     });
   });
 
+  it('makes an entry that can be read alone, by its address, as long as it is there', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const made = await http.post(`${anEntity()}/entries`, comment('Hello'));
+    const address = made.headers.get('location')!.slice('/api/v1'.length);
+    expect(await http.get(address)).toMatchObject({ status: 200, body: made.body });
+    expect((await timeline.as(aUser(newId(), 'Eve')).get(address)).status).toBe(404);
+    expect((await http.get(`${anEntity()}/entries/${made.body.id}`)).status).toBe(404);
+    await http.delete(address);
+    expect((await http.get(address)).status).toBe(404);
+  });
+
   it('takes ids of entities that need percent-encoding', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = `/timeline/purchase-order/${encodeURIComponent('a/b ü?#%')}`;

@@ -97,6 +97,8 @@ describe('internal notes', () => {
       (await timeline.as(caller).delete(`${path}/entries/${id}`)).status;
     expect(await status(ann, note.id)).toBe(404);
     expect(await status(max, note.id)).toBe(404);
+    expect((await timeline.as(ann).get(`${path}/entries/${note.id}`)).status).toBe(404);
+    expect((await timeline.as(sam).get(`${path}/entries/${note.id}`)).body).toEqual(note);
     const answers = await Promise.all(
       [note.id, newId()].map((parentEntryId) =>
         timeline.as(ann).post(`${path}/entries`, { entryType: 0, body: 'x', parentEntryId }),

@@ -42,6 +42,8 @@ export interface EntryStore {
     entity: EntityName,
     list: ListRequest,
   ): Promise<{ rows: Entry[]; totalCount: number }>;
+  /** @throws Problem `entry-not-found`, also where this audience does not see the entry. */
+  get(audience: Audience, entity: EntityName, id: string): Promise<Entry>;
   /** Writes what a person says; the same operation finds the entry it made before. */
   write(draft: Draft, caller: Caller): Promise<Entry>;
   /** Removes an entry and what hangs on it. */
@@ -71,6 +73,14 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
         });
         const counts = await tx.entryCount.findUnique({ where: { tenantId_entityType_entityId: key } });
         return { rows: rows.map(toEntry), totalCount: countFor(audience, counts) };
+      }),
+
+    get: (audience, entity, id) =>
+      db.inTenant(audience.tenantId, async (tx) => {
+        const where = { tenantId: audience.tenantId, id, ...entity, ...visibleTo(audience) };
+        const row = await tx.entry.findFirst({ where, include: withAttachments });
+        if (!row) throw entryNotFound();
+        return toEntry(row);
       }),
 
     async write(draft, caller) {

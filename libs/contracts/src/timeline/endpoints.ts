@@ -59,6 +59,17 @@ const postTimelineEntry = endpoint({
   success: { status: 201, body: TimelineStreamEntry },
 });
 
+const getTimelineEntry = endpoint({
+  method: 'GET',
+  path: '/timeline/:entityType/:entityId/entries/:id',
+  summary: 'Read one entry',
+  access: permission('Timeline.Entries.Read'),
+  params: ofEntry,
+  success: { status: 200, body: TimelineStreamEntry },
+  problems: ['entry-not-found'],
+  cache: 'user-data',
+});
+
 const deleteTimelineEntry = endpoint({
   method: 'DELETE',
   path: '/timeline/:entityType/:entityId/entries/:id',
@@ -208,6 +219,7 @@ const getBlob = endpoint({
 export const timelineEndpoints = {
   getTimeline,
   postTimelineEntry,
+  getTimelineEntry,
   deleteTimelineEntry,
   followEntity,
   unfollowEntity,
