@@ -11,6 +11,7 @@ import {
   timestampField,
 } from '@plinth/conventions/exchange/fields';
 import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+import { holds } from '@plinth/kernel/caller';
 import { protoPackages } from '@plinth/proto/packages';
 import { serveGrpc } from '@plinth/runtime/grpc';
 import { silentLog } from '@plinth/runtime/log';
@@ -81,7 +82,14 @@ export const articles = defineExchange({
   },
 });
 
-const journal = defineExchange({ ...articles, name: 'Shop.Journal', importable: false });
+/** Books are for the staff; all others see the rest. */
+const journal = defineExchange({
+  ...articles,
+  name: 'Shop.Journal',
+  importable: false,
+  visibleTo: (caller) => (holds(caller, 'Timeline.InternalNotes.Read') ? undefined : `t.kind <> 'book'`),
+  widerPermission: 'Timeline.InternalNotes.Read',
+});
 
 /** A service of some team that owns articles, on a database of its own. */
 export async function startShop() {

@@ -182,6 +182,33 @@ describe('an export', () => {
     expect((await colleague.get('/exports/jobs/no-uuid')).status).toBe(400);
   });
 
+  it('is only for those who see all of its rows, their number included', async () => {
+    const permissions = [
+      'DataExchange.Exports.Read',
+      'DataExchange.Exports.Execute',
+      'Settings.Tenant.Manage',
+    ];
+    const admin = aCaller();
+    const staff = { ...admin, permissions: [...permissions, 'Timeline.InternalNotes.Read'] };
+    const guest = { ...admin, permissions };
+    await importFile(exchange, admin, 'code,title,kind\nA,Apple,Food\nB,Poems,Book\n');
+    const journal = { definitionName: 'Shop.Journal', selectedFields: ['title'] };
+    const whole = await exportFile(exchange, staff, journal);
+    const part = await exportFile(exchange, guest, journal);
+    const asGuest = (path: string) => exchange.as(guest).get(`/exports/jobs/${whole.job.id}${path}`);
+
+    expect(rowsOf(whole.file.text)).toEqual([['Title'], ['Apple'], ['Poems']]);
+    expect(rowsOf(part.file.text)).toEqual([['Title'], ['Apple']]);
+    expect((await asGuest('/download')).status).toBe(403);
+    expect((await asGuest('/events')).status).toBe(403);
+    expect((await asGuest('')).body).toEqual({ ...whole.job, rowCount: null });
+    expect((await exchange.as(guest).get('/exports/jobs')).body.items).toEqual([
+      part.job,
+      { ...whole.job, rowCount: null },
+    ]);
+    expect((await exchange.as(staff).get(`/exports/jobs/${part.job.id}/download`)).status).toBe(200);
+  });
+
   it('is answered with 304 to whoever has the answer already', async () => {
     const caller = aCaller();
     const { job } = await exportFile(exchange, caller);

@@ -180,6 +180,21 @@ describe('system logs', () => {
     ]);
   });
 
+  it('say nothing of rows that not everybody sees', async () => {
+    const tenantId = newId();
+    const payload = {
+      jobId: newId(),
+      definitionName: 'Timeline.Entries',
+      status: 'Completed',
+      rowCount: null,
+    } as const;
+    await tellFact(timeline.natsPrefix, { type: exportFinished, tenantId, payload });
+    const path = `/timeline/ExportJob/${payload.jobId}`;
+    await eventually(async () => (await bodies(tenantId, path)).length === 1);
+    expect(await bodies(tenantId, path)).toEqual(['Export of Timeline.Entries completed.']);
+    expect(await bodies(tenantId, path, 'fr-CA')).toEqual(['Exportation de Timeline.Entries terminée.']);
+  });
+
   it('are written for settings of the tenant, and never for those of a person', async () => {
     const tenantId = newId();
     const fact = (scope: 'user' | 'tenant', name: string) => ({

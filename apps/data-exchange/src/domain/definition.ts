@@ -25,6 +25,8 @@ export interface Definition {
   name: string;
   entityType: string;
   permission: string;
+  /** Whoever holds it sees more rows than others; null where all see the same. */
+  widerPermission: string | null;
   importable: boolean;
   exportable: boolean;
   fields: readonly DefinitionField[];

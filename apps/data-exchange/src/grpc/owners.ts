@@ -118,10 +118,11 @@ export function connectOwners(
 }
 
 const readDefinition = (
-  { listRules, fields, ...definition }: Definition__Output,
+  { listRules, fields, widerPermission, ...definition }: Definition__Output,
   owner: string,
 ): Definition => ({
   ...definition,
+  widerPermission: widerPermission || null,
   fields,
   listRules: JSON.parse(listRules) as ListRules,
   owner,

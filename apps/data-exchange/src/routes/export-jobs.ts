@@ -9,6 +9,7 @@ import {
   listExportJobs,
   watchExportJob,
 } from '@plinth/contracts/data-exchange/endpoints';
+import { holds, type Caller } from '@plinth/kernel/caller';
 import { parseSelection } from '@plinth/kernel/list-query';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
@@ -22,9 +23,10 @@ import type { ExportJob } from '../store/export-store';
 type Needs = Pick<Deps, 'owners' | 'exports' | 'starter' | 'blobs' | 'clock'>;
 
 export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clock }: Needs): void {
-  api.on(listExportJobs, async ({ list, tenantId }) => {
+  api.on(listExportJobs, async ({ list, caller, tenantId }) => {
     const { rows, totalCount } = await exports.list(tenantId, list);
-    return list.toPage(rows, totalCount, toResponse, ({ createdAt, id }) => [createdAt.toISOString(), id]);
+    const toItem = (job: ExportJob) => toResponse(job, caller);
+    return list.toPage(rows, totalCount, toItem, ({ createdAt, id }) => [createdAt.toISOString(), id]);
   });
 
   api.on(createExportJob, async ({ body, caller }) => {
@@ -45,6 +47,7 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
       id: newId(),
       definitionName: definition.name,
       permission: definition.permission,
+      widerPermission: widerPermissionOf(definition, caller),
       format: body.format,
       request: { fields, includeId: body.includeIdForImport, selection },
       caller: actorOf(caller),
@@ -53,18 +56,21 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
       operationId: caller.operationId ?? null,
     });
     await starter.startExport(job);
-    return accepted(toResponse(job), `/exports/jobs/${job.id}`);
+    return accepted(toResponse(job, caller), `/exports/jobs/${job.id}`);
   });
 
-  api.on(getExportJob, async ({ params, tenantId }) => toResponse(await exports.get(tenantId, params.jobId)));
+  api.on(getExportJob, async ({ params, caller, tenantId }) =>
+    toResponse(await exports.get(tenantId, params.jobId), caller),
+  );
 
   api.on(cancelExportJob, async ({ params, tenantId }) => {
     await exports.cancel(tenantId, params.jobId, clock.now());
     return noContent();
   });
 
-  api.on(watchExportJob, async ({ params, tenantId, signal }) => {
-    await exports.get(tenantId, params.jobId);
+  api.on(watchExportJob, async ({ params, caller, tenantId, signal }) => {
+    const { widerPermission } = await exports.get(tenantId, params.jobId);
+    if (widerPermission !== null) requirePermission(caller, widerPermission);
     const read = async () => {
       const job = await exports.get(tenantId, params.jobId);
       return {
@@ -83,6 +89,7 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
   api.on(downloadExport, async ({ params, caller, tenantId }) => {
     const job = await exports.get(tenantId, params.jobId);
     requirePermission(caller, job.permission);
+    if (job.widerPermission !== null) requirePermission(caller, job.widerPermission);
     if (job.status !== 'Completed' || job.blobKey === null) throw exportNotReady(job.status);
     if (job.fileRemovedAt !== null) throw exportExpired(job.fileName);
     return file({
@@ -112,12 +119,17 @@ export function selectFields({ fields }: Definition, selected: readonly string[]
   return [...selected];
 }
 
-const toResponse = (job: ExportJob) => ({
+/** What whoever reads the file of this caller's export needs beside the permission for the rows that all see. */
+const widerPermissionOf = ({ widerPermission }: Definition, caller: Caller): string | null =>
+  widerPermission !== null && holds(caller, widerPermission) ? widerPermission : null;
+
+/** How many rows there are is told to those only who see all of them. */
+const toResponse = (job: ExportJob, caller: Caller) => ({
   id: job.id,
   definitionName: job.definitionName,
   format: job.format,
   status: job.status as 'Queued' | 'Exporting' | 'Completed' | 'Failed',
-  rowCount: job.rowCount,
+  rowCount: job.widerPermission === null || holds(caller, job.widerPermission) ? job.rowCount : null,
   fileName: job.fileName,
   errorMessage: job.errorMessage,
   createdAt: job.createdAt,

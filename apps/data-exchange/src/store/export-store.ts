@@ -21,6 +21,7 @@ export type NewExportJob = Pick<
   | 'id'
   | 'definitionName'
   | 'permission'
+  | 'widerPermission'
   | 'format'
   | 'request'
   | 'caller'

@@ -17,7 +17,8 @@ export async function tellExportEnd(tx: Tx, tenantId: string, id: string): Promi
       jobId: id,
       definitionName: job.definitionName,
       status: job.status as PayloadOf<typeof exportFinished>['status'],
-      rowCount: job.rowCount,
+      // Everybody hears of it, also who does not see all of the rows.
+      rowCount: job.widerPermission === null ? job.rowCount : null,
     },
     actor: actorOf(job.caller, job.createdBy),
   });

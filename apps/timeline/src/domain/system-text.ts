@@ -16,6 +16,7 @@ const english: Texts = {
   'settings.changed-for-tenant': 'Changed for the tenant.',
   'settings.changed-for-platform': 'Changed for the whole platform.',
   'exchange.export-completed': 'Export of {definitionName} completed: {rowCount} rows.',
+  'exchange.export-completed-uncounted': 'Export of {definitionName} completed.',
   'exchange.export-failed': 'Export of {definitionName} failed.',
   'exchange.import-completed': 'Import of {definitionName} completed: {succeededRows} of {totalRows} rows.',
   'exchange.import-partially-completed':
@@ -32,6 +33,7 @@ const french: Texts = {
   'settings.changed-for-tenant': 'Modifié pour le locataire.',
   'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
   'exchange.export-completed': 'Export de {definitionName} terminé : {rowCount} lignes.',
+  'exchange.export-completed-uncounted': 'Export de {definitionName} terminé.',
   'exchange.export-failed': 'Échec de l’export de {definitionName}.',
   'exchange.import-completed': 'Import de {definitionName} terminé : {succeededRows} lignes sur {totalRows}.',
   'exchange.import-partially-completed':
@@ -44,6 +46,7 @@ const french: Texts = {
 const canadianFrench: Texts = {
   ...french,
   'exchange.export-completed': 'Exportation de {definitionName} terminée : {rowCount} lignes.',
+  'exchange.export-completed-uncounted': 'Exportation de {definitionName} terminée.',
   'exchange.export-failed': 'Échec de l’exportation de {definitionName}.',
   'exchange.import-completed':
     'Importation de {definitionName} terminée : {succeededRows} lignes sur {totalRows}.',

@@ -52,7 +52,8 @@ export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock 
     return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
   }),
   logged(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
-    const key = status === 'Completed' ? 'exchange.export-completed' : 'exchange.export-failed';
+    const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
+    const key = status === 'Completed' ? counted : 'exchange.export-failed';
     const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
     return [{ entityType: 'ExportJob', entityId: jobId, message }];
   }),

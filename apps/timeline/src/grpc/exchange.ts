@@ -17,6 +17,7 @@ export const entryExchange = defineExchange({
   defaultSort: '-createdAt',
   searchable: ['body', 'authorDisplayName'],
   visibleTo: (caller) => visibleSql(audienceOf(caller)),
+  widerPermission: 'Timeline.InternalNotes.Read',
   fields: {
     entityType: textField({ column: 'entity_type', header: 'Entity Type', lengthMax: NAME_LENGTH_MAX }),
     entityId: textField({ column: 'entity_id', header: 'Entity Id', lengthMax: NAME_LENGTH_MAX }),

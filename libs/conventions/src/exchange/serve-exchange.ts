@@ -212,6 +212,7 @@ const describe = (definition: ExchangeDefinition) => ({
   name: definition.name,
   entityType: definition.entityType,
   permission: definition.permission,
+  widerPermission: definition.widerPermission ?? '',
   importable: definition.importable,
   exportable: true,
   rowsAreIndependent: definition.rowsAreIndependent ?? false,
