@@ -52,6 +52,29 @@ describe('templates as exchangeable data', () => {
     expect((await http.post('/templates/b/publish?culture=fr-CA')).status).toBe(204);
   });
 
+  it('need a name and a content only; what a file leaves out is as in any save', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'kept', content: 'first', mimeType: 'text/plain' });
+
+    const { results } = await owner.importRows(caller, { ...start, columns: ['name', 'content'] }, [
+      [
+        [2, 'new', 'Hello'],
+        [3, 'kept', 'second'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([{ inserted: 1, updated: 1, failed: 0 }]);
+    expect((await http.get('/templates/new')).body.draft).toMatchObject({
+      content: 'Hello',
+      mimeType: 'text/html',
+    });
+    expect((await http.get('/templates/kept')).body.draft).toMatchObject({
+      content: 'second',
+      mimeType: 'text/plain',
+    });
+  });
+
   it('say of each row what is wrong with it', async () => {
     const { results } = await owner.importRows(aCaller(), start, [
       [

@@ -4,6 +4,9 @@ import { holds, type Caller } from '@plinth/kernel/caller';
 import { forbidden, type Problem } from '@plinth/kernel/problem';
 
 /** What a template is found by. */
+/** What a text is where nobody says so. */
+export const DEFAULT_MIME_TYPE = 'text/html';
+
 export interface TemplateKey {
   name: string;
   culture: string | undefined;
@@ -170,7 +173,7 @@ export function save(
     id: ids.revision,
     number: (current?.revisions ?? 0) + 1,
     status: Status.Draft,
-    mimeType: mimeType ?? (kept ? previous?.mimeType : undefined) ?? 'text/html',
+    mimeType: mimeType ?? (kept ? previous?.mimeType : undefined) ?? DEFAULT_MIME_TYPE,
     content,
     createdAt: at,
     createdBy: caller.userId,

@@ -1,5 +1,5 @@
 import { templateSaved } from '@plinth/contracts/template/events';
-import { TemplateName } from '@plinth/contracts/template/shapes';
+import { MimeType, TemplateName } from '@plinth/contracts/template/shapes';
 import { canonicalCulture } from '@plinth/contracts/schemas';
 import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import {
@@ -17,6 +17,7 @@ import { validationCode } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { appendToOutbox } from '@plinth/runtime/outbox';
 import { entityIdOf } from '../domain/entity-id';
+import { DEFAULT_MIME_TYPE } from '../domain/template';
 
 const CONTENT_LENGTH_MAX = 1_000_000;
 
@@ -86,7 +87,6 @@ export const templatesExchange = (onWrite: () => void) =>
         column: 'culture',
         header: 'Culture',
         description: 'Language of the text as a BCP 47 tag; empty for all',
-        required: true,
         allowsEmpty: true,
         lengthMax: 35,
         aliases: ['culture name'],
@@ -150,9 +150,9 @@ export const templatesExchange = (onWrite: () => void) =>
       mimeType: textField({
         column: 'mime_type',
         header: 'MIME type',
-        description: 'text/html, text/plain, …',
+        description: 'text/html, text/plain, …; empty for text/html',
         lengthMax: 127,
-        required: true,
+        allowsEmpty: true,
         aliases: ['mime', 'content type'],
         synonyms: [
           'media type',
@@ -173,10 +173,7 @@ export const templatesExchange = (onWrite: () => void) =>
           'tipo de archivo',
           'formato',
         ],
-        refine: (text) =>
-          /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*charset="?utf-8"?)?$/i.test(text)
-            ? text
-            : breaksRule('Format', rowText('writtenLike', 'text/html')),
+        refine: readMimeType,
       }),
       content: textField({
         column: 'content',
@@ -248,6 +245,13 @@ function readName(text: string): string | CellFault {
 function readCulture(text: string): string | CellFault {
   if (text.trim() === '') return '';
   return canonicalCulture(text.trim()) ?? breaksRule('Format', rowText('writtenLike', 'fr-CA'));
+}
+
+function readMimeType(text: string): string | CellFault {
+  if (text.trim() === '') return DEFAULT_MIME_TYPE;
+  return MimeType.safeParse(text).success
+    ? text
+    : breaksRule('Format', rowText('writtenLike', DEFAULT_MIME_TYPE));
 }
 
 async function unknownCategories(

@@ -25,7 +25,7 @@ export const TemplateNameInPath = z.string().normalize('NFC');
 
 const CategoryName = text(100, 1);
 
-const MimeType = z
+export const MimeType = z
   .string()
   .max(127)
   .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*charset="?utf-8"?)?$/i)
