@@ -5,7 +5,7 @@ import { signIn, Surprise } from './client.ts';
 import { runJourney } from './journey.ts';
 import { say } from './progress.ts';
 
-/** `node tools/demo/demo.ts`: the main job of the platform on a real file, against the platform at `PLINTH_URL`. */
+/** The main job of the platform on a real file, against the platform at `PLINTH_URL`. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { rows: { type: 'string' }, tenant: { type: 'string', default: demoTenant.id } },
