@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { infrastructure } from '@plinth/testing/infrastructure';
-import { connected, migrateService, withDatabase, type Access } from '../migrate-service.ts';
-import { type Migration } from '../migration-files.ts';
+import { connected, migrateService, withDatabase, type Access } from './migrate-service.ts';
+import { type Migration } from './migration-files.ts';
 
 const notes = migration('1_notes', 'CREATE TABLE notes (id int PRIMARY KEY, text text)');
 const journal = migration(
