@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { newId } from '@plinth/kernel/uuid';
 import { COLUMNS_MAX } from './csv-reader';
@@ -125,7 +124,7 @@ async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
   });
   const silence = setTimeout(() => child.kill('SIGKILL'), SILENCE_MILLISECONDS_MAX);
   try {
-    for await (const line of createInterface({ input: child.stdout!, crlfDelay: Infinity })) {
+    for await (const line of linesOf(child.stdout!)) {
       silence.refresh();
       yield JSON.parse(line) as ReaderPiece;
     }
@@ -134,5 +133,19 @@ async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
     if (code !== 0) throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
   } finally {
     clearTimeout(silence);
+  }
+}
+
+/** Lines as they were written; Node's readline ends them at U+2028 too, which cells may hold. */
+async function* linesOf(output: Readable): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of output.setEncoding('utf8') as AsyncIterable<string>) {
+    const end = chunk.lastIndexOf('\n');
+    if (end < 0) {
+      rest += chunk;
+      continue;
+    }
+    yield* (rest + chunk.slice(0, end)).split('\n');
+    rest = chunk.slice(end + 1);
   }
 }

@@ -56,12 +56,21 @@ describe('a workbook that is written', () => {
     expect(await readBack(bytes, 'Export 3')).toEqual([header, ['C5', '5']]);
   });
 
-  it.each(['=1+1', 'a\r\nb\tc', '_x000D_', '\u0001\u001f', ' a ', '<&">', '😀', "'='", '007', '\ufffe'])(
-    'gives the text %j back as it was',
-    async (text) => {
-      expect((await readBack(await written([[text, null, null, null, null]])))[1]).toEqual([text]);
-    },
-  );
+  it.each([
+    '=1+1',
+    'a\r\nb\tc',
+    '_x000D_',
+    '\u0001\u001f',
+    ' a ',
+    '<&">',
+    '😀',
+    "'='",
+    '007',
+    '\ufffe',
+    'a\u2028b',
+  ])('gives the text %j back as it was', async (text) => {
+    expect((await readBack(await written([[text, null, null, null, null]])))[1]).toEqual([text]);
+  });
 
   it.each(['12345678901234567890.5', '0.1', '-1.5', '123456789012345', '0.30000000000000004', '1e-7'])(
     'loses no digit of %s',
