@@ -18,6 +18,11 @@ const REASON_LENGTH_MAX = 500;
 
 /** Beside this file, as source and as built. */
 const program = join(__dirname, `workbook-reader${extname(__filename)}`);
+/** What it may read: itself, and its parser of XML. */
+const readable = [
+  program,
+  ...['saxes', 'xmlchars'].map((name) => require.resolve(`${name}/package.json`)),
+].map((file) => dirname(file));
 
 /** Opens one sheet of a workbook as rows below a header: the named one, else the first. */
 export async function readXlsx(bytes: Readable, sheet: string | undefined): Promise<FileRows> {
@@ -108,7 +113,7 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
       '--no-warnings',
       `--max-old-space-size=${MEMORY_MEGABYTES_MAX}`,
       '--permission',
-      `--allow-fs-read=${dirname(program)}`,
+      ...readable.map((folder) => `--allow-fs-read=${folder}`),
       program,
       JSON.stringify(task),
     ],

@@ -2,7 +2,13 @@ import { UnreadableFile } from '../unreadable-file.ts';
 import { isoText, numberText, unescapeText } from './cell-text.ts';
 import type { NumberKind } from './cell-styles.ts';
 import type { SharedStrings } from './shared-strings.ts';
-import { attributeOf, TEXT_LENGTH_MAX, tooLong, type XmlListener } from './xml-scanner.ts';
+import {
+  attributeOf,
+  TEXT_LENGTH_MAX,
+  tooLong,
+  type XmlAttributes,
+  type XmlListener,
+} from './xml-scanner.ts';
 
 export type SheetRow = [number: number, cells: string[]];
 
@@ -28,14 +34,14 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
   let isValue = false;
   let isPhonetic = false;
 
-  const startRow = (attributes: string): void => {
+  const startRow = (attributes: XmlAttributes): void => {
     const named = Number(attributeOf(attributes, 'r') ?? number + 1);
     if (!(named > number && named <= ROWS_MAX)) throw damaged();
     number = named;
     cells = [];
     column = -1;
   };
-  const startCell = (attributes: string): void => {
+  const startCell = (attributes: XmlAttributes): void => {
     const reference = attributeOf(attributes, 'r');
     column = reference === undefined ? column + 1 : columnOf(reference);
     if (!(column >= 0 && column < COLUMNS_OF_SHEET_MAX)) throw damaged();

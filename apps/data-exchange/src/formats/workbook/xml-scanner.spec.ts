@@ -49,8 +49,13 @@ describe('the XML scanner', () => {
   });
 
   it('finds attributes whatever their prefix', () => {
-    expect(attributeOf(` r:id="rId1" name='a &amp; b' xid="2"`, 'id')).toBe('rId1');
-    expect(attributeOf(` r:id="rId1" name='a &amp; b'`, 'name')).toBe('a & b');
-    expect(attributeOf(' xid="2"', 'id')).toBeUndefined();
+    const read: (string | undefined)[] = [];
+    const scanner = new XmlScanner({
+      open: (_name, attributes) => read.push(...['id', 'name'].map((name) => attributeOf(attributes, name))),
+    });
+    scanner.push(`<a r:id="rId1" name='a &amp; b' xid="2"><b xid="2"/></a>`);
+    scanner.end();
+
+    expect(read).toEqual(['rId1', 'a & b', undefined, undefined]);
   });
 });
