@@ -96,6 +96,15 @@ describe('an export', () => {
     expect(JSON.parse(file.text.trimEnd())).toEqual({ code: 'A', title: '=1+1', stock: 7, isNew: true });
   });
 
+  it.each(['csv', 'json'])('has every digit of its numbers as %s', async (format) => {
+    const caller = aCaller();
+    const price = '12345678901234567890.12345678901234567891';
+    await importFile(exchange, caller, `code,title,price\nA,Apple,${price}\n`);
+    const { file } = await exportFile(exchange, caller, { format, selectedFields: ['price'] });
+
+    expect(file.text).toMatch(format === 'csv' ? `\n${price}\r` : `:${price}}`);
+  });
+
   it('gives back through an import exactly what it took, and no cell that a spreadsheet would run', async () => {
     const caller = aCaller();
     const awkward = fc.stringMatching(/^['=+\-@\t\r\n",; 0-9a]{0,8}$/);

@@ -34,8 +34,8 @@ describe('Workflow.History, for data exchange', () => {
       'comment',
     ];
     expect(await owner.exportRows(caller, { definition, fields })).toEqual([
-      ['1', 1, 'Draft', 'Submitted', 'ann', 'Ann', '=1+1'],
-      ['2', 1, 'Draft', 'Cancelled', 'ann', 'Ann', null],
+      ['1', '1', 'Draft', 'Submitted', 'ann', 'Ann', '=1+1'],
+      ['2', '1', 'Draft', 'Cancelled', 'ann', 'Ann', null],
     ]);
   });
 

@@ -4,3 +4,6 @@ export interface FileColumn {
   header: string;
   type: string;
 }
+
+/** Whether a column of this type holds numbers, which owners send as text for the sake of their digits. */
+export const isNumeric = (type: string): boolean => type === 'number' || type === 'integer';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import { writeCsvRows, type Cell } from './csv-writer';
-import type { FileColumn } from './file-column';
+import { isNumeric, type FileColumn } from './file-column';
 import { writeXlsx } from './xlsx-writer';
 
 const BOM = Buffer.from('efbbbf', 'hex');
@@ -36,8 +36,14 @@ async function* writeJsonLines(
   columns: readonly FileColumn[],
   pieces: AsyncIterable<Cell[][]>,
 ): AsyncGenerator<Buffer> {
-  const names = columns.map(({ property }) => JSON.stringify(property));
+  const fields = columns.map(({ property, type }) => ({ name: JSON.stringify(property), type }));
   const line = (row: Cell[]): string =>
-    `{${names.map((name, index) => `${name}:${JSON.stringify(row[index] ?? null)}`).join(',')}}\n`;
+    `{${fields.map(({ name, type }, index) => `${name}:${jsonCell(row[index] ?? null, type)}`).join(',')}}\n`;
   for await (const rows of pieces) yield Buffer.from(rows.map(line).join(''));
 }
+
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** Numbers come as text and are written with all their digits. */
+const jsonCell = (cell: Cell, type: string): string =>
+  isNumeric(type) && typeof cell === 'string' && JSON_NUMBER.test(cell) ? cell : JSON.stringify(cell);

@@ -44,6 +44,16 @@ describe('a workbook that is written', () => {
     ]);
   });
 
+  it('has days that spreadsheets do not know, or count wrongly, as text', async () => {
+    const rows = ['1900-02-28', '1900-03-01', '0001-01-01'].map((day) => ['A', 1, true, day, null]);
+
+    expect((await readBack(await written(rows))).slice(1).map((cells) => cells[3])).toEqual([
+      '1900-02-28',
+      '1900-03-01',
+      '0001-01-01',
+    ]);
+  });
+
   it('goes on in a second sheet when the first is full', async () => {
     const bytes = await written(
       [1, 2, 3, 4, 5].map((price) => [`C${price}`, price, null, null, null]),

@@ -1,7 +1,7 @@
 import type { PassThrough } from 'node:stream';
 import ExcelJS from 'exceljs';
 import type { Cell } from './csv-writer';
-import type { FileColumn } from './file-column';
+import { isNumeric, type FileColumn } from './file-column';
 
 /** A sheet ends at row 1,048,576, the header included. */
 const SHEET_ROWS_MAX = 1_048_575;
@@ -84,11 +84,14 @@ function addSheet(
 }
 
 function typedCell(cell: Cell, { type }: FileColumn): ExcelJS.CellValue {
-  if (typeof cell === 'number' || type === 'number') return numberCell(cell);
+  if (typeof cell === 'number' || isNumeric(type)) return numberCell(cell);
   if (typeof cell !== 'string') return cell;
-  if (type === 'timestamp' || type === 'date') return new Date(cell);
+  if (type === 'timestamp' || type === 'date') return dateCell(cell);
   return escapeText(cell.length > CELL_LENGTH_MAX ? cell.slice(0, CELL_LENGTH_MAX) : cell);
 }
+
+/** Spreadsheets know no day before 1900, and count wrongly up to its March. */
+const dateCell = (cell: string): ExcelJS.CellValue => (cell < '1900-03-01' ? cell : new Date(cell));
 
 /** Spreadsheets know fifteen digits; a number with more of them stays whole as text. */
 function numberCell(cell: Cell): ExcelJS.CellValue {

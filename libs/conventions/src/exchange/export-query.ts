@@ -97,6 +97,10 @@ function exportedColumn(definition: ExchangeDefinition, property: string): strin
       return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     case 'date':
       return `to_char(${column}, 'YYYY-MM-DD')`;
+    case 'integer':
+    case 'number':
+      // As text, because a number of JSON has no more digits than a double.
+      return `${column}::text`;
     default:
       return column;
   }
