@@ -20,6 +20,10 @@ describe('the CSV writer', () => {
     );
   });
 
+  it.each(['', ' ', '\u00a0'])('quotes the single cell %j of a row, which would be a blank line', (blank) => {
+    expect(writeCsvRows([[blank], ['a']])).toBe(`"${blank}"\r\na\r\n`);
+  });
+
   it('writes numbers and truth values bare and nothing for null', () => {
     expect(writeCsvRows([[-5, true, null, '-5', '-x']])).toBe("-5,true,,-5,'-x\r\n");
   });

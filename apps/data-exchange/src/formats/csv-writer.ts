@@ -9,12 +9,10 @@ export type Cell = string | number | boolean | null;
  */
 export function writeCsvRows(rows: readonly (readonly Cell[])[], delimiter = ','): string {
   const cells = rows.map((row) => row.map(toText));
-  // A single empty cell would be a blank line, which no reader takes for a row.
-  const isEmptyRow = (row: string[]) => row.length === 1 && row[0] === '';
-  if (!cells.some(isEmptyRow)) return `${Papa.unparse(cells, { delimiter, newline: '\r\n' })}\r\n`;
-  return cells
-    .map((row) => (isEmptyRow(row) ? '""\r\n' : `${Papa.unparse([row], { delimiter })}\r\n`))
-    .join('');
+  // A single blank cell would be a blank line, which no reader takes for a row.
+  const isBlankRow = (row: string[]) => row.length === 1 && row[0]!.trim() === '';
+  if (!cells.some(isBlankRow)) return `${Papa.unparse(cells, { delimiter, newline: '\r\n' })}\r\n`;
+  return cells.map((row) => `${Papa.unparse([row], { delimiter, quotes: isBlankRow(row) })}\r\n`).join('');
 }
 
 const toText = (cell: Cell): string => {
