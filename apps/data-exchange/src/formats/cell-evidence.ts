@@ -18,28 +18,53 @@ const GROUPED_BY_COMMAS = /^[+-]?\d{1,3}(,\d{3})+\.\d+$|^[+-]?\d{1,3}(,\d{3}){2,
 const GROUPED_BY_SPACES = /^[+-]?\d{1,3}([\s'’]\d{3})+,\d+$/;
 const DECIMAL = /^[+-]?(\d+)([.,])(\d+)$/;
 const DATE = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?![\d.])/;
+/** Whole numbers and ISO 8601. */
+const SAME_EVERYWHERE = /^[+-]?\d+$|^\d{4}-\d\d-\d\d/;
 const YEAR_FIRST = /^\d{4}([./])\d{1,2}\1\d{1,2}(?!\d)/;
 
+const noEvidence = (): CellEvidence => ({
+  comma: 0,
+  dot: 0,
+  unsureComma: 0,
+  dates: { DayMonthYear: 0, MonthDayYear: 0, YearMonthDay: 0 },
+  unsureDates: 0,
+});
+
+/** Asks the columns most of whose cells are numbers or dates: among texts `1,5` may be anything. */
 export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence {
-  const evidence: CellEvidence = {
-    comma: 0,
-    dot: 0,
-    unsureComma: 0,
-    dates: { DayMonthYear: 0, MonthDayYear: 0, YearMonthDay: 0 },
-    unsureDates: 0,
-  };
-  for (const row of rows) for (const cell of row) note(cell.trim(), evidence);
+  const columns = rows.reduce((most, { length }) => Math.max(most, length), 0);
+  let evidence = noEvidence();
+  for (let column = 0; column < columns; column++) {
+    const cells = rows.map((row) => row[column]?.trim() ?? '').filter((cell) => cell !== '');
+    const ofColumn = noEvidence();
+    const speaking = cells.filter((cell) => note(cell, ofColumn)).length;
+    if (speaking * 2 >= cells.length) evidence = add(evidence, ofColumn);
+  }
   return evidence;
 }
 
-function note(cell: string, evidence: CellEvidence): void {
+const add = (left: CellEvidence, right: CellEvidence): CellEvidence => ({
+  comma: left.comma + right.comma,
+  dot: left.dot + right.dot,
+  unsureComma: left.unsureComma + right.unsureComma,
+  dates: {
+    DayMonthYear: left.dates.DayMonthYear + right.dates.DayMonthYear,
+    MonthDayYear: left.dates.MonthDayYear + right.dates.MonthDayYear,
+    YearMonthDay: left.dates.YearMonthDay + right.dates.YearMonthDay,
+  },
+  unsureDates: left.unsureDates + right.unsureDates,
+});
+
+/** Notes what a cell says; answers whether it is a number or a date at all. */
+function note(cell: string, evidence: CellEvidence): boolean {
   // Longer than any number or date with a time; most cells end here or at the first test.
-  if (cell.length > 40 || !/^[+-]?\d/.test(cell)) return;
+  if (cell.length > 40 || !/^[+-]?\d/.test(cell)) return false;
   if (GROUPED_BY_DOTS.test(cell) || GROUPED_BY_SPACES.test(cell)) evidence.comma++;
   else if (GROUPED_BY_COMMAS.test(cell)) evidence.dot++;
   else if (DECIMAL.test(cell)) noteDecimal(cell, evidence);
   else if (YEAR_FIRST.test(cell)) evidence.dates.YearMonthDay++;
-  else noteDate(cell, evidence);
+  else return noteDate(cell, evidence) || SAME_EVERYWHERE.test(cell);
+  return true;
 }
 
 function noteDecimal(cell: string, evidence: CellEvidence): void {
@@ -49,15 +74,16 @@ function noteDecimal(cell: string, evidence: CellEvidence): void {
   else if (!mayBeGrouped) evidence.dot++;
 }
 
-function noteDate(cell: string, evidence: CellEvidence): void {
+function noteDate(cell: string, evidence: CellEvidence): boolean {
   const [, first, separator, second] = DATE.exec(cell) ?? [];
-  if (first === undefined) return;
+  if (first === undefined) return false;
   const isDayFirst = separator === '.' || Number(first) > 12;
   const isMonthFirst = Number(second) > 12;
-  if (isDayFirst && isMonthFirst) return;
+  if (isDayFirst && isMonthFirst) return false;
   if (isDayFirst) evidence.dates.DayMonthYear++;
   else if (isMonthFirst) evidence.dates.MonthDayYear++;
   else evidence.unsureDates++;
+  return true;
 }
 
 /** The separator that the cells show; `culture` where they leave it open. */
