@@ -120,6 +120,39 @@ describe('the format of an import', () => {
     expect(file.text).toContain('B,2|x|02/01/2026|');
   });
 
+  it.each([
+    ['is that of its import, also where its rows do not show it', 'koi8-r'],
+    ['is that of its import, in Unicode where it was saved so since', 'utf-8'],
+  ])('of a correction file %s', async (_promise, encoding) => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const letters = iconv.encode(
+      'code^title^price^since\nA^Приём^1,500^03/04/2026\nB^^1,500^03/04/2026\n',
+      'koi8-r',
+    );
+    const jobId = await uploaded(caller, letters);
+    const said = { encoding: 'koi8-r', delimiter: '^', decimalSeparator: ',', dateOrder: 'MonthDayYear' };
+    await correct(caller, jobId, said);
+    const { body: preview } = await http.post(`/imports/${jobId}/preview`);
+    await http.put(`/imports/${jobId}/mappings`, { mappings: preview.suggestions });
+    await http.post(`/imports/${jobId}/execute`);
+    await reportOf(exchange, caller, jobId);
+    const { url, headers } = http.address('GET', `/imports/${jobId}/correction-file`);
+    const correction = iconv.decode(
+      Buffer.from(await (await fetch(url, { headers })).arrayBuffer()),
+      'koi8-r',
+    );
+
+    const repaired = correction.replace('B^^', 'B^Вход^');
+    const { report } = await importFile(exchange, caller, iconv.encode(repaired, encoding));
+
+    expect(report).toMatchObject({ finalStatus: 'Completed', insertedRows: 1 });
+    expect(await shown(caller)).toMatchObject([
+      { title: 'Приём', price: '1.500', since: '2026-03-04' },
+      { title: 'Вход', price: '1.500', since: '2026-03-04' },
+    ]);
+  });
+
   it('keeps what is mapped when only cells are read otherwise', async () => {
     const caller = aCaller();
     const jobId = await mappedImport(exchange, caller, 'code,title,since\nA,a,03/04/2026\n');

@@ -28,7 +28,7 @@ const foreignSignatures = [
 ].map((hex) => Buffer.from(hex, 'hex'));
 
 export type Detection =
-  | { found: 'text'; format: CsvFormat; evidence: CellEvidence }
+  | { found: 'text'; format: CsvFormat; evidence: CellEvidence; head: Buffer }
   | { found: 'workbook' }
   | { found: 'unsupported' }
   | { found: 'empty' };
@@ -147,7 +147,7 @@ function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, is
     endsWithCr,
     hasInvalidBytes: !isValid,
   };
-  return { found: 'text', format, evidence: evidenceOf(text, format, isWhole) };
+  return { found: 'text', format, evidence: evidenceOf(text, format, isWhole), head };
 }
 
 /** What the cells below the header say; a record that the end of the head cuts is left out. */

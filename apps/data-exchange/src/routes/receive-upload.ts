@@ -16,12 +16,13 @@ import {
 } from '../domain/problems';
 import { UnreadableFile } from '../formats/unreadable-file';
 import { cellFormatOf } from '../formats/cell-evidence';
+import { formatOfCorrection, type EarlierImport } from '../formats/correction-format';
 import { readWorkbookParts } from '../formats/workbook/workbook-parts';
 import { FormatDetector, type Detection } from '../formats/detect';
 import type { FileFormat } from '../formats/file-format';
 import type { NewImportJob } from '../store/import-store';
 
-type Needs = Pick<Deps, 'config' | 'owners' | 'blobs' | 'clock' | 'cultures'>;
+type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'blobs' | 'clock' | 'cultures'>;
 
 /**
  * Streams an upload into the blob store and finds out what it is. Its parts may come in either order; nothing of
@@ -32,7 +33,7 @@ export async function receiveUpload(
   caller: Caller,
   deps: Needs,
 ): Promise<NewImportJob> {
-  const { blobs, owners, clock, config, cultures } = deps;
+  const { blobs, owners, imports, clock, config, cultures } = deps;
   const id = newId();
   const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
@@ -50,8 +51,13 @@ export async function receiveUpload(
     const definition = await owners.find(definitionName);
     if (!definition) throw definitionUnknown(definitionName);
     if (!definition.importable) throw definitionNotImportable(definitionName);
-    const cultureOf = () => cultures.of(caller, request);
-    const format = await formatOf(detection, { blobs, blobKey, sizeBytes: stored.sizeBytes, cultureOf });
+    const format = await formatOf(detection, {
+      blobs,
+      blobKey,
+      sizeBytes: stored.sizeBytes,
+      cultureOf: () => cultures.of(caller, request),
+      earlierImports: () => imports.withFailedRows(caller.tenantId, definition.name),
+    });
     return {
       tenantId: caller.tenantId,
       id,
@@ -77,6 +83,8 @@ interface StoredUpload {
   blobKey: string;
   sizeBytes: number;
   cultureOf(): Promise<string>;
+  /** Whose correction file it may be. */
+  earlierImports(): Promise<EarlierImport[]>;
 }
 
 /** How the file is to be read. @throws Problem: it is empty, of no type that can be imported, or nobody should unpack it. */
@@ -89,8 +97,16 @@ async function formatOf(detection: Detection, upload: StoredUpload): Promise<Fil
     case 'workbook':
       return { kind: 'xlsx', sheets: await sheetsOf(upload) };
     case 'text':
-      return { ...detection.format, ...(await cellFormatOf(detection.evidence, upload.cultureOf)) };
+      return textFormatOf(detection, upload);
   }
+}
+
+async function textFormatOf(
+  { head, format, evidence }: Extract<Detection, { found: 'text' }>,
+  { cultureOf, earlierImports }: StoredUpload,
+): Promise<FileFormat> {
+  const corrected = formatOfCorrection(head, format, await earlierImports());
+  return corrected ?? { ...format, ...(await cellFormatOf(evidence, cultureOf)) };
 }
 
 /** The sheets of a workbook. @throws Problem: a zip that is none, or one that nobody should unpack. */

@@ -98,6 +98,8 @@ export interface ImportStore {
   ): Promise<void>;
   /** Failed rows after a row number, in their order. */
   failedRows(tenantId: string, id: string, after: number, take: number): Promise<StoredFailedRow[]>;
+  /** The last imports of a definition that gave rows back. */
+  withFailedRows(tenantId: string, definitionName: string): Promise<ImportJob[]>;
   savedMapping(tenantId: string, definitionName: string, headerHash: string): Promise<ColumnMapping[]>;
   saveMapping(
     tenantId: string,
@@ -119,6 +121,8 @@ export interface ImportStore {
 const BEFORE_EXECUTION = [...statesFor('preview')];
 const FINAL = [...statesFor('read its report')];
 const SWEPT_AT_ONCE = 100;
+/** Of how many imports a tenant repairs rows at the same time. */
+const CORRECTED_AT_ONCE = 20;
 
 export function importStore(db: TenantDatabase<Prisma.TransactionClient>): ImportStore {
   const find: ImportStore['find'] = (tenantId, id) =>
@@ -222,6 +226,17 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
           cells: cells as string[],
         }));
       }),
+
+    withFailedRows: (tenantId, definitionName) =>
+      db.inTenant(tenantId, async (tx) =>
+        (
+          await tx.importJob.findMany({
+            where: { tenantId, definitionName, failedRows: { gt: 0 } },
+            orderBy: { createdAt: 'desc' },
+            take: CORRECTED_AT_ONCE,
+          })
+        ).map(toJob),
+      ),
 
     savedMapping: (tenantId, definitionName, headerHash) =>
       db.inTenant(tenantId, async (tx) => {
