@@ -142,12 +142,18 @@ export async function mappedImport(
   exchange: DataExchange,
   caller: Caller,
   content: string | Uint8Array,
+  encoding?: string,
 ): Promise<string> {
   const http = exchange.as(caller);
   const { body: job, status } = await upload(exchange, caller, content);
   if (status !== 201) throw new Error(`The upload was answered with ${status}: ${JSON.stringify(job)}`);
-  const { body: preview } = await http.post(`/imports/${job.id}/preview`);
-  const confirmed = await http.put(`/imports/${job.id}/mappings`, { mappings: preview.suggestions });
+  if (encoding !== undefined) {
+    const said = await http.put(`/imports/${job.id}/format`, { encoding });
+    if (said.status !== 200) throw new Error(JSON.stringify(said.body));
+  }
+  const preview = await http.post(`/imports/${job.id}/preview`);
+  if (preview.status !== 200) throw new Error(JSON.stringify(preview.body));
+  const confirmed = await http.put(`/imports/${job.id}/mappings`, { mappings: preview.body.suggestions });
   if (confirmed.status !== 204) throw new Error(JSON.stringify(confirmed.body));
   return job.id;
 }
@@ -183,7 +189,12 @@ export async function importFile(
 }
 
 /** Exports and waits for the file. */
-export async function exportFile(exchange: DataExchange, caller: Caller, request: object = {}) {
+export async function exportFile(
+  exchange: DataExchange,
+  caller: Caller,
+  request: object = {},
+  millisecondsMax = 20_000,
+) {
   const http = exchange.as(caller);
   const { body: job, status } = await http.post('/exports/jobs', {
     definitionName: 'Shop.Articles',
@@ -194,6 +205,6 @@ export async function exportFile(exchange: DataExchange, caller: Caller, request
   const ended = await eventually(async () => {
     const { body } = await http.get(`/exports/jobs/${job.id}`);
     return ['Completed', 'Failed'].includes(body.status) ? body : undefined;
-  }, 20_000);
+  }, millisecondsMax);
   return { job: ended, file: await http.get(`/exports/jobs/${job.id}/download`) };
 }
