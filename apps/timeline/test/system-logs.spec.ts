@@ -58,6 +58,28 @@ describe('system logs', () => {
     }
   });
 
+  it('reach thousands of entities by one fact, and tell those who follow one of them', async () => {
+    const tenantId = newId();
+    const ann = aUser(tenantId, 'Ann');
+    const entityIds = Array.from({ length: 5_000 }, newId);
+    const path = (id: string) => `/timeline/Contact/${id}`;
+    await timeline.as(ann).post(`${path(entityIds[4_000]!)}/follow`);
+    const payload = { entityType: 'Contact', entityIds, texts: { en: 'Imported.', fr: 'Importé.' } };
+    const facts = Array.from({ length: 4 }, () => ({
+      type: contactsNoted,
+      tenantId,
+      payload,
+      actorId: 'bob',
+    }));
+    await Promise.all(facts.map((fact) => tellFact(timeline.natsPrefix, fact)));
+
+    await eventually(async () => (await timeline.as(ann).get('/notifications')).body.items.length === 4);
+    for (const id of [entityIds[0]!, entityIds[4_000]!, entityIds.at(-1)!]) {
+      const { body } = await timeline.as(ann).get(path(id));
+      expect(body).toMatchObject({ totalCount: 4, items: Array(4).fill({ body: 'Imported.' }) });
+    }
+  });
+
   it('say what happened in the language of the reader, by whom and when', async () => {
     const tenantId = newId();
     const id = newId();

@@ -46,24 +46,29 @@ export interface NewEvent<E extends EventType> {
 }
 
 /**
- * Writes a fact into the outbox of the running transaction; the relay tells it after the commit.
- * @throws ZodError when the payload is not what the catalogue of events says: a bug of whoever tells it.
+ * Writes facts into the outbox of the running transaction; the relay tells them after the commit, in their order.
+ * @throws ZodError when a payload is not what the catalogue of events says: a bug of whoever tells it.
  */
 export async function appendToOutbox<E extends EventType>(
   tx: RawStatements,
-  event: NewEvent<E>,
+  ...events: readonly NewEvent<E>[]
 ): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(({ type, tenantId, subject, payload, actor }) => ({
+    tenant_id: tenantId,
+    id: newId(),
+    name: type.name,
+    subject,
+    payload: type.payload.parse(payload),
+    actor_id: actor?.userId,
+    actor_name: actor?.userName,
+    traceparent: currentTraceparent(),
+  }));
   await tx.$executeRawUnsafe(
     `INSERT INTO outbox (tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent)
-     VALUES ($1::uuid, $2::uuid, $3, $4, $5::jsonb, $6, $7, $8)`,
-    event.tenantId,
-    newId(),
-    event.type.name,
-    event.subject,
-    JSON.stringify(event.type.payload.parse(event.payload)),
-    event.actor?.userId ?? null,
-    event.actor?.userName ?? null,
-    currentTraceparent() ?? null,
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS event (tenant_id uuid, id uuid, name text, subject text,
+       payload jsonb, actor_id text, actor_name text, traceparent text)`,
+    JSON.stringify(rows),
   );
 }
 

@@ -8,10 +8,9 @@ import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { subscription, type Subscription } from '@plinth/runtime/inbox';
-import type { EntityName, SystemMessage } from '../domain/entry';
 import type { Prisma } from '../generated/client';
-import { observe } from '../store/entry-store';
 import { notify } from '../store/notification-store';
+import { observe, type Observation } from '../store/system-log-store';
 import type { ToldSignal } from './told-signal';
 
 type Tx = Prisma.TransactionClient;
@@ -19,25 +18,23 @@ type Tx = Prisma.TransactionClient;
 /** Whom a system log names when nobody in particular was behind it. */
 const SYSTEM = 'system';
 
-interface Said extends EntityName {
-  message: SystemMessage;
-  /** Who is behind it, where the fact itself says so. */
-  actorId?: string;
-}
-
 /** What this service listens to: its own new entries, and what other areas tell of their entities. */
 export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock }): Subscription<Tx>[] => [
   subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
     const userIds = await notify(tx, tenantId, payload.entryId, clock.now());
     return () => told.announce(tenantId, userIds);
   }),
-  logged(transitionExecuted, ({ entityType, entityId, previousState, newState, comment, transitionedBy }) => {
-    // The publication of a template is told by the template area itself.
-    if (entityType === 'Template' && newState === 'Published') return [];
-    const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
-    const message = { key, values: { previousState, newState, comment: comment ?? '' } };
-    return [{ entityType, entityId, message, actorId: transitionedBy }];
-  }),
+  logged(
+    transitionExecuted,
+    ({ entityType, entityId, previousState, newState, comment }) => {
+      // The publication of a template is told by the template area itself.
+      if (entityType === 'Template' && newState === 'Published') return [];
+      const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
+      const message = { key, values: { previousState, newState, comment: comment ?? '' } };
+      return [{ entityType, entityId, message }];
+    },
+    ({ transitionedBy }) => transitionedBy,
+  ),
   logged(templatePublished, ({ name, culture }) => [
     {
       entityType: 'Template',
@@ -78,18 +75,17 @@ const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
   Cancelled: 'exchange.import-cancelled',
 };
 
-/** Turns a fact into system logs of the entities it concerns, dated by when it happened. */
-const logged = <E extends EventType>(type: E, say: (payload: PayloadOf<E>) => Said[]): Subscription<Tx> =>
+/** Turns a fact into system logs of the entities it concerns, by whom it names, dated by when it happened. */
+const logged = <E extends EventType>(
+  type: E,
+  say: (payload: PayloadOf<E>) => Observation[],
+  actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
+): Subscription<Tx> =>
   subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
-    for (const { actorId, ...said } of say(event.payload)) {
-      const author = actorId ?? event.actorId ?? SYSTEM;
-      await observe(tx, event.tenantId, {
-        ...said,
-        actorId: author,
-        actorName: await nameOf(tx, event, author),
-        at: new Date(event.occurredAt),
-      });
-    }
+    const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
+    const actorName = await nameOf(tx, event, actorId);
+    const at = new Date(event.occurredAt);
+    await observe(tx, event.tenantId, say(event.payload), { actorId, actorName, at });
   });
 
 async function nameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {

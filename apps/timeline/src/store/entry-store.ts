@@ -18,7 +18,6 @@ import {
   type Entry,
   type SystemMessage,
 } from '../domain/entry';
-import { defaultCulture, say } from '../domain/system-text';
 import { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers } from './follower-store';
@@ -26,14 +25,6 @@ import { markUnused } from './unused-blobs';
 import { countFor, visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
-
-/** What the system noticed elsewhere and says in a timeline. */
-export interface Observation extends EntityName {
-  message: SystemMessage;
-  actorId: string;
-  actorName: string;
-  at: Date;
-}
 
 export interface EntryStore {
   /** A page of a stream as this audience sees it, with the number of all its entries. */
@@ -126,28 +117,6 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
       outbox.wake();
     },
   };
-}
-
-/**
- * Writes what the system noticed, within the transaction that notes that it was noticed.
- * It is dated by when it happened, not by when it was heard of.
- */
-export async function observe(tx: Tx, tenantId: string, observation: Observation): Promise<void> {
-  const { entityType, entityId, message, actorId, actorName, at } = observation;
-  const entry: Entry = {
-    id: newId(),
-    entityType,
-    entityId,
-    entryType: TimelineEntryType.SystemLog,
-    body: say(message, defaultCulture),
-    message,
-    authorId: actorId,
-    authorDisplayName: actorName,
-    parentEntryId: null,
-    createdAt: at,
-    attachmentBlobIds: [],
-  };
-  await insert(tx, tenantId, entry);
 }
 
 const entryNotFound = () =>

@@ -10,7 +10,7 @@ const EntryFact = z.object({
   entryType: z.enum(TimelineEntryType),
 });
 
-/** An entry was written, by a person or by the system. */
+/** An entry was written: by a person, or by the system about something that somebody follows. */
 export const entryAdded = eventType('timeline.entry-added', EntryFact);
 
 /** An entry was removed. */
