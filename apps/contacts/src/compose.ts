@@ -1,3 +1,4 @@
+import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
 import { systemClock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
@@ -26,6 +27,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
+  onClose(forgetImportsRegularly(pool, log));
 
   const storing = { db, outbox, clock: systemClock };
   const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });

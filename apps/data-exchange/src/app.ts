@@ -8,6 +8,7 @@ import { mountExportPresets } from './routes/export-presets';
 import { mountImportFormat } from './routes/import-format';
 import { mountImportResults } from './routes/import-results';
 import { mountImportSteps } from './routes/import-steps';
+import { mountImportUndo } from './routes/import-undo';
 import { mountImports } from './routes/imports';
 
 export const createApp = (deps: Deps): Express =>
@@ -19,4 +20,5 @@ export const createApp = (deps: Deps): Express =>
     mountImportFormat(api, deps);
     mountImportSteps(api, deps);
     mountImportResults(api, deps);
+    mountImportUndo(api, deps);
   });

@@ -18,6 +18,7 @@ import { importStore } from './store/import-store';
 import { keyStore } from './store/key-store';
 import { presetStore } from './store/preset-store';
 import { rangeStore } from './store/range-store';
+import { undoStore } from './store/undo-store';
 import { jobStarter } from './temporal/client';
 import { countWorkers } from './temporal/worker-count';
 
@@ -48,8 +49,9 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const imports = importStore(db);
   const ranges = rangeStore(db);
   const keys = keyStore(pool);
+  const undos = undoStore(db);
   const exports = exportStore(db);
-  const starter = jobStarter({ config, temporal, imports, exports, log });
+  const starter = jobStarter({ config, temporal, imports, undos, exports, log });
 
   // Without Temporal nothing new is begun, but everything else works: it does not take the process out of service.
   const health = new Health({ postgres: () => pool.query('SELECT 1'), files: blobs.check });
@@ -67,6 +69,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     imports,
     ranges,
     keys,
+    undos,
     exports,
     presets: presetStore(db),
     countWorkers: () => countWorkers(temporal, config),

@@ -2,12 +2,12 @@ import { serveService } from '@plinth/conventions/serve';
 import { loadConfig } from '@plinth/runtime/config';
 import { runProcess } from '@plinth/runtime/lifecycle';
 import { createLog } from '@plinth/runtime/log';
+import { sweepRegularly } from '@plinth/runtime/sweep-regularly';
 import { startTracing } from '@plinth/runtime/tracing';
 import { createApp } from './app';
 import { compose } from './compose';
 import { DataExchangeConfig } from './config';
 import { removeFiles } from './jobs/remove-files';
-import { sweepRegularly } from './jobs/sweep-regularly';
 import { measureJobs } from './store/job-metrics';
 
 const config = loadConfig(DataExchangeConfig, process.env);

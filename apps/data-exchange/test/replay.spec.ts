@@ -28,9 +28,18 @@ const failing = (isFinal: boolean) =>
 const fails = async () => {
   throw failing(true);
 };
-let attempts = 0;
-const worksAtLast = async () => {
-  if (++attempts < 3) throw failing(false);
+/** Works in the third attempt. */
+const worksAtLast = () => {
+  let attempts = 0;
+  return async () => {
+    if (++attempts < 3) throw failing(false);
+    return true;
+  };
+};
+/** Is done in the third turn. */
+const takesTurns = () => {
+  let turns = 0;
+  return async () => ++turns === 3;
 };
 
 /** An import that is worked off in this way, by activities that do nothing. */
@@ -62,7 +71,7 @@ const stories: Record<string, Story> = {
     { importRange: async () => false },
     { count: 3, atOnce: 1, keysFirst: false },
   ),
-  'execute-import.tries-again': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: worksAtLast }),
+  'execute-import.tries-again': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: worksAtLast() }),
   'execute-import.fails': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: fails }),
   'execute-export.completes': { workflow: 'executeExport', args, activities: { runExport: works } },
   'execute-export.fails': {
@@ -70,6 +79,9 @@ const stories: Record<string, Story> = {
     args,
     activities: { runExport: fails, failExport: works },
   },
+  'undo-import.in-turns': { workflow: 'undoImport', args, activities: { undoImport: takesTurns() } },
+  'undo-import.tries-again': { workflow: 'undoImport', args, activities: { undoImport: worksAtLast() } },
+  'undo-import.fails': { workflow: 'undoImport', args, activities: { undoImport: fails, failUndo: works } },
 };
 
 describe('workflows that an earlier version began', () => {

@@ -1,4 +1,5 @@
 import { overrideChanged } from '@plinth/contracts/localization/events';
+import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
@@ -45,6 +46,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
+  onClose(forgetImportsRegularly(pool, log));
 
   const announce = (tenantId: string): void => {
     texts.forget(tenantId);

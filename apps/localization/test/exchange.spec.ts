@@ -49,6 +49,20 @@ describe('overrides as exchangeable data', () => {
     ]);
   });
 
+  it('shows at once what it was before when the import is undone', async () => {
+    const caller = aCaller();
+    const http = localization.as(caller);
+    const first = await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'a', 'Un']]]);
+    const second = await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'a', 'Deux']]]);
+    const shown = async () => (await http.get('/localization?cultureName=fr')).body.resources.Shop;
+    expect(await shown()).toEqual({ a: 'Deux' });
+
+    await owner.undoImport(caller, { definition, jobId: second.jobId });
+    expect(await shown()).toEqual({ a: 'Un' });
+    await owner.undoImport(caller, { definition, jobId: first.jobId });
+    expect(await shown()).toBeUndefined();
+  });
+
   it('shows at once what was imported', async () => {
     const caller = aCaller();
     const http = localization.as(caller);

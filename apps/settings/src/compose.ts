@@ -1,4 +1,5 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
+import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
@@ -29,6 +30,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
+  onClose(forgetImportsRegularly(pool, log));
 
   const definitions = definitionStore(db);
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);

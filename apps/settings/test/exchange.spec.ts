@@ -91,6 +91,44 @@ describe('setting values as exchangeable data', () => {
     ]);
   });
 
+  it('are as before when their import is undone, with history', async () => {
+    const caller = aCaller();
+    const http = settings.as(caller);
+    await http.put(`/settings/tenant/${culture}`, { value: 'de' });
+    const { jobId } = await owner.importRows(caller, start, [
+      [
+        [2, culture, 'tenant', '', 'fr'],
+        [3, 'Shop.Token', 'tenant', '', 'open sesame'],
+      ],
+    ]);
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { removed: 1, restored: 1 },
+    ]);
+
+    expect((await http.get(`/settings/tenant/${culture}`)).body.value).toBe('de');
+    expect((await http.get('/settings/tenant/Shop.Token')).body.value).toBeNull();
+    const last = async (name: string) => (await http.get(`/settings/tenant/${name}/history`)).body.items[0];
+    expect(await last(culture)).toMatchObject({ kind: 'Set', previousValue: 'fr', newValue: 'de' });
+    expect(await last('Shop.Token')).toMatchObject({ kind: 'Cleared', previousValue: '***', newValue: null });
+  });
+
+  it('stay when their import is undone by somebody who may not change them, or below a lock', async () => {
+    const host = aCaller({ tenantId: HOST_TENANT_ID });
+    const ofHost = await owner.importRows(host, start, [[[2, culture, 'global', '', 'fr']]]);
+    const other = aCaller({ ...host, permissions: ['Settings.Tenant.Manage'] });
+    const undone = await owner.undoImport(other, { definition, jobId: ofHost.jobId });
+    expect(undone).toMatchObject([{ removed: 0, kept: [{ rowNumber: 2, reason: 'Refused' }] }]);
+    await settings.as(host).delete(`/settings/global/${culture}`);
+
+    const caller = aCaller();
+    const { jobId } = await owner.importRows(caller, start, [[[2, culture, 'user', 'ada', 'fr']]]);
+    await settings.as(caller).put(`/settings/tenant/${culture}/lock`);
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { removed: 0, kept: [{ rowNumber: 2, key: `user, ada, ${culture}`, reason: 'Refused' }] },
+    ]);
+  });
+
   it('cannot be changed below a lock', async () => {
     const caller = aCaller();
     await settings.as(caller).put(`/settings/tenant/${culture}/lock`);

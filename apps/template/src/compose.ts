@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
 import { createLocalizationClient } from '@plinth/conventions/localization-client';
 import { systemClock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/health';
@@ -35,6 +36,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
+  onClose(forgetImportsRegularly(pool, log));
   onClose(sweepOperations(db, log));
 
   const settings = templateSettingsClient(config, log);

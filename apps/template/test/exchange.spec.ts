@@ -75,6 +75,33 @@ describe('templates as exchangeable data', () => {
     });
   });
 
+  it('are as before when their import is undone, with their revisions in the history', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await published(http, { name: 'published', content: 'public' });
+    await saved(http, { name: 'draft', content: 'mine' });
+    const before = async (name: string) => (await http.get(`/templates/${name}`)).body;
+    const was = { published: await before('published'), draft: await before('draft') };
+    const row = (number: number, name: string) => [number, name, '', '', 'text/html', 'imported'];
+    const { jobId } = await owner.importRows(caller, start, [
+      [row(2, 'published'), row(3, 'draft'), row(4, 'new'), row(5, 'taken up')],
+    ]);
+    await http.post('/templates/taken%20up/publish');
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { removed: 1, restored: 2, kept: [{ rowNumber: 5, key: 'taken up', reason: 'ChangedSince' }] },
+    ]);
+
+    expect({ published: await before('published'), draft: await before('draft') }).toEqual(was);
+    expect((await http.get('/templates/new')).status).toBe(404);
+    expect(await before('taken%20up')).toMatchObject({ published: { content: 'imported' } });
+    const history = (await http.get('/templates/draft/history')).body.revisions;
+    expect(history.map(({ status }: { status: number }) => status)).toEqual([3, 0]);
+    expect((await http.post('/templates/draft/publish')).status).toBe(204);
+    await saved(http, { name: 'new', content: 'again' });
+    expect((await before('new')).draft.content).toBe('again');
+  });
+
   it('say of each row what is wrong with it', async () => {
     const { results } = await owner.importRows(aCaller(), start, [
       [

@@ -1,5 +1,5 @@
 import { contactsNoted } from '@plinth/contracts/contacts/events';
-import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
+import { exportFinished, importFinished, importUndone } from '@plinth/contracts/data-exchange/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
@@ -215,6 +215,28 @@ describe('system logs', () => {
     await eventually(async () => (await bodies(tenantId, path)).length === 1);
     expect(await bodies(tenantId, path)).toEqual(['Export of Timeline.Entries completed.']);
     expect(await bodies(tenantId, path, 'fr-CA')).toEqual(['Exportation de Timeline.Entries terminée.']);
+  });
+
+  it('are written for imports that were undone', async () => {
+    const tenantId = newId();
+    const jobId = newId();
+    const payload = {
+      jobId,
+      definitionName: 'Settings.Values',
+      status: 'PartiallyUndone',
+      removedRows: 1_200,
+      restoredRows: 3,
+      keptRows: 1,
+    } as const;
+    await tellFact(timeline.natsPrefix, { type: importUndone, tenantId, payload });
+    const path = `/timeline/ImportJob/${jobId}`;
+    await eventually(async () => (await bodies(tenantId, path)).length === 1);
+    expect(await bodies(tenantId, path)).toEqual([
+      'Import of Settings.Values undone: 1,200 rows removed, 3 restored, 1 kept.',
+    ]);
+    expect(await bodies(tenantId, path, 'fr')).toEqual([
+      'Import de Settings.Values défait : 1\u202f200 lignes supprimées, 3 rétablies, 1 conservées.',
+    ]);
   });
 
   it('are written for settings of the tenant, and never for those of a person', async () => {

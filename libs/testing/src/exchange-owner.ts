@@ -4,6 +4,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
 import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
 import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { UndoneWrite__Output } from '@plinth/proto/generated/plinth/exchange/v1/UndoneWrite';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
 import { problemOfGrpc, serveGrpc, sibling, type GrpcService } from '@plinth/runtime/grpc';
 import { TEST_KEYS } from './http';
@@ -13,6 +14,14 @@ export interface OwnerRow {
   kind: string;
   details: { column: string | null; value: string | null; code: string; message: string }[];
 }
+
+export interface KeptRow {
+  rowNumber: number | null;
+  key: string;
+  reason: string;
+}
+
+export type OwnerUndoneWrite = Omit<UndoneWrite__Output, 'kept'> & { kept: KeptRow[] };
 
 export type OwnerResult = Omit<BatchResult__Output, 'failures'> & { failures: OwnerRow[] };
 
@@ -45,6 +54,23 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
         call.on('error', (error: Error) => reject(problemOfGrpc(error as ServiceError, 'owner')));
         call.on('end', () => resolve(rows));
       }),
+
+    /** Seals a job and undoes it from behind a write; answers what became of each write, the last one first. */
+    undoImport: async (
+      caller: Caller,
+      request: { definition: string; jobId: string; after?: number },
+    ): Promise<OwnerUndoneWrite[]> => {
+      await owner.ask('SealImport', { jobId: request.jobId, range: 0 }, caller);
+      const call = client.UndoImport(request, identity('UndoImport', caller));
+      try {
+        const writes: OwnerUndoneWrite[] = [];
+        for await (const write of call as AsyncIterable<UndoneWrite__Output>)
+          writes.push({ ...write, kept: JSON.parse(write.kept.toString()) as KeptRow[] });
+        return writes;
+      } catch (error) {
+        throw problemOfGrpc(error as ServiceError, 'owner');
+      }
+    },
 
     /** Sends batches, numbered from `firstBatch`; without `end` the stream is closed as by a worker that died. */
     importRows: (

@@ -28,6 +28,7 @@ const texts = {
   created: { en: 'Created.', fr: 'Créé.' },
   changed: { en: 'Changed.', fr: 'Modifié.' },
   imported: { en: 'Imported.', fr: 'Importé.' },
+  restored: { en: 'Import undone.', fr: 'Import défait.' },
   deleted: { en: 'Deleted.', fr: 'Supprimé.' },
 };
 
@@ -42,21 +43,24 @@ export async function tellSaved(
   caller: Caller,
   { saved, entityType }: Facts,
   ids: readonly string[],
-  how: 'created' | 'changed' | 'imported',
+  how: 'created' | 'changed' | 'imported' | 'restored',
 ): Promise<void> {
   const tell = teller(tx, caller, ids[0]!);
   await tell(saved, { ids: [...ids], isImport: how === 'imported' });
   await tell(contactsNoted, { entityType, entityIds: [...ids], texts: texts[how] });
 }
 
-/** Tells siblings and the timeline that something is gone. */
+/** Tells siblings and the timelines what is gone. */
 export async function tellDeleted(
   tx: RawStatements,
   caller: Caller,
   { deleted, entityType }: Facts,
-  gone: { id: string; externalId: string },
+  gone: readonly { id: string; externalId: string }[],
 ): Promise<void> {
-  const tell = teller(tx, caller, gone.id);
-  await tell(deleted, gone);
-  await tell(contactsNoted, { entityType, entityIds: [gone.id], texts: texts.deleted });
+  const { tenantId, userId, userName } = caller;
+  const actor = { userId, userName };
+  const facts = gone.map((one) => ({ type: deleted, tenantId, subject: one.id, payload: one, actor }));
+  await appendToOutbox(tx, ...facts);
+  const entityIds = gone.map(({ id }) => id);
+  await teller(tx, caller, entityIds[0]!)(contactsNoted, { entityType, entityIds, texts: texts.deleted });
 }

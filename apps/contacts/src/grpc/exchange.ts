@@ -3,7 +3,7 @@ import { defineExchange, type ExchangeDefinition } from '@plinth/conventions/exc
 import { enumField } from '@plinth/conventions/exchange/fields';
 import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
 import { fieldsOf } from '@plinth/conventions/exchange/schema-fields';
-import { companyFacts, contactFacts, tellSaved, type Facts } from '../events/told';
+import { companyFacts, contactFacts, tellDeleted, tellSaved, type Facts } from '../events/told';
 
 /** What rows have that no file says, and who hears of rows that were written. */
 const kept = (facts: Facts, table: string, onWrite: () => void) =>
@@ -21,6 +21,13 @@ const kept = (facts: Facts, table: string, onWrite: () => void) =>
       );
       const ids = written.rows.map(({ id }) => id);
       await tellSaved(rawStatements(connection), caller, facts, ids, 'imported');
+    },
+    async afterUndo({ removed, restored }, { connection, caller }) {
+      const tx = rawStatements(connection);
+      const ids = restored.map(({ row }) => String(row['id']));
+      const gone = removed.map((row) => ({ id: String(row['id']), externalId: String(row['external_id']) }));
+      if (ids.length > 0) await tellSaved(tx, caller, facts, ids, 'restored');
+      if (gone.length > 0) await tellDeleted(tx, caller, facts, gone);
     },
     afterCommit: onWrite,
   }) satisfies Partial<ExchangeDefinition>;

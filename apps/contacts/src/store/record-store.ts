@@ -163,7 +163,7 @@ export function recordStore<Row extends Kept, Fields extends { externalId: strin
         const { externalId } = await take(tx, caller, id, ifMatch);
         await kind.requireDeletable?.(tx, tenantId, id);
         await model(tx).delete({ where: { tenantId_id: { tenantId, id } } });
-        await tellDeleted(tx, caller, facts, { id, externalId });
+        await tellDeleted(tx, caller, facts, [{ id, externalId }]);
       }),
   };
 }

@@ -33,6 +33,7 @@ export interface Definition {
   listRules: ListRules;
   /** Ranges of a file may be imported at the same time. */
   rowsAreIndependent: boolean;
+  undoable: boolean;
   /** Name of the service that owns the data. */
   owner: string;
 }

@@ -9,6 +9,7 @@ const statesOf = {
   'dry-run': ['Mapped'],
   execute: ['Mapped'],
   cancel: ['Created', 'Previewed', 'Mapped', 'Executing'],
+  undo: ['Completed', 'PartiallyCompleted', 'Failed', 'Cancelled'],
   'read its report': ['Completed', 'PartiallyCompleted', 'Failed', 'Cancelled'],
 } as const satisfies Record<string, readonly ImportJobStatus[]>;
 
@@ -20,6 +21,12 @@ export const statesFor = (step: ImportStep): readonly ImportJobStatus[] => state
 export function requireState(step: ImportStep, status: string): void {
   if (!statesFor(step).some((state) => state === status))
     throw importInWrongState(step, status, statesFor(step));
+}
+
+/** As `requireState`, for steps behind the end: an import that was cancelled before it ran has none. */
+export function requireRun(step: ImportStep, job: { status: string; executedAt: Date | null }): void {
+  const neverRan = job.status === 'Cancelled' && job.executedAt === null;
+  requireState(step, neverRan ? 'cancelled before it ran' : job.status);
 }
 
 const finalStates: readonly string[] = statesOf['read its report'];

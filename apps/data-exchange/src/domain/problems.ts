@@ -22,6 +22,23 @@ export const importInWrongState = (step: string, status: string, needed: readonl
     `The job is ${status}; to ${step} it must be ${needed.join(' or ')}.`,
   );
 
+export const importNotUndoable = (definition: string): Problem =>
+  dataExchangeProblems['import-not-undoable'](`Imports of ${definition} cannot be undone.`);
+
+export const importUnknownToOwner = (): Problem =>
+  dataExchangeProblems['import-not-undoable'](
+    'What this import changed is not known: it ran before undo was possible.',
+  );
+
+export const importAlreadyUndone = (status: string): Problem =>
+  dataExchangeProblems['import-already-undone'](`The undo of this import is ${status}.`);
+
+export const importUndoExpired = (days: number): Problem =>
+  dataExchangeProblems['import-undo-expired'](`The import ended more than ${days} days ago.`);
+
+export const importNotUndone = (id: string): Problem =>
+  dataExchangeProblems['import-not-undone'](`Nobody asked to undo the import ${id}.`);
+
 export const fileUnsupported = (): Problem =>
   dataExchangeProblems['import-file-unsupported']('This is neither CSV nor TSV nor an xlsx workbook.');
 

@@ -11,14 +11,13 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
 import { inWordsOf, type RowTexts } from '../domain/failed-row';
-import { requireState } from '../domain/import-job';
+import { requireRun } from '../domain/import-job';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
 import { encodeText } from '../formats/text-stream';
 import type { ImportJob, ImportStore, StoredFailedRow } from '../store/import-store';
 import { toReport } from './import-response';
 
 const ROWS_AT_ONCE = 1_000;
-const NEVER_RAN = 'cancelled before it ran';
 
 export function mountImportResults(
   api: Api,
@@ -27,10 +26,7 @@ export function mountImportResults(
   const endedJob = async (caller: Caller, jobId: string) => {
     const job = await imports.get(caller.tenantId, jobId);
     requirePermission(caller, job.permission);
-    requireState(
-      'read its report',
-      job.executedAt === null && job.status === 'Cancelled' ? NEVER_RAN : job.status,
-    );
+    requireRun('read its report', job);
     return job;
   };
 

@@ -1,7 +1,7 @@
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres';
 import { Gauge, type Registry } from 'prom-client';
 
-const kinds = ['import', 'export'] as const;
+const kinds = ['import', 'export', 'undo'] as const;
 
 interface Unfinished {
   kind: (typeof kinds)[number];
@@ -15,7 +15,7 @@ export function measureJobs(metrics: Registry, db: TenantDatabase<RawStatements>
   const labelNames = ['kind'] as const;
   const unfinished = new Gauge({
     name: 'plinth_jobs_unfinished',
-    help: 'Imports and exports that run or wait to run.',
+    help: 'Imports, exports and undos of imports that run or wait to run.',
     labelNames,
     registers,
   });
@@ -47,6 +47,9 @@ const readUnfinished = (db: TenantDatabase<RawStatements>): Promise<Unfinished[]
                 FROM import_job WHERE status = 'Executing'
               UNION ALL
               SELECT 'export', greatest(created_at, progress_at)
-                FROM export_job WHERE status IN ('Queued', 'Exporting')) AS job
+                FROM export_job WHERE status IN ('Queued', 'Exporting')
+              UNION ALL
+              SELECT 'undo', greatest(requested_at, progress_at)
+                FROM import_undo WHERE status = 'Undoing') AS job
        GROUP BY kind`),
   );

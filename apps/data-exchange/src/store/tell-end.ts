@@ -1,4 +1,4 @@
-import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
+import { exportFinished, importFinished, importUndone } from '@plinth/contracts/data-exchange/events';
 import type { Caller } from '@plinth/kernel/caller';
 import type { PayloadOf } from '@plinth/kernel/event';
 import { appendToOutbox } from '@plinth/runtime/outbox';
@@ -40,6 +40,27 @@ export async function tellImportEnd(tx: Tx, tenantId: string, id: string): Promi
       failedRows: job.failedRows,
     },
     actor: actorOf(job.caller, job.createdBy),
+  });
+}
+
+/** Tells the others that the undo of an import ended, in the transaction that ends it. */
+export async function tellUndoEnd(tx: Tx, tenantId: string, jobId: string): Promise<void> {
+  const job = await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id: jobId } } });
+  const undo = await tx.importUndo.findUniqueOrThrow({ where: { tenantId_jobId: { tenantId, jobId } } });
+  const { removedRows, restoredRows, keptRows } = undo;
+  await appendToOutbox(tx, {
+    type: importUndone,
+    tenantId,
+    subject: `ImportJob/${jobId}`,
+    payload: {
+      jobId,
+      definitionName: job.definitionName,
+      status: undo.status as PayloadOf<typeof importUndone>['status'],
+      removedRows,
+      restoredRows,
+      keptRows,
+    },
+    actor: actorOf(undo.caller, job.createdBy),
   });
 }
 

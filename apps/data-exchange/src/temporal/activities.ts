@@ -8,6 +8,7 @@ import { importRange, type RangeToImport } from '../jobs/import-range';
 import { cutFile, planImport, type PlanParts } from '../jobs/plan-import';
 import { readKeys } from '../jobs/read-keys';
 import { runExport, type ExportRunParts } from '../jobs/run-export';
+import { failUndo, undoImport, type UndoParts } from '../jobs/undo-import';
 
 const HEARTBEAT_MILLISECONDS = 3_000;
 /** A fault of ours is not repeated for ever. */
@@ -15,7 +16,7 @@ const BUG_ATTEMPTS_MAX = 5;
 
 const passing: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
-export const createActivities = (parts: PlanParts & ExportRunParts & { log: Log }) => {
+export const createActivities = (parts: PlanParts & UndoParts & ExportRunParts & { log: Log }) => {
   const alive = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
     whileAlive(parts.log, work);
   return {
@@ -30,6 +31,10 @@ export const createActivities = (parts: PlanParts & ExportRunParts & { log: Log 
     endImport: (job: ImportToEnd) => alive((signal) => endImport(parts, job, signal)),
     failImport: (tenantId: string, jobId: string, reason: string) =>
       alive(() => failImport(parts, tenantId, jobId, reason)),
+    undoImport: (tenantId: string, jobId: string) =>
+      alive((signal) => undoImport(parts, tenantId, jobId, signal)),
+    failUndo: (tenantId: string, jobId: string, reason: string) =>
+      alive(() => failUndo(parts, tenantId, jobId, reason)),
     runExport: (tenantId: string, jobId: string) =>
       alive((signal) => runExport(parts, tenantId, jobId, signal)),
     failExport: (tenantId: string, jobId: string, reason: string) =>

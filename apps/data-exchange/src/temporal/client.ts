@@ -4,6 +4,7 @@ import { unavailable } from '@plinth/kernel/problem';
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
+import type { UndoStore } from '../store/undo-store';
 
 export interface JobKey {
   tenantId: string;
@@ -16,6 +17,8 @@ export interface JobStarter {
   requireReady(): Promise<void>;
   startImport(job: JobKey): Promise<void>;
   startExport(job: JobKey): Promise<void>;
+  /** Undoes an import. */
+  startUndo(job: JobKey): Promise<void>;
   /** Starts what should run and does not. */
   sweep(): Promise<void>;
 }
@@ -27,18 +30,29 @@ interface Parts {
   config: { EXCHANGE_TASK_QUEUE: string };
   temporal: Temporal;
   imports: ImportStore;
+  undos: UndoStore;
   exports: ExportStore;
   log: Log;
 }
 
-export function jobStarter({ config, temporal, imports, exports, log }: Parts): JobStarter {
-  const start = async (workflow: string, { tenantId, id }: JobKey, noteStart: ImportStore['noteStart']) => {
+interface Start {
+  workflow: string;
+  workflowId: string;
+  /** Whether it may run once more after its end. */
+  repeatable?: boolean;
+  noteStart: ImportStore['noteStart'];
+}
+
+export function jobStarter({ config, temporal, imports, undos, exports, log }: Parts): JobStarter {
+  const start = async ({ tenantId, id }: JobKey, { workflow, workflowId, repeatable, noteStart }: Start) => {
     const client = await temporal.client();
     try {
       await client.workflow.start(workflow, {
         taskQueue: config.EXCHANGE_TASK_QUEUE,
-        workflowId: id,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        workflowId,
+        workflowIdReusePolicy: repeatable
+          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+          : WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         args: [tenantId, id],
       });
     } catch (error) {
@@ -46,13 +60,23 @@ export function jobStarter({ config, temporal, imports, exports, log }: Parts): 
     }
     await noteStart(tenantId, id, new Date());
   };
-  const startLater = async (starting: Promise<void>, { id }: JobKey): Promise<void> => {
-    await starting.catch((error: unknown) =>
-      log.warn({ err: error, job: id }, 'a job could not be started; it will be'),
+  const startLater = async (job: JobKey, what: Start): Promise<void> => {
+    await start(job, what).catch((error: unknown) =>
+      log.warn({ err: error, job: job.id }, 'a job could not be started; it will be'),
     );
   };
-  const startImport = (job: JobKey) => startLater(start('executeImport', job, imports.noteStart), job);
-  const startExport = (job: JobKey) => startLater(start('executeExport', job, exports.noteStart), job);
+  const startImport = (job: JobKey) =>
+    startLater(job, { workflow: 'executeImport', workflowId: job.id, noteStart: imports.noteStart });
+  const startExport = (job: JobKey) =>
+    startLater(job, { workflow: 'executeExport', workflowId: job.id, noteStart: exports.noteStart });
+  // An undo that failed may be asked for again.
+  const startUndo = (job: JobKey) =>
+    startLater(job, {
+      workflow: 'undoImport',
+      workflowId: `${job.id}-undo`,
+      repeatable: true,
+      noteStart: undos.noteStart,
+    });
 
   return {
     async requireReady() {
@@ -70,10 +94,12 @@ export function jobStarter({ config, temporal, imports, exports, log }: Parts): 
     },
     startImport,
     startExport,
+    startUndo,
     async sweep() {
       const silentSince = new Date(Date.now() - SILENCE_MILLISECONDS);
       for (const job of await imports.overdue(silentSince)) await startImport(job);
       for (const job of await exports.overdue(silentSince)) await startExport(job);
+      for (const job of await undos.overdue(silentSince)) await startUndo(job);
     },
   };
 }

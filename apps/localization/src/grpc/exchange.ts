@@ -244,6 +244,15 @@ export const overridesExchange = (base: BaseTexts, onChange: (tenantId: string) 
     check: async (rows) => rows.flatMap((row) => checkPlaceholders(base, row)),
     afterWrite: (rows, { connection, caller }) =>
       tellChange(rawStatements(connection), caller, rows.map(toOverride)),
+    afterUndo: ({ removed, restored }, { connection, caller }) =>
+      tellChange(
+        rawStatements(connection),
+        caller,
+        [...removed, ...restored.map(({ row }) => row)].map((row) => ({
+          resourceName: String(row['resource_name']),
+          cultureName: String(row['culture_name']),
+        })),
+      ),
     afterCommit: ({ caller }) => onChange(caller.tenantId),
   });
 

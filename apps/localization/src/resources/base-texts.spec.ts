@@ -106,6 +106,8 @@ describe('the texts of the platform', () => {
     ['Templating', 'format', Object.keys(template.DocumentFormat)],
     ['DataExchange', 'exportStatus', Object.values(exchange.ExportJobStatus)],
     ['DataExchange', 'importStatus', Object.values(exchange.ImportJobStatus)],
+    ['DataExchange', 'undoStatus', Object.values(exchange.ImportUndoStatus)],
+    ['DataExchange', 'keptRowReason', Object.values(exchange.KeptRowReason)],
     ['DataExchange', 'confidence', Object.values(exchange.MappingConfidence)],
     ['DataExchange', 'errorKind', Object.values(exchange.ImportRowErrorKind)],
     ['DataExchange', 'mode', Object.values(exchange.ImportMode)],

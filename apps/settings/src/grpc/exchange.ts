@@ -5,6 +5,8 @@ import {
   type BatchContext,
   type ImportRow,
   type RowFault,
+  type StoredRow,
+  type UndoneRows,
 } from '@plinth/conventions/exchange/definition';
 import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import { enumField, textField } from '@plinth/conventions/exchange/fields';
@@ -208,7 +210,7 @@ export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
 
     async check(rows, context) {
       const known = await definitions.all();
-      await takeTurns(rows, context);
+      await takeTurns(rows.map(read), context);
       const locked = await readLocks(context);
       const stored = await readStored(rows, context);
       return rows.flatMap((row) => {
@@ -224,12 +226,90 @@ export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
 
     async afterWrite(rows, context) {
       const known = await definitions.all();
-      await noteHistory(rows, known, former, context);
-      await tell(rows, context);
+      const changes = rows.map((row): Change => {
+        const setting = read(row);
+        const value = visibleValue(known.get(setting.name)!, setting.value);
+        return { setting, kind: 'Set', from: former.get(row) ?? null, to: value };
+      });
+      await noteHistory(changes, context);
+      await tell(rows.map(read), context);
+    },
+    async checkUndo(rows, context) {
+      const settings = rows.map(toSetting);
+      await takeTurns(settings, context);
+      const locked = await readLocks(context);
+      const isRefused = (setting: SettingRow): boolean =>
+        isLocked(setting, locked) !== undefined || !mayChange(setting, context.caller);
+      return new Set(rows.filter((_, index) => isRefused(settings[index]!)).map((row) => String(row['id'])));
+    },
+    async afterUndo(undone, context) {
+      const changes = takenBack(undone, await definitions.all());
+      await noteHistory(changes, context);
+      await tell(
+        changes.map(({ setting }) => setting),
+        context,
+      );
     },
     afterCommit: () => outbox.wake(),
   });
 };
+
+/** A change as its history tells it. */
+interface Change {
+  setting: SettingRow;
+  kind: 'Set' | 'Cleared';
+  from: string | null;
+  to: string | null;
+}
+
+const toSetting = (row: StoredRow): SettingRow => ({
+  name: String(row['name']),
+  scope: row['scope'] as SettingScope,
+  userId: String(row['user_id']),
+  value: String(row['value']),
+});
+
+/** A value that an import had set is cleared, one that it had replaced is set again. */
+function takenBack(
+  { removed, restored }: UndoneRows,
+  known: ReadonlyMap<string, SettingDefinition>,
+): Change[] {
+  const shown = (row: StoredRow): string | null => {
+    const { name, value } = toSetting(row);
+    const definition = known.get(name);
+    return definition ? visibleValue(definition, value) : SECRET;
+  };
+  return [
+    ...removed.map((row): Change => ({
+      setting: toSetting(row),
+      kind: 'Cleared',
+      from: shown(row),
+      to: null,
+    })),
+    ...restored.map(({ undone, row }): Change => ({
+      setting: toSetting(row),
+      kind: 'Set',
+      from: shown(undone),
+      to: shown(row),
+    })),
+  ];
+}
+
+/** What is global reaches beyond one tenant. */
+const mayChange = ({ scope }: SettingRow, caller: Caller): boolean =>
+  scope !== 'global' || (isOfHost(caller) && holds(caller, 'Settings.Global.Manage'));
+
+const isLocked = (
+  { name, scope }: SettingRow,
+  locked: ReadonlySet<string>,
+): 'tenant' | 'global' | undefined =>
+  lockAbove(
+    {
+      tenant: locked.has(JSON.stringify(['tenant', name])),
+      global: locked.has(JSON.stringify(['global', name])),
+    },
+    scope,
+  );
 
 const mayReadGlobal = (caller: Caller): boolean => isOfHost(caller) && holds(caller, 'Settings.Global.Read');
 
@@ -256,18 +336,11 @@ function faultOf(
   if (!definition) return breaks('name', 'Enum', rowText('unknownReference', name));
   if (!definition.scopes.includes(scope))
     return breaks('scope', 'Enum', rowText('enum', definition.scopes.join(', ')));
-  if (scope === 'global' && !(isOfHost(caller) && holds(caller, 'Settings.Global.Manage')))
-    return breaks('scope', 'Enum', rowText('notAllowed', scope));
+  if (!mayChange(setting, caller)) return breaks('scope', 'Enum', rowText('notAllowed', scope));
   if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', rowText('notEmpty'));
   if (scope !== 'user' && userId !== '') return breaks('userId', 'Format', rowText('mustBeEmpty'));
   if (definition.isSecret && value === SECRET) return breaks('value', 'Format', rowText('leftOut', SECRET));
-  const lock = lockAbove(
-    {
-      tenant: locked.has(JSON.stringify(['tenant', name])),
-      global: locked.has(JSON.stringify(['global', name])),
-    },
-    scope,
-  );
+  const lock = isLocked(setting, locked);
   if (lock) {
     const text = rowText('locked', name, lock);
     const code = 'Service:Persistence:Locked';
@@ -284,8 +357,11 @@ function faultOf(
 }
 
 /** The same turns that a change through HTTP takes, in an order that lets no two batches wait for each other. */
-async function takeTurns(rows: readonly ImportRow[], { connection, caller }: BatchContext): Promise<void> {
-  const names = [...new Set(rows.map((row) => `${caller.tenantId}/${read(row).name}`))].sort();
+async function takeTurns(
+  settings: readonly SettingRow[],
+  { connection, caller }: BatchContext,
+): Promise<void> {
+  const names = [...new Set(settings.map(({ name }) => `${caller.tenantId}/${name}`))].sort();
   for (const name of names)
     await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
 }
@@ -317,35 +393,35 @@ async function readStored(
   );
 }
 
-async function noteHistory(
-  rows: readonly ImportRow[],
-  known: ReadonlyMap<string, SettingDefinition>,
-  former: WeakMap<ImportRow, string | null>,
-  { connection, caller }: BatchContext,
-): Promise<void> {
-  const changes = rows.map((row) => {
-    const { name, scope, userId, value } = read(row);
-    return [newId(), scope, userId, name, former.get(row) ?? null, visibleValue(known.get(name)!, value)];
-  });
+async function noteHistory(changes: readonly Change[], { connection, caller }: BatchContext): Promise<void> {
+  const rows = changes.map(({ setting: { scope, userId, name }, kind, from, to }) => [
+    newId(),
+    scope,
+    userId,
+    name,
+    kind,
+    from,
+    to,
+  ]);
   await connection.query(
     `INSERT INTO setting_change
        (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
-     SELECT $1::uuid, (c->>0)::uuid, c->>1, c->>2, c->>3, 'Set', c->>4, c->>5, now(), $2
+     SELECT $1::uuid, (c->>0)::uuid, c->>1, c->>2, c->>3, c->>4, c->>5, c->>6, now(), $2
      FROM jsonb_array_elements($3::jsonb) AS c`,
-    [caller.tenantId, caller.userId, JSON.stringify(changes)],
+    [caller.tenantId, caller.userId, JSON.stringify(rows)],
   );
 }
 
 /** One fact for each level that was written. */
-async function tell(rows: readonly ImportRow[], { connection, caller }: BatchContext): Promise<void> {
-  const levels = Map.groupBy(rows.map(read), ({ scope, userId }) => JSON.stringify([scope, userId]));
-  for (const settings of levels.values()) {
-    const { scope, userId } = settings[0]!;
+async function tell(settings: readonly SettingRow[], { connection, caller }: BatchContext): Promise<void> {
+  const levels = Map.groupBy(settings, ({ scope, userId }) => JSON.stringify([scope, userId]));
+  for (const ofLevel of levels.values()) {
+    const { scope, userId } = ofLevel[0]!;
     await appendToOutbox(rawStatements(connection), {
       type: settingChanged,
       tenantId: caller.tenantId,
-      subject: settings.length === 1 ? settings[0]!.name : 'settings',
-      payload: { scope, userId: userId || null, names: settings.map(({ name }) => name) },
+      subject: ofLevel.length === 1 ? ofLevel[0]!.name : 'settings',
+      payload: { scope, userId: userId || null, names: ofLevel.map(({ name }) => name) },
       actor: caller,
     });
   }

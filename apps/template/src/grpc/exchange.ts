@@ -1,4 +1,4 @@
-import { templateSaved } from '@plinth/contracts/template/events';
+import { templateDeleted, templateSaved } from '@plinth/contracts/template/events';
 import { MimeType, TemplateName } from '@plinth/contracts/template/shapes';
 import { canonicalCulture } from '@plinth/contracts/schemas';
 import { said, shownValue } from '@plinth/conventions/exchange/convert';
@@ -7,6 +7,8 @@ import {
   type BatchContext,
   type ImportRow,
   type RowFault,
+  type StoredRow,
+  type UndoneRows,
 } from '@plinth/conventions/exchange/definition';
 import { breaksRule, type CellFault } from '@plinth/conventions/exchange/field';
 import { integerField, textField, timestampField } from '@plinth/conventions/exchange/fields';
@@ -234,6 +236,10 @@ export const templatesExchange = (onWrite: () => void) =>
     },
     check: unknownCategories,
     afterWrite: saveDrafts,
+    // Revisions are never deleted; a template without a draft or anything published is gone.
+    retire:
+      'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULL',
+    afterUndo: takeBackDrafts,
     afterCommit: onWrite,
   });
 
@@ -281,6 +287,29 @@ async function unknownCategories(
         ]
       : [],
   );
+}
+
+/** Drafts that an import made go into the history; those that they had replaced are drafts again. */
+async function takeBackDrafts(
+  { removed, restored }: UndoneRows,
+  { connection, caller }: BatchContext,
+): Promise<void> {
+  const imported = [...removed, ...restored.map(({ undone }) => undone)];
+  await connection.query(
+    'UPDATE template_revision SET status = 3 WHERE tenant_id = $1 AND id = ANY($2::uuid[])',
+    [caller.tenantId, imported.map((row) => row['draft_id'])],
+  );
+  await connection.query(
+    `UPDATE template_revision AS r SET status = t.status FROM template AS t
+     WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND r.tenant_id = $1 AND r.id = t.draft_id`,
+    [caller.tenantId, restored.map(({ row }) => row['id'])],
+  );
+  const tx = rawStatements(connection);
+  for (const row of removed) await tellDeleted(tx, caller, row, true);
+  for (const { undone, row } of restored) {
+    if (row['draft_id'] === null) await tellDeleted(tx, caller, undone, row['is_gone'] === true);
+    else await tell(tx, caller, row as unknown as SavedDraft);
+  }
 }
 
 interface SavedDraft {
@@ -336,3 +365,19 @@ const tell = (tx: Parameters<typeof appendToOutbox>[0], caller: Caller, draft: S
     },
     actor: caller,
   });
+
+const tellDeleted = (
+  tx: Parameters<typeof appendToOutbox>[0],
+  caller: Caller,
+  row: StoredRow,
+  gone: boolean,
+): Promise<void> => {
+  const { name, culture, draft_id: revisionId } = row as unknown as SavedDraft;
+  return appendToOutbox(tx, {
+    type: templateDeleted,
+    tenantId: caller.tenantId,
+    subject: entityIdOf({ name, culture: culture || undefined }),
+    payload: { name, culture: culture || null, revisionId, gone },
+    actor: caller,
+  });
+};

@@ -23,6 +23,11 @@ const english: Texts = {
     'Import of {definitionName} partially completed: {succeededRows} of {totalRows} rows, {failedRows} failed.',
   'exchange.import-failed': 'Import of {definitionName} failed.',
   'exchange.import-cancelled': 'Import of {definitionName} cancelled after {succeededRows} rows.',
+  'exchange.import-undone':
+    'Import of {definitionName} undone: {removedRows} rows removed, {restoredRows} restored.',
+  'exchange.import-partially-undone':
+    'Import of {definitionName} undone: {removedRows} rows removed, {restoredRows} restored, {keptRows} kept.',
+  'exchange.import-undo-failed': 'Import of {definitionName} could not be undone.',
 };
 
 const french: Texts = {
@@ -40,6 +45,11 @@ const french: Texts = {
     'Import de {definitionName} terminé en partie : {succeededRows} lignes sur {totalRows}, {failedRows} en échec.',
   'exchange.import-failed': 'Échec de l’import de {definitionName}.',
   'exchange.import-cancelled': 'Import de {definitionName} annulé après {succeededRows} lignes.',
+  'exchange.import-undone':
+    'Import de {definitionName} défait : {removedRows} lignes supprimées, {restoredRows} rétablies.',
+  'exchange.import-partially-undone':
+    'Import de {definitionName} défait : {removedRows} lignes supprimées, {restoredRows} rétablies, {keptRows} conservées.',
+  'exchange.import-undo-failed': 'L’import de {definitionName} n’a pas pu être défait.',
 };
 
 // In Canada an import is an "importation" and an export an "exportation".
@@ -54,6 +64,11 @@ const canadianFrench: Texts = {
     'Importation de {definitionName} terminée en partie : {succeededRows} lignes sur {totalRows}, {failedRows} en échec.',
   'exchange.import-failed': 'Échec de l’importation de {definitionName}.',
   'exchange.import-cancelled': 'Importation de {definitionName} annulée après {succeededRows} lignes.',
+  'exchange.import-undone':
+    'Importation de {definitionName} défaite : {removedRows} lignes supprimées, {restoredRows} rétablies.',
+  'exchange.import-partially-undone':
+    'Importation de {definitionName} défaite : {removedRows} lignes supprimées, {restoredRows} rétablies, {keptRows} conservées.',
+  'exchange.import-undo-failed': 'L’importation de {definitionName} n’a pas pu être défaite.',
 };
 
 export const systemTexts: Record<SystemCulture, Texts> = {

@@ -1,4 +1,4 @@
-import { exportFinished, importFinished } from '@plinth/contracts/data-exchange/events';
+import { exportFinished, importFinished, importUndone } from '@plinth/contracts/data-exchange/events';
 import { allEvents } from '@plinth/contracts/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
@@ -57,6 +57,9 @@ export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock 
   logged(importFinished, ({ jobId, status, ...values }) => [
     { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
   ]),
+  logged(importUndone, ({ jobId, status, ...values }) => [
+    { entityType: 'ImportJob', entityId: jobId, message: { key: undoKeys[status], values } },
+  ]),
   ...allEvents.filter(isEntityNoted).map((noted) =>
     logged(noted, ({ entityType, entityIds, texts }) =>
       entityIds.map((entityId) => ({
@@ -73,6 +76,12 @@ const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
   PartiallyCompleted: 'exchange.import-partially-completed',
   Failed: 'exchange.import-failed',
   Cancelled: 'exchange.import-cancelled',
+};
+
+const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
+  Undone: 'exchange.import-undone',
+  PartiallyUndone: 'exchange.import-partially-undone',
+  Failed: 'exchange.import-undo-failed',
 };
 
 /** Turns a fact into system logs of the entities it concerns, by whom it names, dated by when it happened. */

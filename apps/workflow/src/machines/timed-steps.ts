@@ -1,6 +1,7 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { Close } from '@plinth/runtime/lifecycle';
 import type { Log } from '@plinth/runtime/log';
+import { sweepRegularly } from '@plinth/runtime/sweep-regularly';
 import { dueStep, nextStepAt, type Approval, type TimedStep } from '../domain/approval';
 import type { ApprovalStore } from '../store/approval-store';
 import type { EntityStore } from '../store/entity-store';
@@ -76,21 +77,9 @@ export function startSweeper(
   seconds: number,
   log: Log,
 ): Close {
-  let running: Promise<void> | undefined;
-  const sweep = async (): Promise<void> => {
+  const takeOverdueSteps = async (): Promise<void> => {
     while (await timedSteps.takeAll());
     await entities.forgetOperationsBefore(new Date(clock.now().getTime() - OPERATIONS_KEPT_MILLISECONDS));
   };
-  const timer = setInterval(() => {
-    running ??= sweep()
-      .catch((error: unknown) => log.warn({ err: error }, 'overdue approvals could not be looked for'))
-      .finally(() => {
-        running = undefined;
-      });
-  }, seconds * 1000);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+  return sweepRegularly(takeOverdueSteps, seconds, log);
 }

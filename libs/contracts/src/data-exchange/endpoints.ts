@@ -19,6 +19,7 @@ import {
   ImportOptions,
   ImportPreviewResponse,
   ImportReportResponse,
+  ImportUndoResponse,
   PresetName,
   SaveExportPresetRequest,
 } from './shapes';
@@ -334,6 +335,50 @@ export const downloadCorrectionFile = endpoint({
   cache: 'none',
 });
 
+export const undoImport = endpoint({
+  method: 'POST',
+  path: '/imports/:jobId/undo',
+  summary: 'Take back what an import did',
+  description:
+    'Within 7 days of its end, however it ended: rows that it inserted are removed, rows that it updated get their former ' +
+    'values. Rows that somebody changed since are kept and listed.',
+  access: executeImports,
+  params: byJob,
+  body: z.looseObject({}).nullish(),
+  success: { status: 202, body: ImportUndoResponse },
+  problems: [
+    'import-job-not-found',
+    'import-in-wrong-state',
+    'import-not-undoable',
+    'import-already-undone',
+    'import-undo-expired',
+  ],
+  rateLimitClass: 'expensive',
+});
+
+export const getImportUndo = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/undo',
+  summary: 'Read what became of the rows of an import that is undone',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, body: ImportUndoResponse },
+  problems: ['import-job-not-found', 'import-not-undone'],
+  cache: 'user-data',
+  etag: true,
+});
+
+export const watchImportUndo = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/undo/events',
+  summary: 'Follow the undo of an import: status, rows done and kept, rate and estimated end, until it ends',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, events: true },
+  problems: ['import-job-not-found', 'import-not-undone'],
+  cache: 'none',
+});
+
 export const dataExchangeEndpoints = {
   listExportDefinitions,
   listExportFields,
@@ -359,4 +404,7 @@ export const dataExchangeEndpoints = {
   watchImport,
   getImportReport,
   downloadCorrectionFile,
+  undoImport,
+  getImportUndo,
+  watchImportUndo,
 };

@@ -25,5 +25,18 @@ export const importFinished = eventType(
   }),
 );
 
+/** The undo of an import ended. Told in the transaction that ends it; the actor is who asked for it. */
+export const importUndone = eventType(
+  'data-exchange.import-undone',
+  z.object({
+    jobId: z.uuid(),
+    definitionName: z.string(),
+    status: z.enum(['Undone', 'PartiallyUndone', 'Failed']),
+    removedRows: z.int(),
+    restoredRows: z.int(),
+    keptRows: z.int(),
+  }),
+);
+
 /** Every fact that data exchange tells. */
-export const dataExchangeEvents = [exportFinished, importFinished];
+export const dataExchangeEvents = [exportFinished, importFinished, importUndone];

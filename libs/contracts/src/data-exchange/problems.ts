@@ -47,6 +47,29 @@ export const dataExchangeProblems = defineProblems({
       'An import is uploaded, previewed, mapped and executed in this order. The detail says in which state the job is and ' +
       'which state this step needs.',
   },
+  'import-not-undoable': {
+    kind: 'conflict',
+    title: 'Import cannot be undone',
+    explanation:
+      'What this definition imports cannot be taken back, or it was imported before that was possible. Import the former ' +
+      'values instead.',
+  },
+  'import-already-undone': {
+    kind: 'conflict',
+    title: 'Import is undone already',
+    explanation:
+      'Somebody asked for it before. Read `GET /imports/{id}/undo` to see how far it is or how it ended.',
+  },
+  'import-undo-expired': {
+    kind: 'gone',
+    title: 'Too late to undo',
+    explanation: 'An import can be undone for 7 days after its end; then its former values are forgotten.',
+  },
+  'import-not-undone': {
+    kind: 'not-found',
+    title: 'Import not undone',
+    explanation: 'Nobody asked to undo this import.',
+  },
   'import-file-unsupported': {
     kind: 'unsupported-media-type',
     title: 'Unsupported file',

@@ -246,6 +246,56 @@ export const ImportReportResponse = z
   })
   .meta({ id: 'ImportReportResponse' });
 
+/** How far the undo of an import is, and how it ended. */
+export const ImportUndoStatus = {
+  Undoing: 'Undoing',
+  Undone: 'Undone',
+  PartiallyUndone: 'PartiallyUndone',
+  Failed: 'Failed',
+} as const;
+export type ImportUndoStatus = (typeof ImportUndoStatus)[keyof typeof ImportUndoStatus];
+
+/** Why the undo of an import left a row as it is. */
+export const KeptRowReason = {
+  ChangedSince: 'ChangedSince',
+  DeletedSince: 'DeletedSince',
+  InUse: 'InUse',
+  Conflict: 'Conflict',
+  Refused: 'Refused',
+} as const;
+export type KeptRowReason = (typeof KeptRowReason)[keyof typeof KeptRowReason];
+
+export const ImportKeptRow = z
+  .object({
+    rowNumber: z.int().nullable().meta({ description: 'Number of the record in the file; the header is 1' }),
+    key: z.string().meta({ description: 'What the row is known by', examples: ['Shop, fr, title'] }),
+    reason: z.enum(KeptRowReason).meta({
+      description:
+        'Somebody changed or deleted the row since, other rows refer to it, its former values break a rule by now, or ' +
+        'the caller must not change it',
+    }),
+  })
+  .meta({ id: 'ImportKeptRow' });
+
+export const ImportUndoResponse = z
+  .object({
+    importJobId: Id,
+    status: z.enum(ImportUndoStatus),
+    removedRows: z.int().meta({ description: 'Rows that the import had inserted and that are gone now' }),
+    restoredRows: z.int().meta({ description: 'Rows that the import had updated and that are as before' }),
+    goneRows: z.int().meta({ description: 'Rows that the import had inserted and somebody deleted since' }),
+    keptRows: z.int().meta({ description: 'Rows that were left as they are' }),
+    kept: z
+      .array(ImportKeptRow)
+      .max(REPORT_ROW_ERRORS_MAX)
+      .meta({ description: 'The first of them, in the order of the file' }),
+    requestedBy: z.string(),
+    requestedAt: Timestamp,
+    completedAt: Timestamp.nullable(),
+    errorMessage: z.string().nullable(),
+  })
+  .meta({ id: 'ImportUndoResponse' });
+
 /** Encodings of text files; the first four are found by themselves, the others when somebody names them. */
 export const TextEncoding = {
   Utf8: 'utf-8',

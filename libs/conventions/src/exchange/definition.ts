@@ -32,6 +32,15 @@ export interface BatchContext {
   jobId: string;
 }
 
+/** A row of the table as it is stored, by column. */
+export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** Rows that are gone, as they were, and rows that have their former values again, before and after. */
+export interface UndoneRows {
+  removed: readonly StoredRow[];
+  restored: readonly { undone: StoredRow; row: StoredRow }[];
+}
+
 /** What a column that no file has is filled with. */
 export type SystemValue = 'new-id' | 'caller-id' | 'now' | 'one' | 'next';
 
@@ -71,6 +80,15 @@ export interface ExchangeDefinition {
   check?(rows: readonly ImportRow[], context: BatchContext): Promise<RowFault[]>;
   /** Runs after rows were written and before the commit: for history and facts. Not in a dry-run. */
   afterWrite?(rows: readonly ImportRow[], context: BatchContext): Promise<void>;
+  /** SQL assignments that take away an inserted row when its import is undone; a row is deleted unless given. */
+  retire?: string;
+  /** Answers the ids of rows that the caller may not undo. */
+  checkUndo?(rows: readonly StoredRow[], context: BatchContext): Promise<ReadonlySet<string>>;
+  /**
+   * Runs after rows of an import were taken back and before the commit: for history and facts. A definition with
+   * `afterWrite` cannot be undone without it.
+   */
+  afterUndo?(rows: UndoneRows, context: BatchContext): Promise<void>;
   /** Runs after the commit of a batch, in this process. */
   afterCommit?(context: { caller: Caller }): void;
 }
@@ -87,6 +105,10 @@ export function defineExchange(definition: ExchangeDefinition): ExchangeDefiniti
     throw new Error(`${definition.name} cannot have the relation ${related} in its key.`);
   return definition;
 }
+
+/** Whether imports can be undone: whoever tells of written rows must also tell that they were taken back. */
+export const isUndoable = ({ importable, afterWrite, afterUndo }: ExchangeDefinition): boolean =>
+  importable && (afterWrite === undefined || afterUndo !== undefined);
 
 /** What an export of this definition may be asked for. */
 export function listRulesOf({ fields, defaultSort, searchable }: ExchangeDefinition): ListRules {

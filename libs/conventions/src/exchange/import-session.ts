@@ -3,11 +3,12 @@ import type { Caller } from '@plinth/kernel/caller';
 import { inTenantConnection } from '@plinth/runtime/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { rowConverter, type Conversion, type ConvertedRow, type RawRow } from './convert';
-import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
+import { isUndoable, type BatchContext, type ExchangeDefinition, type RowFault } from './definition';
 import { rememberKeys, sortOut, sortOutKnown } from './earlier-rows';
 import { relationResolver } from './relation';
 import type { CellFormat } from './local-cells';
-import { batchWriter, duplicateOf, type ImportMode } from './write-batch';
+import { batchWriter, duplicateOf } from './write-batch';
+import type { ImportMode } from './write-statements';
 
 export type Commit = 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER';
 
@@ -56,8 +57,7 @@ export interface ImportSession {
 }
 
 /** Bulk work may take longer than a request. */
-const BULK_LIMITS = `SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'`;
-const DAYS_KEPT = 7;
+export const BULK_LIMITS = `SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'`;
 
 /** Opens one import of one job: where it stands, and how its batches are applied. */
 export async function openImportSession(pool: Pool, start: ImportStart): Promise<ImportSession> {
@@ -66,7 +66,11 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
   const columns = columnsWithKey(definition, start.columns);
   const convert = rowConverter(definition, columns, start.format);
   const resolveRelations = relationResolver(definition, columns);
-  const writer = batchWriter(definition, columns, start.mode, caller.userId);
+  const writer = batchWriter(definition, columns, {
+    mode: start.mode,
+    callerId: caller.userId,
+    canBeUndone: commit !== 'NEVER' && isUndoable(definition),
+  });
   const inOwnTransaction = <Result>(work: (connection: PoolClient) => Promise<Result>) =>
     inTenantConnection(pool, caller.tenantId, async (connection) => {
       await connection.query(BULK_LIMITS);
@@ -208,7 +212,7 @@ function ledgerOf(jobId: string, range: number): string {
   return `${digits.slice(0, 12)}8${digits.slice(13, 16)}a${digits.slice(17)}`;
 }
 
-/** Notes that the job exists and forgets what is older than anybody asks for. */
+/** Notes that the job exists, and that it is still worked on. */
 async function openJob(
   connection: PoolClient,
   tenantId: string,
@@ -216,11 +220,8 @@ async function openJob(
   ledgerId: string,
 ): Promise<{ lastBatch: number; hasUnwrittenKeys: boolean }> {
   await connection.query(
-    `DELETE FROM exchange_job WHERE tenant_id = $1 AND changed_at < now() - interval '${DAYS_KEPT} days'`,
-    [tenantId],
-  );
-  await connection.query(
-    'INSERT INTO exchange_job (tenant_id, job_id) VALUES ($1, $2), ($1, $3) ON CONFLICT DO NOTHING',
+    `INSERT INTO exchange_job (tenant_id, job_id) SELECT DISTINCT $1::uuid, unnest(ARRAY[$2, $3]::uuid[])
+     ON CONFLICT (tenant_id, job_id) DO UPDATE SET changed_at = now()`,
     [tenantId, jobId, ledgerId],
   );
   const { rows } = await connection.query<{ last_batch: number; has_keys: boolean }>(

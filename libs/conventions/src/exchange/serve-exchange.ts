@@ -7,17 +7,24 @@ import { grpcHandlers, type GrpcService } from '@plinth/runtime/grpc';
 import type { Log } from '@plinth/runtime/log';
 import type { Pool } from 'pg';
 import { ID_PROPERTY, type RawRow } from './convert';
-import { listRulesOf, type ExchangeDefinition, type RowFault } from './definition';
+import { isUndoable, listRulesOf, type ExchangeDefinition, type RowFault } from './definition';
 import { streamExport } from './export-query';
 import { openKeySession } from './key-session';
 import { openImportSession, sealImport, type Commit, type ImportSession } from './import-session';
-import type { ImportMode } from './write-batch';
+import { undoImport } from './undo-import';
+import type { ImportMode } from './write-statements';
 
 interface ExportRequest {
   definition: string;
   fields: string[];
   includeId: boolean;
   selection: string;
+}
+
+interface UndoRequest {
+  definition: string;
+  jobId: string;
+  after: number;
 }
 
 interface ImportRequest {
@@ -35,6 +42,8 @@ interface ImportRequest {
   batch?: { number: number; rows: Buffer; duplicates: Buffer } | null;
   end?: object | null;
 }
+
+type OwnerCall = ServerWritableStream<unknown, object> | ServerDuplexStream<unknown, object>;
 
 interface Parts {
   config: { CALLER_KEYS: readonly string[] };
@@ -56,15 +65,26 @@ export function serveExchange(
 
   const definitionFor = (
     name: string,
-    caller: Caller | null,
+    call: OwnerCall,
   ): { definition: ExchangeDefinition; caller: Caller } => {
     const definition = definitions.find((candidate) => candidate.name === name);
     if (!definition) throw notFound(`There is no definition "${name}".`);
+    const caller = callerOf(call.metadata, call.getPath());
     if (!caller) throw forbidden('Rows are exchanged on behalf of somebody.');
     if (!holds(caller, definition.permission))
       throw forbidden(`This needs the permission ${definition.permission}.`);
     return { definition, caller };
   };
+
+  /** Answers message by message until the work is done. */
+  const streamed =
+    <Call extends OwnerCall>(work: (call: Call) => Promise<void>) =>
+    (call: Call): void => {
+      inTrace({ metadata: call.metadata, path: call.getPath() }, () => work(call)).then(
+        () => call.end(),
+        (error: unknown) => call.emit('error', failure(error)),
+      );
+    };
 
   const ListDefinitions = unary<object, object>(async () => ({ definitions: definitions.map(describe) }));
 
@@ -73,51 +93,42 @@ export function serveExchange(
     return { lastBatch: await sealImport(pool, caller.tenantId, requireJobId(jobId), range) };
   });
 
-  const Export = (call: ServerWritableStream<ExportRequest, object>): void => {
-    const run = async (): Promise<void> => {
-      const { request } = call;
-      const { definition, caller } = definitionFor(
-        request.definition,
-        callerOf(call.metadata, call.getPath()),
-      );
-      const { fields, includeId } = request;
-      const selection = JSON.parse(request.selection || '{}');
-      await streamExport(pool, { definition, fields, includeId, selection, caller }, (rows, count) =>
-        send(call, { rows: Buffer.from(rows), count }),
-      );
-    };
-    inTrace({ metadata: call.metadata, path: call.getPath() }, run).then(
-      () => call.end(),
-      (error: unknown) => call.emit('error', failure(error)),
-    );
-  };
+  const Export = streamed(async (call: ServerWritableStream<ExportRequest, object>) => {
+    const { fields, includeId, selection } = call.request;
+    const { definition, caller } = definitionFor(call.request.definition, call);
+    const what = { definition, fields, includeId, selection: JSON.parse(selection || '{}'), caller };
+    await streamExport(pool, what, (rows, count) => send(call, { rows: Buffer.from(rows), count }));
+  });
 
-  const Import = (call: ServerDuplexStream<ImportRequest, object>): void => {
-    const run = async (): Promise<void> => {
-      const messages = call[Symbol.asyncIterator]() as AsyncIterator<ImportRequest>;
-      const { value: first } = (await messages.next()) as { value: ImportRequest | undefined };
-      const start = first?.start;
-      if (!start) throw malformed('An import begins with `start`.');
-      const { definition, caller } = definitionFor(start.definition, callerOf(call.metadata, call.getPath()));
-      requireColumns(definition, start.columns);
-      const { commit, ...rest } = start;
-      const parts = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller };
-      const session =
-        commit === 'READ_KEYS' ? openKeySession(parts) : await openImportSession(pool, { ...parts, commit });
-      try {
-        await send(call, { started: { lastBatch: session.lastBatch } });
-        await takeBatches(call, messages, session);
-      } finally {
-        await session.close();
-      }
-    };
-    inTrace({ metadata: call.metadata, path: call.getPath() }, run).then(
-      () => call.end(),
-      (error: unknown) => call.emit('error', failure(error)),
-    );
-  };
+  const UndoImport = streamed(async (call: ServerWritableStream<UndoRequest, object>) => {
+    const { definition, caller } = definitionFor(call.request.definition, call);
+    if (!isUndoable(definition)) throw forbidden(`Imports of ${definition.name} cannot be undone.`);
+    const { after } = call.request;
+    const jobId = requireJobId(call.request.jobId);
+    for await (const { kept, ...write } of undoImport(pool, { definition, jobId, caller, after }))
+      await send(call, { ...write, kept: Buffer.from(JSON.stringify(kept)) });
+  });
 
-  return { definition: service, handlers: { ListDefinitions, SealImport, Export, Import } };
+  const Import = streamed(async (call: ServerDuplexStream<ImportRequest, object>) => {
+    const messages = call[Symbol.asyncIterator]() as AsyncIterator<ImportRequest>;
+    const { value: first } = (await messages.next()) as { value: ImportRequest | undefined };
+    const start = first?.start;
+    if (!start) throw malformed('An import begins with `start`.');
+    const { definition, caller } = definitionFor(start.definition, call);
+    requireColumns(definition, start.columns);
+    const { commit, ...rest } = start;
+    const parts = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller };
+    const session =
+      commit === 'READ_KEYS' ? openKeySession(parts) : await openImportSession(pool, { ...parts, commit });
+    try {
+      await send(call, { started: { lastBatch: session.lastBatch } });
+      await takeBatches(call, messages, session);
+    } finally {
+      await session.close();
+    }
+  });
+
+  return { definition: service, handlers: { ListDefinitions, SealImport, Export, UndoImport, Import } };
 }
 
 /** Reads the cells of one batch while the one before is being written. */
@@ -177,10 +188,7 @@ function groupByRow(faults: readonly RowFault[]) {
 }
 
 /** Writes one message and waits while the other side is slower; ends with a client that went away. */
-async function send(
-  call: ServerWritableStream<ExportRequest, object> | ServerDuplexStream<ImportRequest, object>,
-  message: object,
-) {
+async function send(call: OwnerCall, message: object) {
   if (call.cancelled) throw new Problem('timed-out', 'The other side went away.');
   if (call.write(message)) return;
   const abort = new AbortController();
@@ -215,6 +223,7 @@ const describe = (definition: ExchangeDefinition) => ({
   widerPermission: definition.widerPermission ?? '',
   importable: definition.importable,
   exportable: true,
+  undoable: isUndoable(definition),
   rowsAreIndependent: definition.rowsAreIndependent ?? false,
   listRules: JSON.stringify(listRulesOf(definition)),
   fields: Object.entries(definition.fields).map(([propertyPath, field]) => ({

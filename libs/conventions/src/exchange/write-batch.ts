@@ -1,18 +1,25 @@
-import { escapeIdentifier, escapeLiteral, type PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import type { ConvertedRow } from './convert';
 import { keyText, said, shownValue } from './convert';
-import type { BatchContext, ExchangeDefinition, RowFault, SystemValue } from './definition';
+import type { BatchContext, ExchangeDefinition, RowFault } from './definition';
 import type { FieldValue } from './field';
 import { rowIds } from './row-ids';
 import { rowText, type RowText } from './row-texts';
-
-export type ImportMode = 'UPSERT' | 'INSERT' | 'UPDATE';
+import { noteWrite, type WriteNote } from './write-note';
+import { writeStatements, type ImportMode, type WriteStatement, type WrittenRow } from './write-statements';
 
 export interface Written {
   inserted: ConvertedRow[];
   updated: ConvertedRow[];
   skipped: ConvertedRow[];
   faults: RowFault[];
+}
+
+/** A batch that is being written. */
+interface Writing {
+  context: BatchContext;
+  written: Written;
+  note: WriteNote;
 }
 
 /** Writes the rows of one batch in as few statements as there are kinds of rows. */
@@ -30,37 +37,57 @@ export interface BatchWriter {
 export function batchWriter(
   definition: ExchangeDefinition,
   columns: readonly string[],
-  mode: ImportMode,
-  callerId: string,
+  { mode, callerId, canBeUndone }: { mode: ImportMode; callerId: string; canBeUndone: boolean },
 ): BatchWriter {
   const mapped = columns.filter((property) => property in definition.fields);
-  const sql = statementsOf(definition, mapped, mode, callerId);
+  const sql = writeStatements(definition, mapped, mode, callerId);
+  /** Looking for former rows costs time, and most imports only insert: it begins with the first row that one updates. */
+  let keepsFormerRows = false;
   const keyOf = (values: Record<string, FieldValue>) =>
     definition.key.map((property) => values[property] ?? null);
 
-  const toJson = (rows: readonly ConvertedRow[]): string => {
-    const ids = rowIds(rows.length);
-    return JSON.stringify(
-      rows.map(({ rowNumber, values, id }, index) => {
-        const row: FieldValue[] = [rowNumber, id ?? ids[index]!];
+  const toJson = (rows: readonly ConvertedRow[], ids: readonly string[]): string =>
+    JSON.stringify(
+      rows.map(({ rowNumber, values }, index) => {
+        const row: FieldValue[] = [rowNumber, ids[index]!];
         for (const property of mapped) row.push(values[property] ?? null);
         return row;
       }),
     );
-  };
 
-  const run = async (
-    statement: string,
+  /** Runs one statement over rows; answers what it did with which, or why the database refused them. */
+  const writeTogether = async (
+    statement: WriteStatement,
     rows: readonly ConvertedRow[],
-    { connection, caller, jobId }: BatchContext,
-  ) =>
-    (
-      await connection.query<[number, boolean]>({
-        text: statement,
-        values: [caller.tenantId, toJson(rows), jobId],
-        rowMode: 'array',
-      })
-    ).rows;
+    writing: Writing,
+  ): Promise<WrittenRow[] | Error> => {
+    const { connection, caller, jobId } = writing.context;
+    const newIds = rowIds(rows.length);
+    const ids = rows.map(({ id }, index) => id ?? newIds[index]!);
+    const values = [caller.tenantId, toJson(rows, ids), jobId];
+    const run = async <Row extends unknown[]>(text: string) =>
+      (await connection.query<Row>({ text, values, rowMode: 'array' })).rows;
+    const done = await inSavepoint(connection, async () => {
+      const former = keepsFormerRows ? await run<[string]>(statement.keep) : [];
+      const results = await run<WrittenRow>(statement.write);
+      const updated = results.filter(([, isNew]) => !isNew);
+      if (canBeUndone && updated.length > former.length) throw new UnkeptRow();
+      return { former, results };
+    });
+    if (done instanceof UnkeptRow) {
+      keepsFormerRows = true;
+      return writeTogether(statement, rows, writing);
+    }
+    if (done instanceof Error) return done;
+    const idByRow = new Map(rows.map(({ rowNumber }, index) => [rowNumber, ids[index]!]));
+    const { note } = writing;
+    for (const [rowNumber, isNew, transaction] of done.results) {
+      note.transactions.add(transaction);
+      if (isNew) note.inserted.push(idByRow.get(rowNumber)!);
+    }
+    note.updated.push(...done.former.map(([id]) => id));
+    return done.results;
+  };
 
   const findWritten: BatchWriter['findWritten'] = async (rows, { connection, caller, jobId }) => {
     const found = await connection.query<unknown[]>({
@@ -72,7 +99,7 @@ export function batchWriter(
   };
 
   /** Rows that no statement took: written by this job before, or excluded by the mode. */
-  const explain = async (rows: readonly ConvertedRow[], context: BatchContext, written: Written) => {
+  const explain = async (rows: readonly ConvertedRow[], { context, written }: Writing) => {
     const firstRows = await findWritten(rows, context);
     for (const row of rows) {
       const first = firstRows.get(row.key!);
@@ -81,12 +108,9 @@ export function batchWriter(
     }
   };
 
-  const writeByKey = async (
-    rows: readonly ConvertedRow[],
-    context: BatchContext,
-    written: Written,
-  ): Promise<void> => {
-    const results = await inSavepoint(context.connection, () => run(sql.byKey, rows, context));
+  const writeByKey = async (rows: readonly ConvertedRow[], writing: Writing): Promise<void> => {
+    const { written } = writing;
+    const results = await writeTogether(sql.byKey, rows, writing);
     if (results instanceof Error) {
       if (rows.length === 1) {
         written.faults.push(refusedBy(results, rows[0]!));
@@ -94,8 +118,8 @@ export function batchWriter(
       }
       // One row spoils a whole statement: halving finds it in a few steps.
       const half = Math.ceil(rows.length / 2);
-      await writeByKey(rows.slice(0, half), context, written);
-      await writeByKey(rows.slice(half), context, written);
+      await writeByKey(rows.slice(0, half), writing);
+      await writeByKey(rows.slice(half), writing);
       return;
     }
     const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
@@ -103,16 +127,13 @@ export function batchWriter(
       (isNew ? written.inserted : written.updated).push(byNumber.get(rowNumber)!);
       byNumber.delete(rowNumber);
     }
-    if (byNumber.size > 0) await explain([...byNumber.values()], context, written);
+    if (byNumber.size > 0) await explain([...byNumber.values()], writing);
   };
 
   /** Rows that name an id: the row of this id is meant, also when its key is to change. */
-  const writeById = async (
-    rows: readonly ConvertedRow[],
-    context: BatchContext,
-    written: Written,
-  ): Promise<void> => {
-    const { connection, caller, jobId } = context;
+  const writeById = async (rows: readonly ConvertedRow[], writing: Writing): Promise<void> => {
+    const { written } = writing;
+    const { connection, caller, jobId } = writing.context;
     const found = await connection.query<[string, string | null, number | null]>({
       text: sql.findById,
       values: [caller.tenantId, rows.map(({ id }) => id)],
@@ -125,8 +146,9 @@ export function batchWriter(
       else if (writtenAs !== null) written.faults.push(duplicateOf(definition, row, writtenAs));
       else if (mode === 'INSERT') written.skipped.push(row);
       else {
-        const results = await inSavepoint(connection, () => run(sql.byId, [row], context));
+        const results = await writeTogether(sql.byId, [row], writing);
         if (results instanceof Error) written.faults.push(refusedBy(results, row));
+        else if (results.length === 0) written.faults.push(unknownId(row));
         else {
           written.updated.push(row);
           stored.set(row.id!, row.rowNumber);
@@ -151,110 +173,24 @@ export function batchWriter(
     findWritten,
     async write(rows, context) {
       const written: Written = { inserted: [], updated: [], skipped: [], faults: [] };
+      const note: WriteNote = { transactions: new Set(), inserted: [], updated: [] };
+      const writing = { context, written, note };
       const withId = rows.filter(({ id }) => id !== null);
       const { quick, slow } = withId.length > 0 ? await splitByKey(withId, context) : { quick: [], slow: [] };
       const byKey = slow.length > 0 ? [...rows.filter(({ id }) => id === null), ...quick] : rows;
-      if (byKey.length > 0) await writeByKey(byKey, context, written);
-      if (slow.length > 0) await writeById(slow, context, written);
+      if (byKey.length > 0) await writeByKey(byKey, writing);
+      if (slow.length > 0) await writeById(slow, writing);
+      if (canBeUndone && note.transactions.size > 0) await noteWrite(note, context);
       return written;
     },
   };
 }
 
-const systemSql = (value: SystemValue, column: string, callerId: string): string => {
-  switch (value) {
-    case 'new-id':
-      return '(r->>1)::uuid';
-    case 'caller-id':
-      return escapeLiteral(callerId);
-    case 'now':
-      return 'now()';
-    case 'one':
-      return '1';
-    case 'next':
-      return `t.${escapeIdentifier(column)} + 1`;
-  }
-};
-
-function statementsOf(
-  definition: ExchangeDefinition,
-  mapped: readonly string[],
-  mode: ImportMode,
-  callerId: string,
-) {
-  const table = escapeIdentifier(definition.table);
-  const columnOf = (property: string) => escapeIdentifier(definition.fields[property]!.column);
-  const cell = (property: string) =>
-    `(r->>${mapped.indexOf(property) + 2})::${definition.fields[property]!.sqlType}`;
-  const keyColumns = definition.key.map(columnOf);
-  const changed = mapped.filter((property) => !definition.key.includes(property));
-
-  const inserts = Object.entries({ id: 'new-id' as const, ...definition.onInsert });
-  const insertColumns = [
-    'tenant_id',
-    ...inserts.map(([column]) => escapeIdentifier(column)),
-    ...mapped.map(columnOf),
-  ];
-  const insertValues = [
-    '$1::uuid',
-    ...inserts.map(([column, value]) => systemSql(value, column, callerId)),
-    ...mapped.map(cell),
-  ];
-  const marks = 'import_job_id, import_row';
-  const systemUpdates = Object.entries(definition.onUpdate ?? {}).map(
-    ([column, value]) => `${escapeIdentifier(column)} = ${systemSql(value, column, callerId)}`,
-  );
-  const source = 'jsonb_array_elements($2::jsonb) AS r';
-
-  const insert = `INSERT INTO ${table} AS t (${insertColumns.join(', ')}, ${marks})
-    SELECT ${insertValues.join(', ')}, $3::uuid, (r->>0)::int FROM ${source}
-    ON CONFLICT (tenant_id, ${keyColumns.join(', ')})`;
-  const updates = [
-    ...changed.map((property) => `${columnOf(property)} = EXCLUDED.${columnOf(property)}`),
-    ...systemUpdates,
-    'import_job_id = EXCLUDED.import_job_id',
-    'import_row = EXCLUDED.import_row',
-  ];
-  const directUpdates = (properties: readonly string[]) =>
-    [
-      ...properties.map((property) => `${columnOf(property)} = ${cell(property)}`),
-      ...systemUpdates,
-      'import_job_id = $3::uuid',
-      'import_row = (r->>0)::int',
-    ].join(', ');
-  const sameKey = definition.key
-    .map((property) => `t.${columnOf(property)} = ${cell(property)}`)
-    .join(' AND ');
-
-  const byKey: Record<ImportMode, string> = {
-    UPSERT: `${insert} DO UPDATE SET ${updates.join(', ')}
-      WHERE t.import_job_id IS DISTINCT FROM EXCLUDED.import_job_id
-      RETURNING t.import_row, (t.xmax = 0)`,
-    INSERT: `${insert} DO NOTHING RETURNING t.import_row, true`,
-    UPDATE: `UPDATE ${table} AS t SET ${directUpdates(changed)} FROM ${source}
-      WHERE t.tenant_id = $1::uuid AND ${sameKey} AND t.import_job_id IS DISTINCT FROM $3::uuid
-      RETURNING t.import_row, false`,
-  };
-  const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
-  const keyCells = definition.key
-    .map(
-      (property, index) =>
-        `t.${columnOf(property)} = (r->>${index})::${definition.fields[property]!.sqlType}`,
-    )
-    .join(' AND ');
-  return {
-    byKey: byKey[mode],
-    byId: `UPDATE ${table} AS t SET ${directUpdates(mapped)} FROM ${source}
-      WHERE t.tenant_id = $1::uuid AND t.id = (r->>1)::uuid RETURNING t.import_row, false`,
-    findOfJob: `SELECT t.import_row, ${keyTexts} FROM ${table} AS t JOIN ${source} ON ${keyCells}
-      WHERE t.tenant_id = $1::uuid AND t.import_job_id = $3::uuid`,
-    findById: `SELECT t.id, t.import_job_id, t.import_row FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
-    findKeys: `SELECT t.id, ${keyTexts} FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
-  };
-}
+/** A row was updated that nobody kept as it was: it came behind the look for former rows, or nobody looked. */
+class UnkeptRow extends Error {}
 
 /** Runs a statement so that its failure for the sake of a row leaves the transaction usable. */
-async function inSavepoint<Result>(
+export async function inSavepoint<Result>(
   connection: PoolClient,
   run: () => Promise<Result>,
 ): Promise<Result | Error> {
@@ -264,8 +200,8 @@ async function inSavepoint<Result>(
     await connection.query('RELEASE SAVEPOINT rows');
     return result;
   } catch (error) {
-    if (!isAboutRows(error)) throw error;
-    await connection.query('ROLLBACK TO SAVEPOINT rows');
+    if (!isAboutRows(error) && !(error instanceof UnkeptRow)) throw error;
+    await connection.query('ROLLBACK TO SAVEPOINT rows; RELEASE SAVEPOINT rows');
     return error as Error;
   }
 }

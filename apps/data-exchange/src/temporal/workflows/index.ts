@@ -1,2 +1,3 @@
 export { executeExport } from './execute-export';
 export { executeImport } from './execute-import';
+export { undoImport } from './undo-import';

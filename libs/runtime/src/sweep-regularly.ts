@@ -1,5 +1,5 @@
-import type { Close } from '@plinth/runtime/lifecycle';
-import type { Log } from '@plinth/runtime/log';
+import type { Close } from './lifecycle';
+import type { Log } from './log';
 
 /** Sweeps now and then, for as long as the process lives; what failed is tried again the next time. */
 export function sweepRegularly(sweep: () => Promise<void>, seconds: number, log: Log): Close {

@@ -1,0 +1,278 @@
+import { companyDeleted, contactsNoted } from '@plinth/contracts/contacts/events';
+import { forgetImports } from '@plinth/conventions/exchange/forget-imports';
+import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+import { inTenantConnection } from '@plinth/runtime/postgres';
+import { protoPackages } from '@plinth/proto/packages';
+import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
+import { aCaller } from '@plinth/testing/http';
+import fc from 'fast-check';
+import { companiesExchange, contactsExchange } from '../src/grpc/exchange';
+import { Shelf, steps } from './shelf-model';
+import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+
+const nothing = () => {};
+const companies = companiesExchange(nothing);
+const columns = ['externalId', 'name', 'kind', 'isActive'];
+const definition = companies.name;
+const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
+const row = (number: number, externalId: string, name: string) => [
+  number,
+  externalId,
+  name,
+  'Customer',
+  'true',
+];
+
+describe('an import that is undone', () => {
+  let service: Contacts;
+  let owner: ExchangeOwner;
+  beforeAll(async () => {
+    service = await startContacts();
+    const { ExchangeOwner: contract } = protoPackages.exchange.v1;
+    owner = await openExchangeOwner([
+      serveExchange(contract.service, [companies, contactsExchange(nothing)], service),
+    ]);
+  });
+  afterAll(async () => {
+    await owner.close();
+    await service.close();
+  });
+
+  const names = async (caller: ReturnType<typeof aCaller>) =>
+    Object.fromEntries(await owner.exportRows(caller, { definition, fields: ['externalId', 'name'] }));
+  const query = (tenantId: string, text: string) =>
+    inTenantConnection(service.pool, tenantId, (connection) => connection.query(text));
+
+  it('takes away what it inserted and gives back what it updated, to the last digit', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const before = await aCompany(http, {
+      externalId: 'C-1',
+      name: 'Old',
+      foundedOn: '1864-05-04',
+      creditLimit: 1234567890123.1,
+    });
+    const { jobId } = await owner.importRows(
+      caller,
+      { ...start, columns: [...columns, 'foundedOn', 'creditLimit'] },
+      [[[...row(2, 'C-1', 'New'), '', '2']], [[...row(3, 'C-2', 'Other'), '', '']]],
+    );
+
+    const undone = await owner.undoImport(caller, { definition, jobId });
+
+    expect(undone).toMatchObject([
+      { removed: 1, restored: 0, gone: 0, kept: [] },
+      { removed: 0, restored: 1, gone: 0, kept: [] },
+    ]);
+    const { items } = (await http.get('/companies')).body;
+    expect(items).toEqual([{ ...before, changedAt: items[0].changedAt, changedBy: caller.userId }]);
+    const { headers } = await http.get(`/companies/${before.id}`);
+    expect(headers.get('etag')).toBe('"3"');
+    expect((await factsOf(service, caller.tenantId, companyDeleted)).map(({ payload }) => payload)).toEqual([
+      { id: expect.any(String), externalId: 'C-2' },
+    ]);
+    const noted = await factsOf(service, caller.tenantId, contactsNoted);
+    expect(noted.at(-1)!.payload).toMatchObject({ entityIds: [before.id], texts: { en: 'Import undone.' } });
+  });
+
+  it('keeps what somebody changed since, and says which rows of the file they were', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const updated = await aCompany(http, { externalId: 'deleted' });
+    const { jobId } = await owner.importRows(caller, start, [
+      [
+        row(2, 'changed', 'x'),
+        row(3, 'used', 'x'),
+        row(4, 'deleted', 'x'),
+        row(5, 'gone', 'x'),
+        row(6, 'still', 'x'),
+      ],
+    ]);
+    const { items } = (await http.get('/companies')).body;
+    const idOf = (externalId: string) =>
+      items.find((item: { externalId: string }) => item.externalId === externalId).id;
+    const { body } = await http.get(`/companies/${idOf('changed')}`);
+    await http.put(`/companies/${body.id}`, { ...body, name: 'Mine' });
+    await aContact(http, { company: { externalId: 'used' } });
+    await http.delete(`/companies/${updated.id}`);
+    await http.delete(`/companies/${idOf('gone')}`);
+
+    const undone = await owner.undoImport(caller, { definition, jobId });
+
+    expect(undone).toMatchObject([
+      {
+        removed: 1,
+        restored: 0,
+        gone: 1,
+        kept: [
+          { rowNumber: 2, key: 'changed', reason: 'ChangedSince' },
+          { rowNumber: 3, key: 'used', reason: 'InUse' },
+          { rowNumber: 4, key: 'deleted', reason: 'DeletedSince' },
+        ],
+      },
+    ]);
+    expect(await names(caller)).toEqual({ changed: 'Mine', used: 'x' });
+  });
+
+  it('gives back what somebody wrote while the import wrote the same row', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    await aCompany(service.as(caller), { externalId: 'A', name: 'Old' });
+    const importing = await inTenantConnection(service.pool, tenantId, async (somebody) => {
+      await somebody.query(
+        `INSERT INTO company (tenant_id, id, external_id, name, kind, is_active, created_by, changed_by)
+         VALUES ($1, $2, 'B', 'Theirs', 'Customer', true, 'somebody', 'somebody')`,
+        [tenantId, newId()],
+      );
+      const job = owner.importRows(caller, start, [[row(2, 'A', 'New')], [row(3, 'B', 'New')]]);
+      const importWaits =
+        'SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid';
+      await eventually(async () => (await somebody.query(importWaits)).rowCount === 1);
+      return { job };
+    });
+    const { jobId } = await importing.job;
+    expect(await names(caller)).toEqual({ A: 'New', B: 'New' });
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { restored: 1, kept: [] },
+      { restored: 1, kept: [] },
+    ]);
+    expect(await names(caller)).toEqual({ A: 'Old', B: 'Theirs' });
+  });
+
+  it('keeps a row whose former key belongs to another one by now', async () => {
+    const caller = aCaller();
+    const { id } = await aCompany(service.as(caller), { externalId: 'A' });
+    const { jobId } = await owner.importRows(caller, { ...start, columns: ['id', ...columns] }, [
+      [[2, id, 'B', 'Renamed', 'Customer', 'true']],
+    ]);
+    await aCompany(service.as(caller), { externalId: 'A', name: 'Another' });
+
+    const undone = await owner.undoImport(caller, { definition, jobId });
+
+    expect(undone).toMatchObject([{ restored: 0, kept: [{ rowNumber: 2, key: 'B', reason: 'Conflict' }] }]);
+    expect(await names(caller)).toEqual({ A: 'Another', B: 'Renamed' });
+  });
+
+  it('is answered the same again, from behind any write', async () => {
+    const caller = aCaller();
+    const { jobId } = await owner.importRows(
+      caller,
+      start,
+      [2, 3, 4].map((number) => [row(number, `C-${number}`, 'x')]),
+    );
+
+    const undone = await owner.undoImport(caller, { definition, jobId });
+    await aCompany(service.as(caller), { externalId: 'C-3' });
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toEqual(undone);
+    const after = undone[0]!.number;
+    expect(await owner.undoImport(caller, { definition, jobId, after })).toEqual(undone.slice(1));
+    expect(await names(caller)).toEqual({ 'C-3': 'Analytical Engines' });
+  });
+
+  it('leaves what an all-or-nothing import and one that broke off have committed, and takes no further batch', async () => {
+    const caller = aCaller();
+    const whole = await owner.importRows(caller, { ...start, commit: 'ALL_OR_NOTHING' }, [
+      [row(2, 'A', 'x'), row(3, 'B', 'x')],
+    ]);
+    const broken = await owner.importRows(caller, start, [[row(2, 'C', 'x')]], { end: false });
+
+    expect(await owner.undoImport(caller, { definition, jobId: whole.jobId })).toMatchObject([
+      { removed: 2 },
+    ]);
+    expect(await owner.undoImport(caller, { definition, jobId: broken.jobId })).toMatchObject([
+      { removed: 1 },
+    ]);
+    const late = await owner.importRows(caller, { ...start, jobId: broken.jobId }, [[row(3, 'D', 'x')]], {
+      firstBatch: 2,
+    });
+    expect(late.results).toMatchObject([{ sealed: true }]);
+    expect(await names(caller)).toEqual({});
+  });
+
+  it('needs the permission to change rows, and is of the own tenant', async () => {
+    const caller = aCaller();
+    const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
+    const reader = aCaller({ ...caller, permissions: ['Contacts.Companies.Read'] });
+
+    await expect(owner.undoImport(reader, { definition, jobId })).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
+    expect(await owner.undoImport(aCaller(), { definition, jobId })).toEqual([]);
+    expect(await names(caller)).toEqual({ A: 'x' });
+  });
+
+  it('is forgotten after its time', async () => {
+    const caller = aCaller();
+    await aCompany(service.as(caller), { externalId: 'A' });
+    const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
+    const recent = await owner.importRows(caller, start, [[row(2, 'A', 'y')]]);
+    const { tenantId } = caller;
+    await query(
+      tenantId,
+      `UPDATE exchange_job SET changed_at = now() - interval '8 days 1 hour' WHERE job_id = '${jobId}'`,
+    );
+    await query(
+      tenantId,
+      `UPDATE exchange_former SET kept_at = now() - interval '8 days 1 hour' WHERE job_id = '${jobId}'`,
+    );
+
+    await forgetImports(service.pool);
+
+    const { rows } = await query(
+      tenantId,
+      `SELECT job_id FROM exchange_job UNION ALL SELECT job_id FROM exchange_write
+       UNION ALL SELECT job_id FROM exchange_batch UNION ALL SELECT job_id FROM exchange_former`,
+    );
+    expect(rows).toEqual(Array.from({ length: 4 }, () => ({ job_id: recent.jobId })));
+  });
+
+  it('leaves what a model leaves, whatever was imported, changed and undone before', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const caller = aCaller();
+        const http = service.as(caller);
+        const shelf = new Shelf();
+        const jobIds: string[] = [];
+        const idOf = async (externalId: string): Promise<string> =>
+          (await http.get(`/companies?filter[externalId.eq]=${externalId}`)).body.items[0].id;
+        for (const [at, step] of all.entries()) {
+          const name = `name ${at}`;
+          if (step.kind === 'import') {
+            const rows = step.keys.map((key, index) => row(index + 2, key, name));
+            const half = Math.ceil(rows.length / 2);
+            const batches = [rows.slice(0, half), rows.slice(half)].filter(({ length }) => length > 0);
+            const { jobId } = await owner.importRows(caller, { ...start, mode: step.mode }, batches);
+            jobIds.push(jobId);
+            shelf.import(step.mode, step.keys, name);
+          } else if (step.kind === 'undo') {
+            const jobId = jobIds[step.job % jobIds.length];
+            if (jobId === undefined || shelf.isUndone(step.job)) continue;
+            const writes = await owner.undoImport(caller, { definition, jobId });
+            const sum = (count: 'removed' | 'restored' | 'gone') =>
+              writes.reduce((total, write) => total + write[count], 0);
+            const kept = writes.flatMap((write) => write.kept.map(({ key, reason }) => `${key} ${reason}`));
+            const result = { removed: sum('removed'), restored: sum('restored'), gone: sum('gone') };
+            expect({ ...result, kept: kept.sort() }).toEqual(shelf.undo(step.job));
+          } else if (shelf.has(step.key)) {
+            const id = await idOf(step.key);
+            if (step.kind === 'delete') await http.delete(`/companies/${id}`);
+            else {
+              const body = { externalId: step.key, name, kind: 'Customer', isActive: true };
+              await http.put(`/companies/${id}`, body);
+            }
+            shelf.touch(step.kind, step.key, name);
+          } else {
+            await aCompany(http, { externalId: step.key, name });
+            shelf.touch('change', step.key, name);
+          }
+        }
+        expect(await names(caller)).toEqual(shelf.names());
+      }),
+      { numRuns: 60 },
+    );
+  }, 120_000);
+});

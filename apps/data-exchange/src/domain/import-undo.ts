@@ -1,0 +1,34 @@
+import { ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
+import { requireRun } from './import-job';
+import { importUndoExpired } from './problems';
+
+/** Owners keep what it takes a day longer. */
+const UNDO_DAYS_MAX = 7;
+const DAY_MILLISECONDS = 86_400_000;
+
+interface EndedImport {
+  status: string;
+  executedAt: Date | null;
+  completedAt: Date | null;
+}
+
+/** An import that ran can be undone however it ended. @throws Problem `import-in-wrong-state`, `import-undo-expired`. */
+export function requireUndoable(job: EndedImport, now: Date): void {
+  requireRun('undo', job);
+  const age = now.getTime() - (job.completedAt ?? now).getTime();
+  if (age > UNDO_DAYS_MAX * DAY_MILLISECONDS) throw importUndoExpired(UNDO_DAYS_MAX);
+}
+
+export interface UndoCounts {
+  removedRows: number;
+  restoredRows: number;
+  /** Inserted rows that somebody had deleted. */
+  goneRows: number;
+  keptRows: number;
+}
+
+export const undoneRows = ({ removedRows, restoredRows, goneRows, keptRows }: UndoCounts): number =>
+  removedRows + restoredRows + goneRows + keptRows;
+
+export const undoStatus = ({ keptRows }: UndoCounts): ImportUndoStatus =>
+  keptRows === 0 ? ImportUndoStatus.Undone : ImportUndoStatus.PartiallyUndone;

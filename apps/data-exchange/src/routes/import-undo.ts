@@ -1,0 +1,90 @@
+import type { Api } from '@plinth/conventions/api';
+import { accepted, events } from '@plinth/conventions/reply';
+import { getImportUndo, undoImport, watchImportUndo } from '@plinth/contracts/data-exchange/endpoints';
+import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import type { Deps } from '../compose';
+import { actorOf, requirePermission } from '../domain/definition';
+import { requireUndoable, undoneRows } from '../domain/import-undo';
+import {
+  definitionNotFound,
+  importAlreadyUndone,
+  importNotUndoable,
+  importNotUndone,
+} from '../domain/problems';
+import { progressEvents } from '../domain/progress';
+import type { ImportUndo, KeptRow } from '../store/undo-store';
+
+type Needs = Pick<Deps, 'owners' | 'imports' | 'undos' | 'starter' | 'clock'>;
+
+export function mountImportUndo(api: Api, { owners, imports, undos, starter, clock }: Needs): void {
+  /** @throws Problem `import-job-not-found`, `import-not-undone`. */
+  const get = async (tenantId: string, jobId: string) => {
+    const job = await imports.get(tenantId, jobId);
+    const undo = await undos.find(tenantId, jobId);
+    if (!undo) throw importNotUndone(jobId);
+    return { job, undo };
+  };
+
+  api.on(undoImport, async ({ params, caller }) => {
+    const { tenantId, operationId } = caller;
+    const job = await imports.get(tenantId, params.jobId);
+    requirePermission(caller, job.permission);
+    const location = `/imports/${job.id}/undo`;
+    const earlier = await undos.find(tenantId, job.id);
+    // Silences, row 14: a repeated operation finds its first effect.
+    if (earlier && operationId !== undefined && earlier.caller.operationId === operationId)
+      return accepted(toResponse(earlier, []), location);
+    if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
+    requireUndoable(job, clock.now());
+    const definition = await owners.find(job.definitionName);
+    if (!definition) throw definitionNotFound(job.definitionName);
+    if (!definition.undoable) throw importNotUndoable(definition.name);
+    await starter.requireReady();
+    const by = {
+      caller: { ...actorOf(caller), ...(operationId === undefined ? {} : { operationId }) },
+      at: clock.now(),
+    };
+    const undo = await undos.begin(tenantId, job.id, by);
+    await starter.startUndo({ tenantId, id: job.id });
+    return accepted(toResponse(undo, []), location);
+  });
+
+  api.on(getImportUndo, async ({ params, caller }) => {
+    const { job, undo } = await get(caller.tenantId, params.jobId);
+    requirePermission(caller, job.permission);
+    return toResponse(undo, await undos.keptRows(job.tenantId, job.id, REPORT_ROW_ERRORS_MAX));
+  });
+
+  api.on(watchImportUndo, async ({ params, tenantId, signal }) => {
+    await get(tenantId, params.jobId);
+    const read = async () => {
+      const { job, undo } = await get(tenantId, params.jobId);
+      const rowsDone = undoneRows(undo);
+      const rowCount = job.insertedRows + job.updatedRows;
+      return {
+        status: undo.status,
+        isFinal: undo.status !== 'Undoing',
+        rowsDone,
+        rowsFailed: undo.keptRows,
+        startedAt: undo.requestedAt,
+        endedAt: undo.completedAt,
+        share: rowCount > 0 ? Math.min(1, rowsDone / rowCount) : null,
+      };
+    };
+    return events(progressEvents(read, clock, signal));
+  });
+}
+
+const toResponse = (undo: ImportUndo, kept: KeptRow[]) => ({
+  importJobId: undo.jobId,
+  status: undo.status,
+  removedRows: undo.removedRows,
+  restoredRows: undo.restoredRows,
+  goneRows: undo.goneRows,
+  keptRows: undo.keptRows,
+  kept,
+  requestedBy: undo.caller.userId,
+  requestedAt: undo.requestedAt,
+  completedAt: undo.completedAt,
+  errorMessage: undo.errorMessage,
+});

@@ -1,0 +1,324 @@
+import { aCaller } from '@plinth/testing/http';
+import { eventually } from '@plinth/testing/eventually';
+import { newId } from '@plinth/kernel/uuid';
+import {
+  importFile,
+  mappedImport,
+  reportOf,
+  startDataExchange,
+  type DataExchange,
+} from './start-data-exchange';
+import { startWorkerProcess } from './worker-process';
+
+type Caller = ReturnType<typeof aCaller>;
+
+/** Asks for an undo, waits for its end and answers what it says. */
+async function undone(exchange: DataExchange, caller: Caller, jobId: string) {
+  const http = exchange.as(caller);
+  const { status, body } = await http.post(`/imports/${jobId}/undo`);
+  if (status !== 202) throw new Error(JSON.stringify(body));
+  return endOfUndo(exchange, caller, jobId);
+}
+
+const endOfUndo = (exchange: DataExchange, caller: Caller, jobId: string, millisecondsMax = 30_000) =>
+  eventually(async () => {
+    const { body } = await exchange.as(caller).get(`/imports/${jobId}/undo`);
+    return body.status === 'Undoing' ? undefined : body;
+  }, millisecondsMax);
+
+const told = (exchange: DataExchange, { tenantId }: Caller) =>
+  exchange.db.inTenant(tenantId, (tx) =>
+    tx.$queryRawUnsafe<{ subject: string; payload: object; actorId: string }[]>(
+      `SELECT subject, payload, actor_id AS "actorId" FROM outbox WHERE name = 'data-exchange.import-undone'`,
+    ),
+  );
+
+describe('POST /imports/{id}/undo', () => {
+  let exchange: DataExchange;
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  const titles = async ({ tenantId }: Caller) =>
+    Object.fromEntries((await exchange.shop.rows(tenantId)).map(({ code, title }) => [code, title]));
+  const changeJob = ({ tenantId }: Caller, id: string, data: object) =>
+    exchange.db.inTenant(tenantId, (tx) => tx.importJob.updateMany({ where: { tenantId, id }, data }));
+
+  it('takes back what the import did, and keeps and lists what somebody changed since', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    await importFile(exchange, caller, 'code,title,price\nA,first,1.50\n');
+    const { jobId } = await importFile(
+      exchange,
+      caller,
+      'code,title,price\nA,second,\nB,b,2\nC,c,3\nD,d,4\n',
+    );
+    await exchange.shop.query(`UPDATE article SET title = 'mine' WHERE tenant_id = $1 AND code = 'B'`, [
+      caller.tenantId,
+    ]);
+    await exchange.shop.query(`DELETE FROM article WHERE tenant_id = $1 AND code = 'C'`, [caller.tenantId]);
+
+    const asked = await http.post(`/imports/${jobId}/undo`);
+    expect(asked.status).toBe(202);
+    expect(asked.headers.get('location')).toBe(`/api/v1/imports/${jobId}/undo`);
+    expect(asked.body).toMatchObject({ importJobId: jobId, status: 'Undoing', completedAt: null });
+
+    expect(await endOfUndo(exchange, caller, jobId)).toEqual({
+      importJobId: jobId,
+      status: 'PartiallyUndone',
+      removedRows: 1,
+      restoredRows: 1,
+      goneRows: 1,
+      keptRows: 1,
+      kept: [{ rowNumber: 3, key: 'B', reason: 'ChangedSince' }],
+      requestedBy: caller.userId,
+      requestedAt: expect.any(String),
+      completedAt: expect.any(String),
+      errorMessage: null,
+    });
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([
+      { code: 'A', title: 'first', price: '1.50' },
+      { code: 'B', title: 'mine' },
+    ]);
+    expect(await told(exchange, caller)).toEqual([
+      {
+        subject: `ImportJob/${jobId}`,
+        actorId: caller.userId,
+        payload: {
+          jobId,
+          definitionName: 'Shop.Articles',
+          status: 'PartiallyUndone',
+          removedRows: 1,
+          restoredRows: 1,
+          keptRows: 1,
+        },
+      },
+    ]);
+    expect((await http.get(`/imports/${jobId}`)).body.status).toBe('Completed');
+  });
+
+  it('undoes one import after the other, back to the beginning', async () => {
+    const caller = aCaller();
+    const first = await importFile(exchange, caller, 'code,title\nA,1\nB,1\n');
+    const second = await importFile(exchange, caller, 'code,title\nB,2\nC,2\n');
+    const third = await importFile(exchange, caller, 'code,title\nA,3\nB,3\n');
+
+    expect(await undone(exchange, caller, third.jobId)).toMatchObject({ status: 'Undone', restoredRows: 2 });
+    expect(await titles(caller)).toEqual({ A: '1', B: '2', C: '2' });
+    expect(await undone(exchange, caller, second.jobId)).toMatchObject({ removedRows: 1, restoredRows: 1 });
+    expect(await undone(exchange, caller, first.jobId)).toMatchObject({ status: 'Undone', removedRows: 2 });
+    expect(await titles(caller)).toEqual({});
+  });
+
+  it('keeps what a later import wrote, and names the rows of the first one', async () => {
+    const caller = aCaller();
+    const first = await importFile(exchange, caller, 'code,title\nX,1\nA,1\n');
+    await importFile(exchange, caller, 'code,title\nA,2\n');
+
+    expect(await undone(exchange, caller, first.jobId)).toMatchObject({
+      removedRows: 1,
+      kept: [{ rowNumber: 3, key: 'A', reason: 'ChangedSince' }],
+    });
+    expect(await titles(caller)).toEqual({ A: '2' });
+  });
+
+  it('is for every import that ran, however it ended', async () => {
+    const caller = aCaller();
+    const aborted = await importFile(exchange, caller, 'code,title\nA,a\nB,unacceptable\n', {
+      onError: 'abort',
+    });
+    const partly = await importFile(exchange, caller, 'code,title\nC,c\nD,unacceptable\n');
+    expect(aborted.report.finalStatus).toBe('Failed');
+    expect(partly.report.finalStatus).toBe('PartiallyCompleted');
+
+    expect(await undone(exchange, caller, aborted.jobId)).toMatchObject({ status: 'Undone', removedRows: 0 });
+    expect(await undone(exchange, caller, partly.jobId)).toMatchObject({ status: 'Undone', removedRows: 1 });
+    expect(await titles(caller)).toEqual({});
+  });
+
+  it('undoes an import of several ranges', async () => {
+    const ranged = await startDataExchange({ environment: { EXCHANGE_RANGE_BYTES: '65536' } });
+    try {
+      const caller = aCaller();
+      const rows = Array.from({ length: 20_000 }, (_, row) => `K${row},T${row}\n`).join('');
+      const { jobId } = await importFile(ranged, caller, `code,title\n${rows}`);
+      expect((await ranged.ranges.list(caller.tenantId, jobId)).length).toBeGreaterThan(2);
+
+      expect(await undone(ranged, caller, jobId)).toMatchObject({ status: 'Undone', removedRows: 20_000 });
+      expect(await ranged.shop.rows(caller.tenantId)).toEqual([]);
+    } finally {
+      await ranged.close();
+    }
+  }, 60_000);
+
+  it('is refused with 409 before the import has ended and when somebody asked already', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const mapped = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    const { status, body } = await http.post(`/imports/${mapped}/undo`);
+    expect(status).toBe(409);
+    expect(body.type).toContain('/problems/import-in-wrong-state');
+    await http.delete(`/imports/${mapped}`);
+    expect((await http.post(`/imports/${mapped}/undo`)).status).toBe(409);
+
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const answers = await Promise.all([1, 2, 3].map(() => http.post(`/imports/${jobId}/undo`)));
+    expect(answers.map(({ status: one }) => one).sort()).toEqual([202, 409, 409]);
+    await endOfUndo(exchange, caller, jobId);
+    const again = await http.post(`/imports/${jobId}/undo`);
+    expect(again.status).toBe(409);
+    expect(again.body.type).toContain('/problems/import-already-undone');
+    expect(await told(exchange, caller)).toHaveLength(1);
+  });
+
+  it('finds its first effect when the operation is repeated', async () => {
+    const caller = aCaller({ operationId: newId() });
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const http = exchange.as(caller);
+
+    expect((await http.post(`/imports/${jobId}/undo`)).status).toBe(202);
+    await endOfUndo(exchange, caller, jobId);
+    const repeated = await http.post(`/imports/${jobId}/undo`);
+
+    expect([repeated.status, repeated.body.status]).toEqual([202, 'Undone']);
+  });
+
+  it('comes too late after 7 days', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    await changeJob(caller, jobId, { completedAt: new Date(Date.now() - 7 * 86_400_000 - 60_000) });
+
+    const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/undo`);
+
+    expect([status, body.type]).toEqual([410, expect.stringContaining('/problems/import-undo-expired')]);
+    expect(await titles(caller)).toEqual({ A: 'a' });
+  });
+
+  it('is refused where a definition cannot take rows back', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    await changeJob(caller, jobId, { definitionName: 'Shop.Journal' });
+
+    const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/undo`);
+
+    expect([status, body.type]).toEqual([409, expect.stringContaining('/problems/import-not-undoable')]);
+  });
+
+  it('says that it does not know what an import changed whose writes nobody noted, and may be asked again', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    await exchange.shop.query('DELETE FROM exchange_write WHERE job_id = $1', [jobId]);
+
+    const first = await undone(exchange, caller, jobId);
+    expect(first).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('not known') });
+    expect(await undone(exchange, caller, jobId)).toMatchObject({ status: 'Failed' });
+    expect(await titles(caller)).toEqual({ A: 'a' });
+  });
+
+  it('needs the permissions of an import, and is of the own tenant', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const status = async (who: Caller) => (await exchange.as(who).post(`/imports/${jobId}/undo`)).status;
+    const holding = (...permissions: string[]) => aCaller({ ...caller, permissions });
+
+    expect(await status(holding('DataExchange.Imports.Read', 'Settings.Tenant.Manage'))).toBe(403);
+    expect(await status(holding('DataExchange.Imports.Read', 'DataExchange.Imports.Execute'))).toBe(403);
+    expect(await status(aCaller())).toBe(404);
+    expect((await exchange.as(caller).get(`/imports/${jobId}/undo`)).status).toBe(404);
+  });
+
+  it('tells how far it is by events that end with it', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\nB,b\n');
+    const http = exchange.as(caller);
+    expect((await http.get(`/imports/${jobId}/undo/events`)).status).toBe(404);
+    await http.post(`/imports/${jobId}/undo`);
+
+    const { text } = await http.get(`/imports/${jobId}/undo/events`);
+
+    const [, last] = /event: end\ndata: (.*)/.exec(text)!;
+    expect(JSON.parse(last!)).toMatchObject({ status: 'Undone', rowsDone: 2, rowsFailed: 0 });
+  });
+
+  it('waits for an owner that is away', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+
+    await exchange.shop.restart(async () => {
+      await exchange.as(caller).post(`/imports/${jobId}/undo`);
+    });
+
+    expect(await endOfUndo(exchange, caller, jobId)).toMatchObject({ status: 'Undone', removedRows: 1 });
+  }, 40_000);
+
+  it('is started by whoever looks next when its start got lost', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    await exchange.undos.begin(caller.tenantId, jobId, {
+      caller: { ...caller, permissions: [...caller.permissions] },
+      at: new Date(),
+    });
+
+    await Promise.all([exchange.starter.sweep(), exchange.starter.sweep()]);
+
+    expect(await endOfUndo(exchange, caller, jobId)).toMatchObject({ status: 'Undone' });
+    expect(await told(exchange, caller)).toHaveLength(1);
+  });
+});
+
+describe('an undo whose worker dies', () => {
+  let exchange: DataExchange;
+  beforeAll(async () => {
+    exchange = await startDataExchange({ worker: false });
+  });
+  afterAll(() => exchange.close());
+
+  it('goes on in another worker, counts each row once and leaves what it leaves undisturbed', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    let jobId = '';
+    const rows = 24_000;
+    const importAll = async (title: string, from: number) => {
+      const lines = Array.from({ length: rows - from }, (_, row) => `K${row + from},${title}\n`);
+      const id = await mappedImport(exchange, caller, `code,title\n${lines.join('')}`);
+      await exchange.as(caller).post(`/imports/${id}/execute`);
+      await reportOf(exchange, caller, id, 60_000);
+      return id;
+    };
+    const first = await startWorkerProcess(exchange.environment);
+    try {
+      await importAll('old', rows / 2);
+      jobId = await importAll('new', 0);
+      await exchange.shop.query(
+        `UPDATE article SET title = 'mine' WHERE tenant_id = $1 AND code LIKE '%99'`,
+        [tenantId],
+      );
+      await exchange.as(caller).post(`/imports/${jobId}/undo`);
+      await eventually(async () => (await exchange.undos.find(tenantId, jobId))!.lastWrite !== null, 60_000);
+    } finally {
+      await first.kill();
+    }
+
+    const second = await startWorkerProcess(exchange.environment);
+    try {
+      expect(await endOfUndo(exchange, caller, jobId, 60_000)).toMatchObject({
+        status: 'PartiallyUndone',
+        removedRows: (rows / 2) * 0.99,
+        restoredRows: (rows / 2) * 0.99,
+        goneRows: 0,
+        keptRows: rows / 100,
+      });
+      const { rows: left } = await exchange.shop.query(
+        'SELECT title, count(*)::int AS count FROM article WHERE tenant_id = $1 GROUP BY title ORDER BY title',
+        [tenantId],
+      );
+      expect(left).toEqual([
+        { title: 'mine', count: rows / 100 },
+        { title: 'old', count: (rows / 2) * 0.99 },
+      ]);
+    } finally {
+      await second.kill();
+    }
+  }, 180_000);
+});

@@ -1,0 +1,125 @@
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import type { ExchangeDefinition, SystemValue } from './definition';
+
+export type ImportMode = 'UPSERT' | 'INSERT' | 'UPDATE';
+
+/** A row as it was written: the row of the file, whether it is new, and the (sub)transaction that wrote it. */
+export type WrittenRow = [importRow: number, isNew: boolean, transaction: string];
+
+/** The SQL that fills a column which no file has. */
+export const systemSql = (value: SystemValue, column: string, callerId: string): string => {
+  switch (value) {
+    case 'new-id':
+      return '(r->>1)::uuid';
+    case 'caller-id':
+      return escapeLiteral(callerId);
+    case 'now':
+      return 'now()';
+    case 'one':
+      return '1';
+    case 'next':
+      return `t.${escapeIdentifier(column)} + 1`;
+  }
+};
+
+/** Writes rows that its job did not write before. */
+export interface WriteStatement {
+  /** Keeps the rows that are to be updated as they are, and locks them until they are; answers their ids. */
+  keep: string;
+  /** Answers {@link WrittenRow}s. */
+  write: string;
+}
+
+/** The statements of one import. Their parameters are the tenant, the rows as JSON, and the job. */
+export function writeStatements(
+  definition: ExchangeDefinition,
+  mapped: readonly string[],
+  mode: ImportMode,
+  callerId: string,
+) {
+  const table = escapeIdentifier(definition.table);
+  const columnOf = (property: string) => escapeIdentifier(definition.fields[property]!.column);
+  const cell = (property: string) =>
+    `(r->>${mapped.indexOf(property) + 2})::${definition.fields[property]!.sqlType}`;
+  const keyColumns = definition.key.map(columnOf);
+  const changed = mapped.filter((property) => !definition.key.includes(property));
+
+  const inserts = Object.entries({ id: 'new-id' as const, ...definition.onInsert });
+  const insertColumns = [
+    'tenant_id',
+    ...inserts.map(([column]) => escapeIdentifier(column)),
+    ...mapped.map(columnOf),
+  ];
+  const insertValues = [
+    '$1::uuid',
+    ...inserts.map(([column, value]) => systemSql(value, column, callerId)),
+    ...mapped.map(cell),
+  ];
+  const marks = 'import_job_id, import_row';
+  const systemUpdates = Object.entries(definition.onUpdate ?? {}).map(
+    ([column, value]) => `${escapeIdentifier(column)} = ${systemSql(value, column, callerId)}`,
+  );
+  const source = 'jsonb_array_elements($2::jsonb) AS r';
+
+  const insert = `INSERT INTO ${table} AS t (${insertColumns.join(', ')}, ${marks})
+    SELECT ${insertValues.join(', ')}, $3::uuid, (r->>0)::int FROM ${source}
+    ON CONFLICT (tenant_id, ${keyColumns.join(', ')})`;
+  const updates = [
+    ...changed.map((property) => `${columnOf(property)} = EXCLUDED.${columnOf(property)}`),
+    ...systemUpdates,
+    'import_job_id = EXCLUDED.import_job_id',
+    'import_row = EXCLUDED.import_row',
+  ];
+  const directUpdates = (properties: readonly string[]) =>
+    [
+      ...properties.map((property) => `${columnOf(property)} = ${cell(property)}`),
+      ...systemUpdates,
+      'import_job_id = $3::uuid',
+      'import_row = (r->>0)::int',
+    ].join(', ');
+  const sameKey = definition.key
+    .map((property) => `t.${columnOf(property)} = ${cell(property)}`)
+    .join(' AND ');
+
+  const isOfOthers = 't.import_job_id IS DISTINCT FROM $3::uuid';
+  // One look into the index for each row, also where the planner does not know yet how large the table is.
+  const keep = (match: string) => `
+    INSERT INTO exchange_former (tenant_id, job_id, row_id, import_row, former, former_transaction)
+    SELECT $1::uuid, $3::uuid, was.id, (r->>0)::int, was.former, was.transaction
+    FROM ${source} CROSS JOIN LATERAL (
+      SELECT t.id, to_jsonb(t) AS former, t.xmin::text AS transaction FROM ${table} AS t
+      WHERE t.tenant_id = $1::uuid AND ${match} AND ${isOfOthers} FOR NO KEY UPDATE
+    ) AS was
+    RETURNING row_id`;
+  const sameId = 't.id = (r->>1)::uuid';
+
+  const byKey: Record<ImportMode, string> = {
+    UPSERT: `${insert} DO UPDATE SET ${updates.join(', ')}
+      WHERE ${isOfOthers}
+      RETURNING t.import_row, t.xmax = 0, t.xmin`,
+    INSERT: `${insert} DO NOTHING RETURNING t.import_row, true, t.xmin`,
+    UPDATE: `UPDATE ${table} AS t SET ${directUpdates(changed)} FROM ${source}
+      WHERE t.tenant_id = $1::uuid AND ${sameKey} AND ${isOfOthers}
+      RETURNING t.import_row, false, t.xmin`,
+  };
+  const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
+  const keyCells = definition.key
+    .map(
+      (property, index) =>
+        `t.${columnOf(property)} = (r->>${index})::${definition.fields[property]!.sqlType}`,
+    )
+    .join(' AND ');
+  return {
+    byKey: { write: byKey[mode], keep: keep(sameKey) },
+    byId: {
+      write: `UPDATE ${table} AS t SET ${directUpdates(mapped)} FROM ${source}
+        WHERE t.tenant_id = $1::uuid AND ${sameId} AND ${isOfOthers}
+        RETURNING t.import_row, false, t.xmin`,
+      keep: keep(sameId),
+    },
+    findOfJob: `SELECT t.import_row, ${keyTexts} FROM ${table} AS t JOIN ${source} ON ${keyCells}
+      WHERE t.tenant_id = $1::uuid AND t.import_job_id = $3::uuid`,
+    findById: `SELECT t.id, t.import_job_id, t.import_row FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
+    findKeys: `SELECT t.id, ${keyTexts} FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
+  };
+}
