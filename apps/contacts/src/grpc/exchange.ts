@@ -14,10 +14,10 @@ const kept = (facts: Facts, table: string, onWrite: () => void) =>
     defaultSort: 'externalId',
     onInsert: { created_by: 'caller-id', changed_by: 'caller-id' },
     onUpdate: { version: 'next', changed_at: 'now', changed_by: 'caller-id' },
-    async afterWrite(rows, { connection, caller, jobId }) {
+    async afterWrite(rows, { connection, caller }) {
       const written = await connection.query<{ id: string }>(
-        `SELECT id FROM ${table} WHERE tenant_id = $1 AND import_job_id = $2 AND import_row = ANY($3)`,
-        [caller.tenantId, jobId, rows.map(({ rowNumber }) => rowNumber)],
+        `SELECT id FROM ${table} WHERE tenant_id = $1 AND external_id = ANY($2)`,
+        [caller.tenantId, rows.map(({ values }) => values['externalId'])],
       );
       const ids = written.rows.map(({ id }) => id);
       await tellSaved(rawStatements(connection), caller, facts, ids, 'imported');
