@@ -1,5 +1,5 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
-import { Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { escapeLiteral, Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { ConfigurationError } from './config';
 import type { Log } from './log';
 
@@ -146,9 +146,8 @@ export async function readInTenant<Row extends QueryResultRow>(
   const connection = await pool.connect();
   let broken: Error | undefined;
   try {
-    const [, , { rows }] = await Promise.all([
-      connection.query('BEGIN READ ONLY'),
-      connection.query('SELECT set_config($1, $2, true)', ['plinth.tenant_id', tenantId]),
+    const [, { rows }] = await Promise.all([
+      connection.query(`BEGIN READ ONLY; SET LOCAL plinth.tenant_id = ${escapeLiteral(tenantId)}`),
       connection.query<Row>(statement),
       connection.query('COMMIT'),
     ]);

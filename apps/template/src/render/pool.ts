@@ -102,6 +102,11 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   const give = (worker: Worker, job: Job): void => {
     worker.job = job;
     const { child } = worker;
+    // Before anything else: while it is on its way, its watch can be set.
+    child.send(
+      { id: 1, content: job.task } satisfies Message<Task>,
+      (error) => error && child.kill('SIGKILL'),
+    );
     const patience = job.task.kind === 'render' && job.task.format === 'excel' ? WORKBOOK_PATIENCE : 1;
     const watch = watchTime(child, {
       slow: () => stepBack(worker),
@@ -125,10 +130,6 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       if (worker.isSlow) retire(worker);
       else next();
     });
-    child.send(
-      { id: 1, content: job.task } satisfies Message<Task>,
-      (error) => error && child.kill('SIGKILL'),
-    );
   };
 
   for (let count = 0; count < options.processes; count++) start();
