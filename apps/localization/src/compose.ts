@@ -1,4 +1,5 @@
 import { overrideChanged } from '@plinth/contracts/localization/events';
+import { createCallerCulture } from '@plinth/conventions/caller-culture';
 import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
 import { createMetrics, Health } from '@plinth/runtime/health';
 import type { Close } from '@plinth/runtime/lifecycle';
@@ -9,7 +10,6 @@ import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { LocalizationConfig } from './config';
 import { PrismaClient, type Prisma } from './generated/client';
-import { settingsClient } from './grpc/settings-client';
 import { baseTexts } from './resources/base-texts';
 import { overrideStore } from './store/override-store';
 import { textCache } from './store/text-cache';
@@ -19,9 +19,9 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: LocalizationConfig, log: Log, onClose: (close: Close) => void) {
   const base = baseTexts;
-  const { preferredCulture, close } = settingsClient(config, log);
-  onClose(close);
-  const common = { config, log, base, preferredCulture, metrics: createMetrics('localization') };
+  const callerCulture = createCallerCulture(config, log);
+  onClose(callerCulture.close);
+  const common = { config, log, base, callerCulture, metrics: createMetrics('localization') };
 
   if (config.OVERRIDE_STORE === 'none') {
     const texts = textCache({ base, overrides: undefined });

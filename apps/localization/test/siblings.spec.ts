@@ -10,12 +10,12 @@ import { startLocalization, type Localization } from './start-localization';
 
 const anyPort = { HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 };
 
-/** A settings service that knows one preference and notes who asked. */
+/** A settings service that knows one preference and notes whose was asked for. */
 async function serveSettings(preference: string | undefined) {
-  const asked: (Caller | null)[] = [];
+  const asked: { tenantId: string; userId: string }[] = [];
   const { unary } = grpcHandlers(TEST_KEYS, silentLog());
-  const Resolve = unary<ResolveRequest__Output, object>(async ({ names }, caller) => {
-    asked.push(caller);
+  const Resolve = unary<ResolveRequest__Output, object>(async ({ tenantId, userId, names }) => {
+    asked.push({ tenantId, userId });
     return { settings: preference === undefined ? [] : [{ name: names[0], value: preference }] };
   });
   const handlers = { Resolve, RegisterDefinitions: Resolve };
@@ -49,7 +49,7 @@ describe('the preferred culture of a signed-in caller', () => {
     expect(await cultureOf(localization, caller)).toBe('fr-CA');
     expect(await cultureOf(localization, caller, '?cultureName=fr')).toBe('fr');
     expect(await cultureOf(localization, null)).toBe('en-GB');
-    expect(settings.asked.map((one) => one?.userId)).toEqual([caller.userId]);
+    expect(settings.asked).toEqual([{ tenantId: caller.tenantId, userId: caller.userId }]);
   });
 
   it.each([undefined, 'ja'])('that is %s leaves the choice to Accept-Language', async (preference) => {

@@ -10,6 +10,8 @@ const PREFERRED_CULTURE = 'Service.Localization.PreferredCulture';
 const DEFAULT_CULTURE = 'en';
 
 export interface CallerCulture {
+  /** The culture that a caller prefers; undefined where none is set, or where it cannot be known now. */
+  preferred(caller: Caller): Promise<string | undefined>;
   /** The culture that a caller prefers, then those that their client accepts, most wanted first. */
   wishes(caller: Caller, request: IncomingMessage): Promise<string[]>;
   /** The culture that a caller prefers, else what their client accepts most, else `en`. */
@@ -24,7 +26,7 @@ export function createCallerCulture(
 ): CallerCulture {
   const settings = 'settings' in config.GRPC_SERVICES ? createSettingsClient(config, log) : undefined;
 
-  const preferred = async ({ tenantId, userId }: Caller): Promise<string | undefined> => {
+  const preferred: CallerCulture['preferred'] = async ({ tenantId, userId }) => {
     try {
       const found = await settings?.resolve({ tenantId, userId }, [PREFERRED_CULTURE]);
       return canonicalCulture(found?.[PREFERRED_CULTURE] ?? '');
@@ -40,6 +42,7 @@ export function createCallerCulture(
   };
 
   return {
+    preferred,
     wishes,
     of: async (caller, request) => (await wishes(caller, request))[0] ?? DEFAULT_CULTURE,
     close: () => settings?.close(),

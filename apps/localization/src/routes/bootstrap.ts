@@ -9,7 +9,7 @@ import { languages } from '../domain/languages';
 
 export function mountBootstrap(
   api: Api,
-  { texts, preferredCulture }: Pick<Deps, 'texts' | 'preferredCulture'>,
+  { texts, callerCulture }: Pick<Deps, 'texts' | 'callerCulture'>,
 ): void {
   api.on(localizationEndpoints.getLocalization, async ({ query, caller, tenantId, request }) => {
     const asked = query.cultureName;
@@ -17,7 +17,7 @@ export function mountBootstrap(
     const culture = chooseCulture(
       {
         asked,
-        preferred: caller && asked === undefined ? await preferredCulture(caller) : undefined,
+        preferred: caller && asked === undefined ? await callerCulture.preferred(caller) : undefined,
         acceptLanguage: request.headers['accept-language'],
       },
       (candidate) => known.has(candidate),
