@@ -1,36 +1,30 @@
-import { settingChanged } from '@plinth/contracts/settings/events';
 import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
 import {
   defineExchange,
   type BatchContext,
   type ImportRow,
   type RowFault,
-  type StoredRow,
-  type UndoneRows,
 } from '@plinth/conventions/exchange/definition';
 import { said, shownValue } from '@plinth/conventions/exchange/convert';
 import { enumField, textField } from '@plinth/conventions/exchange/fields';
-import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
 import { rowText, type RowText } from '@plinth/conventions/exchange/row-texts';
 import { holds, HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { Problem, validationCode, type ValidationRule } from '@plinth/kernel/problem';
-import { newId } from '@plinth/kernel/uuid';
-import { appendToOutbox } from '@plinth/runtime/outbox';
 import type { Deps } from '../compose';
 import { lockAbove } from '../domain/cascade';
 import { requireFittingValue } from '../domain/value-schema';
 import { SECRET, visibleValue } from '../domain/visible-value';
+import {
+  noteHistory,
+  settingOf,
+  storedSetting,
+  takenBack,
+  tell,
+  type Change,
+  type SettingRow,
+} from './exchanged-settings';
 
 type Needs = Pick<Deps, 'definitions' | 'box' | 'outbox'>;
-
-interface SettingRow {
-  name: string;
-  scope: SettingScope;
-  userId: string;
-  value: string;
-}
-
-const read = ({ values }: ImportRow): SettingRow => values as unknown as SettingRow;
 
 const NAME_LENGTH_MAX = 200;
 const USER_ID_LENGTH_MAX = 255;
@@ -210,11 +204,11 @@ export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
 
     async check(rows, context) {
       const known = await definitions.all();
-      await takeTurns(rows.map(read), context);
+      await takeTurns(rows.map(settingOf), context);
       const locked = await readLocks(context);
       const stored = await readStored(rows, context);
       return rows.flatMap((row) => {
-        const setting = read(row);
+        const setting = settingOf(row);
         const definition = known.get(setting.name);
         const fault = faultOf(setting, definition, context.caller, locked);
         if (fault || !definition) return [{ rowNumber: row.rowNumber, ...fault! }];
@@ -227,19 +221,19 @@ export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
     async afterWrite(rows, context) {
       const known = await definitions.all();
       const changes = rows.map((row): Change => {
-        const setting = read(row);
+        const setting = settingOf(row);
         const value = visibleValue(known.get(setting.name)!, setting.value);
         return { setting, kind: 'Set', from: former.get(row) ?? null, to: value };
       });
       await noteHistory(changes, context);
-      await tell(rows.map(read), context);
+      await tell(rows.map(settingOf), context);
     },
     async checkUndo(rows, context) {
-      const settings = rows.map(toSetting);
+      const settings = rows.map(storedSetting);
       await takeTurns(settings, context);
       const locked = await readLocks(context);
       const isRefused = (setting: SettingRow): boolean =>
-        isLocked(setting, locked) !== undefined || !mayChange(setting, context.caller);
+        lockOn(setting, locked) !== undefined || !mayChange(setting, context.caller);
       return new Set(rows.filter((_, index) => isRefused(settings[index]!)).map((row) => String(row['id'])));
     },
     async afterUndo(undone, context) {
@@ -254,55 +248,11 @@ export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
   });
 };
 
-/** A change as its history tells it. */
-interface Change {
-  setting: SettingRow;
-  kind: 'Set' | 'Cleared';
-  from: string | null;
-  to: string | null;
-}
-
-const toSetting = (row: StoredRow): SettingRow => ({
-  name: String(row['name']),
-  scope: row['scope'] as SettingScope,
-  userId: String(row['user_id']),
-  value: String(row['value']),
-});
-
-/** A value that an import had set is cleared, one that it had replaced is set again. */
-function takenBack(
-  { removed, restored }: UndoneRows,
-  known: ReadonlyMap<string, SettingDefinition>,
-): Change[] {
-  const shown = (row: StoredRow): string | null => {
-    const { name, value } = toSetting(row);
-    const definition = known.get(name);
-    return definition ? visibleValue(definition, value) : SECRET;
-  };
-  return [
-    ...removed.map((row): Change => ({
-      setting: toSetting(row),
-      kind: 'Cleared',
-      from: shown(row),
-      to: null,
-    })),
-    ...restored.map(({ undone, row }): Change => ({
-      setting: toSetting(row),
-      kind: 'Set',
-      from: shown(undone),
-      to: shown(row),
-    })),
-  ];
-}
-
 /** What is global reaches beyond one tenant. */
 const mayChange = ({ scope }: SettingRow, caller: Caller): boolean =>
   scope !== 'global' || (isOfHost(caller) && holds(caller, 'Settings.Global.Manage'));
 
-const isLocked = (
-  { name, scope }: SettingRow,
-  locked: ReadonlySet<string>,
-): 'tenant' | 'global' | undefined =>
+const lockOn = ({ name, scope }: SettingRow, locked: ReadonlySet<string>): 'tenant' | 'global' | undefined =>
   lockAbove(
     {
       tenant: locked.has(JSON.stringify(['tenant', name])),
@@ -340,7 +290,7 @@ function faultOf(
   if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', rowText('notEmpty'));
   if (scope !== 'user' && userId !== '') return breaks('userId', 'Format', rowText('mustBeEmpty'));
   if (definition.isSecret && value === SECRET) return breaks('value', 'Format', rowText('leftOut', SECRET));
-  const lock = isLocked(setting, locked);
+  const lock = lockOn(setting, locked);
   if (lock) {
     const text = rowText('locked', name, lock);
     const code = 'Service:Persistence:Locked';
@@ -386,43 +336,9 @@ async function readStored(
     value: string;
   }>('SELECT scope, user_id, name, value FROM setting_value WHERE tenant_id = $1 AND name = ANY($2)', [
     caller.tenantId,
-    [...new Set(rows.map((row) => read(row).name))],
+    [...new Set(rows.map((row) => settingOf(row).name))],
   ]);
   return new Map(
     stored.rows.map(({ scope, user_id, name, value }) => [keyOf({ scope, userId: user_id, name }), value]),
   );
-}
-
-async function noteHistory(changes: readonly Change[], { connection, caller }: BatchContext): Promise<void> {
-  const rows = changes.map(({ setting: { scope, userId, name }, kind, from, to }) => [
-    newId(),
-    scope,
-    userId,
-    name,
-    kind,
-    from,
-    to,
-  ]);
-  await connection.query(
-    `INSERT INTO setting_change
-       (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
-     SELECT $1::uuid, (c->>0)::uuid, c->>1, c->>2, c->>3, c->>4, c->>5, c->>6, now(), $2
-     FROM jsonb_array_elements($3::jsonb) AS c`,
-    [caller.tenantId, caller.userId, JSON.stringify(rows)],
-  );
-}
-
-/** One fact for each level that was written. */
-async function tell(settings: readonly SettingRow[], { connection, caller }: BatchContext): Promise<void> {
-  const levels = Map.groupBy(settings, ({ scope, userId }) => JSON.stringify([scope, userId]));
-  for (const ofLevel of levels.values()) {
-    const { scope, userId } = ofLevel[0]!;
-    await appendToOutbox(rawStatements(connection), {
-      type: settingChanged,
-      tenantId: caller.tenantId,
-      subject: ofLevel.length === 1 ? ofLevel[0]!.name : 'settings',
-      payload: { scope, userId: userId || null, names: ofLevel.map(({ name }) => name) },
-      actor: caller,
-    });
-  }
 }
