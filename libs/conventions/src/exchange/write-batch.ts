@@ -6,7 +6,7 @@ import type { FieldValue } from './field';
 import { rowIds } from './row-ids';
 import { rowText, type RowText } from './row-texts';
 import { noteWrite, type WriteNote } from './write-note';
-import { writeStatements, type ImportMode, type WriteStatement, type WrittenRow } from './write-statements';
+import { writeStatements, type ImportMode, type WrittenRow } from './write-statements';
 
 export interface Written {
   inserted: ConvertedRow[];
@@ -40,9 +40,7 @@ export function batchWriter(
   { mode, callerId, canBeUndone }: { mode: ImportMode; callerId: string; canBeUndone: boolean },
 ): BatchWriter {
   const mapped = columns.filter((property) => property in definition.fields);
-  const sql = writeStatements(definition, mapped, mode, callerId);
-  /** Looking for former rows costs time, and most imports only insert: it begins with the first row that one updates. */
-  let keepsFormerRows = false;
+  const sql = writeStatements(definition, mapped, { mode, callerId, keepsFormer: canBeUndone });
   const keyOf = (values: Record<string, FieldValue>) =>
     definition.key.map((property) => values[property] ?? null);
 
@@ -57,36 +55,29 @@ export function batchWriter(
 
   /** Runs one statement over rows; answers what it did with which, or why the database refused them. */
   const writeTogether = async (
-    statement: WriteStatement,
+    statement: string,
     rows: readonly ConvertedRow[],
     writing: Writing,
   ): Promise<WrittenRow[] | Error> => {
     const { connection, caller, jobId } = writing.context;
     const newIds = rowIds(rows.length);
     const ids = rows.map(({ id }, index) => id ?? newIds[index]!);
-    const values = [caller.tenantId, toJson(rows, ids), jobId];
-    const run = async <Row extends unknown[]>(text: string) =>
-      (await connection.query<Row>({ text, values, rowMode: 'array' })).rows;
-    const done = await inSavepoint(connection, async () => {
-      const former = keepsFormerRows ? await run<[string]>(statement.keep) : [];
-      const results = await run<WrittenRow>(statement.write);
-      const updated = results.filter(([, isNew]) => !isNew);
-      if (canBeUndone && updated.length > former.length) throw new UnkeptRow();
-      return { former, results };
-    });
-    if (done instanceof UnkeptRow) {
-      keepsFormerRows = true;
-      return writeTogether(statement, rows, writing);
-    }
+    const done = await inSavepoint(connection, () =>
+      connection.query<WrittenRow>({
+        text: statement,
+        values: [caller.tenantId, toJson(rows, ids), jobId],
+        rowMode: 'array',
+      }),
+    );
     if (done instanceof Error) return done;
-    const idByRow = new Map(rows.map(({ rowNumber }, index) => [rowNumber, ids[index]!]));
     const { note } = writing;
-    for (const [rowNumber, isNew, transaction] of done.results) {
+    const idByRow = new Map(rows.map(({ rowNumber }, index) => [rowNumber, ids[index]!]));
+    for (const [rowNumber, updatedId, transaction] of done.rows) {
       note.transactions.add(transaction);
-      if (isNew) note.inserted.push(idByRow.get(rowNumber)!);
+      if (updatedId === null) note.inserted.push(idByRow.get(rowNumber)!);
+      else note.updated.push(updatedId);
     }
-    note.updated.push(...done.former.map(([id]) => id));
-    return done.results;
+    return done.rows;
   };
 
   const findWritten: BatchWriter['findWritten'] = async (rows, { connection, caller, jobId }) => {
@@ -123,8 +114,8 @@ export function batchWriter(
       return;
     }
     const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
-    for (const [rowNumber, isNew] of results) {
-      (isNew ? written.inserted : written.updated).push(byNumber.get(rowNumber)!);
+    for (const [rowNumber, updatedId] of results) {
+      (updatedId === null ? written.inserted : written.updated).push(byNumber.get(rowNumber)!);
       byNumber.delete(rowNumber);
     }
     if (byNumber.size > 0) await explain([...byNumber.values()], writing);
@@ -186,9 +177,6 @@ export function batchWriter(
   };
 }
 
-/** A row was updated that nobody kept as it was: it came behind the look for former rows, or nobody looked. */
-class UnkeptRow extends Error {}
-
 /** Runs a statement so that its failure for the sake of a row leaves the transaction usable. */
 export async function inSavepoint<Result>(
   connection: PoolClient,
@@ -200,7 +188,7 @@ export async function inSavepoint<Result>(
     await connection.query('RELEASE SAVEPOINT rows');
     return result;
   } catch (error) {
-    if (!isAboutRows(error) && !(error instanceof UnkeptRow)) throw error;
+    if (!isAboutRows(error)) throw error;
     await connection.query('ROLLBACK TO SAVEPOINT rows; RELEASE SAVEPOINT rows');
     return error as Error;
   }

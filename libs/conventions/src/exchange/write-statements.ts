@@ -3,8 +3,8 @@ import type { ExchangeDefinition, SystemValue } from './definition';
 
 export type ImportMode = 'UPSERT' | 'INSERT' | 'UPDATE';
 
-/** A row as it was written: the row of the file, whether it is new, and the (sub)transaction that wrote it. */
-export type WrittenRow = [importRow: number, isNew: boolean, transaction: string];
+/** A row as it was written: the row of the file, the id of a row that was there before, and the (sub)transaction. */
+export type WrittenRow = [importRow: number, updatedId: string | null, transaction: string];
 
 /** The SQL that fills a column which no file has. */
 export const systemSql = (value: SystemValue, column: string, callerId: string): string => {
@@ -22,20 +22,11 @@ export const systemSql = (value: SystemValue, column: string, callerId: string):
   }
 };
 
-/** Writes rows that its job did not write before. */
-export interface WriteStatement {
-  /** Keeps the rows that are to be updated as they are, and locks them until they are; answers their ids. */
-  keep: string;
-  /** Answers {@link WrittenRow}s. */
-  write: string;
-}
-
 /** The statements of one import. Their parameters are the tenant, the rows as JSON, and the job. */
 export function writeStatements(
   definition: ExchangeDefinition,
   mapped: readonly string[],
-  mode: ImportMode,
-  callerId: string,
+  { mode, callerId, keepsFormer }: { mode: ImportMode; callerId: string; keepsFormer: boolean },
 ) {
   const table = escapeIdentifier(definition.table);
   const columnOf = (property: string) => escapeIdentifier(definition.fields[property]!.column);
@@ -82,25 +73,22 @@ export function writeStatements(
     .join(' AND ');
 
   const isOfOthers = 't.import_job_id IS DISTINCT FROM $3::uuid';
-  // One look into the index for each row, also where the planner does not know yet how large the table is.
-  const keep = (match: string) => `
-    INSERT INTO exchange_former (tenant_id, job_id, row_id, import_row, former, former_transaction)
-    SELECT $1::uuid, $3::uuid, was.id, (r->>0)::int, was.former, was.transaction
-    FROM ${source} CROSS JOIN LATERAL (
-      SELECT t.id, to_jsonb(t) AS former, t.xmin::text AS transaction FROM ${table} AS t
-      WHERE t.tenant_id = $1::uuid AND ${match} AND ${isOfOthers} FOR NO KEY UPDATE
-    ) AS was
-    RETURNING row_id`;
-  const sameId = 't.id = (r->>1)::uuid';
+  /** Only rows that the job did not write before are updated; whoever updates them keeps them first (ADR 0018). */
+  const updatable = (importRow: string) =>
+    keepsFormer
+      ? `${isOfOthers} AND exchange_keep_former(t.tenant_id, t.id, $3::uuid, ${importRow}, to_jsonb(t), t.xmin::text)`
+      : isOfOthers;
+  const update = (properties: readonly string[], match: string) => `
+    UPDATE ${table} AS t SET ${directUpdates(properties)} FROM ${source}
+    WHERE t.tenant_id = $1::uuid AND ${match} AND ${updatable('(r->>0)::int')}
+    RETURNING t.import_row, t.id, t.xmin`;
 
   const byKey: Record<ImportMode, string> = {
     UPSERT: `${insert} DO UPDATE SET ${updates.join(', ')}
-      WHERE ${isOfOthers}
-      RETURNING t.import_row, t.xmax = 0, t.xmin`,
-    INSERT: `${insert} DO NOTHING RETURNING t.import_row, true, t.xmin`,
-    UPDATE: `UPDATE ${table} AS t SET ${directUpdates(changed)} FROM ${source}
-      WHERE t.tenant_id = $1::uuid AND ${sameKey} AND ${isOfOthers}
-      RETURNING t.import_row, false, t.xmin`,
+      WHERE ${updatable('EXCLUDED.import_row')}
+      RETURNING t.import_row, CASE WHEN t.xmax <> 0 THEN t.id END, t.xmin`,
+    INSERT: `${insert} DO NOTHING RETURNING t.import_row, NULL, t.xmin`,
+    UPDATE: update(changed, sameKey),
   };
   const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
   const keyCells = definition.key
@@ -110,13 +98,8 @@ export function writeStatements(
     )
     .join(' AND ');
   return {
-    byKey: { write: byKey[mode], keep: keep(sameKey) },
-    byId: {
-      write: `UPDATE ${table} AS t SET ${directUpdates(mapped)} FROM ${source}
-        WHERE t.tenant_id = $1::uuid AND ${sameId} AND ${isOfOthers}
-        RETURNING t.import_row, false, t.xmin`,
-      keep: keep(sameId),
-    },
+    byKey: byKey[mode],
+    byId: update(mapped, 't.id = (r->>1)::uuid'),
     findOfJob: `SELECT t.import_row, ${keyTexts} FROM ${table} AS t JOIN ${source} ON ${keyCells}
       WHERE t.tenant_id = $1::uuid AND t.import_job_id = $3::uuid`,
     findById: `SELECT t.id, t.import_job_id, t.import_row FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
