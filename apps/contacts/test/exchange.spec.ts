@@ -188,6 +188,17 @@ describe('contacts and companies as exchangeable data', () => {
     ]);
   });
 
+  it('say everything that is wrong with them at once, their company included', async () => {
+    const { results } = await owner.importRows(aCaller(), start, [[[2, 'P-1', '', 'Pigeon', 'C-9']]]);
+
+    expect(results).toMatchObject([{ inserted: 0, failed: 1 }]);
+    expect(results[0]!.failures[0]!.details.map(({ column, code }) => [column, code])).toEqual([
+      ['lastName', 'Service:Validation:NotEmptyValidator'],
+      ['channel', 'Service:Validation:EnumValidator'],
+      ['company.externalId', 'Service:Identity:UnknownReference'],
+    ]);
+  });
+
   it('asks for the companies of a batch once, however many rows there are', async () => {
     const caller = aCaller();
     const http = service.as(caller);

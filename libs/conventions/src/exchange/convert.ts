@@ -20,9 +20,12 @@ export interface ConvertedRow extends ImportRow {
 export interface Conversion {
   rows: ConvertedRow[];
   faults: RowFault[];
-  /** Rows with faults whose key could be read: no later row may have it. */
-  faulty: { rowNumber: number; key: string }[];
+  /** Rows with faults, as far as they could be read. */
+  faulty: ConvertedRow[];
 }
+
+/** Where its key could be read, no later row may have it, whatever else is wrong with a row. */
+export const hasKey = (row: ConvertedRow): row is ConvertedRow & { key: string } => row.key !== undefined;
 
 const SHOWN_VALUE_LENGTH_MAX = 200;
 
@@ -77,12 +80,8 @@ export function rowConverter(
     const id = idAt < 0 ? null : readId((raw[idAt + 1] as string | undefined) ?? '', rowNumber, faults);
     const isKeyRead = definition.key.every((property) => property in values);
     const key = isKeyRead ? keyText(definition.key.map((property) => values[property]!)) : undefined;
-    if (faults.length === 0) {
-      result.rows.push({ rowNumber, values, id, key });
-      return;
-    }
     result.faults.push(...faults);
-    if (key !== undefined) result.faulty.push({ rowNumber, key });
+    (faults.length === 0 ? result.rows : result.faulty).push({ rowNumber, values, id, key });
   };
 
   return (rows: readonly RawRow[]): Conversion => {

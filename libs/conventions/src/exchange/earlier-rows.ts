@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Conversion, ConvertedRow } from './convert';
+import { hasKey, type Conversion, type ConvertedRow } from './convert';
 import type { BatchContext } from './definition';
 
 /** A key as 32 hex digits. */
@@ -45,7 +45,7 @@ export async function sortOut(
   },
 ): Promise<SortedOut> {
   const firstByKey = new Map<string, number>();
-  for (const { rowNumber, key } of [...conversion.faulty, ...conversion.rows] as KeyedRow[]) {
+  for (const { rowNumber, key } of [...conversion.faulty, ...conversion.rows].filter(hasKey)) {
     const first = firstByKey.get(key);
     if (first === undefined || rowNumber < first) firstByKey.set(key, rowNumber);
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '@plinth/kernel/caller';
 import { inTenantConnection } from '@plinth/runtime/postgres';
 import type { Pool, PoolClient } from 'pg';
-import { rowConverter, type Conversion, type ConvertedRow, type RawRow } from './convert';
+import { hasKey, rowConverter, type Conversion, type ConvertedRow, type RawRow } from './convert';
 import { isUndoable, type BatchContext, type ExchangeDefinition, type RowFault } from './definition';
 import { rememberKeys, sortOut, sortOutKnown } from './earlier-rows';
 import { relationResolver } from './relation';
@@ -91,7 +91,7 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
       ? sortOutKnown(conversion, duplicates)
       : await sortOut(conversion, context, { hasUnwrittenKeys, findWritten: writer.findWritten });
     faults.push(...repeated.map(({ row, first }) => duplicateOf(definition, row, first)));
-    const resolved = await resolveRelations(unique, context);
+    const resolved = await resolveRelations(unique, conversion.faulty, context);
     const refused = definition.check ? await definition.check(resolved.rows, context) : [];
     const refusedRows = new Set(refused.map(({ rowNumber }) => rowNumber));
     const accepted =
@@ -108,9 +108,9 @@ export async function openImportSession(pool: Pool, start: ImportStart): Promise
       ...conversion.faulty,
       ...unique.filter(({ rowNumber }) => failedRows.has(rowNumber)),
       ...written.skipped,
-    ];
+    ].filter(hasKey);
     if (unwritten.length > 0 && !knowsDuplicates) {
-      await rememberKeys(context, unwritten as { rowNumber: number; key: string }[]);
+      await rememberKeys(context, unwritten);
       hasUnwrittenKeys = true;
     }
     return {

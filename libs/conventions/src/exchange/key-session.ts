@@ -1,4 +1,4 @@
-import { rowConverter } from './convert';
+import { hasKey, rowConverter } from './convert';
 import { hashOf } from './earlier-rows';
 import { columnsWithKey, type ImportSession, type ImportStart } from './import-session';
 
@@ -13,10 +13,9 @@ export function openKeySession({
     lastBatch: 0,
     convert: ({ rows }) => convert(rows),
     async apply(_batch, { rows, faulty }) {
-      const keys = [...rows, ...faulty].map(({ rowNumber, key }): [number, string] => [
-        rowNumber,
-        hashOf(key!),
-      ]);
+      const keys = [...rows, ...faulty]
+        .filter(hasKey)
+        .map(({ rowNumber, key }): [number, string] => [rowNumber, hashOf(key)]);
       return { inserted: 0, updated: 0, skipped: 0, failed: 0, faults: [], keys };
     },
     end: async () => false,

@@ -46,6 +46,7 @@ export interface Resolution {
 
 /**
  * Makes a function that replaces the keys of related rows by their ids, with one query for each relation of a batch.
+ * Rows that are faulty anyway are only looked at, so that all that is wrong with them is said at once.
  * What is deleted after that is refused by the table's foreign key.
  */
 export function relationResolver(definition: ExchangeDefinition, columns: readonly string[]) {
@@ -54,13 +55,18 @@ export function relationResolver(definition: ExchangeDefinition, columns: readon
     return relation ? [{ property, relation }] : [];
   });
 
-  return async (rows: readonly ConvertedRow[], context: BatchContext): Promise<Resolution> => {
+  return async (
+    rows: readonly ConvertedRow[],
+    faulty: readonly ConvertedRow[],
+    context: BatchContext,
+  ): Promise<Resolution> => {
     if (relations.length === 0) return { rows, faults: [] };
+    const all = [...rows, ...faulty];
     const faults: RowFault[] = [];
     const idsByRow = new Map<ConvertedRow, Record<string, string>>();
     for (const { property, relation } of relations) {
-      const found = await findRelated(relation, keysOf(rows, property), context);
-      for (const row of rows) {
+      const found = await findRelated(relation, keysOf(all, property), context);
+      for (const row of all) {
         const key = row.values[property];
         if (key === null || key === undefined) continue;
         const ids = found.get(String(key)) ?? [];
