@@ -112,7 +112,9 @@ function addressOf(link: Element): string {
 /** Turns what was written, with its marks, into text. Edges that meet take as few line breaks as they ask for. */
 const tidy = (text: string): string =>
   text
-    .replace(/[ \t\r\n\f]+/g, ' ')
+    // In two steps, since nearly all blanks stand alone and need no replacement.
+    .replace(/[\t\r\n\f]+/g, ' ')
+    .replace(/ {2,}/g, ' ')
     .replace(/[ \u0005]*[\u0001-\u0003][ \u0001-\u0003\u0005]*/g, lineBreaks)
     .replace(/ ?\u0005 ?/g, '\t')
     .replaceAll(BLANK, ' ')
