@@ -1,5 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
-import { holds } from '@plinth/kernel/caller';
+import { holds, isOfHost } from '@plinth/kernel/caller';
 import type { ListRules } from '@plinth/kernel/list-query';
 import { permissionMissing } from './problems';
 
@@ -27,6 +27,7 @@ export interface Definition {
   permission: string;
   /** Whoever holds it sees more rows than others; null where all see the same. */
   widerPermission: string | null;
+  widerOnHostOnly: boolean;
   importable: boolean;
   exportable: boolean;
   fields: readonly DefinitionField[];
@@ -74,6 +75,15 @@ export const importableFields = ({ fields }: Definition): DefinitionField[] => [
 /** Silences, row 57: whatever shows or changes rows also needs the permission that the definition names. */
 export function requirePermission(caller: Caller, permission: string): void {
   if (!holds(caller, permission)) throw permissionMissing(permission);
+}
+
+/** What whoever reads the file of this caller's export needs beside the permission for the rows that all see. */
+export function widerPermissionOf(
+  { widerPermission, widerOnHostOnly }: Pick<Definition, 'widerPermission' | 'widerOnHostOnly'>,
+  caller: Caller,
+): string | null {
+  if (widerPermission === null || !holds(caller, widerPermission)) return null;
+  return widerOnHostOnly && !isOfHost(caller) ? null : widerPermission;
 }
 
 /** On whose behalf a job runs: as much of the caller as outlives the request. */

@@ -14,7 +14,7 @@ import { parseSelection } from '@plinth/kernel/list-query';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { Deps } from '../compose';
-import { actorOf, requirePermission, type Definition } from '../domain/definition';
+import { actorOf, requirePermission, widerPermissionOf, type Definition } from '../domain/definition';
 import { withoutBrackets } from '../domain/export-job';
 import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
 import { progressEvents } from '../domain/progress';
@@ -118,10 +118,6 @@ export function selectFields({ fields }: Definition, selected: readonly string[]
     );
   return [...selected];
 }
-
-/** What whoever reads the file of this caller's export needs beside the permission for the rows that all see. */
-const widerPermissionOf = ({ widerPermission }: Definition, caller: Caller): string | null =>
-  widerPermission !== null && holds(caller, widerPermission) ? widerPermission : null;
 
 /** How many rows there are is told to those only who see all of them. */
 const toResponse = (job: ExportJob, caller: Caller) => ({

@@ -51,6 +51,8 @@ export const valuesExchange = ({ definitions, box, outbox }: Needs) => {
     searchable: ['name'],
     onUpdate: { updated_at: 'now' },
     visibleTo: (caller) => (mayReadGlobal(caller) ? undefined : `t.scope <> 'global'`),
+    widerPermission: 'Settings.Global.Read',
+    widerOnHostOnly: true,
     fields: {
       name: textField({
         column: 'name',

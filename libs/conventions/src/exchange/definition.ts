@@ -76,6 +76,8 @@ export interface ExchangeDefinition {
   visibleTo?(caller: Caller): string | undefined;
   /** Whoever holds it sees rows that `visibleTo` hides from others. What they export is only for those who hold it too. */
   widerPermission?: Permission;
+  /** That permission counts for callers of the host tenant only. */
+  widerOnHostOnly?: boolean;
   /** Rules beyond single cells. May change `values` to what is to be stored. */
   check?(rows: readonly ImportRow[], context: BatchContext): Promise<RowFault[]>;
   /** Runs after rows were written and before the commit: for history and facts. Not in a dry-run. */

@@ -221,6 +221,7 @@ const describe = (definition: ExchangeDefinition) => ({
   entityType: definition.entityType,
   permission: definition.permission,
   widerPermission: definition.widerPermission ?? '',
+  widerOnHostOnly: definition.widerOnHostOnly ?? false,
   importable: definition.importable,
   exportable: true,
   undoable: isUndoable(definition),
