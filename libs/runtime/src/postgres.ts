@@ -40,7 +40,9 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Po
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // Without these listeners a connection that breaks would end the process. Whoever works on it hears of it from its
+  // statements; an idle one is replaced by the pool.
+  pool.on('connect', (connection) => connection.on('error', () => undefined));
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   return pool;
 }

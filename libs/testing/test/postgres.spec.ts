@@ -169,6 +169,17 @@ describe('a failure of the database', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
+  it('is told to whoever works on a connection that breaks between statements, and does not end the process', async () => {
+    const broken = inTenantConnection(pool, newId(), async (connection) => {
+      const ended = new Promise((resolve) => connection.on('end', resolve));
+      const { rows } = await connection.query('SELECT pg_backend_pid() AS id');
+      await pool.query('SELECT pg_terminate_backend($1)', [rows[0].id]);
+      await ended;
+    });
+
+    expect(problemOfDatabase(await failureOf(broken))).toMatchObject({ kind: 'overloaded' });
+  });
+
   it('is a bug when the statement is wrong', async () => {
     expect(problemOfDatabase(await failureOf(pool.query('SELECT nothing FROM nowhere')))).toBeUndefined();
   });
