@@ -25,6 +25,10 @@ const row = (number: number, externalId: string, name: string) => [
   'true',
 ];
 
+/** Asks something of each session that waits for the running transaction. */
+const waiting = (what: string) =>
+  `SELECT ${what} FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid`;
+
 describe('an import that is undone', () => {
   let service: Contacts;
   let owner: ExchangeOwner;
@@ -127,9 +131,7 @@ describe('an import that is undone', () => {
         [tenantId, newId()],
       );
       const job = owner.importRows(caller, start, [[row(2, 'A', 'New')], [row(3, 'B', 'New')]]);
-      const importWaits =
-        'SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid';
-      await eventually(async () => (await somebody.query(importWaits)).rowCount === 1);
+      await eventually(async () => (await somebody.query(waiting('pid'))).rowCount === 1);
       return { job };
     });
     const { jobId } = await importing.job;
@@ -171,6 +173,31 @@ describe('an import that is undone', () => {
     const after = undone[0]!.number;
     expect(await owner.undoImport(caller, { definition, jobId, after })).toEqual(undone.slice(1));
     expect(await names(caller)).toEqual({ 'C-3': 'Analytical Engines' });
+  });
+
+  it('is done or not, batch by batch, when its connection breaks, and goes on from there', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    await aCompany(service.as(caller), { externalId: 'A', name: 'Old' });
+    const { jobId } = await owner.importRows(caller, start, [
+      [row(2, 'A', 'New'), row(3, 'B', 'New')],
+      [row(4, 'C', 'New')],
+    ]);
+    await inTenantConnection(service.pool, tenantId, async (somebody) => {
+      await somebody.query(`SELECT FROM company WHERE external_id = 'B' FOR UPDATE`);
+      const broken = expect(owner.undoImport(caller, { definition, jobId })).rejects.toThrow();
+      await eventually(
+        async () => (await somebody.query(waiting('pg_terminate_backend(pid)'))).rowCount === 1,
+      );
+      await broken;
+    });
+    expect(await names(caller)).toEqual({ A: 'New', B: 'New' });
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { removed: 1, restored: 0, kept: [] },
+      { removed: 1, restored: 1, kept: [] },
+    ]);
+    expect(await names(caller)).toEqual({ A: 'Old' });
   });
 
   it('leaves what an all-or-nothing import and one that broke off have committed, and takes no further batch', async () => {

@@ -1,4 +1,5 @@
 import type { ServiceError } from '@grpc/grpc-js';
+import type { UndoneWrite } from '@plinth/conventions/exchange/undo-import';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
@@ -14,14 +15,6 @@ export interface OwnerRow {
   kind: string;
   details: { column: string | null; value: string | null; code: string; message: string }[];
 }
-
-export interface KeptRow {
-  rowNumber: number | null;
-  key: string;
-  reason: string;
-}
-
-export type OwnerUndoneWrite = Omit<UndoneWrite__Output, 'kept'> & { kept: KeptRow[] };
 
 export type OwnerResult = Omit<BatchResult__Output, 'failures'> & { failures: OwnerRow[] };
 
@@ -59,13 +52,13 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
     undoImport: async (
       caller: Caller,
       request: { definition: string; jobId: string; after?: number },
-    ): Promise<OwnerUndoneWrite[]> => {
+    ): Promise<UndoneWrite[]> => {
       await owner.ask('SealImport', { jobId: request.jobId, range: 0 }, caller);
       const call = client.UndoImport(request, identity('UndoImport', caller));
       try {
-        const writes: OwnerUndoneWrite[] = [];
+        const writes: UndoneWrite[] = [];
         for await (const write of call as AsyncIterable<UndoneWrite__Output>)
-          writes.push({ ...write, kept: JSON.parse(write.kept.toString()) as KeptRow[] });
+          writes.push({ ...write, kept: JSON.parse(write.kept.toString()) as UndoneWrite['kept'] });
         return writes;
       } catch (error) {
         throw problemOfGrpc(error as ServiceError, 'owner');

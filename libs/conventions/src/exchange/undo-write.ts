@@ -1,3 +1,4 @@
+import type { KeptRowReason } from '@plinth/contracts/data-exchange/shapes';
 import type { BatchContext, ExchangeDefinition, StoredRow } from './definition';
 import type { UndoStatements } from './undo-statements';
 import { inSavepoint } from './write-batch';
@@ -10,16 +11,13 @@ export interface Write {
   updated: Buffer;
 }
 
-/** Why a row stayed as it is. */
-type KeptReason = 'ChangedSince' | 'DeletedSince' | 'InUse' | 'Conflict' | 'Refused';
-
 /** What became of the rows of one write. */
 export interface Outcome {
   removed: number;
   restored: number;
   /** Rows that the job inserted and somebody deleted. */
   gone: number;
-  kept: { rowNumber: number | null; key: string; reason: KeptReason }[];
+  kept: { rowNumber: number | null; key: string; reason: KeptRowReason }[];
 }
 
 /** Takes back what one batch wrote, in the running transaction. */
@@ -37,13 +35,13 @@ export async function undoWrite(
   const judged = await judge(statements, ids, write.transactions, context);
 
   const rows = new Map(judged.map(({ id, row }) => [id, row]));
-  const reasons = new Map<string, KeptReason>();
+  const reasons = new Map<string, KeptRowReason>();
   for (const id of updated) if (!rows.has(id)) reasons.set(id, 'DeletedSince');
   for (const { id, isUnchanged } of judged) {
     if (!isUnchanged) reasons.set(id, 'ChangedSince');
     else if (refused.has(id)) reasons.set(id, 'Refused');
   }
-  const takeBack = async (statement: string, some: readonly string[], otherwise: KeptReason) => {
+  const takeBack = async (statement: string, some: readonly string[], otherwise: KeptRowReason) => {
     const possible = some.filter((id) => rows.has(id) && !reasons.has(id));
     const changed = await changeRows(statement, possible, context);
     for (const id of possible) if (!changed.has(id)) reasons.set(id, otherwise);
@@ -117,7 +115,7 @@ async function changeRows(
 
 async function describeKept(
   statements: UndoStatements,
-  reasons: ReadonlyMap<string, KeptReason>,
+  reasons: ReadonlyMap<string, KeptRowReason>,
   { connection, caller, jobId }: BatchContext,
 ): Promise<Outcome['kept']> {
   if (reasons.size === 0) return [];
