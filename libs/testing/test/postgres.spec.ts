@@ -171,7 +171,7 @@ describe('a failure of the database', () => {
 
   it('is told to whoever works on a connection that breaks between statements, and does not end the process', async () => {
     const broken = inTenantConnection(pool, newId(), async (connection) => {
-      const ended = new Promise((resolve) => connection.on('end', resolve));
+      const ended = new Promise<void>((resolve) => connection.on('end', () => resolve()));
       const { rows } = await connection.query('SELECT pg_backend_pid() AS id');
       await pool.query('SELECT pg_terminate_backend($1)', [rows[0].id]);
       await ended;
