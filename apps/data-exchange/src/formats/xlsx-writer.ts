@@ -39,6 +39,7 @@ async function write(
     useSharedStrings: false,
     useStyles: true,
   });
+  const styles = columns.map(styleOf);
   let sheet = addSheet(workbook, columns, 1);
   let sheets = 1;
   let rowsOfSheet = 0;
@@ -49,7 +50,9 @@ async function write(
         sheet = addSheet(workbook, columns, ++sheets);
         rowsOfSheet = 0;
       }
-      sheet.addRow(row.map((cell, index) => typedCell(cell, columns[index]!))).commit();
+      const added = sheet.addRow(row.map((cell, index) => typedCell(cell, columns[index]!)));
+      shareStyles(added, styles);
+      added.commit();
       rowsOfSheet++;
     }
     // The library does not wait for a slow reader, so that rows would pile up in memory.
@@ -73,14 +76,28 @@ function addSheet(
       COLUMN_WIDTH_MAX,
       Math.max(COLUMN_WIDTH_MIN, header.length + 4, type === 'string' ? 30 : 0),
     ),
-    ...(type === 'timestamp' ? { style: { numFmt: 'yyyy-mm-dd hh:mm:ss' } } : {}),
-    ...(type === 'date' ? { style: { numFmt: 'yyyy-mm-dd' } } : {}),
+    style: styleOf({ type }),
   }));
   const header = sheet.addRow(columns.map((column) => column.header));
   header.font = { bold: true };
   header.fill = HEADER_FILL;
   header.commit();
   return sheet;
+}
+
+const styleOf = ({ type }: Pick<FileColumn, 'type'>): Partial<ExcelJS.Style> => {
+  if (type === 'timestamp') return { numFmt: 'yyyy-mm-dd hh:mm:ss' };
+  return type === 'date' ? { numFmt: 'yyyy-mm-dd' } : {};
+};
+
+const PLAIN: Partial<ExcelJS.Style> = {};
+
+/** The library works out each style object anew that it has not seen: one for a column is enough for all of its cells. */
+function shareStyles(row: ExcelJS.Row, styles: readonly Partial<ExcelJS.Style>[]): void {
+  Object.assign(row, { style: PLAIN });
+  row.eachCell((cell, column) => {
+    cell.style = styles[column - 1]!;
+  });
 }
 
 function typedCell(cell: Cell, { type }: FileColumn): ExcelJS.CellValue {
@@ -100,9 +117,13 @@ function numberCell(cell: Cell): ExcelJS.CellValue {
   return digits.length > DIGITS_MAX ? String(cell) : Number(cell);
 }
 
+const MUST_BE_ESCAPED = /[\0-\x08\x0b-\x1f\ufffe\uffff]|_x[\da-f]{4}_/i;
+
 /** Writes what XML cannot hold, or would change, as workbooks do: `_x000D_`. */
 const escapeText = (text: string): string =>
-  text.replace(/_x[\da-f]{4}_/gi, '_x005F$&').replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (character) => {
-    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return `_x${code}_`;
-  });
+  MUST_BE_ESCAPED.test(text)
+    ? text.replace(/_x[\da-f]{4}_/gi, '_x005F$&').replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (character) => {
+        const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+        return `_x${code}_`;
+      })
+    : text;
