@@ -74,8 +74,14 @@ describe(`${ROWS} random rows`, () => {
     return new Uint8Array(await (await fetch(url, { headers })).arrayBuffer());
   };
 
-  it.each(encodings.map((encoding, index) => ({ ...encoding, index })))(
-    'come back from a text file as they went out: $name $withMark',
+  it.each(
+    encodings.map((encoding, index) => ({
+      ...encoding,
+      index,
+      mark: encoding.withMark ? 'with' : 'without',
+    })),
+  )(
+    'come back from a text file as they went out: $name $mark a byte order mark',
     async ({ name, letters, withMark, mustBeNamed, index }) => {
       const [one, other] = [aCaller(), aCaller()];
       const count = Math.ceil(ROWS / encodings.length);
