@@ -3,12 +3,12 @@ import { projectNode, root } from './paths.mjs';
 
 /**
  * A worker streams its files. Without limits Node.js would let garbage pile up for as long as the machine has memory,
- * and the allocator of C would keep a heap for each thread.
+ * and the allocator of C would keep a heap for each thread, and in it the holes that large buffers leave behind.
  */
 const memoryLimit = (/** @type {string} */ process) =>
   process.endsWith('-worker') ? ['--max-old-space-size=112', '--max-semi-space-size=4'] : [];
 const allocator = (/** @type {string} */ process) =>
-  process.endsWith('-worker') ? { MALLOC_ARENA_MAX: '2' } : {};
+  process.endsWith('-worker') ? { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' } : {};
 
 /**
  * One process that answers for services that do not run, at their ports.

@@ -139,7 +139,7 @@ describe.each(Object.entries(overlays))('the %s overlay', (name, manifests) => {
       const { args, env } = startOfProcess(workload);
       const given = Object.fromEntries(spec.containers[0]!.env.map((one) => [one.name, one.value]));
       expect(given['NODE_OPTIONS']?.split(' ')).toEqual(args.filter((arg) => arg.startsWith('--max-')));
-      expect(given['MALLOC_ARENA_MAX']).toBe(env?.['MALLOC_ARENA_MAX']);
+      for (const name of ofTheAllocator) expect(given[name]).toBe(env?.[name]);
     },
   );
 
@@ -312,7 +312,8 @@ const startOfProcess = (workload: string) =>
 
 const mebibytes = (quantity: string): number => parseInt(quantity, 10) * (quantity.endsWith('Gi') ? 1024 : 1);
 
-const ofTheRuntime = ['NODE_OPTIONS', 'MALLOC_ARENA_MAX', 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
+const ofTheAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'];
+const ofTheRuntime = ['NODE_OPTIONS', ...ofTheAllocator, 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
 
 const processes: Record<string, { name: string; isRequired: boolean }[]> = JSON.parse(
   execFileSync(join(root, 'node_modules/.bin/node'), ['tools/configuration/configuration.ts', '--json'], {
