@@ -45,7 +45,7 @@ export function mountImportUndo(api: Api, { owners, imports, undos, starter, clo
       at: clock.now(),
     };
     const undo = await undos.begin(tenantId, job.id, by);
-    await starter.startUndo({ tenantId, id: job.id });
+    await starter.startUndo({ tenantId, id: job.id, requestedAt: undo.requestedAt });
     return accepted(toResponse(undo, []), location);
   });
 

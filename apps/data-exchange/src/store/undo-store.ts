@@ -42,7 +42,7 @@ export interface UndoStore {
   /** The first rows that were kept, in the order of the file. */
   keptRows(tenantId: string, jobId: string, take: number): Promise<KeptRow[]>;
   /** Undos of all tenants that should run and may not. */
-  overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
+  overdue(silentSince: Date): Promise<{ tenantId: string; id: string; requestedAt: Date }[]>;
   /** Notes that Temporal was asked to run it. */
   noteStart(tenantId: string, jobId: string, at: Date): Promise<void>;
 }
@@ -127,11 +127,11 @@ export function undoStore(db: TenantDatabase<Prisma.TransactionClient>): UndoSto
               },
             ],
           },
-          select: { tenantId: true, jobId: true },
+          select: { tenantId: true, jobId: true, requestedAt: true },
           take: 100,
         }),
       );
-      return rows.map(({ tenantId, jobId: id }) => ({ tenantId, id }));
+      return rows.map(({ jobId: id, ...row }) => ({ id, ...row }));
     },
 
     noteStart: async (tenantId, jobId, at) => {

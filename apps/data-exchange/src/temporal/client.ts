@@ -11,14 +11,19 @@ export interface JobKey {
   id: string;
 }
 
+/** The undo of a job that was asked for at this time. */
+export interface UndoKey extends JobKey {
+  requestedAt: Date;
+}
+
 /** Has jobs worked off by Temporal. The job's row is the promise; a start that got lost is made up for. */
 export interface JobStarter {
   /** @throws Problem `overloaded` while Temporal does not answer: then nothing should be promised. */
   requireReady(): Promise<void>;
   startImport(job: JobKey): Promise<void>;
   startExport(job: JobKey): Promise<void>;
-  /** Undoes an import. */
-  startUndo(job: JobKey): Promise<void>;
+  /** Undoes an import; one that failed and is asked for again is another run. */
+  startUndo(job: UndoKey): Promise<void>;
   /** Starts what should run and does not. */
   sweep(): Promise<void>;
 }
@@ -38,21 +43,17 @@ interface Parts {
 interface Start {
   workflow: string;
   workflowId: string;
-  /** Whether it may run once more after its end. */
-  repeatable?: boolean;
   noteStart: ImportStore['noteStart'];
 }
 
 export function jobStarter({ config, temporal, imports, undos, exports, log }: Parts): JobStarter {
-  const start = async ({ tenantId, id }: JobKey, { workflow, workflowId, repeatable, noteStart }: Start) => {
+  const start = async ({ tenantId, id }: JobKey, { workflow, workflowId, noteStart }: Start) => {
     const client = await temporal.client();
     try {
       await client.workflow.start(workflow, {
         taskQueue: config.EXCHANGE_TASK_QUEUE,
         workflowId,
-        workflowIdReusePolicy: repeatable
-          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
-          : WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         args: [tenantId, id],
       });
     } catch (error) {
@@ -69,12 +70,11 @@ export function jobStarter({ config, temporal, imports, undos, exports, log }: P
     startLater(job, { workflow: 'executeImport', workflowId: job.id, noteStart: imports.noteStart });
   const startExport = (job: JobKey) =>
     startLater(job, { workflow: 'executeExport', workflowId: job.id, noteStart: exports.noteStart });
-  // An undo that failed may be asked for again.
-  const startUndo = (job: JobKey) =>
+  // The run that failed may still be about to end when it is asked for again.
+  const startUndo = (job: UndoKey) =>
     startLater(job, {
       workflow: 'undoImport',
-      workflowId: `${job.id}-undo`,
-      repeatable: true,
+      workflowId: `${job.id}-undo-${job.requestedAt.getTime()}`,
       noteStart: undos.noteStart,
     });
 
