@@ -34,7 +34,8 @@ const start = async () => {
   closers.push(relay.close);
   const apply = subscription(counted, async (_tx, { payload }) => {
     if (payload.isPoison && isBroken) throw new Error('This does not work yet.');
-    applied.push(payload.position);
+    // What is tried together with something that fails is rolled back and tried again.
+    return () => void applied.push(payload.position);
   });
   const options = { deliveriesMax: 3, backoffMilliseconds: 5 };
   closers.push(await consumeEvents('counter', [apply], db, messaging, log, options));
