@@ -85,14 +85,15 @@ export async function tell(
   { connection, caller }: BatchContext,
 ): Promise<void> {
   const levels = Map.groupBy(settings, ({ scope, userId }) => JSON.stringify([scope, userId]));
-  for (const ofLevel of levels.values()) {
+  const facts = Array.from(levels.values(), (ofLevel) => {
     const { scope, userId } = ofLevel[0]!;
-    await appendToOutbox(rawStatements(connection), {
+    return {
       type: settingChanged,
       tenantId: caller.tenantId,
       subject: ofLevel.length === 1 ? ofLevel[0]!.name : 'settings',
       payload: { scope, userId: userId || null, names: ofLevel.map(({ name }) => name) },
       actor: caller,
-    });
-  }
+    };
+  });
+  await appendToOutbox(rawStatements(connection), ...facts);
 }

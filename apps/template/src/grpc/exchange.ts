@@ -304,12 +304,15 @@ async function takeBackDrafts(
      WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND r.tenant_id = $1 AND r.id = t.draft_id`,
     [caller.tenantId, restored.map(({ row }) => row['id'])],
   );
+  const withDraft = restored.filter(({ row }) => row['draft_id'] !== null);
+  const withoutDraft = restored.filter(({ row }) => row['draft_id'] === null);
   const tx = rawStatements(connection);
-  for (const row of removed) await tellDeleted(tx, caller, row, true);
-  for (const { undone, row } of restored) {
-    if (row['draft_id'] === null) await tellDeleted(tx, caller, undone, row['is_gone'] === true);
-    else await tell(tx, caller, row as unknown as SavedDraft);
-  }
+  await appendToOutbox(
+    tx,
+    ...removed.map((row) => deletedFact(caller, row, true)),
+    ...withoutDraft.map(({ undone, row }) => deletedFact(caller, undone, row['is_gone'] === true)),
+  );
+  await appendToOutbox(tx, ...withDraft.map(({ row }) => savedFact(caller, row as unknown as SavedDraft)));
 }
 
 interface SavedDraft {
@@ -349,35 +352,29 @@ async function saveDrafts(
      RETURNING name, culture, category_name, draft_id`,
     [caller.tenantId, jobId, numbers, ids],
   );
-  for (const draft of drafts) await tell(rawStatements(connection), caller, draft);
+  await appendToOutbox(rawStatements(connection), ...drafts.map((draft) => savedFact(caller, draft)));
 }
 
-const tell = (tx: Parameters<typeof appendToOutbox>[0], caller: Caller, draft: SavedDraft): Promise<void> =>
-  appendToOutbox(tx, {
-    type: templateSaved,
-    tenantId: caller.tenantId,
-    subject: entityIdOf({ name: draft.name, culture: draft.culture || undefined }),
-    payload: {
-      name: draft.name,
-      culture: draft.culture || null,
-      revisionId: draft.draft_id,
-      category: draft.category_name,
-    },
-    actor: caller,
-  });
+const savedFact = (caller: Caller, draft: SavedDraft) => ({
+  type: templateSaved,
+  tenantId: caller.tenantId,
+  subject: entityIdOf({ name: draft.name, culture: draft.culture || undefined }),
+  payload: {
+    name: draft.name,
+    culture: draft.culture || null,
+    revisionId: draft.draft_id,
+    category: draft.category_name,
+  },
+  actor: caller,
+});
 
-const tellDeleted = (
-  tx: Parameters<typeof appendToOutbox>[0],
-  caller: Caller,
-  row: StoredRow,
-  gone: boolean,
-): Promise<void> => {
+const deletedFact = (caller: Caller, row: StoredRow, gone: boolean) => {
   const { name, culture, draft_id: revisionId } = row as unknown as SavedDraft;
-  return appendToOutbox(tx, {
+  return {
     type: templateDeleted,
     tenantId: caller.tenantId,
     subject: entityIdOf({ name, culture: culture || undefined }),
     payload: { name, culture: culture || null, revisionId, gone },
     actor: caller,
-  });
+  };
 };
