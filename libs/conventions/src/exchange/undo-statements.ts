@@ -4,7 +4,11 @@ import { systemSql } from './write-statements';
 
 export type UndoStatements = ReturnType<typeof undoStatements>;
 
-/** The statements that take back what a job wrote into the table of a definition. */
+/**
+ * The statements that take back what a job wrote into the table of a definition.
+ * Former rows are asked for by the ids of a batch: the statistics do not know a young job, and Postgres would rather read
+ * all that it has for each batch.
+ */
 export function undoStatements(definition: ExchangeDefinition, columns: readonly string[], callerId: string) {
   const table = escapeIdentifier(definition.table);
   const systemUpdates = Object.entries(definition.onUpdate ?? {});
@@ -54,8 +58,8 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
           AND t.tenant_id = f.tenant_id AND t.id = f.row_id
         RETURNING t.id, t.xmin::text AS transaction, to_jsonb(t) AS row
       ), noted AS (
-        UPDATE exchange_former AS f SET restored_by_transaction = restored.transaction
-        FROM restored WHERE f.tenant_id = $1 AND f.job_id = $2 AND f.row_id = restored.id
+        UPDATE exchange_former SET restored_by_transaction = (SELECT transaction FROM restored LIMIT 1)
+        WHERE tenant_id = $1 AND job_id = $2 AND row_id = ANY($3::uuid[])
       )
       SELECT id, row FROM restored`,
 
@@ -67,7 +71,8 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
           LIMIT 1)) AS "rowNumber"
       FROM unnest($3::uuid[]) AS kept (id)
       LEFT JOIN ${table} AS t ON t.tenant_id = $1 AND t.id = kept.id
-      LEFT JOIN exchange_former AS f ON f.tenant_id = $1 AND f.row_id = kept.id AND f.job_id = $2
+      LEFT JOIN exchange_former AS f
+        ON f.tenant_id = $1 AND f.job_id = $2 AND f.row_id = kept.id AND f.row_id = ANY($3::uuid[])
       LEFT JOIN LATERAL jsonb_populate_record(NULL::${table}, f.former) AS was ON true
       ORDER BY "rowNumber"`,
   };
