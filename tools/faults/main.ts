@@ -4,11 +4,13 @@ import { parseArgs } from 'node:util';
 import { root } from '../launcher/paths.mjs';
 
 const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports
+npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
 npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load`;
 
 /** Each campaign is a test that the suite runs small; its options reach it through the environment. */
 const campaigns: Record<string, string> = {
   import: 'tools/faults/import.integration.spec.ts',
+  undo: 'tools/faults/undo.integration.spec.ts',
   rolling: 'tools/faults/rolling.integration.spec.ts',
 };
 
@@ -18,6 +20,7 @@ function main(): void {
     allowPositionals: true,
     options: {
       imports: { type: 'string', default: '200' },
+      undos: { type: 'string', default: '100' },
       rows: { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: 'all' },
