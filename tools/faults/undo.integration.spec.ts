@@ -13,7 +13,7 @@ const ROWS = Number(process.env['FAULTS_ROWS'] ?? 3_000);
 const SEED = Number(process.env['FAULTS_SEED'] ?? 1);
 const VICTIMS = ['data-exchange-worker', 'contacts', 'data-exchange', 'temporal', 'postgres', 'nats'];
 /** About how long a process that was killed is away. */
-const AWAY_MILLISECONDS = 10_000;
+const AWAY_MILLISECONDS = 3_000;
 const NEW_EVERY = 4;
 const TOUCHED_EVERY = 397;
 
