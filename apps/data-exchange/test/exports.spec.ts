@@ -69,6 +69,27 @@ describe('an export', () => {
     ]);
   });
 
+  it.each(["'; DROP TABLE article; --", "\\' OR true --", 'E\\x27', '$1', '100%_', "'", '{"a",b}', 'a, b'])(
+    'finds the row that a filter names as %j, and no other',
+    async (title) => {
+      const caller = aCaller();
+      const content = Papa.unparse([
+        ['code', 'title'],
+        ['A', guarded(title)],
+        ['B', 'other'],
+      ]);
+      await importFile(exchange, caller, content);
+      const found = async (selection: object) =>
+        rowsOf((await exportFile(exchange, caller, { selectedFields: ['code'], ...selection })).file.text);
+      const quoted = title.replace(/[\\,]/g, '\\$&');
+
+      expect(await found({ filter: { 'title.eq': title } })).toEqual([['Code'], ['A']]);
+      expect(await found({ filter: { 'title.contains': title } })).toEqual([['Code'], ['A']]);
+      expect(await found({ filter: { 'title.in': `${quoted},nothing` } })).toEqual([['Code'], ['A']]);
+      expect(await found({ search: title })).toEqual([['Code'], ['A']]);
+    },
+  );
+
   it('adds the id by which an import finds the rows again, also under another key', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title\nA,one\n');

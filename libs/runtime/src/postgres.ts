@@ -116,7 +116,7 @@ export async function inTenantConnection<Result>(
   pool: Pool,
   tenantId: string,
   work: (connection: PoolClient) => Promise<Result>,
-  begin: 'BEGIN' | 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' = 'BEGIN',
+  begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
 ): Promise<Result> {
   const connection = await pool.connect();
   let broken: Error | undefined;

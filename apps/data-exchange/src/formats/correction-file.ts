@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import { describeFailure } from '../domain/failed-row';
 import type { StoredFailedRow } from '../store/import-store';
 import type { CsvFormat } from './file-format';
@@ -39,7 +38,6 @@ export function correctionWorkbook(
   return writeXlsx(
     columns.map((header) => ({ property: header, header, type: 'string' })),
     rows(),
-    new PassThrough(),
   );
 }
 

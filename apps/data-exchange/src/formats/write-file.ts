@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import { writeCsvRows, type Cell } from './csv-writer';
 import { isNumeric, type FileColumn } from './file-column';
@@ -18,7 +17,7 @@ export function writeFile(
     case 'json':
       return writeJsonLines(columns, pieces);
     case 'xlsx':
-      return writeXlsx(columns, pieces, new PassThrough());
+      return writeXlsx(columns, pieces);
   }
 }
 
@@ -44,6 +43,8 @@ async function* writeJsonLines(
 
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Numbers come as text and are written with all their digits. */
-const jsonCell = (cell: Cell, type: string): string =>
-  isNumeric(type) && typeof cell === 'string' && JSON_NUMBER.test(cell) ? cell : JSON.stringify(cell);
+/** Numbers are written with all their digits. */
+function jsonCell(cell: Cell, type: string): string {
+  const isLiteral = cell !== null && (type === 'boolean' || (isNumeric(type) && JSON_NUMBER.test(cell)));
+  return isLiteral ? cell : JSON.stringify(cell);
+}

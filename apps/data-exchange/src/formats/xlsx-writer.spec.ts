@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import ExcelJS from 'exceljs';
 import type { Cell } from './csv-writer';
@@ -15,7 +15,7 @@ const columns: FileColumn[] = [
 ];
 
 const written = (rows: Cell[][], sheetRowsMax?: number): Promise<Buffer> =>
-  buffer(writeXlsx(columns, Readable.from([rows]), new PassThrough(), sheetRowsMax));
+  buffer(writeXlsx(columns, Readable.from([rows]), sheetRowsMax));
 
 async function readBack(bytes: Buffer, sheet?: string): Promise<string[][]> {
   const { headers, rows } = await readXlsx(Readable.from([bytes]), sheet);
@@ -26,7 +26,7 @@ async function readBack(bytes: Buffer, sheet?: string): Promise<string[][]> {
 
 describe('a workbook that is written', () => {
   it('has typed cells under a header that stands out and stays in view', async () => {
-    const bytes = await written([['A', 1.5, true, '2026-11-21', '2026-11-21T10:30:00.000Z']]);
+    const bytes = await written([['A', '1.5', 'true', '2026-11-21', '2026-11-21T10:30:00.000Z']]);
     const workbook = new ExcelJS.Workbook();
     await workbook.xlsx.load(bytes as unknown as ExcelJS.Buffer);
     const sheet = workbook.worksheets[0]!;
@@ -45,7 +45,7 @@ describe('a workbook that is written', () => {
   });
 
   it('has days that spreadsheets do not know, or count wrongly, as text', async () => {
-    const rows = ['1900-02-28', '1900-03-01', '0001-01-01'].map((day) => ['A', 1, true, day, null]);
+    const rows = ['1900-02-28', '1900-03-01', '0001-01-01'].map((day) => ['A', '1', 'true', day, null]);
 
     expect((await readBack(await written(rows))).slice(1).map((cells) => cells[3])).toEqual([
       '1900-02-28',
@@ -56,7 +56,7 @@ describe('a workbook that is written', () => {
 
   it('goes on in a second sheet when the first is full', async () => {
     const bytes = await written(
-      [1, 2, 3, 4, 5].map((price) => [`C${price}`, price, null, null, null]),
+      [1, 2, 3, 4, 5].map((price) => [`C${price}`, String(price), null, null, null]),
       2,
     );
     const header = ['Code', 'Price', 'New', 'Since', 'Seen at'];
@@ -66,8 +66,58 @@ describe('a workbook that is written', () => {
     expect(await readBack(bytes, 'Export 3')).toEqual([header, ['C5', '5']]);
   });
 
+  it('stops asking for rows when nobody reads it any more', async () => {
+    const { promise: stopped, resolve } = Promise.withResolvers<void>();
+    const endless = async function* () {
+      try {
+        for (let row = 0; ; row++) yield [[`${row}`, '1', 'true', null, null]];
+      } finally {
+        resolve();
+      }
+    };
+    const chunks = writeXlsx(columns, endless());
+    await chunks.next();
+    await chunks.return(undefined);
+
+    await expect(stopped).resolves.toBeUndefined();
+  });
+
+  it('fails when its rows do', async () => {
+    const broken = async function* () {
+      yield [['A', '1', 'true', null, null]];
+      throw new Error('No more rows.');
+    };
+
+    await expect(buffer(writeXlsx(columns, broken()))).rejects.toThrow('No more rows.');
+  });
+
+  it('names as many columns as a sheet can have', async () => {
+    const many = Array.from({ length: 703 }, (_, index) => ({
+      property: `p${index}`,
+      header: `H${index}`,
+      type: 'string',
+    }));
+    const bytes = await buffer(writeXlsx(many, Readable.from([[many.map(({ property }) => property)]])));
+    const workbook = new ExcelJS.Workbook();
+    await workbook.xlsx.load(bytes as unknown as ExcelJS.Buffer);
+    const sheet = workbook.worksheets[0]!;
+
+    expect(['A2', 'Z2', 'AA2', 'ZZ2', 'AAA2'].map((address) => sheet.getCell(address).value)).toEqual([
+      'p0',
+      'p25',
+      'p26',
+      'p701',
+      'p702',
+    ]);
+  });
+
+  it.each(['NaN', 'Infinity', '1e400'])('has %s, which is no number of a sheet, as text', async (number) => {
+    expect((await readBack(await written([['A', number, null, null, null]])))[1]).toEqual(['A', number]);
+  });
+
   it.each([
     '=1+1',
+    ']]>',
     'a\r\nb\tc',
     '_x000D_',
     '\u0001\u001f',

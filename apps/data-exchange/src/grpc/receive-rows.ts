@@ -2,6 +2,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { ExportRequest } from '@plinth/proto/generated/plinth/exchange/v1/ExportRequest';
 import type { ExportRows__Output } from '@plinth/proto/generated/plinth/exchange/v1/ExportRows';
 import type { Cell } from '../formats/csv-writer';
+import { readCopyText } from './copy-text';
 import type { Owner } from './owners';
 import { receive } from './receive';
 
@@ -11,6 +12,5 @@ export async function* receiveRows(
   request: ExportRequest,
 ): AsyncGenerator<Cell[][]> {
   const open = () => owner.client.Export(request, owner.identity('Export', caller));
-  for await (const message of receive<ExportRows__Output>(from, open))
-    yield JSON.parse(message.rows.toString()) as Cell[][];
+  for await (const { lines } of receive<ExportRows__Output>(from, open)) yield* readCopyText(lines);
 }

@@ -97,7 +97,7 @@ export function serveExchange(
     const { fields, includeId, selection } = call.request;
     const { definition, caller } = definitionFor(call.request.definition, call);
     const what = { definition, fields, includeId, selection: JSON.parse(selection || '{}'), caller };
-    await streamExport(pool, what, (rows, count) => send(call, { rows: Buffer.from(rows), count }));
+    await streamExport(pool, what, (lines) => send(call, { lines }));
   });
 
   const UndoImport = streamed(async (call: ServerWritableStream<UndoRequest, object>) => {
