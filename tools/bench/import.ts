@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BenchLine } from './bench-line.ts';
 import { execute, exportRows, importFile, mapFile, newcomer } from './exchange-jobs.ts';
-import { timeCopy, timeWorkbook } from './exchange-references.ts';
+import { settleTable, timeCopy, timeWorkbook } from './exchange-references.ts';
 import { writeCsv } from './exchange-rows.ts';
 import type { BenchTarget } from './platform.ts';
 import { describeUsage, watchProcesses } from './processes.ts';
@@ -18,12 +18,14 @@ export const benchImport = (target: BenchTarget, rowCount: number): Promise<Benc
     await writeCsv(file, rowCount);
     const copied = await timeCopy(target, folder, rowCount);
     const client = await newcomer(target);
+    const imported = await lineOf(target, `import of ${count}, upload to committed rows`, {
+      work: () => importFile(client, file, rowCount),
+      reference: ['COPY', copied.write],
+      goal: 2.5,
+    });
+    await settleTable(target);
     return [
-      await lineOf(target, `import of ${count}, upload to committed rows`, {
-        work: () => importFile(client, file, rowCount),
-        reference: ['COPY', copied.write],
-        goal: 2.5,
-      }),
+      imported,
       await lineOf(target, `export of ${count} to CSV`, {
         work: () => exportRows(client, 'csv', rowCount),
         reference: ['COPY TO', copied.read],

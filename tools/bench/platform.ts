@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseUrl } from '../launcher/environment.mjs';
@@ -23,11 +23,12 @@ const DATA = '.plinth/bench';
 /** A bench sends more requests a minute than people do. */
 const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
 
-/** Starts a platform with data of its own, which is kept for the next time. */
+/** Starts an empty platform of its own: cleaning up after an earlier bench would go into what this one measures. */
 export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Promise<void> }> {
   const port = await freePort();
-  await launcher('start.mjs', ['--detach', '--port', String(port)]);
   const layout = layoutOf(DATA);
+  rmSync(layout.data, { recursive: true, force: true });
+  await launcher('start.mjs', ['--detach', '--port', String(port)]);
   const read = (name: string) => JSON.parse(readFileSync(join(layout.data, name), 'utf8'));
   const ports = read('ports.json');
   const secrets = read('secrets.json');
