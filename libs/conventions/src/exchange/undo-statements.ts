@@ -20,7 +20,9 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
   );
   // A column that was added since keeps its value.
   const formerValues = `(${restored.join(', ')}) = (
-    SELECT ${restored.map((column) => `was.${column}`).join(', ')} FROM jsonb_populate_record(t, f.former) AS was)`;
+    SELECT ${restored.map((column) => `was.${column}`).join(', ')}
+    FROM exchange_former AS f, jsonb_populate_record(t, f.former) AS was
+    WHERE f.tenant_id = $1 AND f.row_id = t.id AND f.job_id = $2)`;
   const keyOf = (row: string): string => {
     const cells = definition.key.map(
       (property) => `NULLIF(${row}.${escapeIdentifier(definition.fields[property]!.column)}::text, '')`,
@@ -53,9 +55,7 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
     restore: `
       WITH restored AS (
         UPDATE ${table} AS t SET ${[formerValues, ...changed].join(', ')}
-        FROM exchange_former AS f
-        WHERE f.tenant_id = $1 AND f.job_id = $2 AND f.row_id = ANY($3::uuid[])
-          AND t.tenant_id = f.tenant_id AND t.id = f.row_id
+        WHERE t.tenant_id = $1 AND t.id = ANY($3::uuid[])
         RETURNING t.id, t.xmin::text AS transaction, to_jsonb(t) AS row
       ), noted AS (
         UPDATE exchange_former SET restored_by_transaction = (SELECT transaction FROM restored LIMIT 1)
