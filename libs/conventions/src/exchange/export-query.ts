@@ -8,8 +8,8 @@ import { escapeLike } from '../prisma-list';
 import { listRulesOf, type ExchangeDefinition } from './definition';
 import { relatedKey, relationJoins } from './relation';
 
-/** A cursor of `COPY` cannot rest: this is the longest that a slow reader may take. */
-const BULK_LIMITS = `SET LOCAL statement_timeout = '6h'`;
+/** The statement lasts until its last row is taken, however slowly. */
+const EXPORT_LIMIT = `SET LOCAL statement_timeout = '6h'`;
 const LINE_FEED = 10;
 
 export interface ExportStart {
@@ -34,7 +34,7 @@ export async function streamExport(
     pool,
     start.caller.tenantId,
     async (connection) => {
-      await connection.query(BULK_LIMITS);
+      await connection.query(EXPORT_LIMIT);
       const copied = connection.query(copyTo(`COPY (${query}) TO STDOUT`));
       try {
         for await (const lines of wholeLines(copied)) await send(lines);
@@ -48,7 +48,7 @@ export async function streamExport(
   );
 }
 
-/** Cuts a stream of lines where lines end. A line feed within a cell is written as `\\n`. */
+/** Cuts a stream of lines where lines end. A line feed within a cell is written as `\n`. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   for await (const chunk of chunks) {
@@ -62,7 +62,7 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 }
 
 /** The statement of an export; it holds its values, because `COPY` takes no parameters. */
-export function exportQuery({ definition, fields, includeId, selection: text, caller }: ExportStart): string {
+function exportQuery({ definition, fields, includeId, selection: text, caller }: ExportStart): string {
   const unknown = fields.findIndex((property) => !(property in definition.fields));
   if (unknown >= 0)
     throw invalid({ [`selectedFields[${unknown}]`]: 'Enum' }, `There is no field "${fields[unknown]}".`);
