@@ -4,6 +4,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
 import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
+import type { ExportRows__Output } from '@plinth/proto/generated/plinth/exchange/v1/ExportRows';
 import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
 import type { UndoneWrite__Output } from '@plinth/proto/generated/plinth/exchange/v1/UndoneWrite';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
@@ -43,7 +44,7 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
           { ...request, selection: JSON.stringify(request.selection ?? {}) },
           identity('Export', caller),
         );
-        call.on('data', (message: { rows: Buffer }) => rows.push(...JSON.parse(message.rows.toString())));
+        call.on('data', ({ lines }: ExportRows__Output) => rows.push(...readLines(lines.toString())));
         call.on('error', (error: Error) => reject(problemOfGrpc(error as ServiceError, 'owner')));
         call.on('end', () => resolve(rows));
       }),
@@ -108,5 +109,16 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
       }),
   };
 }
+
+/** Rows as `COPY` of Postgres writes them. */
+const readLines = (lines: string): (string | null)[][] =>
+  lines
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split('\t').map(readCell));
+
+const letters: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+const readCell = (cell: string): string | null =>
+  cell === '\\N' ? null : cell.replace(/\\(.)/gs, (_, letter: string) => letters[letter] ?? letter);
 
 export type ExchangeOwner = Awaited<ReturnType<typeof openExchangeOwner>>;
