@@ -1,4 +1,5 @@
 import { companyDeleted, contactsNoted } from '@plinth/contracts/contacts/events';
+import type { BatchContext } from '@plinth/conventions/exchange/definition';
 import { forgetImports } from '@plinth/conventions/exchange/forget-imports';
 import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
 import { inTenantConnection } from '@plinth/runtime/postgres';
@@ -8,6 +9,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';
+import { Client as Database } from 'pg';
 import { companiesExchange, contactsExchange } from '../src/grpc/exchange';
 import { Shelf, steps } from './shelf-model';
 import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
@@ -28,6 +30,18 @@ const row = (number: number, externalId: string, name: string) => [
 /** Asks something of each session that waits for the running transaction. */
 const waiting = (what: string) =>
   `SELECT ${what} FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid`;
+
+/** How many rows of the tables of an undo the running transaction read. */
+const ROWS_READ = `
+  SELECT sum(idx_tup_fetch + seq_tup_read)::float8 AS count FROM pg_stat_xact_user_tables
+  WHERE relname IN ('company', 'exchange_former')`;
+
+async function analyze(adminUrl: string): Promise<void> {
+  const admin = new Database({ connectionString: adminUrl });
+  await admin.connect();
+  await admin.query('ANALYZE');
+  await admin.end();
+}
 
 describe('an import that is undone', () => {
   let service: Contacts;
@@ -230,6 +244,32 @@ describe('an import that is undone', () => {
     });
     expect(await owner.undoImport(aCaller(), { definition, jobId })).toEqual([]);
     expect(await names(caller)).toEqual({ A: 'x' });
+  });
+
+  it('reads the rows of a tenant whom the statistics do not know a few times, not once for each', async () => {
+    const read = jest.fn();
+    const watched = {
+      ...companies,
+      afterUndo: async (_rows: unknown, { connection }: BatchContext) =>
+        read((await connection.query(ROWS_READ)).rows[0].count),
+    };
+    const { ExchangeOwner: contract } = protoPackages.exchange.v1;
+    const watchedOwner = await openExchangeOwner([serveExchange(contract.service, [watched], service)]);
+    const many = (name: string) => Array.from({ length: 1_000 }, (_, at) => row(at + 2, `C-${at}`, name));
+    const newcomer = aCaller();
+    try {
+      await owner.importRows(aCaller(), start, [many('Known')]);
+      await analyze(service.database!.adminUrl);
+      await owner.importRows(newcomer, start, [many('Old')]);
+      const { jobId } = await owner.importRows(newcomer, start, [many('New')]);
+
+      const undone = await watchedOwner.undoImport(newcomer, { definition, jobId });
+
+      expect(undone).toMatchObject([{ restored: 1_000 }]);
+      expect(read.mock.lastCall![0]).toBeLessThan(50_000);
+    } finally {
+      await watchedOwner.close();
+    }
   });
 
   it('is forgotten after its time', async () => {
