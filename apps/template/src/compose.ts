@@ -28,6 +28,9 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 export async function compose(config: TemplateConfig, log: Log, onClose: (close: Close) => void) {
   const pool = createPool(config.DATABASE_URL_TEMPLATE, log, { pipeline: true });
   onClose(() => pool.end());
+  // Exports are copied, which a pipeline does not know.
+  const exchangePool = createPool(config.DATABASE_URL_TEMPLATE, log);
+  onClose(() => exchangePool.end());
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   onClose(() => prisma.$disconnect());
   const db = tenantDatabase<Prisma.TransactionClient>(prisma);
@@ -36,7 +39,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
-  onClose(forgetImportsRegularly(pool, log));
+  onClose(forgetImportsRegularly(exchangePool, log));
   onClose(sweepOperations(db, log));
 
   const settings = templateSettingsClient(config, log);
@@ -92,6 +95,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     config,
     log,
     pool,
+    exchangePool,
     db,
     outbox,
     health,

@@ -15,7 +15,7 @@ import { templatesExchange } from './exchange';
 
 type Needs = Pick<
   Deps,
-  'config' | 'log' | 'pool' | 'outbox' | 'templates' | 'renderer' | 'settings' | 'clock'
+  'config' | 'log' | 'exchangePool' | 'outbox' | 'templates' | 'renderer' | 'settings' | 'clock'
 >;
 
 const states = Object.keys(Status) as (keyof typeof Status)[];
@@ -23,11 +23,11 @@ const nameOf = (status: Status): string => states.find((name) => Status[name] ==
 
 /** The questions of sibling services that this service answers. */
 export function grpcServices(deps: Needs): GrpcService[] {
-  const { config, log, pool, outbox } = deps;
+  const { config, log, exchangePool, outbox } = deps;
   const exchange = serveExchange(
     protoPackages.exchange.v1.ExchangeOwner.service,
     [templatesExchange(() => outbox.wake())],
-    { config, log, pool },
+    { config, log, pool: exchangePool },
   );
   return [entityOwner(deps), exchange];
 }
