@@ -1,30 +1,29 @@
 import Papa from 'papaparse';
+import { readCopiedRow } from './copy-text';
 import { guard } from './formula-guard';
 
 /** What is written where the type of its column says how; `null` where there is nothing. */
 export type Cell = string | null;
-
-/** What a cell must not hold, nor begin or end with, to be written as it is. */
-const SPECIAL = /["\r\n\ufeff]|^\s|\s$/;
 
 /**
  * Writes rows as CSV (RFC 4180, lines end with CRLF). Text that a spreadsheet would take for a formula is guarded;
  * papaparse's own `escapeFormulae` misses cells of several lines and damages negative numbers.
  */
 export function writeCsvRows(rows: readonly (readonly Cell[])[], delimiter = ','): string {
-  const isPlain = (cell: string): boolean => !SPECIAL.test(cell) && !cell.includes(delimiter);
-  let lines = '';
-  for (const row of rows) {
-    const cells = row.map((cell) => (cell === null ? '' : guard(cell)));
-    // Most rows are plain, and papaparse looks at each of their cells several times.
-    lines += cells.every(isPlain) && !isBlank(cells) ? cells.join(delimiter) : quoted(cells, delimiter);
-    lines += '\r\n';
-  }
-  return lines;
+  const cells = rows.map((row) => row.map((cell) => (cell === null ? '' : guard(cell))));
+  // A single blank cell would be a blank line, which no reader takes for a row.
+  const isBlankRow = (row: string[]) => row.length === 1 && row[0]!.trim() === '';
+  if (!cells.some(isBlankRow)) return `${Papa.unparse(cells, { delimiter, newline: '\r\n' })}\r\n`;
+  return cells.map((row) => `${Papa.unparse([row], { delimiter, quotes: isBlankRow(row) })}\r\n`).join('');
 }
 
-const quoted = (cells: string[], delimiter: string): string =>
-  Papa.unparse([cells], { delimiter, quotes: isBlank(cells) });
+/** What the two formats may write in different ways: quotes, guards, escapes, spaces around a cell, blank lines. */
+const WRITTEN_DIFFERENTLY = /[",\\\ufeff]|(?:^|\t)[ '=+\-@]| (?:\t|$)|^\s*$/;
 
-/** A single blank cell would be a blank line, which no reader takes for a row. */
-const isBlank = (cells: readonly string[]): boolean => cells.length === 1 && cells[0]!.trim() === '';
+/** Writes rows that `COPY` wrote as CSV. Most of them only need another delimiter. */
+export const copiedToCsv = (rows: readonly string[]): string =>
+  rows
+    .map((row) =>
+      WRITTEN_DIFFERENTLY.test(row) ? writeCsvRows([readCopiedRow(row)]) : `${row.replaceAll('\t', ',')}\r\n`,
+    )
+    .join('');

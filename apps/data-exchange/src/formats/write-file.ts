@@ -1,34 +1,39 @@
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
-import { writeCsvRows, type Cell } from './csv-writer';
+import { readCopiedRow } from './copy-text';
+import { copiedToCsv, writeCsvRows, type Cell } from './csv-writer';
 import { isNumeric, type FileColumn } from './file-column';
 import { writeXlsx } from './xlsx-writer';
 
 const BOM = Buffer.from('efbbbf', 'hex');
 
-/** Writes rows as a file of a format, piece by piece. */
+/** Writes rows that `COPY` wrote as a file of a format, piece by piece. */
 export function writeFile(
   format: ExportFormat,
   columns: readonly FileColumn[],
-  pieces: AsyncIterable<Cell[][]>,
+  pieces: AsyncIterable<string[]>,
 ): AsyncIterable<Buffer> {
   switch (format) {
     case 'csv':
       return writeCsv(columns, pieces);
     case 'json':
-      return writeJsonLines(columns, pieces);
+      return writeJsonLines(columns, cellsOf(pieces));
     case 'xlsx':
-      return writeXlsx(columns, pieces);
+      return writeXlsx(columns, cellsOf(pieces));
   }
+}
+
+async function* cellsOf(pieces: AsyncIterable<string[]>): AsyncGenerator<Cell[][]> {
+  for await (const rows of pieces) yield rows.map(readCopiedRow);
 }
 
 /** Silences, row 33: UTF-8 with a byte order mark, which is what makes spreadsheets read it as UTF-8. */
 async function* writeCsv(
   columns: readonly FileColumn[],
-  pieces: AsyncIterable<Cell[][]>,
+  pieces: AsyncIterable<string[]>,
 ): AsyncGenerator<Buffer> {
   yield BOM;
   yield Buffer.from(writeCsvRows([columns.map(({ header }) => header)]));
-  for await (const rows of pieces) yield Buffer.from(writeCsvRows(rows));
+  for await (const rows of pieces) yield Buffer.from(copiedToCsv(rows));
 }
 
 async function* writeJsonLines(

@@ -4,7 +4,6 @@ import type { BlobStore } from '@plinth/runtime/blob-store';
 import { exportBlobKey, exportFileName } from '../domain/export-job';
 import { definitionNotFound } from '../domain/problems';
 import { ID_HEADER, ID_PROPERTY, type Definition } from '../domain/definition';
-import type { Cell } from '../formats/csv-writer';
 import type { FileColumn } from '../formats/file-column';
 import { writeFile } from '../formats/write-file';
 import type { Owners } from '../grpc/owners';
@@ -72,9 +71,9 @@ function rowsOf({ owners }: ExportRunParts, job: ExportJob, definition: Definiti
 async function* counted(
   { exports }: ExportRunParts,
   job: ExportJob,
-  pieces: AsyncGenerator<Cell[][]>,
+  pieces: AsyncGenerator<string[]>,
   progress: { rows: number; notedAt: number },
-): AsyncGenerator<Cell[][]> {
+): AsyncGenerator<string[]> {
   for await (const rows of pieces) {
     yield rows;
     progress.rows += rows.length;

@@ -1,4 +1,4 @@
-import type { Cell } from '../formats/csv-writer';
+import type { Cell } from './csv-writer';
 
 /** The garbage collector takes large texts for lasting ones, which costs an export more than anything else. */
 const PIECE_BYTES = 16_384;
@@ -16,25 +16,19 @@ const escaped: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads whole lines of the text format of `COPY`, some at a time: cells between tabs, `\N` where there is none.
+ * Cuts whole lines of the text format of `COPY` into rows, some at a time.
  * See https://www.postgresql.org/docs/current/sql-copy.html, "Text Format".
  */
-export function* readCopyText(lines: Buffer): Generator<Cell[][]> {
+export function* copiedRows(lines: Buffer): Generator<string[]> {
   for (let begin = 0, end; begin < lines.length; begin = end) {
     end = lines.indexOf(LINE_FEED, Math.min(begin + PIECE_BYTES, lines.length) - 1) + 1;
-    yield readLines(lines.toString('utf8', begin, end));
+    yield lines.toString('utf8', begin, end - 1).split('\n');
   }
 }
 
-function readLines(lines: string): Cell[][] {
-  const rows = lines.split('\n').slice(0, -1);
-  if (!lines.includes('\\')) return rows.map((row) => row.split('\t'));
-  return rows.map((row) => row.split('\t').map(readCell));
-}
+/** The cells of a row, which stand between tabs; `\N` is none. */
+export const readCopiedRow = (row: string): Cell[] =>
+  row.includes('\\') ? row.split('\t').map(readCell) : row.split('\t');
 
 const readCell = (cell: string): Cell =>
-  cell === NULL
-    ? null
-    : cell.includes('\\')
-      ? cell.replace(/\\(.)/gs, (_, letter: string) => escaped[letter] ?? letter)
-      : cell;
+  cell === NULL ? null : cell.replace(/\\(.)/gs, (_, letter: string) => escaped[letter] ?? letter);
