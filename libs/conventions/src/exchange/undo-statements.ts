@@ -6,8 +6,8 @@ export type UndoStatements = ReturnType<typeof undoStatements>;
 
 /**
  * The statements that take back what a job wrote into the table of a definition.
- * Former rows are asked for by the ids of a batch: the statistics do not know a young job, and Postgres would rather read
- * all that it has for each batch.
+ * Those that change rows find them by their ids and join nothing: the statistics may not know the tenant or the job, and
+ * Postgres would then look for each row of a batch among all of theirs (ADR 0018).
  */
 export function undoStatements(definition: ExchangeDefinition, columns: readonly string[], callerId: string) {
   const table = escapeIdentifier(definition.table);
