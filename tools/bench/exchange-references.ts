@@ -13,55 +13,55 @@ import { timeOf } from './times.ts';
 
 const SHEET_ROWS_MAX = 1_048_576;
 
-/** How long the database alone takes for so many rows: into the table and out of it. */
-export async function timeCopy(
-  target: BenchTarget,
-  folder: string,
-  rowCount: number,
-): Promise<{ write: number; read: number }> {
-  const client = new pg.Client({ connectionString: target.adminUrlOf('localization') });
-  await client.connect();
+/** How long the database alone takes to put so many rows into the table. */
+export async function timeCopyIn(target: BenchTarget, folder: string, rowCount: number): Promise<number> {
   const tenantId = randomUUID();
   // Made before the clock runs: the reference is the database alone.
   const path = join(folder, 'copy.txt');
   await writeCopyText(path, rowCount, () => `${tenantId}\t${randomUUID()}\tbench`);
+  const columns = 'tenant_id, id, modified_by, resource_name, culture_name, key, value';
   try {
-    const write = await timeOf(() =>
-      pipeline(
-        createReadStream(path),
-        client.query(
-          copyFrom(
-            'COPY override (tenant_id, id, modified_by, resource_name, culture_name, key, value) FROM STDIN',
-          ),
-        ),
-      ),
-    );
+    return await inTable(target, async (client) => {
+      const taken = await timeOf(() =>
+        pipeline(createReadStream(path), client.query(copyFrom(`COPY override (${columns}) FROM STDIN`))),
+      );
+      await client.query('DELETE FROM override WHERE tenant_id = $1', [tenantId]);
+      return taken;
+    });
+  } finally {
+    rmSync(path);
     await settleTable(target);
-    const read = await timeOf(() =>
+  }
+}
+
+/** How long the database alone takes to give a tenant's rows out, in the order of an export. */
+export const timeCopyOut = (target: BenchTarget, tenantId: string): Promise<number> =>
+  inTable(target, (client) =>
+    timeOf(() =>
       pipeline(
         client.query(
           copyTo(
-            `COPY (SELECT resource_name, culture_name, key, value FROM override WHERE tenant_id = '${tenantId}'
+            `COPY (SELECT resource_name, culture_name, key, value FROM override
+                   WHERE tenant_id = ${pg.escapeLiteral(tenantId)}
                    ORDER BY resource_name, culture_name, key) TO STDOUT`,
           ),
         ),
         new Writable({ write: (_chunk, _encoding, done) => done() }),
       ),
-    );
-    return { write, read };
-  } finally {
-    rmSync(path);
-    await client.query('DELETE FROM override WHERE tenant_id = $1', [tenantId]);
-    await client.end();
-    await settleTable(target);
-  }
-}
+    ),
+  );
 
 /** Does what Postgres would do by itself soon after so many writes, so that it does not while something is measured. */
-export async function settleTable(target: BenchTarget): Promise<void> {
+export const settleTable = (target: BenchTarget): Promise<unknown> =>
+  inTable(target, (client) => client.query('VACUUM (ANALYZE) override'));
+
+async function inTable<Result>(
+  target: BenchTarget,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client({ connectionString: target.adminUrlOf('localization') });
   await client.connect();
-  await client.query('VACUUM (ANALYZE) override').finally(() => client.end());
+  return work(client).finally(() => client.end());
 }
 
 /** How long exceljs alone takes to write so many rows as a workbook. */
