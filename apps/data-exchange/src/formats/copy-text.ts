@@ -2,7 +2,8 @@ import type { Cell } from './csv-writer';
 
 /** The garbage collector takes large texts for lasting ones, which costs an export more than anything else. */
 const PIECE_BYTES = 16_384;
-const LINE_FEED = 10;
+export const TAB = 9;
+export const LINE_FEED = 10;
 const NULL = '\\N';
 
 /** By the letter that stands after the backslash; any other character stands for itself. */
@@ -24,6 +25,13 @@ export function* copiedRows(lines: Buffer): Generator<string[]> {
     end = lines.indexOf(LINE_FEED, Math.min(begin + PIECE_BYTES, lines.length) - 1) + 1;
     yield lines.toString('utf8', begin, end - 1).split('\n');
   }
+}
+
+/** How many rows whole lines are. */
+export function countCopiedRows(lines: Buffer): number {
+  let count = 0;
+  for (let end = lines.indexOf(LINE_FEED); end >= 0; end = lines.indexOf(LINE_FEED, end + 1)) count++;
+  return count;
 }
 
 /** The cells of a row, which stand between tabs; `\N` is none. */

@@ -1,5 +1,4 @@
 import Papa from 'papaparse';
-import { readCopiedRow } from './copy-text';
 import { guard } from './formula-guard';
 
 /** What is written where the type of its column says how; `null` where there is nothing. */
@@ -16,14 +15,3 @@ export function writeCsvRows(rows: readonly (readonly Cell[])[], delimiter = ','
   if (!cells.some(isBlankRow)) return `${Papa.unparse(cells, { delimiter, newline: '\r\n' })}\r\n`;
   return cells.map((row) => `${Papa.unparse([row], { delimiter, quotes: isBlankRow(row) })}\r\n`).join('');
 }
-
-/** What the two formats may write in different ways: quotes, guards, escapes, spaces around a cell, blank lines. */
-const WRITTEN_DIFFERENTLY = /[",\\\ufeff]|(?:^|\t)[ '=+\-@]| (?:\t|$)|^\s*$/;
-
-/** Writes rows that `COPY` wrote as CSV. Most of them only need another delimiter. */
-export const copiedToCsv = (rows: readonly string[]): string =>
-  rows
-    .map((row) =>
-      WRITTEN_DIFFERENTLY.test(row) ? writeCsvRows([readCopiedRow(row)]) : `${row.replaceAll('\t', ',')}\r\n`,
-    )
-    .join('');

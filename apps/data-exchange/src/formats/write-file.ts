@@ -1,6 +1,7 @@
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
-import { readCopiedRow } from './copy-text';
-import { copiedToCsv, writeCsvRows, type Cell } from './csv-writer';
+import { copiedToCsv } from './copied-csv';
+import { copiedRows, readCopiedRow } from './copy-text';
+import { writeCsvRows, type Cell } from './csv-writer';
 import { isNumeric, type FileColumn } from './file-column';
 import { writeXlsx } from './xlsx-writer';
 
@@ -10,7 +11,7 @@ const BOM = Buffer.from('efbbbf', 'hex');
 export function writeFile(
   format: ExportFormat,
   columns: readonly FileColumn[],
-  pieces: AsyncIterable<string[]>,
+  pieces: AsyncIterable<Buffer>,
 ): AsyncIterable<Buffer> {
   switch (format) {
     case 'csv':
@@ -22,18 +23,20 @@ export function writeFile(
   }
 }
 
-async function* cellsOf(pieces: AsyncIterable<string[]>): AsyncGenerator<Cell[][]> {
-  for await (const rows of pieces) yield rows.map(readCopiedRow);
+async function* cellsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Cell[][]> {
+  for await (const lines of pieces) {
+    for (const rows of copiedRows(lines)) yield rows.map(readCopiedRow);
+  }
 }
 
 /** Silences, row 33: UTF-8 with a byte order mark, which is what makes spreadsheets read it as UTF-8. */
 async function* writeCsv(
   columns: readonly FileColumn[],
-  pieces: AsyncIterable<string[]>,
+  pieces: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   yield BOM;
   yield Buffer.from(writeCsvRows([columns.map(({ header }) => header)]));
-  for await (const rows of pieces) yield Buffer.from(copiedToCsv(rows));
+  for await (const lines of pieces) yield copiedToCsv(lines);
 }
 
 async function* writeJsonLines(

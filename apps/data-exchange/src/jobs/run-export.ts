@@ -5,6 +5,7 @@ import { exportBlobKey, exportFileName } from '../domain/export-job';
 import { definitionNotFound } from '../domain/problems';
 import { ID_HEADER, ID_PROPERTY, type Definition } from '../domain/definition';
 import type { FileColumn } from '../formats/file-column';
+import { countCopiedRows } from '../formats/copy-text';
 import { writeFile } from '../formats/write-file';
 import type { Owners } from '../grpc/owners';
 import { receiveRows } from '../grpc/receive-rows';
@@ -71,12 +72,12 @@ function rowsOf({ owners }: ExportRunParts, job: ExportJob, definition: Definiti
 async function* counted(
   { exports }: ExportRunParts,
   job: ExportJob,
-  pieces: AsyncGenerator<string[]>,
+  pieces: AsyncGenerator<Buffer>,
   progress: { rows: number; notedAt: number },
-): AsyncGenerator<string[]> {
-  for await (const rows of pieces) {
-    yield rows;
-    progress.rows += rows.length;
+): AsyncGenerator<Buffer> {
+  for await (const lines of pieces) {
+    yield lines;
+    progress.rows += countCopiedRows(lines);
     if (Date.now() - progress.notedAt < PROGRESS_MILLISECONDS) continue;
     progress.notedAt = Date.now();
     const { isCancelled } = await exports.noteProgress(job.tenantId, job.id, progress.rows);

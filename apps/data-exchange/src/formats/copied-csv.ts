@@ -1,0 +1,59 @@
+import { LINE_FEED, readCopiedRow, TAB } from './copy-text';
+import { writeCsvRows } from './csv-writer';
+
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+const COMMA = 44;
+
+const bytesOf = (characters: string): Set<number> => new Set(Buffer.from(characters));
+const isIn = (bytes: Set<number>) => Uint8Array.from({ length: 256 }, (_, byte) => (bytes.has(byte) ? 1 : 0));
+
+/** Needs a quote or is escaped; the last one begins a byte order mark. */
+const special = isIn(bytesOf('",\\').add(0xef));
+/** Needs a quote or a guard where a cell begins with it. */
+const specialAtBegin = isIn(bytesOf(` '=+-@`));
+
+/**
+ * Writes whole lines of `COPY` as CSV, as `writeCsvRows` writes their cells. Most rows only need other bytes between
+ * their cells and at their end: they never become texts, which is most of the work of an export.
+ */
+export function copiedToCsv(lines: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  let written = Buffer.allocUnsafe(lines.length * 2);
+  let length = 0;
+  for (let begin = 0, end; begin < lines.length; begin = end + 1) {
+    end = lines.indexOf(LINE_FEED, begin);
+    const next = writePlain(lines, begin, end, written, length);
+    if (next >= 0) {
+      length = next;
+      continue;
+    }
+    const row = Buffer.from(writeCsvRows([readCopiedRow(lines.toString('utf8', begin, end))]));
+    pieces.push(written.subarray(0, length), row);
+    written = written.subarray(length);
+    length = 0;
+  }
+  return Buffer.concat([...pieces, written.subarray(0, length)]);
+}
+
+/** Writes a row that is the same in both formats but for its delimiters; answers where it ends, or -1 where it is not. */
+function writePlain(lines: Buffer, begin: number, end: number, written: Buffer, at: number): number {
+  let position = at;
+  let last = TAB;
+  let cells = 1;
+  for (let index = begin; index < end; index++) {
+    const byte = lines[index]!;
+    if (special[byte] === 1 || (last === TAB && specialAtBegin[byte] === 1)) return -1;
+    if (byte === TAB) {
+      if (last === SPACE) return -1;
+      cells++;
+      written[position++] = COMMA;
+    } else written[position++] = byte;
+    last = byte;
+  }
+  // A row of one cell may be blank, in any of the alphabets that have spaces.
+  if (cells === 1 || last === SPACE) return -1;
+  written[position++] = CARRIAGE_RETURN;
+  written[position++] = LINE_FEED;
+  return position;
+}
