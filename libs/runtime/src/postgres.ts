@@ -8,7 +8,10 @@ const STATEMENT_MILLISECONDS_MAX = 15_000;
 
 export interface PoolOptions {
   connectionsMax?: number;
-  /** Statements do not wait for the answers of those before them on their connection; see `readInTenant`. */
+  /**
+   * Statements do not wait for the answers of those before them on their connection; see `readInTenant`. Such a
+   * connection does not know `COPY`, which exports need.
+   */
   pipeline?: boolean;
 }
 

@@ -1,6 +1,8 @@
 import type { Caller } from '@plinth/kernel/caller';
+import { unavailable } from '@plinth/kernel/problem';
 import type { ExportRequest } from '@plinth/proto/generated/plinth/exchange/v1/ExportRequest';
 import type { ExportRows__Output } from '@plinth/proto/generated/plinth/exchange/v1/ExportRows';
+import { LINE_FEED } from '../formats/copy-text';
 import type { Owner } from './owners';
 import { receive } from './receive';
 
@@ -10,5 +12,10 @@ export async function* receiveRows(
   request: ExportRequest,
 ): AsyncGenerator<Buffer> {
   const open = () => owner.client.Export(request, owner.identity('Export', caller));
-  for await (const { lines } of receive<ExportRows__Output>(from, open)) yield lines;
+  for await (const { lines } of receive<ExportRows__Output>(from, open)) {
+    // What an owner of another version sends must not become a file that lacks rows.
+    if (lines.at(-1) !== LINE_FEED)
+      throw unavailable(`The area ${from.area} sends rows that cannot be read; try again.`);
+    yield lines;
+  }
 }
