@@ -24,5 +24,5 @@ for (const name of /** @type {const} */ (['under', 'above'])) {
   });
   await supervisor.untilReady(name, 20);
 }
-supervisor.note({ ready: true });
 process.on('SIGTERM', () => void supervisor.stop().then(() => process.exit(0)));
+supervisor.note({ ready: true });
