@@ -16,8 +16,8 @@ export const styleOf = (type: string): number => styleByType[type] ?? 0;
 // The first two fills belong to the format itself.
 const STYLES = `<styleSheet xmlns="${MAIN}">
 <numFmts count="2">
-<numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>
-<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>
+<numFmt numFmtId="164" formatCode="yyyy-mm-dd"/>
+<numFmt numFmtId="165" formatCode="yyyy-mm-dd hh:mm:ss"/>
 </numFmts>
 <fonts count="2">
 <font><sz val="11"/><name val="Calibri"/></font>
@@ -36,6 +36,7 @@ const STYLES = `<styleSheet xmlns="${MAIN}">
 <xf numFmtId="164" applyNumberFormat="1"/>
 <xf numFmtId="165" applyNumberFormat="1"/>
 </cellXfs>
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
 </styleSheet>`;
 
 /** The name of the part that holds a sheet. */

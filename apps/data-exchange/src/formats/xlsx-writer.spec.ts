@@ -42,6 +42,7 @@ describe('a workbook that is written', () => {
       ExcelJS.ValueType.Date,
       ExcelJS.ValueType.Date,
     ]);
+    expect([4, 5].map((cell) => row.getCell(cell).numFmt)).toEqual(['yyyy-mm-dd', 'yyyy-mm-dd hh:mm:ss']);
   });
 
   it('has days that spreadsheets do not know, or count wrongly, as text', async () => {
