@@ -13,13 +13,17 @@ const special = isIn(bytesOf('",\\').add(0xef));
 /** Needs a quote or a guard where a cell begins with it. */
 const specialAtBegin = isIn(bytesOf(` '=+-@`));
 
+/** Where rows are written before they are given away: large buffers are given back to the system late. */
+let scratch = Buffer.alloc(0);
+
 /**
  * Writes whole lines of `COPY` as CSV, as `writeCsvRows` writes their cells. Most rows only need other bytes between
  * their cells and at their end: they never become texts, which is most of the work of an export.
  */
 export function copiedToCsv(lines: Buffer): Buffer {
   const pieces: Buffer[] = [];
-  let written = Buffer.allocUnsafe(lines.length * 2);
+  if (scratch.length < lines.length * 2) scratch = Buffer.allocUnsafe(lines.length * 2);
+  let written = scratch;
   let length = 0;
   for (let begin = 0, end; begin < lines.length; begin = end + 1) {
     end = lines.indexOf(LINE_FEED, begin);
