@@ -1,4 +1,4 @@
-interface Figures {
+export interface Figures {
   /** What was done, and how long each took. */
   what: string;
   milliseconds: readonly number[];

@@ -1,32 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@plinth/testing/eventually';
-import { seededRandom } from '@plinth/testing/seeded-random';
 import { signIn, type Client } from '../demo/client';
-import { toldFigures } from './figures';
+import { ROWS, startCampaign } from './campaign';
 import { ended, mapped } from './imports';
-import { END_MILLISECONDS_MAX, startMortalPlatform, type MortalPlatform } from './mortal-platform';
+import { END_MILLISECONDS_MAX } from './mortal-platform';
 
 /** `npm run faults -- undo` runs it with 100 undos of imports of 10,000 rows. */
 const { FAULTS_UNDOS } = process.env;
 const UNDOS = Number(FAULTS_UNDOS ?? 2);
-const ROWS = Number(process.env['FAULTS_ROWS'] ?? 3_000);
-const SEED = Number(process.env['FAULTS_SEED'] ?? 1);
 const VICTIMS = ['data-exchange-worker', 'contacts', 'data-exchange', 'temporal', 'postgres', 'nats'];
 /** About how long a process that was killed is away. */
 const AWAY_MILLISECONDS = 3_000;
 const NEW_EVERY = 4;
 const TOUCHED_EVERY = 397;
 
-const random = seededRandom(SEED);
-
-let platform: MortalPlatform;
-let hasPassed = false;
-
-beforeAll(async () => {
-  platform = await startMortalPlatform(random);
-}, 300_000);
-
-afterAll(() => platform.stop({ keepsLogs: FAULTS_UNDOS !== undefined && !hasPassed }), 120_000);
+const campaign = startCampaign({ isLarge: FAULTS_UNDOS !== undefined });
 
 const companies = (name: string) =>
   Array.from({ length: ROWS }, (_, index) => ({
@@ -77,12 +65,12 @@ async function askTwice(client: Client, jobId: string): Promise<void> {
 
 /** The rows, and the facts about them, without what differs from one tenant to the next. */
 async function leftIn(tenantId: string) {
-  const table = await platform.query(
+  const table = await campaign.platform.query(
     'contacts',
     `SELECT external_id, name, version, import_row FROM company WHERE tenant_id = $1 ORDER BY external_id`,
     [tenantId],
   );
-  const facts = await platform.query(
+  const facts = await campaign.platform.query(
     'contacts',
     `SELECT name, payload->>'externalId' AS "externalId",
        jsonb_array_length(COALESCE(payload->'ids', payload->'entityIds')) AS count
@@ -94,7 +82,7 @@ async function leftIn(tenantId: string) {
 
 /** What the timelines say: each text, how often, and of how many. */
 const timelinesOf = (tenantId: string): Promise<unknown[]> =>
-  platform.query(
+  campaign.platform.query(
     'timeline',
     `SELECT message_key AS key, message_values->>'en' AS text, count(*)::int, count(DISTINCT entity_id)::int AS of
      FROM entry WHERE tenant_id = $1 GROUP BY key, text ORDER BY key, text`,
@@ -104,7 +92,7 @@ const timelinesOf = (tenantId: string): Promise<unknown[]> =>
 /** One undo of a tenant of its own: of an import that inserted some rows and updated others. */
 async function runUndo(disturb: () => Promise<string[]>) {
   const tenantId = randomUUID();
-  const client = await signIn(platform.url, { sub: 'faults', name: 'Faults', tenantId });
+  const client = await signIn(campaign.platform.url, { sub: 'faults', name: 'Faults', tenantId });
   await imported(
     client,
     companies('Former').filter((_, index) => index % NEW_EVERY !== 0),
@@ -125,8 +113,11 @@ async function runUndo(disturb: () => Promise<string[]>) {
 /** Somebody is dead when the undo is asked for; others die in the middle of it, or of what goes on again. */
 async function killBeforeAndDuring(index: number, milliseconds: number): Promise<string[]> {
   const first = VICTIMS[index % VICTIMS.length]!;
-  platform.kill(first);
-  return [first, ...(await platform.killSome(VICTIMS, milliseconds + random() * AWAY_MILLISECONDS))];
+  campaign.platform.kill(first);
+  return [
+    first,
+    ...(await campaign.platform.killSome(VICTIMS, milliseconds + campaign.random() * AWAY_MILLISECONDS)),
+  ];
 }
 
 /** Until the timelines of all tenants say the same of as many rows. */
@@ -162,11 +153,7 @@ describe('undos of imports in the middle of which processes are killed', () => {
         expect(milliseconds).toBeLessThan(END_MILLISECONDS_MAX);
       }
       await untilSaid(tenantIds, report.restoredRows);
-      hasPassed = true;
-      if (FAULTS_UNDOS === undefined) return;
-      const what = `undos of imports of ${ROWS} rows, seed ${SEED}`;
-      const { kills } = platform;
-      console.log(toldFigures({ what, milliseconds: times, undisturbed: undisturbed.milliseconds, kills }));
+      campaign.pass({ what: 'undos of imports', milliseconds: times, undisturbed: undisturbed.milliseconds });
     },
     180_000 + UNDOS * (END_MILLISECONDS_MAX + 60_000),
   );
