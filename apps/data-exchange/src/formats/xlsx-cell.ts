@@ -29,7 +29,8 @@ function valueOf(cell: string, type: string): number | undefined {
   if (isNumeric(type)) return numberOf(cell);
   if (type === 'timestamp' || type === 'date') return dayOf(cell);
   if (type !== 'boolean') return undefined;
-  return { true: 1, false: 0 }[cell];
+  if (cell === 'true') return 1;
+  return cell === 'false' ? 0 : undefined;
 }
 
 /** Spreadsheets know fifteen digits. */
