@@ -2,6 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { signIn, type Client } from '../demo/client.ts';
+import { mappedImport } from '../demo/mapped-import.ts';
 import type { BenchTarget } from './platform.ts';
 
 const POLL_MILLISECONDS_MAX = 500;
@@ -13,20 +14,8 @@ export const newcomer = (target: BenchTarget, tenantId: string = randomUUID()): 
   signIn(target.url, { sub: 'bench', name: 'Bench', tenantId });
 
 /** Uploads a file and confirms the suggested mappings; answers the id of a job that can be executed. */
-export async function mapFile(client: Client, path: string): Promise<string> {
-  const csv = await openAsBlob(path);
-  const { body: job } = await client.call('POST', '/imports', {
-    form: () => {
-      const form = new FormData();
-      form.append('file', csv, 'bench.csv');
-      form.append('definitionName', 'Localization.Overrides');
-      return form;
-    },
-  });
-  const { body: preview } = await client.call('POST', `/imports/${job.id}/preview`);
-  await client.call('PUT', `/imports/${job.id}/mappings`, { body: { mappings: preview.suggestions } });
-  return job.id;
-}
+export const mapFile = async (client: Client, path: string): Promise<string> =>
+  mappedImport(client, 'Localization.Overrides', await openAsBlob(path));
 
 /** Executes a mapped job and answers its report. */
 export async function execute(client: Client, jobId: string) {

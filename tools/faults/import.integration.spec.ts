@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { signIn, type Client } from '../demo/client';
+import { mappedImport } from '../demo/mapped-import';
 import { ROWS, startCampaign } from './campaign';
-import { ended, mapped } from './imports';
+import { ended } from './ended';
 import { END_MILLISECONDS_MAX } from './mortal-platform';
 
 /** `npm run faults -- import` runs it with 200 imports of 10,000 rows. */
@@ -43,7 +44,7 @@ async function leftBy(client: Client, tenantId: string, jobId: string) {
 async function runImport(content: string, disturb: () => Promise<string[]>) {
   const tenantId = randomUUID();
   const client = await signIn(campaign.platform.url, { sub: 'faults', name: 'Faults', tenantId });
-  const jobId = await mapped(client, 'Localization.Overrides', content);
+  const jobId = await mappedImport(client, 'Localization.Overrides', new Blob([content]));
   await client.call('POST', `/imports/${jobId}/execute`, { expect: [202] });
   const began = Date.now();
   const [killed] = await Promise.all([disturb(), ended(client, `/imports/${jobId}`)]);

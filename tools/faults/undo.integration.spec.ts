@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@plinth/testing/eventually';
 import { signIn, type Client } from '../demo/client';
+import { mappedImport } from '../demo/mapped-import';
 import { ROWS, startCampaign } from './campaign';
-import { ended, mapped } from './imports';
+import { ended } from './ended';
 import { END_MILLISECONDS_MAX } from './mortal-platform';
 
 /** `npm run faults -- undo` runs it with 100 undos of imports of 10,000 rows. */
@@ -28,7 +29,7 @@ type Company = ReturnType<typeof companies>[number];
 async function imported(client: Client, rows: readonly Company[]): Promise<string> {
   const lines = rows.map((row) => Object.values(row).join(','));
   const content = ['externalId,name,kind,isActive', ...lines, ''].join('\r\n');
-  const jobId = await mapped(client, 'Contacts.Companies', content);
+  const jobId = await mappedImport(client, 'Contacts.Companies', new Blob([content]));
   await client.call('POST', `/imports/${jobId}/execute`, { expect: [202] });
   expect((await ended(client, `/imports/${jobId}`)).status).toBe('Completed');
   return jobId;
