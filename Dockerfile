@@ -12,9 +12,9 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node tools/build/generate.ts && node tools/build/build.ts
+RUN node tools/development/build/generate.ts && node tools/development/build/build.ts
 ARG SERVICE
-RUN node tools/images/assemble.ts "${SERVICE:?is missing}" /image
+RUN node tools/release/images/assemble.ts "${SERVICE:?is missing}" /image
 
 FROM ${NODE_IMAGE} AS plain
 RUN apt-get update \

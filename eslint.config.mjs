@@ -1,16 +1,8 @@
+import { readdirSync } from 'node:fs';
 import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
-const services = [
-  'settings',
-  'localization',
-  'data-exchange',
-  'template',
-  'timeline',
-  'workflow',
-  'gateway',
-  'contacts',
-];
+const services = readdirSync(new URL('apps', import.meta.url));
 
 const typeConstraints = [
   {
@@ -26,9 +18,17 @@ const typeConstraints = [
   { sourceTag: 'type:proto', onlyDependOnLibsWithTags: ['type:proto', 'type:kernel'] },
   { sourceTag: 'type:runtime', onlyDependOnLibsWithTags: ['type:runtime', 'type:kernel'] },
   {
-    sourceTag: 'type:conventions',
+    sourceTag: 'type:http',
+    onlyDependOnLibsWithTags: ['type:http', 'type:contracts', 'type:kernel', 'type:runtime'],
+  },
+  {
+    sourceTag: 'type:clients',
+    onlyDependOnLibsWithTags: ['type:clients', 'type:contracts', 'type:kernel', 'type:proto', 'type:runtime'],
+  },
+  {
+    sourceTag: 'type:exchange',
     onlyDependOnLibsWithTags: [
-      'type:conventions',
+      'type:exchange',
       'type:contracts',
       'type:kernel',
       'type:proto',
@@ -41,10 +41,27 @@ const typeConstraints = [
     onlyDependOnLibsWithTags: [
       'type:kernel',
       'type:contracts',
-      'type:conventions',
+      'type:http',
+      'type:exchange',
+      'type:clients',
       'type:runtime',
       'type:proto',
       'type:testing',
+    ],
+  },
+  // Specs of a library that need servers: a project of their own, since libs/testing stands on the library.
+  {
+    sourceTag: 'type:test',
+    onlyDependOnLibsWithTags: [
+      'type:test',
+      'type:testing',
+      'type:kernel',
+      'type:contracts',
+      'type:http',
+      'type:exchange',
+      'type:clients',
+      'type:runtime',
+      'type:proto',
     ],
   },
   {
@@ -53,7 +70,26 @@ const typeConstraints = [
       'type:testing',
       'type:kernel',
       'type:contracts',
-      'type:conventions',
+      'type:http',
+      'type:exchange',
+      'type:clients',
+      'type:runtime',
+      'type:proto',
+      'type:sdk',
+    ],
+  },
+  // What develops, releases, operates and verifies the platform stands on the libraries and beside the services.
+  {
+    sourceTag: 'type:tool',
+    onlyDependOnLibsWithTags: [
+      'type:tool',
+      'type:test',
+      'type:testing',
+      'type:kernel',
+      'type:contracts',
+      'type:http',
+      'type:exchange',
+      'type:clients',
       'type:runtime',
       'type:proto',
       'type:sdk',
@@ -66,30 +102,44 @@ const scopeConstraints = services.map((service) => ({
   onlyDependOnLibsWithTags: [`scope:${service}`, 'scope:shared'],
 }));
 
+/** @param {string[]} allow imports that need no alias */
+const boundaries = (allow) => ({
+  '@nx/enforce-module-boundaries': [
+    'error',
+    {
+      allow,
+      enforceBuildableLibDependency: false,
+      depConstraints: [...typeConstraints, ...scopeConstraints],
+    },
+  ],
+});
+
 const forbid = (patterns) => ['error', { patterns }];
+const databases = ['@prisma/*', 'pg', 'pg-copy-streams'];
 const testsOnly = { group: ['@plinth/testing/*'], message: 'libs/testing is for specs only.' };
 
 export default tseslint.config(
   { ignores: ['**/node_modules', '**/dist', '**/generated', '.plinth', '.nx'] },
   ...tseslint.configs.recommended,
+  { files: ['**/*.{ts,mts,mjs}'], plugins: { '@nx': nx }, rules: boundaries([]) },
+  // Node runs the tools as they are, without our aliases: one tool imports another by its path.
+  { files: ['tools/**/*.{ts,mjs}'], rules: boundaries(['^(\\.\\./){1,2}\\w']) },
+  // How well data exchange maps the fields of other services: the one place that puts services side by side.
+  { files: ['tools/verification/mappings/*.ts'], rules: boundaries(['^(\\.\\./){3}apps/']) },
   {
     files: ['**/*.{ts,mts}'],
-    plugins: { '@nx': nx },
     rules: {
-      '@nx/enforce-module-boundaries': [
-        'error',
-        {
-          allow: [],
-          enforceBuildableLibDependency: false,
-          depConstraints: [...typeConstraints, ...scopeConstraints],
-        },
-      ],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'no-restricted-syntax': [
         'error',
         { selector: 'TSEnumDeclaration', message: 'Use an `as const` object.' },
         { selector: 'ExportDefaultDeclaration', message: 'Exports have names (ADR 0008).' },
+        {
+          selector:
+            'Identifier[name=/^([aA]sker|[fF]acts?|hearOn\\w*|[lL]anes?|[mM]ortal\\w*|putBack|[sS]iblings?|[sS]tandIns?|[tT]eller|told|tell[A-Z]\\w*|Told\\w*|\\w+Told([A-Z]\\w*)?|[wW]hereabouts)$/]',
+          message: 'docs/glossary.md has the standard term.',
+        },
       ],
     },
   },
@@ -98,37 +148,54 @@ export default tseslint.config(
     ignores: ['**/*.spec.ts', 'libs/testing/**'],
     rules: { 'no-restricted-imports': forbid([testsOnly]) },
   },
-  {
-    files: ['apps/*/src/domain/**/*.ts'],
-    ignores: ['**/*.spec.ts'],
+  // The rooms of a service (docs/architecture.md). The gateway has no tables and no domain, so it has rooms of its own.
+  ...Object.entries({
+    domain: {
+      packages: ['express', '@nats-io/*', 'ioredis', '@grpc/*', '@temporalio/*', ...databases],
+      rooms: ['app', 'events', 'exchange', 'generated', 'grpc', 'routes', 'store', 'temporal'],
+      message: 'The domain decides; it does not touch the world.',
+    },
+    store: {
+      packages: ['express'],
+      rooms: ['app', 'exchange', 'grpc', 'routes', 'temporal'],
+      message: 'A store knows its tables, the domain and the events it publishes.',
+    },
+    app: {
+      packages: databases,
+      rooms: ['generated', 'routes'],
+      message: 'A use case calls stores; SQL is in store/.',
+    },
+    routes: {
+      packages: databases,
+      rooms: ['generated', 'grpc', 'temporal'],
+      message: 'A handler calls a store or a use case.',
+    },
+    exchange: {
+      packages: databases,
+      rooms: ['generated', 'routes', 'temporal'],
+      message: 'A definition of import and export calls a store; SQL is in store/.',
+    },
+    grpc: {
+      packages: databases,
+      rooms: ['generated', 'routes', 'temporal'],
+      message: 'gRPC is translated here; SQL is in store/, decisions are in domain/.',
+    },
+    events: {
+      packages: ['express'],
+      rooms: ['grpc', 'routes', 'temporal'],
+      message: 'Events are published and processed through stores and use cases.',
+    },
+  }).map(([room, { packages, rooms, message }]) => ({
+    files: [`apps/*/src/${room}/**/*.ts`],
+    ignores: ['**/*.spec.ts', 'apps/gateway/**'],
     rules: {
       'no-restricted-imports': forbid([
         testsOnly,
-        {
-          group: [
-            'express',
-            '@prisma/*',
-            '@nats-io/*',
-            'ioredis',
-            'pg',
-            '**/store/*',
-            '**/routes/*',
-            '**/generated/*',
-          ],
-          message: 'The domain decides; it does not touch the world.',
-        },
+        { group: packages, message },
+        { regex: `^(\\.\\./)+(${rooms.join('|')})/`, message },
       ]),
     },
-  },
-  {
-    files: ['apps/*/src/routes/**/*.ts'],
-    rules: {
-      'no-restricted-imports': forbid([
-        testsOnly,
-        { group: ['@prisma/*', 'pg', '**/generated/*'], message: 'Routes speak to stores.' },
-      ]),
-    },
-  },
+  })),
   {
     files: ['apps/*/src/temporal/workflows/**/*.ts'],
     rules: {

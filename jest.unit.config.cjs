@@ -1,13 +1,46 @@
-const config = require('./jest.config.cjs');
+const { mkdirSync } = require('node:fs');
+const { join } = require('node:path');
+const { compilerOptions } = require('./tsconfig.base.json');
+
+const moduleNameMapper = Object.fromEntries(
+  Object.entries(compilerOptions.paths)
+    .filter(([alias]) => alias.endsWith('/*'))
+    .map(([alias, [target]]) => [
+      `^${alias.replace('/*', '/(.*)')}$`,
+      `<rootDir>/${target.replace('/*', '/$1')}`,
+    ]),
+);
+
+// These packages are ES modules, or load parts of themselves as such; jest runs CommonJS, so they are compiled too.
+const esModules = [
+  '@opentelemetry/otlp-exporter-base',
+  'http-proxy-middleware',
+  'httpxy',
+  'jose',
+  'uuid',
+  'is-plain-obj',
+  'puppeteer-core',
+  '@puppeteer/.*',
+  'chromium-bidi',
+  'webdriver-bidi-protocol',
+  'typed-query-selector',
+  'modern-tar',
+];
+
+// The targets of Nx keep the reports of jest here; jest makes no folder for them.
+mkdirSync(join(__dirname, 'dist', 'tests'), { recursive: true });
 
 /** The specs beside the sources; they need no server. @type {import('jest').Config} */
 module.exports = {
-  ...config,
-  globalSetup: undefined,
-  testMatch: [
-    '<rootDir>/libs/**/src/**/*.spec.ts',
-    '<rootDir>/apps/*/src/**/*.spec.ts',
-    '<rootDir>/tools/**/*.spec.ts',
-  ],
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
+  testMatch: ['<rootDir>/{apps,libs}/*/src/**/*.spec.ts', '<rootDir>/tools/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.spec\\.ts$'],
+  moduleNameMapper,
+  transform: {
+    '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esModules.join('|')})/)`],
+  // A bound for what hangs, not a measure: a machine may be busy with other things.
+  testTimeout: 120_000,
 };

@@ -1,5 +1,5 @@
 import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
-import { createService } from '@plinth/conventions/api';
+import { createService } from '@plinth/http/api';
 import type { Express } from 'express';
 import type { Deps } from './compose';
 import { mountCompanies } from './routes/companies';

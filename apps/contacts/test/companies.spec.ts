@@ -1,15 +1,15 @@
 import { contactsNoted } from '@plinth/contracts/contacts/events';
 import { aCaller } from '@plinth/testing/http';
-import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
-describe('/companies', () => {
+describe('the endpoints of companies', () => {
   let service: Contacts;
   beforeAll(async () => {
     service = await startContacts();
   });
   afterAll(() => service.close());
 
-  it('keeps numbers, days and texts of a company exactly', async () => {
+  it('store numbers, days and texts of a company exactly', async () => {
     const http = service.as(aCaller());
     const fields = {
       externalId: 'C-1',
@@ -29,7 +29,7 @@ describe('/companies', () => {
     expect((await http.get('/companies?filter[creditLimit.gte]=9999999999999.99')).body.totalCount).toBe(1);
   });
 
-  it('is sought by numbers and days that no company has, without a fault', async () => {
+  it('accept filters by numbers and days that no company has', async () => {
     const http = service.as(aCaller());
     const status = async (filter: string) => (await http.get(`/companies?filter[${filter}`)).status;
 
@@ -44,7 +44,7 @@ describe('/companies', () => {
     });
   });
 
-  it('takes amounts to the cent and nothing finer', async () => {
+  it('accept amounts to the cent and refuse finer ones', async () => {
     const http = service.as(aCaller());
     const company = { externalId: 'C-1', name: 'x', kind: 'Customer', isActive: true };
 
@@ -54,7 +54,7 @@ describe('/companies', () => {
     expect((await http.post('/companies', { ...company, creditLimit: 0.07 })).body.creditLimit).toBe(0.07);
   });
 
-  it('stays as long as contacts belong to it', async () => {
+  it('refuse to delete a company that contacts belong to', async () => {
     const http = service.as(aCaller());
     const { id } = await aCompany(http, { externalId: 'C-1' });
     const contact = await aContact(http, { company: { externalId: 'C-1' } });
@@ -68,7 +68,7 @@ describe('/companies', () => {
     expect((await http.delete(`/companies/${id}`)).body.type).toMatch(/\/problems\/company-not-found$/);
   });
 
-  it('keeps its contacts under their company when its external id changes', async () => {
+  it('leave contacts with their company when its external id changes', async () => {
     const http = service.as(aCaller());
     const company = await aCompany(http, { externalId: 'old' });
     const { id } = await aContact(http, { company: { externalId: 'old' } });
@@ -78,20 +78,20 @@ describe('/companies', () => {
     expect((await http.get(`/contacts/${id}`)).body.company).toEqual({ externalId: 'new' });
   });
 
-  it('tells timelines of every change, in the transaction of the change', async () => {
+  it('publish every change for timelines, in the transaction of the change', async () => {
     const caller = aCaller({ userName: 'Ada' });
     const http = service.as(caller);
     const company = await aCompany(http);
     await http.put(`/companies/${company.id}`, company);
     await http.delete(`/companies/${company.id}`);
 
-    const facts = await factsOf(service, caller.tenantId, contactsNoted);
-    expect(facts.map(({ payload }) => payload['texts'])).toMatchObject([
+    const events = await eventsOf(service, caller.tenantId, contactsNoted);
+    expect(events.map(({ payload }) => payload['texts'])).toMatchObject([
       { en: 'Created.' },
       { en: 'Changed.' },
       { en: 'Deleted.' },
     ]);
-    expect(facts[0]).toMatchObject({
+    expect(events[0]).toMatchObject({
       actor_name: 'Ada',
       payload: { entityType: 'Company', entityIds: [company.id] },
     });

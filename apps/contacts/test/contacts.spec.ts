@@ -2,14 +2,14 @@ import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { aCompany, aContact, startContacts, type Contacts } from './start-contacts';
 
-describe('/contacts', () => {
+describe('the endpoints of contacts', () => {
   let service: Contacts;
   beforeAll(async () => {
     service = await startContacts();
   });
   afterAll(() => service.close());
 
-  it('keeps all that is said of a contact and shows it to its tenant', async () => {
+  it('store every field of a contact and show it to its tenant', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await aCompany(http, { externalId: 'C-1' });
@@ -37,38 +37,38 @@ describe('/contacts', () => {
     expect((await http.get('/contacts')).body).toMatchObject({ items: [made.body], totalCount: 1 });
   });
 
-  it('are a secret to every other tenant', async () => {
+  it('respond 404 to other tenants', async () => {
     const { id } = await aContact(service.as(aCaller()));
     const stranger = service.as(aCaller());
 
-    for (const answer of [
+    for (const response of [
       await stranger.get(`/contacts/${id}`),
       await stranger.delete(`/contacts/${id}`),
       await stranger.put(`/contacts/${id}`, { externalId: 'x', lastName: 'x', channel: 'Post' }),
     ]) {
-      expect(answer.status).toBe(404);
-      expect(answer.body.type).toMatch(/\/problems\/contact-not-found$/);
+      expect(response.status).toBe(404);
+      expect(response.body.type).toMatch(/\/problems\/contact-not-found$/);
     }
     expect((await stranger.get('/contacts')).body.items).toEqual([]);
   });
 
-  it('does not belong to a company that is not there, or that another tenant has', async () => {
+  it('refuse a company that does not exist, or belongs to another tenant', async () => {
     await aCompany(service.as(aCaller()), { externalId: 'theirs' });
     const http = service.as(aCaller());
 
-    const answer = await http.post('/contacts', {
+    const response = await http.post('/contacts', {
       externalId: 'P-1',
       lastName: 'Lovelace',
       channel: 'Post',
       company: { externalId: 'theirs' },
     });
 
-    expect(answer.status).toBe(422);
-    expect(answer.body.errors).toEqual({ 'company.externalId': ['Service:Validation:EnumValidator'] });
+    expect(response.status).toBe(422);
+    expect(response.body.errors).toEqual({ 'company.externalId': ['Service:Validation:EnumValidator'] });
     expect((await http.get('/contacts')).body.totalCount).toBe(0);
   });
 
-  it('has an external id that no other of the tenant has', async () => {
+  it('refuse an external id that another contact of the tenant has', async () => {
     const http = service.as(aCaller());
     const first = await aContact(http, { externalId: 'P-1' });
     const second = await aContact(http, { externalId: 'P-2' });
@@ -81,7 +81,7 @@ describe('/contacts', () => {
     expect((await aContact(service.as(aCaller()), { externalId: 'P-1' })).id).not.toBe(first.id);
   });
 
-  it('is changed only by who read its newest version, where they ask for that', async () => {
+  it('refuse a change with the tag of a former version', async () => {
     const http = service.as(aCaller());
     const { id, ...contact } = await aContact(http);
     const etag = (await http.get(`/contacts/${id}`)).headers.get('etag')!;
@@ -96,7 +96,7 @@ describe('/contacts', () => {
     expect((await http.get(`/contacts/${id}`)).status).toBe(404);
   });
 
-  it('forgets what a change leaves out', async () => {
+  it('clear the fields that a PUT leaves out', async () => {
     const http = service.as(aCaller());
     const { id } = await aContact(http, { email: 'ada@example.com', wantsNews: true });
 
@@ -109,7 +109,7 @@ describe('/contacts', () => {
     expect(body).toMatchObject({ externalId: 'P-9', lastName: 'King', email: null, wantsNews: null });
   });
 
-  it('is made once by one operation, however often that is asked for', async () => {
+  it('create one contact per operation, however often it is repeated', async () => {
     const http = service.as(aCaller({ operationId: newId() }));
     const request = { externalId: 'P-1', lastName: 'Lovelace', channel: 'Email' };
 
@@ -120,7 +120,7 @@ describe('/contacts', () => {
     expect((await http.get('/contacts')).body.totalCount).toBe(1);
   });
 
-  it('is found by company, by words and by what it is', async () => {
+  it('find contacts by company, by search and by filter', async () => {
     const http = service.as(aCaller());
     await aCompany(http, { externalId: 'C-1' });
     await aContact(http, { externalId: 'P-1', lastName: 'Lovelace', company: { externalId: 'C-1' } });
@@ -138,7 +138,7 @@ describe('/contacts', () => {
     expect((await http.get('/contacts?sort=phone')).status).toBe(400);
   });
 
-  it('turns the pages of a list by cursor, each contact once', async () => {
+  it('list every contact exactly once, page by page with a cursor', async () => {
     const http = service.as(aCaller());
     for (const lastName of ['a', 'b', 'c']) await aContact(http, { lastName });
 
@@ -151,18 +151,18 @@ describe('/contacts', () => {
     expect(last.hasMore).toBe(false);
   });
 
-  it('is refused with everything that is wrong with it', async () => {
+  it('report every invalid field of a request', async () => {
     const http = service.as(aCaller());
 
-    const answer = await http.post('/contacts', {
+    const response = await http.post('/contacts', {
       externalId: ' ',
       channel: 'Pigeon',
       email: 'not an email',
       bornOn: '1815-02-30',
     });
 
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors).sort()).toEqual([
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.body.errors).sort()).toEqual([
       'bornOn',
       'channel',
       'email',
@@ -172,7 +172,7 @@ describe('/contacts', () => {
     expect((await http.post('/contacts', { externalId: 1 })).status).toBe(400);
   });
 
-  it('is shown and changed by whom the permissions say', async () => {
+  it('require the permission to read, and another to change', async () => {
     const { id } = await aContact(service.as(aCaller()));
     const reader = service.as(aCaller({ permissions: ['Contacts.Contacts.Read'] }));
 

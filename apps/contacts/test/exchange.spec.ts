@@ -1,15 +1,15 @@
 import { contactsNoted, contactsSaved } from '@plinth/contracts/contacts/events';
 import { CompanyFields } from '@plinth/contracts/contacts/shapes';
-import { defineExchange } from '@plinth/conventions/exchange/definition';
-import { relationField } from '@plinth/conventions/exchange/relation';
-import { fieldsOf } from '@plinth/conventions/exchange/schema-fields';
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
-import { protoPackages } from '@plinth/proto/packages';
+import { defineExchange } from '@plinth/exchange/definition';
+import { relationField } from '@plinth/exchange/relation';
+import { fieldsOf } from '@plinth/exchange/schema-fields';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { Client } from 'pg';
-import { companiesExchange, contactsExchange } from '../src/grpc/exchange';
-import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+import { companiesExchange } from '../src/exchange/companies';
+import { contactsExchange } from '../src/exchange/contacts';
+import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
 const nothing = () => {};
 const companies = companiesExchange(nothing);
@@ -34,23 +34,20 @@ const byName = defineExchange({
 const columns = ['externalId', 'lastName', 'channel', 'company.externalId'];
 const start = { definition: 'Contacts.Contacts', columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
 
-describe('contacts and companies as exchangeable data', () => {
+describe('imports and exports of contacts and companies', () => {
   let service: Contacts;
   let owner: ExchangeOwner;
   beforeAll(async () => {
     service = await startContacts();
-    const { ExchangeOwner: contract } = protoPackages.exchange.v1;
-    owner = await openExchangeOwner([
-      serveExchange(contract.service, [companies, contacts, byName], service),
-    ]);
+    owner = await openExchangeOwner([serveExchange([companies, contacts, byName], service)]);
   });
   afterAll(async () => {
     await owner.close();
     await service.close();
   });
 
-  it('have the columns that their schema says', async () => {
-    const { definitions } = await owner.ask('ListDefinitions', {}, null);
+  it('have the columns of the schema', async () => {
+    const { definitions } = await owner.call('ListDefinitions', {}, null);
     const shown = definitions
       .find(({ name }) => name === 'Contacts.Contacts')!
       .fields.map(({ propertyPath, type, header, required, isNavigation }) =>
@@ -72,7 +69,7 @@ describe('contacts and companies as exchangeable data', () => {
     ]);
   });
 
-  it('name their company by its external id, in and out', async () => {
+  it('name the company of a contact by its external id', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await aCompany(http, { externalId: 'C-1' });
@@ -105,7 +102,7 @@ describe('contacts and companies as exchangeable data', () => {
     expect(await owner.exportRows(caller, { ...request, selection: ofOne })).toEqual([rows[3], rows[0]]);
   });
 
-  it('lose their company where an imported cell is empty, and keep it where there is no column', async () => {
+  it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await aCompany(http, { externalId: 'C-1' });
@@ -155,7 +152,7 @@ describe('contacts and companies as exchangeable data', () => {
     },
   );
 
-  it('are refused where a name stands for several companies', async () => {
+  it('refuse a row whose company name stands for several companies', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await aCompany(http, { externalId: 'C-1', name: 'Smith' });
@@ -188,7 +185,7 @@ describe('contacts and companies as exchangeable data', () => {
     ]);
   });
 
-  it('say everything that is wrong with them at once, their company included', async () => {
+  it('report every error of a row together, an unknown company included', async () => {
     const { results } = await owner.importRows(aCaller(), start, [[[2, 'P-1', '', 'Pigeon', 'C-9']]]);
 
     expect(results).toMatchObject([{ inserted: 0, failed: 1 }]);
@@ -199,11 +196,11 @@ describe('contacts and companies as exchangeable data', () => {
     ]);
   });
 
-  it('asks for the companies of a batch once, however many rows there are', async () => {
+  it('query the companies of a batch once, however many rows it has', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     for (const externalId of ['C-1', 'C-2', 'C-3']) await aCompany(http, { externalId });
-    const asked = jest.spyOn(Client.prototype, 'query');
+    const queries = jest.spyOn(Client.prototype, 'query');
     const rows = Array.from({ length: 300 }, (_, index) => [
       index + 2,
       `P-${index}`,
@@ -213,16 +210,16 @@ describe('contacts and companies as exchangeable data', () => {
     ]);
 
     const { results } = await owner.importRows(caller, start, [rows]);
-    const ofCompanies = asked.mock.calls.filter(([request]) =>
+    const ofCompanies = queries.mock.calls.filter(([request]) =>
       JSON.stringify(request).includes('AS related'),
     );
-    asked.mockRestore();
+    queries.mockRestore();
 
     expect(results).toMatchObject([{ inserted: 300, failed: 0 }]);
     expect(ofCompanies).toHaveLength(1);
   });
 
-  it('come back from their own export exactly as they were', async () => {
+  it('restore records from their own export exactly', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await aCompany(http, {
@@ -252,7 +249,7 @@ describe('contacts and companies as exchangeable data', () => {
     expect(await owner.exportRows(other, { definition: companies.name, fields })).toEqual(exported);
   });
 
-  it('say of each cell which rule of the schema it breaks', async () => {
+  it('report for each cell which rule of the schema it breaks', async () => {
     const { results } = await owner.importRows(
       aCaller(),
       { ...start, definition: companies.name, columns: Object.keys(companies.fields) },
@@ -271,7 +268,7 @@ describe('contacts and companies as exchangeable data', () => {
     ]);
   });
 
-  it('tell of a whole batch at once, with the names of all that were written', async () => {
+  it('publish one event for each batch, with the ids of all written records', async () => {
     const caller = aCaller();
     const rows = [1, 2, 3].map((number) => [number + 1, `P-${number}`, 'x', 'Post', '']);
 
@@ -279,14 +276,14 @@ describe('contacts and companies as exchangeable data', () => {
 
     const { items } = (await service.as(caller).get('/contacts')).body;
     const ids = items.map(({ id }: { id: string }) => id);
-    const [saved, ...others] = await factsOf(service, caller.tenantId, contactsSaved);
+    const [saved, ...others] = await eventsOf(service, caller.tenantId, contactsSaved);
     expect(others).toEqual([]);
     expect(saved!.payload).toEqual({ ids: expect.arrayContaining(ids), isImport: true });
-    const [noted] = await factsOf(service, caller.tenantId, contactsNoted);
+    const [noted] = await eventsOf(service, caller.tenantId, contactsNoted);
     expect(noted!.payload).toMatchObject({ entityType: 'Contact', texts: { en: 'Imported.' } });
   });
 
-  it('need the permission to change them', async () => {
+  it('require the permission to change records', async () => {
     const reader = aCaller({ permissions: ['Contacts.Contacts.Read'] });
     await expect(owner.importRows(reader, start, [[]])).rejects.toMatchObject({ kind: 'forbidden' });
   });

@@ -1,15 +1,15 @@
 import { ContactStage } from '@plinth/contracts/contacts/shapes';
 import { contactMoved } from '@plinth/contracts/contacts/events';
-import { contactMachine } from '@plinth/contracts/contacts/machine';
+import { contactWorkflowDefinition } from '@plinth/contracts/contacts/workflow-definition';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
-import { serveGrpc, sibling } from '@plinth/runtime/grpc';
+import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
 import { aCaller, TEST_KEYS } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
-import { aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+import { aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
 const connect = (port: number) =>
-  sibling('contacts', protoPackages.workflow.v1.EntityOwner, `127.0.0.1:${port}`, TEST_KEYS);
+  serviceClient('contacts', protoPackages.workflow.v1.EntityOwner, `127.0.0.1:${port}`, TEST_KEYS);
 
 describe('the stage of a contact', () => {
   let service: Contacts;
@@ -27,7 +27,7 @@ describe('the stage of a contact', () => {
   });
 
   const entity = (id: string) => ({ entityType: 'Contact', entityId: id });
-  const aMove = (id: string, parts: object = {}) => ({
+  const aTransition = (id: string, parts: object = {}) => ({
     ...entity(id),
     from: 'Prospect',
     to: 'Active',
@@ -38,59 +38,67 @@ describe('the stage of a contact', () => {
     ...parts,
   });
 
-  it('is what the definition for workflow knows, and nothing else', () => {
-    expect(contactMachine.states).toEqual(Object.values(ContactStage));
-    expect(contactMachine.initialState).toBe('Prospect');
+  it('is one of the states of the workflow definition', () => {
+    expect(contactWorkflowDefinition.states).toEqual(Object.values(ContactStage));
+    expect(contactWorkflowDefinition.initialState).toBe('Prospect');
   });
 
-  it('is moved once by a move, however often that is asked for, and told in the name of who moved it', async () => {
+  it('is changed once by a transition, however often it is applied, and published with its actor', async () => {
     const caller = aCaller();
     const { id } = await aContact(service.as(caller), { email: 'ada@example.com' });
-    const move = aMove(id, { comment: 'Signed.', actorId: 'user-7', actorName: 'Grace' });
+    const transition = aTransition(id, { comment: 'Signed.', actorId: 'user-7', actorName: 'Grace' });
 
-    const answers = await Promise.all([owner.ask('Apply', move, caller), owner.ask('Apply', move, caller)]);
+    const responses = await Promise.all([
+      owner.call('Apply', transition, caller),
+      owner.call('Apply', transition, caller),
+    ]);
 
-    for (const answer of answers) expect(answer).toMatchObject({ outcome: 'MOVED', state: 'Active' });
+    for (const response of responses) expect(response).toMatchObject({ outcome: 'MOVED', state: 'Active' });
     const { body } = await service.as(caller).get(`/contacts/${id}`);
     expect(body).toMatchObject({ stage: 'Active', changedBy: 'user-7' });
-    expect(await factsOf(service, caller.tenantId, contactMoved)).toMatchObject([
+    expect(await eventsOf(service, caller.tenantId, contactMoved)).toMatchObject([
       {
         actor_name: 'Grace',
-        payload: { moveId: move.moveId, previousState: 'Prospect', newState: 'Active', comment: 'Signed.' },
+        payload: {
+          moveId: transition.moveId,
+          previousState: 'Prospect',
+          newState: 'Active',
+          comment: 'Signed.',
+        },
       },
     ]);
   });
 
-  it('gives a changed contact a new version, so that no stale change undoes the move', async () => {
+  it('is part of the version of a contact, so that no stale change reverts a transition', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     const contact = await aContact(http, { phone: '1' });
     const etag = (await http.get(`/contacts/${contact.id}`)).headers.get('etag')!;
 
-    await owner.ask('Apply', aMove(contact.id), caller);
+    await owner.call('Apply', aTransition(contact.id), caller);
 
     const stale = await http.put(`/contacts/${contact.id}`, contact, { headers: { 'if-match': etag } });
     expect(stale.status).toBe(409);
     expect((await http.put(`/contacts/${contact.id}`, contact)).body.stage).toBe('Active');
   });
 
-  it('is not left by a move from elsewhere', async () => {
+  it('is not changed by a transition from another stage', async () => {
     const caller = aCaller();
     const { id } = await aContact(service.as(caller), { phone: '1' });
 
-    const answer = await owner.ask('Apply', aMove(id, { from: 'Active', to: 'Archived' }), caller);
+    const response = await owner.call('Apply', aTransition(id, { from: 'Active', to: 'Archived' }), caller);
 
-    expect(answer).toMatchObject({ outcome: 'STATE_CHANGED', state: 'Prospect' });
+    expect(response).toMatchObject({ outcome: 'STATE_CHANGED', state: 'Prospect' });
   });
 
-  it('becomes active only where there is a way to reach the contact', async () => {
+  it('becomes Active only where the contact has an email or a phone number', async () => {
     const caller = aCaller();
     const { id } = await aContact(service.as(caller));
 
-    const seen = await owner.ask('Describe', entity(id), caller);
-    const refused = await owner.ask('Apply', aMove(id), caller);
+    const described = await owner.call('Describe', entity(id), caller);
+    const refused = await owner.call('Apply', aTransition(id), caller);
 
-    expect(seen).toMatchObject({
+    expect(described).toMatchObject({
       exists: true,
       state: 'Prospect',
       objections: [{ targetState: 'Active', concernsCaller: false }],
@@ -99,14 +107,14 @@ describe('the stage of a contact', () => {
     expect(refused.reason).toContain('email or a phone number');
   });
 
-  it('is unknown of what is not there, or not theirs', async () => {
+  it('is unknown for contacts that do not exist or belong to another tenant', async () => {
     const { id } = await aContact(service.as(aCaller()));
 
     for (const unknown of [id, newId(), 'no id at all']) {
-      expect(await owner.ask('Describe', entity(unknown), aCaller())).toMatchObject({ exists: false });
+      expect(await owner.call('Describe', entity(unknown), aCaller())).toMatchObject({ exists: false });
     }
     await expect(
-      owner.ask('Describe', { entityType: 'Company', entityId: id }, aCaller()),
+      owner.call('Describe', { entityType: 'Company', entityId: id }, aCaller()),
     ).rejects.toMatchObject({ kind: 'malformed' });
   });
 });

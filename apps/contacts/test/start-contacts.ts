@@ -1,6 +1,6 @@
 import type { EventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { inTenantConnection } from '@plinth/runtime/postgres';
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import type { TestClient } from '@plinth/testing/http';
 import { startReplica, type ReplicaOptions } from '@plinth/testing/start-replica';
 import { createApp } from '../src/app';
@@ -14,7 +14,7 @@ export const startContacts = (options: ReplicaOptions = {}) => startReplica(part
 
 export type Contacts = Awaited<ReturnType<typeof startContacts>>;
 
-/** A company that is there, with only what must be said unless told otherwise. */
+/** Creates a company, with only the required fields unless others are given. */
 export async function aCompany(http: TestClient, fields: object = {}) {
   const request = {
     externalId: newId(),
@@ -26,14 +26,14 @@ export async function aCompany(http: TestClient, fields: object = {}) {
   return (await http.post('/companies', request)).body;
 }
 
-/** A contact that is there, with only what must be said unless told otherwise. */
+/** Creates a contact, with only the required fields unless others are given. */
 export async function aContact(http: TestClient, fields: object = {}) {
   const request = { externalId: newId(), lastName: 'Lovelace', channel: 'Email', ...fields };
   return (await http.post('/contacts', request)).body;
 }
 
-/** What was told of a kind, oldest first. */
-export const factsOf = ({ pool }: Contacts, tenantId: string, { name }: EventType) =>
+/** The events of one type in the outbox, oldest first. */
+export const eventsOf = ({ pool }: Contacts, tenantId: string, { name }: EventType) =>
   inTenantConnection(pool, tenantId, async (connection) => {
     const { rows } = await connection.query<{ payload: Record<string, unknown>; actor_name: string }>(
       'SELECT payload, actor_name FROM outbox WHERE tenant_id = $1 AND name = $2 ORDER BY sequence',

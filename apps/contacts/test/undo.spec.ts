@@ -1,18 +1,18 @@
 import { companyDeleted, contactsNoted } from '@plinth/contracts/contacts/events';
-import type { BatchContext } from '@plinth/conventions/exchange/definition';
-import { forgetImports } from '@plinth/conventions/exchange/forget-imports';
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
-import { inTenantConnection } from '@plinth/runtime/postgres';
-import { protoPackages } from '@plinth/proto/packages';
+import type { BatchContext } from '@plinth/exchange/definition';
+import { deleteExpiredImports } from '@plinth/exchange/import-retention';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';
 import { Client as Database } from 'pg';
-import { companiesExchange, contactsExchange } from '../src/grpc/exchange';
-import { Shelf, steps } from './shelf-model';
-import { aCompany, aContact, factsOf, startContacts, type Contacts } from './start-contacts';
+import { companiesExchange } from '../src/exchange/companies';
+import { contactsExchange } from '../src/exchange/contacts';
+import { UndoModel, steps } from './undo-model';
+import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
 const nothing = () => {};
 const companies = companiesExchange(nothing);
@@ -27,7 +27,7 @@ const row = (number: number, externalId: string, name: string) => [
   'true',
 ];
 
-/** Asks something of each session that waits for the running transaction. */
+/** Selects something for each session that waits for the running transaction. */
 const waiting = (what: string) =>
   `SELECT ${what} FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid`;
 
@@ -43,15 +43,12 @@ async function analyze(adminUrl: string): Promise<void> {
   await admin.end();
 }
 
-describe('an import that is undone', () => {
+describe('undoing an import', () => {
   let service: Contacts;
   let owner: ExchangeOwner;
   beforeAll(async () => {
     service = await startContacts();
-    const { ExchangeOwner: contract } = protoPackages.exchange.v1;
-    owner = await openExchangeOwner([
-      serveExchange(contract.service, [companies, contactsExchange(nothing)], service),
-    ]);
+    owner = await openExchangeOwner([serveExchange([companies, contactsExchange(nothing)], service)]);
   });
   afterAll(async () => {
     await owner.close();
@@ -63,7 +60,7 @@ describe('an import that is undone', () => {
   const query = (tenantId: string, text: string) =>
     inTenantConnection(service.pool, tenantId, (connection) => connection.query(text));
 
-  it('takes away what it inserted and gives back what it updated, to the last digit', async () => {
+  it('removes inserted rows and restores updated ones exactly', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     const before = await aCompany(http, {
@@ -88,14 +85,14 @@ describe('an import that is undone', () => {
     expect(items).toEqual([{ ...before, changedAt: items[0].changedAt, changedBy: caller.userId }]);
     const { headers } = await http.get(`/companies/${before.id}`);
     expect(headers.get('etag')).toBe('"3"');
-    expect((await factsOf(service, caller.tenantId, companyDeleted)).map(({ payload }) => payload)).toEqual([
+    expect((await eventsOf(service, caller.tenantId, companyDeleted)).map(({ payload }) => payload)).toEqual([
       { id: expect.any(String), externalId: 'C-2' },
     ]);
-    const noted = await factsOf(service, caller.tenantId, contactsNoted);
+    const noted = await eventsOf(service, caller.tenantId, contactsNoted);
     expect(noted.at(-1)!.payload).toMatchObject({ entityIds: [before.id], texts: { en: 'Import undone.' } });
   });
 
-  it('keeps what somebody changed since, and says which rows of the file they were', async () => {
+  it('leaves rows that were changed since, and reports their rows of the file', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     const updated = await aCompany(http, { externalId: 'deleted' });
@@ -134,18 +131,18 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({ changed: 'Mine', used: 'x' });
   });
 
-  it('gives back what somebody wrote while the import wrote the same row', async () => {
+  it('restores what another transaction wrote while the import waited for the row', async () => {
     const caller = aCaller();
     const { tenantId } = caller;
     await aCompany(service.as(caller), { externalId: 'A', name: 'Old' });
-    const importing = await inTenantConnection(service.pool, tenantId, async (somebody) => {
-      await somebody.query(
+    const importing = await inTenantConnection(service.pool, tenantId, async (other) => {
+      await other.query(
         `INSERT INTO company (tenant_id, id, external_id, name, kind, is_active, created_by, changed_by)
-         VALUES ($1, $2, 'B', 'Theirs', 'Customer', true, 'somebody', 'somebody')`,
+         VALUES ($1, $2, 'B', 'Theirs', 'Customer', true, 'grace', 'grace')`,
         [tenantId, newId()],
       );
       const job = owner.importRows(caller, start, [[row(2, 'A', 'New')], [row(3, 'B', 'New')]]);
-      await eventually(async () => (await somebody.query(waiting('pid'))).rowCount === 1);
+      await eventually(async () => (await other.query(waiting('pid'))).rowCount === 1);
       return { job };
     });
     const { jobId } = await importing.job;
@@ -158,7 +155,7 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({ A: 'Old', B: 'Theirs' });
   });
 
-  it('keeps a row whose former key belongs to another one by now', async () => {
+  it('leaves a row whose former key belongs to another row by now', async () => {
     const caller = aCaller();
     const { id } = await aCompany(service.as(caller), { externalId: 'A' });
     const { jobId } = await owner.importRows(caller, { ...start, columns: ['id', ...columns] }, [
@@ -172,7 +169,7 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({ A: 'Another', B: 'Renamed' });
   });
 
-  it('is answered the same again, from behind any write', async () => {
+  it('returns the same result again, from any position', async () => {
     const caller = aCaller();
     const { jobId } = await owner.importRows(
       caller,
@@ -189,7 +186,7 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({ 'C-3': 'Analytical Engines' });
   });
 
-  it('is done or not, batch by batch, when its connection breaks, and goes on from there', async () => {
+  it('is atomic for each batch when its connection breaks, and continues from there', async () => {
     const caller = aCaller();
     const { tenantId } = caller;
     await aCompany(service.as(caller), { externalId: 'A', name: 'Old' });
@@ -197,12 +194,10 @@ describe('an import that is undone', () => {
       [row(2, 'A', 'New'), row(3, 'B', 'New')],
       [row(4, 'C', 'New')],
     ]);
-    await inTenantConnection(service.pool, tenantId, async (somebody) => {
-      await somebody.query(`SELECT FROM company WHERE external_id = 'B' FOR UPDATE`);
+    await inTenantConnection(service.pool, tenantId, async (other) => {
+      await other.query(`SELECT FROM company WHERE external_id = 'B' FOR UPDATE`);
       const broken = expect(owner.undoImport(caller, { definition, jobId })).rejects.toThrow();
-      await eventually(
-        async () => (await somebody.query(waiting('pg_terminate_backend(pid)'))).rowCount === 1,
-      );
+      await eventually(async () => (await other.query(waiting('pg_terminate_backend(pid)'))).rowCount === 1);
       await broken;
     });
     expect(await names(caller)).toEqual({ A: 'New', B: 'New' });
@@ -214,7 +209,7 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({ A: 'Old' });
   });
 
-  it('leaves what an all-or-nothing import and one that broke off have committed, and takes no further batch', async () => {
+  it('also undoes imports in one transaction and aborted ones, which accept no further batch', async () => {
     const caller = aCaller();
     const whole = await owner.importRows(caller, { ...start, commit: 'ALL_OR_NOTHING' }, [
       [row(2, 'A', 'x'), row(3, 'B', 'x')],
@@ -234,7 +229,7 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({});
   });
 
-  it('needs the permission to change rows, and is of the own tenant', async () => {
+  it('requires the permission to change rows, in the own tenant', async () => {
     const caller = aCaller();
     const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
     const reader = aCaller({ ...caller, permissions: ['Contacts.Companies.Read'] });
@@ -246,15 +241,14 @@ describe('an import that is undone', () => {
     expect(await names(caller)).toEqual({ A: 'x' });
   });
 
-  it('reads the rows of a tenant whom the statistics do not know a few times, not once for each', async () => {
+  it('reads the rows of a tenant without statistics a few times, not once for each row', async () => {
     const read = jest.fn();
     const watched = {
       ...companies,
       afterUndo: async (_rows: unknown, { connection }: BatchContext) =>
         read((await connection.query(ROWS_READ)).rows[0].count),
     };
-    const { ExchangeOwner: contract } = protoPackages.exchange.v1;
-    const watchedOwner = await openExchangeOwner([serveExchange(contract.service, [watched], service)]);
+    const watchedOwner = await openExchangeOwner([serveExchange([watched], service)]);
     const many = (name: string) => Array.from({ length: 1_000 }, (_, at) => row(at + 2, `C-${at}`, name));
     const newcomer = aCaller();
     try {
@@ -272,7 +266,7 @@ describe('an import that is undone', () => {
     }
   });
 
-  it('is forgotten after its time', async () => {
+  it('still has the records of recent imports after expired ones were deleted', async () => {
     const caller = aCaller();
     await aCompany(service.as(caller), { externalId: 'A' });
     const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
@@ -287,7 +281,7 @@ describe('an import that is undone', () => {
       `UPDATE exchange_former SET kept_at = now() - interval '8 days 1 hour' WHERE job_id = '${jobId}'`,
     );
 
-    await forgetImports(service.pool);
+    await deleteExpiredImports(service.pool);
 
     const { rows } = await query(
       tenantId,
@@ -297,12 +291,12 @@ describe('an import that is undone', () => {
     expect(rows).toEqual(Array.from({ length: 4 }, () => ({ job_id: recent.jobId })));
   });
 
-  it('leaves what a model leaves, whatever was imported, changed and undone before', async () => {
+  it('agrees with a model after any sequence of imports, changes and undone imports', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const caller = aCaller();
         const http = service.as(caller);
-        const shelf = new Shelf();
+        const model = new UndoModel();
         const jobIds: string[] = [];
         const idOf = async (externalId: string): Promise<string> =>
           (await http.get(`/companies?filter[externalId.eq]=${externalId}`)).body.items[0].id;
@@ -314,30 +308,30 @@ describe('an import that is undone', () => {
             const batches = [rows.slice(0, half), rows.slice(half)].filter(({ length }) => length > 0);
             const { jobId } = await owner.importRows(caller, { ...start, mode: step.mode }, batches);
             jobIds.push(jobId);
-            shelf.import(step.mode, step.keys, name);
+            model.import(step.mode, step.keys, name);
           } else if (step.kind === 'undo') {
             const jobId = jobIds[step.job % jobIds.length];
-            if (jobId === undefined || shelf.isUndone(step.job)) continue;
+            if (jobId === undefined || model.isUndone(step.job)) continue;
             const writes = await owner.undoImport(caller, { definition, jobId });
             const sum = (count: 'removed' | 'restored' | 'gone') =>
               writes.reduce((total, write) => total + write[count], 0);
             const kept = writes.flatMap((write) => write.kept.map(({ key, reason }) => `${key} ${reason}`));
             const result = { removed: sum('removed'), restored: sum('restored'), gone: sum('gone') };
-            expect({ ...result, kept: kept.sort() }).toEqual(shelf.undo(step.job));
-          } else if (shelf.has(step.key)) {
+            expect({ ...result, kept: kept.sort() }).toEqual(model.undo(step.job));
+          } else if (model.has(step.key)) {
             const id = await idOf(step.key);
             if (step.kind === 'delete') await http.delete(`/companies/${id}`);
             else {
               const body = { externalId: step.key, name, kind: 'Customer', isActive: true };
               await http.put(`/companies/${id}`, body);
             }
-            shelf.touch(step.kind, step.key, name);
+            model.change(step.kind, step.key, name);
           } else {
             await aCompany(http, { externalId: step.key, name });
-            shelf.touch('change', step.key, name);
+            model.change('change', step.key, name);
           }
         }
-        expect(await names(caller)).toEqual(shelf.names());
+        expect(await names(caller)).toEqual(model.names());
       }),
       { numRuns: 60 },
     );

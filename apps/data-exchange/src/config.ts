@@ -1,4 +1,4 @@
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 const bytes = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
@@ -11,11 +11,11 @@ export const DataExchangeConfig = z.object({
   EXCHANGE_TASK_QUEUE: z
     .string()
     .default('data-exchange')
-    .describe('Task queue in Temporal that imports and exports are worked off from.'),
-  BLOB_URL: z.url().describe('Where files are kept: `file:///folder` or `s3://bucket`.'),
+    .describe('Task queue of imports and exports in Temporal.'),
+  BLOB_URL: z.url().describe('Where files are stored: `file:///folder` or `s3://bucket`.'),
   EXCHANGE_UPLOAD_BYTES_MAX: bytes(2 * 1024 ** 3).describe('Largest file that can be uploaded.'),
   EXCHANGE_RANGE_BYTES: bytes(4 * 1024 ** 2).describe(
-    'Larger text files are imported in ranges of about this size, so that jobs take turns and workers share them.',
+    'Larger text files are imported in ranges of about this size, so that jobs alternate and workers share them.',
   ),
   EXCHANGE_EXPORT_DAYS: z.coerce
     .number()
@@ -31,7 +31,7 @@ export const DataExchangeConfig = z.object({
     .number()
     .positive()
     .default(5)
-    .describe('How often jobs are looked for whose start was lost, and files that nobody needs any more.'),
+    .describe('How often jobs whose start was lost are started again, and expired files deleted.'),
 });
 
 export type DataExchangeConfig = z.output<typeof DataExchangeConfig>;

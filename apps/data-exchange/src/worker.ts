@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { loadConfig } from '@plinth/runtime/config';
-import { Health, serveAdmin } from '@plinth/runtime/health';
-import { runProcess } from '@plinth/runtime/lifecycle';
-import { createLog } from '@plinth/runtime/log';
-import { startTracing } from '@plinth/runtime/tracing';
-import { sendTemporalLogsTo } from '@plinth/runtime/temporal-worker';
+import { loadConfig } from '@plinth/runtime/process/config';
+import { Health, serveAdmin } from '@plinth/runtime/process/health';
+import { runProcess } from '@plinth/runtime/process/lifecycle';
+import { createLog } from '@plinth/runtime/process/log';
+import { startTracing } from '@plinth/runtime/process/tracing';
+import { forwardTemporalLogs } from '@plinth/runtime/temporal/temporal-worker';
 import { compose } from './compose';
 import { DataExchangeConfig } from './config';
 import { createActivities } from './temporal/activities';
@@ -13,7 +13,7 @@ import { startWorker } from './temporal/run-worker';
 const config = loadConfig(DataExchangeConfig, process.env);
 const log = createLog(config, 'data-exchange-worker');
 
-sendTemporalLogsTo(log);
+forwardTemporalLogs(log);
 runProcess(log, async (onClose) => {
   onClose(await startTracing(config, 'data-exchange-worker', log));
   const deps = await compose(config, log, onClose);

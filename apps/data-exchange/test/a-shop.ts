@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineExchange } from '@plinth/conventions/exchange/definition';
+import { defineExchange } from '@plinth/exchange/definition';
 import {
   booleanField,
   dateField,
@@ -9,19 +9,18 @@ import {
   numberField,
   textField,
   timestampField,
-} from '@plinth/conventions/exchange/fields';
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+} from '@plinth/exchange/fields';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { holds } from '@plinth/kernel/caller';
-import { protoPackages } from '@plinth/proto/packages';
-import { serveGrpc } from '@plinth/runtime/grpc';
-import { silentLog } from '@plinth/runtime/log';
-import { createPool } from '@plinth/runtime/postgres';
+import { serveGrpc } from '@plinth/runtime/rpc/grpc';
+import { silentLog } from '@plinth/runtime/process/log';
+import { createPool } from '@plinth/runtime/postgres/postgres';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { Client } from 'pg';
 
 const ownerTables = readFileSync(
-  join(__dirname, '../../../libs/conventions/src/exchange/owner-tables.sql'),
+  join(__dirname, '../../../libs/exchange/migrations/20261122000200_import_ledger/migration.sql'),
   'utf8',
 );
 
@@ -100,7 +99,7 @@ export async function startShop() {
   const role = decodeURIComponent(new URL(database.url).username);
   await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "${role}"`);
   const pool = createPool(database.url, silentLog());
-  const service = serveExchange(protoPackages.exchange.v1.ExchangeOwner.service, [articles, journal], {
+  const service = serveExchange([articles, journal], {
     config: { CALLER_KEYS: TEST_KEYS },
     log: silentLog(),
     pool,
@@ -127,5 +126,3 @@ export async function startShop() {
     },
   };
 }
-
-export type Shop = Awaited<ReturnType<typeof startShop>>;

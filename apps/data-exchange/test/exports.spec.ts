@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { exportFile, importFile, startDataExchange, type DataExchange } from './start-data-exchange';
+
+/** One filter in so many spellings, each with another value. */
+function variantsOf(key: string, count: number): Record<string, string> {
+  const spelled = (spelling: number) =>
+    [...key].map((letter, at) => ((spelling >> at) & 1 ? letter.toUpperCase() : letter)).join('');
+  const spellings = [...new Set(Array.from({ length: 4_096 }, (_, spelling) => spelled(spelling)))];
+  return Object.fromEntries(spellings.slice(0, count).map((spelling, index) => [spelling, `x${index}`]));
+}
 
 describe('an export', () => {
   let exchange: DataExchange;
@@ -14,7 +23,7 @@ describe('an export', () => {
   const rowsOf = (text: string): string[][] =>
     Papa.parse<string[]>(text.replace(/^\ufeff/, ''), { skipEmptyLines: true }).data;
 
-  it('is accepted, worked off and downloaded under the name of its definition and moment', async () => {
+  it('is accepted, run and downloaded under the name of its definition and time', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title,stock,since\nB,Bread,2,2026-11-21\nA,"Apple, red",1,\n');
     const http = exchange.as(caller);
@@ -32,7 +41,9 @@ describe('an export', () => {
     const { job, file } = await exportFile(exchange, caller);
     expect(job).toMatchObject({ status: 'Completed', rowCount: 2, errorMessage: null });
     expect(job.fileName).toMatch(/^Shop\.Articles_\d{4}-\d\d-\d\d_\d{6}\.csv$/);
-    expect(file.headers.get('content-disposition')).toContain(`filename="${job.fileName}"`);
+    expect(file.headers.get('content-disposition')).toBe(
+      `attachment; filename*=UTF-8''${job.fileName}; filename="${job.fileName}"`,
+    );
     expect(file.headers.get('content-type')).toBe('application/octet-stream');
     expect(Number(file.headers.get('content-length'))).toBeGreaterThan(0);
     expect(file.text.split('\r\n').slice(0, 3)).toEqual([
@@ -42,7 +53,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('begins with a byte order mark, which makes spreadsheets read UTF-8', async () => {
+  it('begins with a byte order mark, so that spreadsheets read UTF-8', async () => {
     const caller = aCaller();
     const { job } = await exportFile(exchange, caller);
     const { url, headers } = exchange.as(caller).address('GET', `/exports/jobs/${job.id}/download`);
@@ -53,7 +64,7 @@ describe('an export', () => {
     expect(bytes.toString('hex', 0, 3)).toBe('efbbbf');
   });
 
-  it('holds the fields, the rows and the order that are asked for', async () => {
+  it('contains the requested fields and rows in the requested order', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title,stock\nA,one,1\nB,two,2\nC,three,3\n');
     const { file } = await exportFile(exchange, caller, {
@@ -105,7 +116,7 @@ describe('an export', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'Z', title: 'changed' }]);
   });
 
-  it('is a line of JSON for each row where that is asked for', async () => {
+  it('as JSON has one line for each row', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title,stock,new\nA,"=1+1",7,yes\n');
     const { job, file } = await exportFile(exchange, caller, {
@@ -117,7 +128,7 @@ describe('an export', () => {
     expect(JSON.parse(file.text.trimEnd())).toEqual({ code: 'A', title: '=1+1', stock: 7, isNew: true });
   });
 
-  it.each(['csv', 'json'])('has every digit of its numbers as %s', async (format) => {
+  it.each(['csv', 'json'])('contains every digit of numbers as %s', async (format) => {
     const caller = aCaller();
     const price = '12345678901234567890.12345678901234567891';
     await importFile(exchange, caller, `code,title,price\nA,Apple,${price}\n`);
@@ -126,7 +137,7 @@ describe('an export', () => {
     expect(file.text).toMatch(format === 'csv' ? `\n${price}\r` : `:${price}}`);
   });
 
-  it('gives back through an import exactly what it took, and no cell that a spreadsheet would run', async () => {
+  it('can be imported again without a change, and has no cell that a spreadsheet would run', async () => {
     const caller = aCaller();
     const awkward = fc.stringMatching(/^['=+\-@\t\r\n",; 0-9a]{0,8}$/);
     const titles = fc
@@ -155,7 +166,7 @@ describe('an export', () => {
     );
   });
 
-  it('is a workbook with typed cells where that is asked for', async () => {
+  it('as a workbook has typed cells', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title,stock,new\nA,"=1+1",7,yes\n');
     const { job, file } = await exportFile(exchange, caller, { format: 'xlsx' });
@@ -173,9 +184,11 @@ describe('an export', () => {
     [{ filter: { 'stock.contains': 'x' } }, 400, undefined],
     [{ filter: { 'stock.eq': 'many' } }, 400, undefined],
     [{ presets: { any: 'x' } }, 400, undefined],
+    [{ filter: { 'stock.eq': '1', 'filter[stock.eq]': '2' } }, 400, undefined],
+    [{ selectedFields: ['code', 'code'] }, 422, 'selectedFields[1]'],
     [{ format: null }, 422, 'format'],
     [{ format: 7 }, 400, undefined],
-  ])('that asks for %j is refused with %i', async (change, status, property) => {
+  ])('requested with %j is refused with %i', async (change, status, property) => {
     const response = await exchange
       .as(aCaller())
       .post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv', ...change });
@@ -184,7 +197,51 @@ describe('an export', () => {
     if (property) expect(Object.keys(response.body.errors)).toEqual([property]);
   });
 
-  it('is made once for one operation, however often it is asked for', async () => {
+  it.each([
+    ['51 filters', { filter: variantsOf('title.contains', 51) }, 400],
+    ['21 sort fields', { sort: Array(21).fill('code').join(',') }, 400],
+    ['501 selected fields', { selectedFields: Array(501).fill('code') }, 422],
+  ])('that asks for %s is refused, and the problem names the limit', async (_, change, status) => {
+    const { body, status: given } = await exchange
+      .as(aCaller())
+      .post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv', ...change });
+
+    expect(given).toBe(status);
+    expect(body.detail).toMatch(/at most (50|20|500)/i);
+    if (status === 422)
+      expect(body.errors).toEqual({ selectedFields: ['Service:Validation:MaximumLengthValidator'] });
+  });
+
+  it('ends its statement at the owner when it is cancelled, also before the first row', async () => {
+    const http = exchange.as(aCaller());
+    const statements = async () => {
+      await exchange.shop.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await exchange.shop.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY %' AND state = 'active'`,
+      );
+      return rows.length;
+    };
+    await exchange.shop.query('BEGIN');
+    await exchange.shop.query('LOCK TABLE article IN ACCESS EXCLUSIVE MODE');
+    try {
+      const { body: job } = await http.post('/exports/jobs', {
+        definitionName: 'Shop.Articles',
+        format: 'csv',
+      });
+      await eventually(async () => (await statements()) === 1);
+      expect((await http.delete(`/exports/jobs/${job.id}`)).status).toBe(204);
+
+      await eventually(async () => (await statements()) === 0);
+      expect((await http.get(`/exports/jobs/${job.id}`)).body).toMatchObject({
+        status: 'Failed',
+        errorMessage: 'The export was cancelled.',
+      });
+    } finally {
+      await exchange.shop.query('ROLLBACK');
+    }
+  });
+
+  it('is created once for one operation id', async () => {
     const caller = aCaller({ operationId: 'one-operation' });
     const http = exchange.as(caller);
     const request = { definitionName: 'Shop.Articles', format: 'csv' };
@@ -197,7 +254,7 @@ describe('an export', () => {
     expect(second.body.id).toBe(first.body.id);
   });
 
-  it('is nobody else’s business', async () => {
+  it('cannot be seen by another tenant', async () => {
     const caller = aCaller();
     const { job } = await exportFile(exchange, caller);
     const stranger = exchange.as(aCaller());
@@ -212,7 +269,7 @@ describe('an export', () => {
     expect((await colleague.get('/exports/jobs/no-uuid')).status).toBe(400);
   });
 
-  it('is only for those who see all of its rows, their number included', async () => {
+  it('can be read only by callers who may see all of its rows, their number included', async () => {
     const permissions = [
       'DataExchange.Exports.Read',
       'DataExchange.Exports.Execute',
@@ -239,7 +296,7 @@ describe('an export', () => {
     expect((await exchange.as(staff).get(`/exports/jobs/${part.job.id}/download`)).status).toBe(200);
   });
 
-  it('is answered with 304 to whoever has the answer already', async () => {
+  it('gets the response 304 when its entity tag matches', async () => {
     const caller = aCaller();
     const { job } = await exportFile(exchange, caller);
     const { headers } = await exchange.as(caller).get(`/exports/jobs/${job.id}`);
@@ -250,7 +307,7 @@ describe('an export', () => {
     expect(again.status).toBe(304);
   });
 
-  it('tells how it goes on by events that end with it', async () => {
+  it('sends its progress as events until it ends', async () => {
     const caller = aCaller();
     const { job } = await exportFile(exchange, caller);
     const { text, headers } = await exchange.as(caller).get(`/exports/jobs/${job.id}/events`);
@@ -263,7 +320,7 @@ describe('an export', () => {
 
 const guarded = (title: string): string => (/^'*[=+\-@\t\r]/.test(title) ? `'${title}` : title);
 
-describe('an export that nobody works off', () => {
+describe('an export without a worker', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
@@ -271,7 +328,7 @@ describe('an export that nobody works off', () => {
   });
   afterAll(() => exchange.close());
 
-  it('can be cancelled, ends Failed and says so; after that nothing can be cancelled or downloaded', async () => {
+  it('can be cancelled and ends Failed with that reason; it cannot be cancelled again or downloaded', async () => {
     const http = exchange.as(aCaller());
     const { body: job } = await http.post('/exports/jobs', {
       definitionName: 'Shop.Articles',
@@ -285,6 +342,34 @@ describe('an export that nobody works off', () => {
     expect(ended).toMatchObject({ status: 'Failed', errorMessage: 'The export was cancelled.' });
     expect((await http.delete(`/exports/jobs/${job.id}`)).status).toBe(409);
     expect((await http.get(`/exports/jobs/${job.id}/download`)).status).toBe(409);
+  });
+
+  it('can only be cancelled by a caller whom the definition admits', async () => {
+    const caller = aCaller();
+    const clerk = aCaller({
+      tenantId: caller.tenantId,
+      permissions: ['DataExchange.Exports.Read', 'DataExchange.Exports.Execute'],
+    });
+    const { body: job } = await exchange
+      .as(caller)
+      .post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv' });
+
+    expect((await exchange.as(clerk).delete(`/exports/jobs/${job.id}`)).status).toBe(403);
+    expect((await exchange.as(caller).get(`/exports/jobs/${job.id}`)).body).toEqual(job);
+    expect((await exchange.as(aCaller()).delete(`/exports/jobs/${job.id}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['CSV', 'csv'],
+    ['Xlsx', 'xlsx'],
+    ['jSON', 'json'],
+  ])('takes the format %s, and is listed with the format %s', async (format, canonical) => {
+    const http = exchange.as(aCaller());
+    const { status, body } = await http.post('/exports/jobs', { definitionName: 'Shop.Articles', format });
+
+    expect(status).toBe(202);
+    expect(body.format).toBe(canonical);
+    expect((await http.get('/exports/jobs')).body.items).toMatchObject([{ format: canonical }]);
   });
 
   it('is listed, newest first, page by page and by cursor', async () => {

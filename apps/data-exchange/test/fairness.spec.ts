@@ -28,7 +28,7 @@ function turnstile() {
   };
 }
 
-describe('while one tenant imports more large files than a worker can take', () => {
+describe('imports while one tenant has more large files than a worker can run', () => {
   const greedy = aCaller();
   const other = aCaller();
   const turns = turnstile();
@@ -56,7 +56,7 @@ describe('while one tenant imports more large files than a worker can take', () 
   });
 
   it.each([{}, { onError: 'abort' }])(
-    'a small file of another waits for none of them: %o',
+    'run a small file of another tenant without waiting for them: %o',
     async (options) => {
       const caller = aCaller();
       small.add(caller.tenantId);
@@ -69,7 +69,7 @@ describe('while one tenant imports more large files than a worker can take', () 
     30_000,
   );
 
-  it('a large file of another gets its turn before the next ones of all of them', async () => {
+  it('run a large file of another tenant before the next ranges of all of them', async () => {
     await startLarge(other);
     for (let turn = turns.tenants.length; !turns.tenants.includes(other.tenantId); turn++) {
       turns.letOneGo();

@@ -4,7 +4,7 @@ import { aCaller } from '@plinth/testing/http';
 import { hostileWorkbooks, type Ending } from './hostile-workbooks';
 import { reportOf, startDataExchange, upload, type DataExchange } from './start-data-exchange';
 
-describe('a workbook that means harm', () => {
+describe('a hostile workbook', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
@@ -39,11 +39,11 @@ describe('a workbook that means harm', () => {
       : { ending: 'failed', reason: report.errorMessage };
   };
 
-  it('comes in at least sixty kinds', () => {
+  it('is tested in at least sixty kinds', () => {
     expect(hostileWorkbooks.length).toBeGreaterThanOrEqual(60);
   });
 
-  it.each(hostileWorkbooks)('is %s: %s', async (_what, expected, make) => {
+  it.each(hostileWorkbooks)('with %s ends as %s', async (_what, expected, make) => {
     const ending = endingOf(make());
     const meanwhile = await exchange.as(aCaller()).get('/exports/definitions');
 
@@ -52,7 +52,7 @@ describe('a workbook that means harm', () => {
     expect([found, reason]).toEqual([expected, expect.stringMatching(/\w{4}/)]);
   });
 
-  it('leaves nothing of itself in the store of files', async () => {
+  it('leaves no file in the blob store', async () => {
     const caller = aCaller();
     const files = () =>
       readdirSync(exchange.folder, { recursive: true, withFileTypes: true })

@@ -10,7 +10,7 @@ import {
   type DataExchange,
 } from './start-data-exchange';
 
-describe('the format of an import', () => {
+describe('/imports/{id}/format', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('the format of an import', () => {
   const correct = (caller: Caller, jobId: string, correction: object) =>
     exchange.as(caller).put(`/imports/${jobId}/format`, correction);
 
-  it('is found where numbers have a comma and dates a day before the month', async () => {
+  it('detects numbers with a comma and dates with the day first', async () => {
     const caller = aCaller();
     const content =
       'code;title;price;since;seen at\nA;a;1.234,5;03.04.2026;03.04.2026 09:30\nB;b;7;2026-11-21;\n';
@@ -53,7 +53,7 @@ describe('the format of an import', () => {
     ['code,title,since\nA,a,13/04/2026\nB,b,01/02/2026\n', 'DayMonthYear', 'File'],
     ['code,title,since\nA,a,2026/04/13\n', 'YearMonthDay', 'File'],
     ['code,title,since\nA,a,2026-04-13\n', null, null],
-  ])('of dates is what they show: %j', async (content, dateOrder, dateOrderFrom) => {
+  ])('detects the order of dates from %j', async (content, dateOrder, dateOrderFrom) => {
     const caller = aCaller();
     const { body } = await exchange.as(caller).get(`/imports/${await uploaded(caller, content)}/format`);
 
@@ -64,19 +64,22 @@ describe('the format of an import', () => {
     ['en-US', 'MonthDayYear', '.'],
     ['fr-CA,fr;q=0.9', 'YearMonthDay', ','],
     ['de', 'DayMonthYear', ','],
-  ])('that the cells leave open is that of the culture %s', async (language, dateOrder, decimalSeparator) => {
-    const caller = aCaller();
-    const content = 'code;title;price;since\nA;a;1,234;03/04/2026\n';
-    const { body: job } = await upload(exchange, caller, content, { acceptLanguage: language });
+  ])(
+    'reads ambiguous cells by the conventions of the culture %s',
+    async (language, dateOrder, decimalSeparator) => {
+      const caller = aCaller();
+      const content = 'code;title;price;since\nA;a;1,234;03/04/2026\n';
+      const { body: job } = await upload(exchange, caller, content, { acceptLanguage: language });
 
-    expect((await exchange.as(caller).get(`/imports/${job.id}/format`)).body).toMatchObject({
-      dateOrder,
-      dateOrderFrom: 'Culture',
-      decimalSeparator,
-    });
-  });
+      expect((await exchange.as(caller).get(`/imports/${job.id}/format`)).body).toMatchObject({
+        dateOrder,
+        dateOrderFrom: 'Culture',
+        decimalSeparator,
+      });
+    },
+  );
 
-  it('can be corrected, and everything after follows it', async () => {
+  it('can be corrected, and preview and import use the correction', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const content = iconv.encode(
@@ -153,7 +156,7 @@ describe('the format of an import', () => {
     ]);
   });
 
-  it('keeps what is mapped when only cells are read otherwise', async () => {
+  it('keeps the mappings when a correction changes only cells', async () => {
     const caller = aCaller();
     const jobId = await mappedImport(exchange, caller, 'code,title,since\nA,a,03/04/2026\n');
 
@@ -165,14 +168,14 @@ describe('the format of an import', () => {
   });
 
   it.each([
-    ['an encoding that some bytes are none of', { encoding: 'utf-8' }, 'encoding', 'Format'],
+    ['an encoding in which some bytes are invalid', { encoding: 'utf-8' }, 'encoding', 'Format'],
     ['a delimiter that no column ends with', { delimiter: '|' }, 'delimiter', 'Format'],
     ['a delimiter that is a letter', { delimiter: 'x' }, 'delimiter', 'Format'],
     ['an order in which no date can be read', { dateOrder: 'MonthDayYear' }, 'dateOrder', 'Format'],
     ['a separator that no number has', { decimalSeparator: '.' }, 'decimalSeparator', 'Format'],
     ['a sheet', { sheet: 'First' }, 'sheet', 'Format'],
-    ['an encoding that nobody knows', { encoding: 'ebcdic' }, 'encoding', 'Enum'],
-  ])('is not corrected to %s', async (_what, correction, property, rule) => {
+    ['an unknown encoding', { encoding: 'ebcdic' }, 'encoding', 'Enum'],
+  ])('refuses a correction to %s', async (_what, correction, property, rule) => {
     const caller = aCaller();
     const content = iconv.encode('code;title;price;since\nA;é;1,5;31.12.2026\n', 'windows-1252');
     const jobId = await uploaded(caller, content);
@@ -184,14 +187,14 @@ describe('the format of an import', () => {
     expect((await exchange.as(caller).get(`/imports/${jobId}/format`)).body).toEqual(before.body);
   });
 
-  it('is not corrected against a byte order mark', async () => {
+  it('refuses a correction that contradicts a byte order mark', async () => {
     const caller = aCaller();
     const jobId = await uploaded(caller, iconv.encode('code,title\nA,a\n', 'utf-16le', { addBOM: true }));
 
     expect((await correct(caller, jobId, { encoding: 'utf-16be' })).status).toBe(422);
   });
 
-  it('is fixed once the job executes, and is only for those who may import', async () => {
+  it('cannot be corrected once the job executes, and only with the permission to import', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
     const reader = aCaller({ tenantId: caller.tenantId, permissions: ['DataExchange.Imports.Read'] });

@@ -16,7 +16,7 @@ describe('an import', () => {
   });
   afterAll(() => exchange.close());
 
-  it('goes from the upload to rows in the table of the service that owns them', async () => {
+  it('writes the rows of an upload into the table of their owner', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const uploaded = await upload(exchange, caller, 'Code,Title,Stock\nA1,Apple,3\nB2,"Bread, dark",\n');
@@ -85,7 +85,7 @@ describe('an import', () => {
     expect((await http.get(`${address}/correction-file`)).status).toBe(204);
   });
 
-  it('hands the rows that failed back in a file that can be repaired and sent again', async () => {
+  it('returns failed rows in a correction file that can be corrected and imported again', async () => {
     const caller = aCaller();
     const lines = [
       'Code;Title;Stock;Remark',
@@ -139,7 +139,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('reports updates where the rows are known, also where nothing differs', async () => {
+  it('reports updates of existing rows, also where no value differs', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title\nA1,Apple\n');
     const { report } = await importFile(exchange, caller, 'code,title\nA1,Apple\n');
@@ -147,7 +147,7 @@ describe('an import', () => {
     expect(report).toMatchObject({ insertedRows: 0, updatedRows: 1, succeededRows: 1 });
   });
 
-  it('takes every type, and says what a cell is not', async () => {
+  it('reads every type, and reports cells of another type', async () => {
     const caller = aCaller();
     const header = 'code,title,stock,price,new,since,seen at,kind\n';
     const good = 'A,a,1,12345678901234567890.5,yes,2026-11-21,2026-11-21 10:00,Food\n';
@@ -188,7 +188,7 @@ describe('an import', () => {
     ['insert', { insertedRows: 1, updatedRows: 0, skippedRows: 1 }],
     ['update', { insertedRows: 0, updatedRows: 1, skippedRows: 1 }],
     ['upsert', { insertedRows: 1, updatedRows: 1, skippedRows: 0 }],
-  ])('in the mode %s counts what the mode leaves out as skipped', async (mode, expected) => {
+  ])('in the mode %s counts rows that the mode excludes as skipped', async (mode, expected) => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title\nA,a\n');
     const { report } = await importFile(exchange, caller, 'code,title\nA,changed\nB,b\n', { mode });
@@ -196,7 +196,7 @@ describe('an import', () => {
     expect(report).toMatchObject({ finalStatus: 'Completed', totalRows: 2, failedRows: 0, ...expected });
   });
 
-  it('that must abort at an error leaves nothing behind', async () => {
+  it('with onError abort writes nothing when a row fails', async () => {
     const caller = aCaller();
     const content = 'code,title\nA,a\nB,\nC,c\n';
     const dryId = await mappedImport(exchange, caller, content);
@@ -210,7 +210,7 @@ describe('an import', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
   });
 
-  it('that may abort stores everything where there is no error', async () => {
+  it('with onError abort writes all rows when none fails', async () => {
     const caller = aCaller();
     const { report } = await importFile(exchange, caller, 'code,title\nA,a\nB,b\n', { onError: 'abort' });
 
@@ -218,19 +218,19 @@ describe('an import', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(2);
   });
 
-  it('of a header alone is an import of no rows', async () => {
+  it('of a header alone completes with no rows', async () => {
     const { report } = await importFile(exchange, aCaller(), 'code,title\n');
 
     expect(report).toMatchObject({ finalStatus: 'Completed', totalRows: 0 });
   });
 
-  it('whose rows all fail has failed', async () => {
+  it('ends Failed when all rows fail', async () => {
     const { report } = await importFile(exchange, aCaller(), 'code,title\nA,\nB,\n');
 
     expect(report).toMatchObject({ finalStatus: 'Failed', totalRows: 2, failedRows: 2 });
   });
 
-  it('numbers rows by records, blank lines included, and judges ragged rows', async () => {
+  it('numbers rows by records, blank lines included, and checks the number of cells', async () => {
     const caller = aCaller();
     const content = 'code,title,title\nA,a,x\n\nB,"b\n2",y,too many\nC,c\n"D,d\nE,e\n';
     const { report } = await importFile(exchange, caller, content);
@@ -243,7 +243,7 @@ describe('an import', () => {
     expect((await exchange.shop.rows(caller.tenantId)).map(({ code }) => code)).toEqual(['A', 'C', 'E']);
   });
 
-  it('takes back what the formula guard added, and nothing else', async () => {
+  it('removes what the formula guard added, and nothing else', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, "code,title\nA,'=1+1\nB,''=x\nC,'tis\nD,=raw\n");
 

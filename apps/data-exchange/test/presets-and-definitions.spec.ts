@@ -10,7 +10,7 @@ const preset = {
   includeIdForImport: true,
 };
 
-describe('definitions and presets', () => {
+describe('export definitions and presets', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('definitions and presets', () => {
   });
   afterAll(() => exchange.close());
 
-  it('lists what can be exported', async () => {
+  it('list what can be exported', async () => {
     const listed = async () => (await exchange.as(aCaller()).get('/exports/definitions')).body;
     // An owner that is slow to say what it has is not waited for.
     await eventually(async () => (await listed()).length > 0);
@@ -29,7 +29,7 @@ describe('definitions and presets', () => {
     ]);
   });
 
-  it('lists the fields in the order of their columns', async () => {
+  it('list the fields in the order of their columns', async () => {
     const { body } = await exchange.as(aCaller()).get('/exports/definitions/Shop.Articles/fields');
 
     expect(body[0]).toEqual({
@@ -49,14 +49,14 @@ describe('definitions and presets', () => {
     );
   });
 
-  it('answers 404 for a definition in a path that nobody has', async () => {
+  it('are 404 for a definition that no service has', async () => {
     const http = exchange.as(aCaller());
 
     expect((await http.get('/exports/definitions/No.Such/fields')).status).toBe(404);
     expect((await http.get('/exports/presets/No.Such')).status).toBe(404);
   });
 
-  it('saves a preset for the user who saves it, and for nobody else', async () => {
+  it('are visible only to the user who saved the preset', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const saved = await http.post('/exports/presets', preset);
@@ -69,7 +69,23 @@ describe('definitions and presets', () => {
     expect((await colleague.get('/exports/presets/Shop.Articles')).body).toEqual([]);
   });
 
-  it('deletes a preset once', async () => {
+  it('refuse a preset with more than 500 fields', async () => {
+    const response = await exchange
+      .as(aCaller())
+      .post('/exports/presets', { ...preset, selectedFields: Array(501).fill('code') });
+
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.body.errors)).toEqual(['selectedFields']);
+  });
+
+  it('save the format of a preset in lower case, however it is spelled', async () => {
+    const http = exchange.as(aCaller());
+
+    expect((await http.post('/exports/presets', { ...preset, format: 'Xlsx' })).body.format).toBe('xlsx');
+    expect((await http.get('/exports/presets/Shop.Articles')).body).toMatchObject([{ format: 'xlsx' }]);
+  });
+
+  it('allow to delete a preset once', async () => {
     const http = exchange.as(aCaller());
     await http.post('/exports/presets', preset);
     const path = `/exports/presets/Shop.Articles/${encodeURIComponent(preset.presetName)}`;
@@ -83,14 +99,14 @@ describe('definitions and presets', () => {
     [{ selectedFields: ['code', 'nothing'] }, 'selectedFields[1]'],
     [{ format: 'pdf' }, 'format'],
     [{ presetName: '' }, 'presetName'],
-  ])('refuses a preset with %j', async (change, property) => {
+  ])('refuse a preset with %j', async (change, property) => {
     const response = await exchange.as(aCaller()).post('/exports/presets', { ...preset, ...change });
 
     expect(response.status).toBe(422);
     expect(Object.keys(response.body.errors)).toEqual([property]);
   });
 
-  it('goes on with what a service said last while it is away', async () => {
+  it('list the last known definitions of a service while it is unavailable', async () => {
     const http = exchange.as(aCaller());
     await http.get('/exports/definitions');
     await exchange.shop.restart(async () => {

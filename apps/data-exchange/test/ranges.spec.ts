@@ -21,7 +21,7 @@ const line = fc.oneof(
 const lines = fc.array(line, { minLength: 30, maxLength: 120 });
 const encoding = fc.constantFrom('utf-8', 'utf16le', 'windows-1252');
 
-describe('a large file that several workers share', () => {
+describe('a large file that several workers import', () => {
   let alone: DataExchange;
   let shared: DataExchange;
   let workers = 3;
@@ -58,7 +58,7 @@ describe('a large file that several workers share', () => {
     return { ranges, seen: { report, rows: rows.rows, correction: correction.text } };
   };
 
-  it('ends as if one worker had read it from its beginning to its end', async () => {
+  it('has the same result as with one worker', async () => {
     let cut = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -85,7 +85,7 @@ describe('a large file that several workers share', () => {
     expect(cut).toBeGreaterThan(5);
   }, 180_000);
 
-  it.each([1, 3])('names the earlier row of a key in another range with %d workers', async (count) => {
+  it.each([1, 3])('reports duplicate keys of different ranges with %d workers', async (count) => {
     workers = count;
     const caller = aCaller();
     const filler = Array.from({ length: 60 }, (_, row) => `F${row},Filler ${row},1`);

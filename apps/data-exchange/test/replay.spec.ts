@@ -1,21 +1,22 @@
 import { join } from 'node:path';
 import {
   bundleWorkflows,
-  keptHistories,
+  recordedHistories,
   recordHistories,
   replayHistory,
   type Story,
 } from '@plinth/testing/workflow-histories';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import type { ImportCut, ImportWay } from '../src/jobs/plan-import';
+import type { ImportPlan } from '../src/app/plan-import';
+import type { RangePlan } from '../src/app/split-into-ranges';
 import * as workflows from '../src/temporal/workflows/index';
 import { shortQueueOf } from '../src/temporal/workflows/task-queues';
 
 const histories = join(__dirname, 'histories');
 const args = ['0198d1f0-0000-7000-8000-000000000001', '0198d1f0-0000-7000-8000-000000000002'];
 const works = async () => undefined;
-/** A failure without its stack, which would tell of the machine that recorded it. */
+/** An error without its stack, which would reveal the machine that recorded it. */
 const failing = (isFinal: boolean) =>
   Object.assign(
     ApplicationFailure.create({
@@ -36,20 +37,20 @@ const worksAtLast = () => {
     return true;
   };
 };
-/** Is done in the third turn. */
-const takesTurns = () => {
-  let turns = 0;
-  return async () => ++turns === 3;
+/** Is done in the third slice. */
+const takesSlices = () => {
+  let slices = 0;
+  return async () => ++slices === 3;
 };
 
-/** An import that is worked off in this way, by activities that do nothing. */
-const anImport = (way: ImportWay, activities: object = {}, cut?: ImportCut): Story => ({
+/** An import with this plan, whose activities do nothing. */
+const anImport = (plan: ImportPlan, activities: object = {}, ranges?: RangePlan): Story => ({
   workflow: 'executeImport',
   args,
   furtherQueues: [shortQueueOf('')],
   activities: {
-    planImport: async () => way,
-    cutFile: async () => cut,
+    planImport: async () => plan,
+    cutFile: async () => ranges,
     readKeys: works,
     findDuplicates: works,
     importRange: async () => true,
@@ -79,12 +80,12 @@ const stories: Record<string, Story> = {
     args,
     activities: { runExport: fails, failExport: works },
   },
-  'undo-import.in-turns': { workflow: 'undoImport', args, activities: { undoImport: takesTurns() } },
+  'undo-import.in-turns': { workflow: 'undoImport', args, activities: { undoImport: takesSlices() } },
   'undo-import.tries-again': { workflow: 'undoImport', args, activities: { undoImport: worksAtLast() } },
   'undo-import.fails': { workflow: 'undoImport', args, activities: { undoImport: fails, failUndo: works } },
 };
 
-describe('workflows that an earlier version began', () => {
+describe('workflows that an earlier version started', () => {
   let bundle: Awaited<ReturnType<typeof bundleWorkflows>>;
   beforeAll(async () => {
     Runtime.install({
@@ -95,17 +96,17 @@ describe('workflows that an earlier version began', () => {
     await recordHistories(histories, stories, bundle);
   });
 
-  it('are all on record', () => {
-    const told = Object.values(stories).map(({ workflow }) => workflow);
-    expect(Object.keys(workflows).filter((name) => !told.includes(name))).toEqual([]);
-    expect(keptHistories(histories).toSorted()).toEqual(Object.keys(stories).toSorted());
+  it('have a recorded history for each workflow type', () => {
+    const recorded = Object.values(stories).map(({ workflow }) => workflow);
+    expect(Object.keys(workflows).filter((name) => !recorded.includes(name))).toEqual([]);
+    expect(recordedHistories(histories).toSorted()).toEqual(Object.keys(stories).toSorted());
   });
 
-  it.each(Object.keys(stories))('go on as they began: %s', async (name) => {
+  it.each(Object.keys(stories))('replay without a change: %s', async (name) => {
     await replayHistory(histories, name, bundle);
   });
 
-  it('would be noticed to go on differently', async () => {
+  it('fail the replay when a workflow has changed', async () => {
     const changed = await bundleWorkflows(join(__dirname, 'changed-workflows.ts'));
     await expect(replayHistory(histories, 'execute-import.at-once', changed)).rejects.toThrow(
       /[Nn]ondeterminism/,

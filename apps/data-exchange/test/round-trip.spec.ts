@@ -81,7 +81,7 @@ describe(`${ROWS} random rows`, () => {
       mark: encoding.withMark ? 'with' : 'without',
     })),
   )(
-    'come back from a text file as they went out: $name $mark a byte order mark',
+    'are unchanged after export and import of a text file: $name $mark a byte order mark',
     async ({ name, letters, withMark, mustBeNamed, index }) => {
       const [one, other] = [aCaller(), aCaller()];
       const count = Math.ceil(ROWS / encodings.length);
@@ -99,7 +99,7 @@ describe(`${ROWS} random rows`, () => {
   );
 
   it(
-    'come back from a workbook as they went out',
+    'are unchanged after export and import of a workbook',
     async () => {
       const [one, other] = [aCaller(), aCaller()];
       const count = Math.ceil(ROWS / encodings.length);
@@ -117,7 +117,7 @@ describe(`${ROWS} random rows`, () => {
   );
 
   it.each(['csv', 'xlsx'])(
-    'hold nothing that LibreOffice runs, where it is installed, as %s',
+    'contain nothing that LibreOffice runs, where it is installed, as %s',
     async (format) => {
       const caller = aCaller();
       await store(caller, randomArticles(500, unicode, 7));

@@ -24,7 +24,7 @@ const inFrench = [
   'La ligne a plus de cellules que l’en-tête n’a de colonnes.',
 ];
 
-describe('what is said of failed rows', () => {
+describe('the messages of failed rows', () => {
   let exchange: DataExchange;
   let translations: Awaited<ReturnType<typeof startTranslations>>;
 
@@ -42,7 +42,7 @@ describe('what is said of failed rows', () => {
   const messages = (report: { rowErrors: { message: string }[] }) =>
     report.rowErrors.map(({ message }) => message);
 
-  it('is said in the culture of whoever reads the report, of one import to one person or another', async () => {
+  it('are in the culture of the caller who reads the report, also for the same import', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, content);
 
@@ -68,7 +68,7 @@ describe('what is said of failed rows', () => {
     expect(other.headers.get('etag')).not.toBe(english.headers.get('etag'));
   });
 
-  it('is said so in the correction file and by a dry-run as well', async () => {
+  it('are localized in the correction file and in a dry-run as well', async () => {
     const caller = aCaller();
     const dryId = await mappedImport(exchange, caller, content);
     const headers = { 'accept-language': 'fr' };
@@ -80,7 +80,7 @@ describe('what is said of failed rows', () => {
     expect(file).toContain('B,b,much,"Stock doit être un nombre entier. (""much"")"');
   });
 
-  it('is said in English while nobody knows the texts of the culture', async () => {
+  it('are in English while localization is unavailable', async () => {
     const alone = await startDataExchange({ localization: '127.0.0.1:1' });
     const caller = aCaller();
     const { jobId } = await importFile(alone, caller, content);

@@ -1,6 +1,6 @@
 import { protoPackages } from '@plinth/proto/packages';
-import { grpcHandlers, serveGrpc } from '@plinth/runtime/grpc';
-import { silentLog } from '@plinth/runtime/log';
+import { grpcHandlers, serveGrpc } from '@plinth/runtime/rpc/grpc';
+import { silentLog } from '@plinth/runtime/process/log';
 import { TEST_KEYS } from '@plinth/testing/http';
 
 interface Asked {

@@ -26,7 +26,7 @@ const endOfUndo = (exchange: DataExchange, caller: Caller, jobId: string, millis
     return body.status === 'Undoing' ? undefined : body;
   }, millisecondsMax);
 
-const told = (exchange: DataExchange, { tenantId }: Caller) =>
+const publishedEvents = (exchange: DataExchange, { tenantId }: Caller) =>
   exchange.db.inTenant(tenantId, (tx) =>
     tx.$queryRawUnsafe<{ subject: string; payload: object; actorId: string }[]>(
       `SELECT subject, payload, actor_id AS "actorId" FROM outbox WHERE name = 'data-exchange.import-undone'`,
@@ -45,7 +45,7 @@ describe('POST /imports/{id}/undo', () => {
   const changeJob = ({ tenantId }: Caller, id: string, data: object) =>
     exchange.db.inTenant(tenantId, (tx) => tx.importJob.updateMany({ where: { tenantId, id }, data }));
 
-  it('takes back what the import did, and keeps and lists what somebody changed since', async () => {
+  it('undoes the changes of the import, and keeps and lists rows that changed since', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     await importFile(exchange, caller, 'code,title,price\nA,first,1.50\n');
@@ -81,7 +81,7 @@ describe('POST /imports/{id}/undo', () => {
       { code: 'A', title: 'first', price: '1.50' },
       { code: 'B', title: 'mine' },
     ]);
-    expect(await told(exchange, caller)).toEqual([
+    expect(await publishedEvents(exchange, caller)).toEqual([
       {
         subject: `ImportJob/${jobId}`,
         actorId: caller.userId,
@@ -111,7 +111,7 @@ describe('POST /imports/{id}/undo', () => {
     expect(await titles(caller)).toEqual({});
   });
 
-  it('keeps what a later import wrote, and names the rows of the first one', async () => {
+  it('keeps rows that a later import wrote, and lists them by their row of the first one', async () => {
     const caller = aCaller();
     const first = await importFile(exchange, caller, 'code,title\nX,1\nA,1\n');
     await importFile(exchange, caller, 'code,title\nA,2\n');
@@ -123,7 +123,7 @@ describe('POST /imports/{id}/undo', () => {
     expect(await titles(caller)).toEqual({ A: '2' });
   });
 
-  it('is for every import that ran, however it ended', async () => {
+  it('undoes every import that ran, with any final state', async () => {
     const caller = aCaller();
     const aborted = await importFile(exchange, caller, 'code,title\nA,a\nB,unacceptable\n', {
       onError: 'abort',
@@ -152,7 +152,7 @@ describe('POST /imports/{id}/undo', () => {
     }
   }, 60_000);
 
-  it('is refused with 409 before the import has ended and when somebody asked already', async () => {
+  it('responds 409 before the import has ended and when an undo was requested already', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const mapped = await mappedImport(exchange, caller, 'code,title\nA,a\n');
@@ -169,7 +169,7 @@ describe('POST /imports/{id}/undo', () => {
     const again = await http.post(`/imports/${jobId}/undo`);
     expect(again.status).toBe(409);
     expect(again.body.type).toContain('/problems/import-already-undone');
-    expect(await told(exchange, caller)).toHaveLength(1);
+    expect(await publishedEvents(exchange, caller)).toHaveLength(1);
   });
 
   it('finds its first effect when the operation is repeated', async () => {
@@ -184,7 +184,7 @@ describe('POST /imports/{id}/undo', () => {
     expect([repeated.status, repeated.body.status]).toEqual([202, 'Undone']);
   });
 
-  it('comes too late after 7 days', async () => {
+  it('responds 410 after 7 days', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
     await changeJob(caller, jobId, { completedAt: new Date(Date.now() - 7 * 86_400_000 - 60_000) });
@@ -195,7 +195,7 @@ describe('POST /imports/{id}/undo', () => {
     expect(await titles(caller)).toEqual({ A: 'a' });
   });
 
-  it('is refused where a definition cannot take rows back', async () => {
+  it('responds 409 where a definition cannot undo imports', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
     await changeJob(caller, jobId, { definitionName: 'Shop.Journal' });
@@ -205,18 +205,18 @@ describe('POST /imports/{id}/undo', () => {
     expect([status, body.type]).toEqual([409, expect.stringContaining('/problems/import-not-undoable')]);
   });
 
-  it('says that it does not know what an import changed whose writes nobody noted, and may be asked again', async () => {
+  it('fails where the writes of an import were not recorded, and can be requested again', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
     await exchange.shop.query('DELETE FROM exchange_write WHERE job_id = $1', [jobId]);
 
     const first = await undone(exchange, caller, jobId);
-    expect(first).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('not known') });
+    expect(first).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('not recorded') });
     expect(await undone(exchange, caller, jobId)).toMatchObject({ status: 'Failed' });
     expect(await titles(caller)).toEqual({ A: 'a' });
   });
 
-  it('needs the permissions of an import, and is of the own tenant', async () => {
+  it('needs the permissions of an import, in the same tenant', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
     const status = async (who: Caller) => (await exchange.as(who).post(`/imports/${jobId}/undo`)).status;
@@ -228,7 +228,7 @@ describe('POST /imports/{id}/undo', () => {
     expect((await exchange.as(caller).get(`/imports/${jobId}/undo`)).status).toBe(404);
   });
 
-  it('tells how far it is by events that end with it', async () => {
+  it('sends its progress as events until it ends', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\nB,b\n');
     const http = exchange.as(caller);
@@ -241,7 +241,7 @@ describe('POST /imports/{id}/undo', () => {
     expect(JSON.parse(last!)).toMatchObject({ status: 'Undone', rowsDone: 2, rowsFailed: 0 });
   });
 
-  it('waits for an owner that is away', async () => {
+  it('waits for a data owner that is unavailable', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
 
@@ -252,7 +252,7 @@ describe('POST /imports/{id}/undo', () => {
     expect(await endOfUndo(exchange, caller, jobId)).toMatchObject({ status: 'Undone', removedRows: 1 });
   }, 40_000);
 
-  it('is started by whoever looks next when its start got lost', async () => {
+  it('is started by the background task when its start was lost', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
     await exchange.undos.begin(caller.tenantId, jobId, {
@@ -260,21 +260,21 @@ describe('POST /imports/{id}/undo', () => {
       at: new Date(),
     });
 
-    await Promise.all([exchange.starter.sweep(), exchange.starter.sweep()]);
+    await Promise.all([exchange.starter.startOverdueJobs(), exchange.starter.startOverdueJobs()]);
 
     expect(await endOfUndo(exchange, caller, jobId)).toMatchObject({ status: 'Undone' });
-    expect(await told(exchange, caller)).toHaveLength(1);
+    expect(await publishedEvents(exchange, caller)).toHaveLength(1);
   });
 });
 
-describe('an undo whose worker dies', () => {
+describe('an undo whose worker crashes', () => {
   let exchange: DataExchange;
   beforeAll(async () => {
     exchange = await startDataExchange({ worker: false });
   });
   afterAll(() => exchange.close());
 
-  it('goes on in another worker, counts each row once and leaves what it leaves undisturbed', async () => {
+  it('continues in another worker, counts each row once and never touches kept rows', async () => {
     const caller = aCaller();
     const { tenantId } = caller;
     let jobId = '';

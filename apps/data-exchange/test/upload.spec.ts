@@ -19,7 +19,7 @@ describe('POST /imports', () => {
   const storedFiles = () =>
     readdirSync(exchange.folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
 
-  it('takes the parts in either order, with and without a slash at the end', async () => {
+  it('accepts the parts in either order, with and without a trailing slash', async () => {
     const caller = aCaller();
 
     expect((await upload(exchange, caller, csv)).status).toBe(201);
@@ -37,7 +37,7 @@ describe('POST /imports', () => {
     ['utf-16le', true, 'utf-16le', ';'],
     ['utf-16be', true, 'utf-16be', '\t'],
     ['windows-1252', false, 'windows-1252', ';'],
-  ])('sees %s (byte order mark: %s) as it is', async (encoding, addBOM, seen, delimiter) => {
+  ])('detects %s (byte order mark: %s)', async (encoding, addBOM, seen, delimiter) => {
     const caller = aCaller();
     const text = 'code,title\nA,Äpfel – grün\n'.replaceAll(',', delimiter);
     const { body: job } = await upload(exchange, caller, iconv.encode(text, encoding, { addBOM }));
@@ -68,7 +68,7 @@ describe('POST /imports', () => {
     ['a PDF', '%PDF-1.7 …', { fileName: 'a.csv' }, 415, undefined],
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), { fileName: 'a.xls' }, 415, undefined],
     ['a file beyond the limit', `code,title\n${'A,a\n'.repeat(30_000)}`, {}, 413, undefined],
-  ])('refuses %s and keeps nothing of it', async (_what, content, options, status, property) => {
+  ])('refuses %s and stores nothing of it', async (_what, content, options, status, property) => {
     const before = storedFiles().length;
     const response = await upload(exchange, aCaller(), content, options);
 
@@ -78,7 +78,7 @@ describe('POST /imports', () => {
     expect(storedFiles()).toHaveLength(before);
   });
 
-  it('refuses a form without a file, with two files, or that breaks off', async () => {
+  it('refuses a form without a file, with two files, or that is interrupted', async () => {
     const caller = aCaller();
     const file = { name: 'file', content: csv, fileName: 'a.csv' };
     const definition = { name: 'definitionName', content: 'Shop.Articles' };
@@ -100,7 +100,7 @@ describe('POST /imports', () => {
     expect(storedFiles()).toHaveLength(before);
   });
 
-  it('keeps the name of the file as data', async () => {
+  it('stores the name of the file as data, never as a path', async () => {
     const { body } = await upload(exchange, aCaller(), csv, { fileName: '../../etc/pass\u202ewd\u0007.csv' });
 
     expect(body.originalFileName).toBe('passwd.csv');

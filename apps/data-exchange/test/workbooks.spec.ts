@@ -20,7 +20,7 @@ const aWorkbook = async (sheets: Record<string, ExcelJS.CellValue[][]>): Promise
   return new Uint8Array((await workbook.xlsx.writeBuffer()) as ArrayBuffer);
 };
 
-describe('a workbook', () => {
+describe('the import of a workbook', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('a workbook', () => {
   });
   afterAll(() => exchange.close());
 
-  it('is imported with the types of its cells', async () => {
+  it('reads the types of its cells', async () => {
     const caller = aCaller();
     const content = await aWorkbook({
       Articles: [
@@ -79,7 +79,7 @@ describe('a workbook', () => {
     return correction;
   };
 
-  it('gives its failed rows back as a workbook that can be imported again', async () => {
+  it('returns failed rows as a workbook that can be imported again', async () => {
     const caller = aCaller();
     const content = await aWorkbook({
       S: [
@@ -103,7 +103,7 @@ describe('a workbook', () => {
     expect(report).toMatchObject({ finalStatus: 'Completed', insertedRows: 1 });
   });
 
-  it('is read from the sheet that is asked for', async () => {
+  it('reads the requested sheet', async () => {
     const caller = aCaller();
     const content = await aWorkbook({
       First: [
@@ -122,7 +122,7 @@ describe('a workbook', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
   });
 
-  it('hands failed rows back in the columns of the sheet that was read', async () => {
+  it('returns failed rows in the columns of the sheet that was read', async () => {
     const caller = aCaller();
     const content = await aWorkbook({
       First: [['Code', 'Title', 'Stock']],
@@ -140,7 +140,7 @@ describe('a workbook', () => {
     expect((sheet.getRow(2).values as unknown[]).slice(1, 5)).toEqual(['keep me', 'many', 'second', 'B']);
   });
 
-  it('says which mapped columns a sheet lacks, and imports nothing of it', async () => {
+  it('reports which mapped columns a sheet lacks, and imports nothing of it', async () => {
     const caller = aCaller();
     const content = await aWorkbook({
       First: [['Code', 'Title', 'Stock']],
@@ -153,7 +153,7 @@ describe('a workbook', () => {
     const dry = await exchange.as(caller).post(`/imports/${jobId}/dry-run`, { sheet: 'Second' });
     await exchange.as(caller).post(`/imports/${jobId}/execute`, { sheet: 'Second' });
 
-    const reason = 'The sheet that is read lacks columns that are mapped: "Title", "Stock".';
+    const reason = 'The sheet lacks columns that are mapped: "Title", "Stock".';
     expect(dry.status).toBe(422);
     expect(dry.body).toMatchObject({
       detail: reason,
@@ -167,7 +167,7 @@ describe('a workbook', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
   });
 
-  it('shows its sheets, and is read from the one that somebody names', async () => {
+  it('lists the sheets, and reads the one that is named', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const content = await aWorkbook({
@@ -204,7 +204,7 @@ describe('a workbook', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
   });
 
-  it('comes back from an export as it went in', async () => {
+  it('restores an exported workbook without a change', async () => {
     const caller = aCaller();
     await importFile(
       exchange,
@@ -228,7 +228,7 @@ describe('a workbook', () => {
     expect(await plain(other.tenantId)).toEqual(await plain(caller.tenantId));
   });
 
-  it('that is damaged or only looks like one is refused, or fails with a reason', async () => {
+  it('refuses damaged files, or fails with a reason', async () => {
     const caller = aCaller();
     const whole = await aWorkbook({
       S: [

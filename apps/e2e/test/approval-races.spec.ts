@@ -1,6 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
-import { startJourney, type Answer, type Journey } from './platform';
+import { startJourney, type ApiResponse, type Journey } from './platform';
 
 const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 20);
 
@@ -10,8 +10,8 @@ interface Attempt {
   succeeded: boolean;
 }
 
-/** Template and workflow keep a record each, in databases of their own; whoever races, both must tell one story. */
-describe('people who decide on one publication at the same time', () => {
+/** The services template and workflow have a record each, in their own databases; both must agree after every race. */
+describe('concurrent decisions on the publication of a template', () => {
   let journey: Journey;
   beforeAll(async () => {
     journey = await startJourney();
@@ -22,7 +22,7 @@ describe('people who decide on one publication at the same time', () => {
     const tenantId = newId();
     const names = ['admin', 'ann', 'bob', 'cem', 'dee'];
     const tokens = await Promise.all(names.map((sub) => journey.tokenOf({ sub, name: sub, tenantId })));
-    const call = (by: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+    const call = (by: string, method: string, path: string, body?: unknown): Promise<ApiResponse> =>
       journey.call(method, `/api/v1${path}`, { token: tokens[names.indexOf(by)]!, body });
     const move = async (by: string, name: string, to: string): Promise<Attempt> => {
       const { status, body } = await call(by, 'POST', `/workflow/Template/${name}/transition`, {
@@ -41,8 +41,8 @@ describe('people who decide on one publication at the same time', () => {
       expect((await call('ann', 'POST', '/templates', { name, content: name })).status).toBe(201);
       expect((await move('ann', name, 'PendingReview')).succeeded).toBe(true);
     };
-    /** What each area tells of a template, oldest first, once all facts of its moves have arrived. */
-    const told = async (name: string, moves: number) => {
+    /** The records of each service about a template, oldest first, once all events of its moves have arrived. */
+    const recordsOf = async (name: string, moves: number) => {
       const history = async () => (await call('dee', 'GET', `/workflow/Template/${name}/history`)).body.items;
       const timeline = async () => (await call('dee', 'GET', `/timeline/Template/${name}`)).body.items;
       await eventually(async () => (await history()).length >= moves && (await timeline()).length >= moves);
@@ -54,11 +54,11 @@ describe('people who decide on one publication at the same time', () => {
       };
     };
     await call('admin', 'PUT', '/settings/tenant/Service.Templates.ApprovalRequired', { value: 'true' });
-    return { call, move, publish, submit, told };
+    return { call, move, publish, submit, recordsOf };
   };
 
-  it('get one publication, and its publisher has the same name everywhere', async () => {
-    const { move, publish, submit, told } = await aTenant();
+  it('publish it once, with the same publisher in every service', async () => {
+    const { move, publish, submit, recordsOf } = await aTenant();
     for (let round = 0; round < ROUNDS; round++) {
       const name = `round-${round}`;
       await submit(name);
@@ -73,7 +73,7 @@ describe('people who decide on one publication at the same time', () => {
       const winners = attempts.filter(({ succeeded }) => succeeded);
       expect(winners).toHaveLength(1);
       const [{ by }] = winners as [Attempt];
-      const { history, authors, template, state } = await told(name, 2);
+      const { history, authors, template, state } = await recordsOf(name, 2);
       expect(history).toMatchObject([
         { transitionedBy: 'ann' },
         { newState: 'Published', transitionedBy: by },
@@ -84,8 +84,8 @@ describe('people who decide on one publication at the same time', () => {
     }
   }, 300_000);
 
-  it('get either a publication or a return, and every area tells the same', async () => {
-    const { move, publish, submit, told } = await aTenant();
+  it('either publish or return it, with the same record in every service', async () => {
+    const { move, publish, submit, recordsOf } = await aTenant();
     for (let round = 0; round < ROUNDS; round++) {
       const name = `round-${round}`;
       await submit(name);
@@ -94,8 +94,8 @@ describe('people who decide on one publication at the same time', () => {
 
       const wins = attempts.filter(({ succeeded }) => succeeded);
       expect(wins.length).toBeGreaterThan(0);
-      const { history, authors, state } = await told(name, 1 + wins.length);
-      // Published and then taken back again is possible, too; whatever happened is told once and by all.
+      const { history, authors, state } = await recordsOf(name, 1 + wins.length);
+      // Published and then unpublished is possible, too; every service records the same moves once.
       const moves = history.slice(1).map(({ newState, transitionedBy }) => `${transitionedBy} ${newState}`);
       expect(moves.toSorted()).toEqual(wins.map(({ by, to }) => `${by} ${to}`).toSorted());
       expect(authors).toEqual(history.map(({ transitionedBy }) => transitionedBy));
@@ -103,8 +103,8 @@ describe('people who decide on one publication at the same time', () => {
     }
   }, 300_000);
 
-  it('get one approval of a formal request', async () => {
-    const { call, move, submit, told } = await aTenant();
+  it('approve a formal request once', async () => {
+    const { call, move, submit, recordsOf } = await aTenant();
     const { initialState, states, finalStates, transitions } = (
       await call('admin', 'GET', '/workflow/definitions/Template')
     ).body;
@@ -122,7 +122,7 @@ describe('people who decide on one publication at the same time', () => {
     for (let round = 0; round < ROUNDS; round++) {
       const name = `round-${round}`;
       await submit(name);
-      // Whoever submitted a text cannot ask for its publication either.
+      // The person who submitted a template cannot request its publication either.
       const asked = await call('bob', 'POST', `/workflow/Template/${name}/transition`, {
         targetState: 'Published',
       });
@@ -133,7 +133,7 @@ describe('people who decide on one publication at the same time', () => {
       const winners = attempts.filter(({ succeeded }) => succeeded);
       expect(winners).toHaveLength(1);
       const [{ by }] = winners as [Attempt];
-      const { history, authors, template } = await told(name, 3);
+      const { history, authors, template } = await recordsOf(name, 3);
       expect(history.map(({ newState, transitionedBy }) => `${transitionedBy} ${newState}`)).toEqual([
         'ann PendingReview',
         'bob PendingApproval',

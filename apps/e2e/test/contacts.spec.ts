@@ -16,7 +16,7 @@ const contacts = [
   'P-3,Byron,Post,,nowhere',
 ].join('\r\n');
 
-describe('a service of a team of its own, on the platform', () => {
+describe('the contacts service on the platform', () => {
   let journey: Journey;
   let files: ReturnType<typeof filesOf>;
   let http: typeof files.http;
@@ -43,7 +43,7 @@ describe('a service of a team of its own, on the platform', () => {
       .trimEnd();
   };
 
-  it('takes files in, names what does not fit, and gives them out as they came', async () => {
+  it('imports files, reports rows that do not fit, and exports the same files', async () => {
     expect(await importFile('Contacts.Companies', 'companies.csv', companies)).toMatchObject({
       finalStatus: 'Completed',
       insertedRows: 2,
@@ -62,13 +62,13 @@ describe('a service of a team of its own, on the platform', () => {
     );
   }, 120_000);
 
-  it('tells which of its columns belong to something else', async () => {
+  it('lists which of its columns are references', async () => {
     const { body } = await http('GET', '/exports/definitions/Contacts.Contacts/fields');
     const navigation = body.filter(({ isNavigation }: { isNavigation: boolean }) => isNavigation);
     expect(navigation).toMatchObject([{ propertyPath: 'company.externalId', clrTypeName: 'String' }]);
   });
 
-  it('is moved by workflow, and its timeline says what happened to it', async () => {
+  it('has contacts that workflow moves, with timelines of what happened to them', async () => {
     const request = { externalId: newId(), lastName: 'King', channel: 'Post', phone: '1' };
     const { id } = (await http('POST', '/contacts', request)).body;
     const entity = `/workflow/Contact/${id}`;

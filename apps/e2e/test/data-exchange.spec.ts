@@ -6,10 +6,10 @@ import { startJourney, type Journey } from './platform';
 const root = join(__dirname, '../../..');
 const runFile = promisify(execFile);
 
-/** Every hundredth row is broken, so this has each of the five ways six times. */
+/** Every hundredth row has an error, so each of the five kinds occurs six times. */
 const ROWS = 3_000;
 
-describe('a translation file through the whole platform', () => {
+describe('a file of translations on the whole platform', () => {
   let journey: Journey;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('a translation file through the whole platform', () => {
   afterAll(() => journey.end(), 60_000);
 
   const demo = async (): Promise<string> => {
-    const script = join(root, 'tools/demo/demo.ts');
+    const script = join(root, 'tools/development/demo/demo.ts');
     const { stdout } = await runFile(join(root, 'node_modules/.bin/node'), [script, '--rows', String(ROWS)], {
       cwd: root,
       env: { ...process.env, PLINTH_URL: journey.url },
@@ -26,12 +26,12 @@ describe('a translation file through the whole platform', () => {
     return stdout;
   };
 
-  it('comes out as it went in, and a second time as updates', async () => {
+  it('is exported as it was imported, and updates rows when it is imported again', async () => {
     expect(await demo()).toContain('3,000 inserted, 0 updated');
     expect(await demo()).toContain('0 inserted, 3,000 updated');
   }, 180_000);
 
-  it('goes on when the worker, data exchange and the owner of the texts are killed meanwhile', async () => {
+  it('is imported although the worker, data exchange and the data owner are killed meanwhile', async () => {
     const running = demo();
     for (const name of ['data-exchange-worker', 'data-exchange', 'localization']) {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -41,7 +41,7 @@ describe('a translation file through the whole platform', () => {
     expect(await running).toContain('Every cell is as in the source.');
   }, 240_000);
 
-  it('is refused politely where it is none', async () => {
+  it('is refused with a problem when it is not a file of translations', async () => {
     const token = await journey.tokenOf({ tenantId: '01900000-0000-7000-8000-00000000d301' });
     const form = new FormData();
     form.append('file', new Blob(['%PDF-1.7']), 'a.csv');

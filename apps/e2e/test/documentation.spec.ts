@@ -5,19 +5,22 @@ import { runSteps, stepsOf, type Step, type StepResult } from './page-script';
 import { startJourney, type Journey } from './platform';
 
 const root = join(__dirname, '../../..');
-const areas = readdirSync(join(root, 'docs/areas')).map((name) => `docs/areas/${name}`);
+const services = readdirSync(join(root, 'docs/areas')).map((name) => `docs/areas/${name}`);
 const demoTenant = '01900000-0000-7000-8000-00000000d301';
 
-/** What is wrong with an answer, in the light of what the page shows of it; undefined where nothing is. */
-function faultOf({ shown, document }: Step, { exitCode, statuses, output }: StepResult): string | undefined {
+/** How a response differs from what the page shows of it; undefined where it does not. */
+function differenceOf(
+  { shown, document }: Step,
+  { exitCode, statuses, output }: StepResult,
+): string | undefined {
   if (exitCode !== 0) return `ends with ${exitCode}`;
   const expected = shown.join('\n');
   const refusals = statuses.filter((status) => !/^[123]\d\d$/.test(status) && status !== '');
   const surprise = refusals.find((status) => !expected.includes(status));
-  if (surprise) return `is answered with ${surprise}`;
+  if (surprise) return `is ${surprise}`;
   const status = /^\d{3}\b/.exec(expected)?.[0];
-  if (status && !statuses.includes(status)) return `is answered with ${statuses.join(', ')}, not ${status}`;
-  if (!contains(output, expected.slice(status?.length ?? 0))) return 'is answered otherwise';
+  if (status && !statuses.includes(status)) return `is ${statuses.join(', ')}, not ${status}`;
+  if (!contains(output, expected.slice(status?.length ?? 0))) return 'has another response';
   if (document) expect(JSON.parse(output)).toEqual(matcherOf(JSON.parse(document)));
   return undefined;
 }
@@ -33,7 +36,7 @@ function contains(output: string, shown: string): boolean {
   return true;
 }
 
-/** What a page shows of a document: members and items may be left out, and parts of texts. */
+/** A matcher for what a page shows of a document: it may omit members, items, and parts of texts. */
 function matcherOf(shown: unknown): unknown {
   if (Array.isArray(shown)) return expect.arrayContaining(shown.map(matcherOf));
   if (typeof shown === 'string' && shown.includes('…')) {
@@ -47,27 +50,29 @@ function matcherOf(shown: unknown): unknown {
 
 const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-describe('the documentation, as a reader types it', () => {
+describe('the commands of the documentation', () => {
   let journey: Journey;
   beforeAll(async () => {
     journey = await startJourney();
   }, 300_000);
   afterAll(() => journey?.end(), 60_000);
 
-  it.each(['README.md', ...areas])('%s works from its first command to its last', async (page) => {
-    // A tenant of its own for each page: what one says of an empty place does not depend on the others.
+  it.each(['README.md', ...services])('in %s have the responses that the page shows', async (page) => {
+    // Each page has its own tenant, so that pages do not depend on each other.
     const markdown = readFileSync(join(root, page), 'utf8')
       .replaceAll(demoTenant, newId())
       .replaceAll(/(http:\/\/)?localhost:8080/g, journey.url);
     const steps = stepsOf(markdown);
     const results = await runSteps(steps);
 
-    const faults = steps.flatMap((step, index) => {
+    const differences = steps.flatMap((step, index) => {
       const result = results[index]!;
-      const fault = faultOf(step, result);
-      return fault ? [`${step.commands}${fault}:\n${result.output}\n${result.statuses.join(' ')}`] : [];
+      const difference = differenceOf(step, result);
+      return difference
+        ? [`${step.commands}${difference}:\n${result.output}\n${result.statuses.join(' ')}`]
+        : [];
     });
-    expect(faults.join('\n\n')).toBe('');
+    expect(differences.join('\n\n')).toBe('');
     expect(steps).not.toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { newId } from '@plinth/kernel/uuid';
-import { broughtProgram } from '@plinth/testing/brought-program';
+import { findOrInstall } from '@plinth/testing/find-or-install';
 import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
 import { filesOf } from './files';
 import { startJourney, type Journey } from './platform';
 
-const s3 = broughtProgram('s3');
+const s3 = findOrInstall('s3');
 
 const companies = [
   'External id,Name,Kind,Active',
@@ -40,7 +40,7 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
       return Contents.map(({ Key }) => Key ?? '');
     };
 
-    it('are imported, and the rows that do not fit come back as they were written', async () => {
+    it('are imported, and failed rows are returned in a correction file as they were written', async () => {
       const file = new File([companies], 'companies.csv');
 
       const { id, report } = await files.importFile(definitionName, file);
@@ -50,11 +50,11 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
       expect(correction).toMatch(
         /^\uFEFF?External id,Name,Kind,Active,_Errors\r\nC-3,Silly Walks,Ministry,true,.+\r\n$/,
       );
-      // What was uploaded goes when everything is said about it.
+      // The upload is deleted with the job.
       expect((await keysInBucket()).filter((key) => key.includes(tenantId))).toEqual([]);
     }, 120_000);
 
-    it('are exported as text and as a workbook, which can be imported again', async () => {
+    it('are exported as CSV and as a workbook that can be imported again', async () => {
       const request = { definitionName, selectedFields, sort: 'externalId' };
 
       const text = await files.exportFile({ ...request, format: 'csv' });
@@ -71,7 +71,7 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
       expect((await keysInBucket()).filter((key) => key.includes(`${tenantId}/exports/`))).toHaveLength(2);
     }, 120_000);
 
-    it('are attached to timelines, read by others, and go with their entry', async () => {
+    it('are attached to timelines, read by others, and deleted with their entry', async () => {
       const note = new File(['Two of three parts have arrived.'], 'delivery.txt');
       const { id } = (await (await files.upload('/blobs', note)).json()) as { id: string };
       const entry = { entryType: 0, body: 'See the delivery.', attachmentBlobIds: [id] };
@@ -83,7 +83,7 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
       expect((await files.http('GET', `/blobs/${id}`)).status).toBe(404);
     }, 60_000);
 
-    it('are refused with 502 while the server is away', async () => {
+    it('are refused with 502 while the S3 server is down', async () => {
       await server.stop();
 
       const refused = await files.upload('/blobs', new File(['x'], 'x.txt'));

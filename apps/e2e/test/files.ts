@@ -1,12 +1,12 @@
 import { eventually } from '@plinth/testing/eventually';
 import type { Journey } from './platform';
 
-/** How somebody brings files in and out. */
+/** Imports and exports of a client. */
 export function filesOf({ url, call }: Journey, token: string) {
   const http = (method: string, path: string, body?: unknown) =>
     call(method, `/api/v1${path}`, { token, body });
 
-  /** Sends a form with this file; answers what was made of it. */
+  /** Sends a form with this file; returns the response. */
   const upload = async (path: string, file: File, fields: Record<string, string> = {}) => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ ...fields, file })) form.append(name, value);
@@ -14,7 +14,7 @@ export function filesOf({ url, call }: Journey, token: string) {
     return fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: form });
   };
 
-  /** Imports a file with the mappings that the platform suggests; answers the job and its report. */
+  /** Imports a file with the mappings that the platform suggests; returns the job and its report. */
   const importFile = async (definitionName: string, file: File) => {
     const uploaded = await upload('/imports', file, { definitionName });
     expect(uploaded.status).toBe(201);
@@ -26,7 +26,7 @@ export function filesOf({ url, call }: Journey, token: string) {
     return { id, report: (await http('GET', `/imports/${id}/report`)).body };
   };
 
-  /** Exports and downloads; answers the bytes of the file. */
+  /** Exports and downloads; returns the bytes of the file. */
   const exportFile = async (request: object): Promise<Buffer<ArrayBuffer>> => {
     const { id } = (await http('POST', '/exports/jobs', { includeIdForImport: false, ...request })).body;
     await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt, 60_000);

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { startJourney, type Journey } from './platform';
 
-/** Two tenants and everybody's texts, asked for the way browsers and shared caches do. */
+/** The texts of two tenants and of the platform, requested as browsers and shared caches do. */
 const north = {
   id: '01900000-0000-7000-8000-00000000e201',
   shortName: 'north',
@@ -36,7 +36,7 @@ interface Reading {
   text: string;
 }
 
-/** `fetch` does not let anybody choose the host. */
+/** `fetch` does not allow setting the Host header. */
 const read = (path: string, headers: Record<string, string> = {}): Promise<Reading> =>
   new Promise((resolve, reject) => {
     const call = request(journey.url + path, { headers }, (response) => {
@@ -50,7 +50,7 @@ const read = (path: string, headers: Record<string, string> = {}): Promise<Readi
   });
 const titleOf = ({ text }: Reading) => JSON.parse(text).resources.Shop?.title;
 
-/** A cache for everybody that keeps what it may and tells apart what it must (RFC 9111), host names only by `Vary`. */
+/** A shared cache that stores responses by RFC 9111, and distinguishes host names by `Vary` only. */
 function sharedCache() {
   const kept: { path: string; headers: Record<string, string>; vary: string[]; reading: Reading }[] = [];
   return async (path: string, headers: Record<string, string>) => {
@@ -66,9 +66,9 @@ function sharedCache() {
   };
 }
 
-describe('the texts of two tenants', () => {
+describe('the texts of a tenant', () => {
   it.each(tenants)(
-    'are told apart for people who did not sign in: $shortName',
+    'are those of the tenant for callers without a token: $shortName',
     async ({ id, shortName, name, hosts }) => {
       expect(titleOf(await read(`/localization?cultureName=fr&tenant=${shortName}`))).toBe(name);
       expect(titleOf(await read(`/localization?cultureName=fr&tenant=${id}`))).toBe(name);
@@ -79,7 +79,7 @@ describe('the texts of two tenants', () => {
     },
   );
 
-  it('are not those of the platform', async () => {
+  it('differ from those of the platform', async () => {
     expect(titleOf(await read('/localization?cultureName=fr'))).toBeUndefined();
     expect(
       titleOf(await read('/localization?cultureName=fr', { 'x-forwarded-host': 'north.test' })),
@@ -87,7 +87,7 @@ describe('the texts of two tenants', () => {
     expect((await read('/localization?tenant=west')).status).toBe(404);
   });
 
-  it('never cross in a shared cache', async () => {
+  it('never reach another tenant through a shared cache', async () => {
     const cached = sharedCache();
     for (const expectHit of [false, true]) {
       for (const { name, shortName, hosts } of tenants) {
@@ -104,7 +104,7 @@ describe('the texts of two tenants', () => {
     }
   });
 
-  it('are refused to callers of the other', async () => {
+  it('are refused to callers of another tenant', async () => {
     const headers = { authorization: `Bearer ${tokens[north.id]}` };
     expect((await read('/localization?tenant=south', headers)).status).toBe(403);
     const foreign = await journey.call('GET', '/localization/overrides/Shop/fr/title', {
@@ -115,8 +115,8 @@ describe('the texts of two tenants', () => {
   });
 });
 
-describe('a person who signed in', () => {
-  it('is spoken to in the culture that she chose in her settings', async () => {
+describe('localization for a signed-in person', () => {
+  it('uses the culture of the settings of that person', async () => {
     const token = await journey.tokenOf({ sub: 'amélie', tenantId: north.id, roles: [] });
     const cultureOf = async (query = '') => {
       const headers = { 'accept-language': 'en-GB' };
@@ -130,10 +130,10 @@ describe('a person who signed in', () => {
     expect(await cultureOf('?cultureName=fr')).toBe('fr');
   });
 
-  it('may not change texts without the permission', async () => {
+  it('refuses to change texts without the permission', async () => {
     const token = await journey.tokenOf({ sub: 'amélie', tenantId: north.id, roles: [] });
     const body = { value: 'x' };
-    const answer = await journey.call('PUT', '/localization/overrides/Shop/fr/title', { token, body });
-    expect(answer.status).toBe(403);
+    const response = await journey.call('PUT', '/localization/overrides/Shop/fr/title', { token, body });
+    expect(response.status).toBe(403);
   });
 });

@@ -1,4 +1,4 @@
-/** What this suite needs to know of an OpenAPI document. */
+/** The parts of an OpenAPI document that this suite uses. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
@@ -44,7 +44,7 @@ export interface Call {
   isPublic: boolean;
 }
 
-/** Every operation of a document, as something that can be called. */
+/** Every operation of a document, ready to be called. */
 export function callsOf({ paths }: OpenApi): Call[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)

@@ -72,7 +72,7 @@ const namesIn = (expression: string): string[] =>
     ([, name]) => name!,
   );
 
-describe('metrics', () => {
+describe('the metrics of all processes', () => {
   let exposed: Set<string>;
 
   beforeAll(async () => {
@@ -84,12 +84,12 @@ describe('metrics', () => {
     );
   });
 
-  it('have one scheme of names: what is ours begins with plinth_, the rest is of Node.js', () => {
+  it('have names that begin with plinth_, or are those of Node.js', () => {
     expect([...exposed].filter((name) => !/^(plinth|nodejs|process)_[a-z0-9_]+$/.test(name))).toEqual([]);
     expect([...exposed].filter((name) => name.startsWith('plinth_')).length).toBeGreaterThan(15);
   });
 
-  it('are there for every alert and every panel of the dashboard', () => {
+  it('exist for every alert and every panel of the dashboard', () => {
     const read = (name: string) => readFileSync(join(root, 'k8s/components/monitoring', name), 'utf8');
     const rules: { groups: { rules: { expr: string }[] }[] } = parse(read('alerts.yaml')).spec;
     const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(read('dashboard.json'));
@@ -103,8 +103,8 @@ describe('metrics', () => {
   });
 });
 
-describe('a trace', () => {
-  it('follows a request from the gateway through services, questions, facts and jobs', async () => {
+describe('a distributed trace', () => {
+  it('follows a request from the gateway through services, gRPC calls, events and jobs', async () => {
     const headers = { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` };
     const made = await journey.call('POST', '/api/v1/exports/jobs', {
       token,
@@ -135,8 +135,8 @@ describe('a trace', () => {
   }, 90_000);
 });
 
-describe('logs', () => {
-  it('are one JSON object a line, with time, level, process and what happened', () => {
+describe('the logs of all processes', () => {
+  it('have one JSON object per line, with time, level, process and message', () => {
     for (const { name } of processes()) {
       const log = readFileSync(join(journey.platform.dataDirectory, 'logs', `${name}.log`), 'utf8');
       for (const line of log.trim().split('\n'))
@@ -151,12 +151,12 @@ describe('logs', () => {
 });
 
 describe('npm run status', () => {
-  it('shows the health of each process, and what waits for how long', async () => {
-    const script = join(root, 'tools/launcher/status.mjs');
+  it('shows the health of each process, and the age of each queue', async () => {
+    const script = join(root, 'tools/development/launcher/status.mjs');
     const args = [script, '--data', journey.platform.dataDirectory];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     for (const { name } of processes()) expect(stdout).toMatch(new RegExp(`^${name} .* healthy$`, 'm'));
-    expect(stdout).toMatch(/^settings +facts to publish +\d+ +(-|\d+ s)$/m);
+    expect(stdout).toMatch(/^settings +events to publish +\d+ +(-|\d+ s)$/m);
     expect(stdout).toMatch(/^timeline +dead letters +0 +-$/m);
     expect(stdout).toMatch(/^data-exchange +jobs: import +0 +-$/m);
     expect(stdout).toMatch(/^template +documents: pdf +0 +-$/m);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Some commands of a page, and what the page shows of their answer. */
+/** Some commands of a page, and what the page shows of their output. */
 export interface Step {
   commands: string;
-  /** Lines of the answer, each with `…` for what is left out. */
+  /** Lines of the output, each with `…` for what is omitted. */
   shown: string[];
   /** The same where the page shows a JSON document of its own. */
   document: string | undefined;
@@ -15,7 +15,7 @@ export interface Step {
 
 export interface StepResult {
   exitCode: number;
-  /** The status of every answer that curl got. */
+  /** The status of every response that curl received. */
   statuses: string[];
   output: string;
 }
@@ -24,7 +24,7 @@ export interface StepResult {
 export function stepsOf(markdown: string): Step[] {
   const steps: Step[] = [];
   for (const [, language, text] of markdown.matchAll(/^```(sh|json)\n([^]*?)^```$/gm)) {
-    // What starts and measures the platform is not for a platform that runs.
+    // Commands that start or measure a platform are not run on this one.
     if (/^np[mx] /.test(text!)) continue;
     if (language === 'sh') steps.push(...stepsOfBlock(text!));
     else if (steps.length > 0) steps.at(-1)!.document = text!;
@@ -32,7 +32,7 @@ export function stepsOf(markdown: string): Step[] {
   return steps;
 }
 
-/** A comment after commands, on their line or below them, is what they answer. */
+/** A comment after commands, on their line or below them, is their output. */
 function stepsOfBlock(text: string): Step[] {
   const steps: Step[] = [];
   let isNew = true;

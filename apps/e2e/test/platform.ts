@@ -13,10 +13,10 @@ export interface Person {
   expiresInSeconds?: number;
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- journeys look into answers freely
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- journeys read bodies without types
   body: any;
   text: string;
 }
@@ -29,17 +29,17 @@ export interface Journey {
     method: string,
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
-  ): Promise<Answer>;
+  ): Promise<ApiResponse>;
   end(): Promise<void>;
 }
 
-/** Journeys send more requests a minute than people do. */
+/** Journeys send more requests per minute than the limits for people allow. */
 const LIMITS = JSON.stringify({ default: { user: 1_000_000, tenant: 1_000_000, address: 1_000_000 } });
 
-/** Starts the whole platform with data of its own, and speaks to it as a client does. */
+/** Starts the whole platform with its own data, and calls it as a client does. */
 export async function startJourney(environment: Record<string, string> = {}): Promise<Journey> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'plinth-e2e-'));
-  // The database server of a root user runs as somebody else, who has to get in.
+  // For root the database server runs as another user, who needs access.
   await chmod(dataDirectory, 0o755);
   Object.assign(process.env, { RATE_LIMITS: LIMITS, ...environment });
   const platform = await startPlatform({ dataDirectory });
@@ -72,11 +72,11 @@ export async function startJourney(environment: Record<string, string> = {}): Pr
     platform,
     call,
     tokenOf: async (person) => {
-      const answer = await call('POST', '/dev/token', {
+      const response = await call('POST', '/dev/token', {
         body: { sub: 'ada', name: 'Ada', roles: ['admin'], ...person },
       });
-      if (answer.status !== 200) throw new Error(`No token: ${answer.text}`);
-      return answer.body.accessToken;
+      if (response.status !== 200) throw new Error(`No token: ${response.text}`);
+      return response.body.accessToken;
     },
     end: async () => {
       await platform.stop();

@@ -1,8 +1,8 @@
 import { SignJWT, UnsecuredJWT, decodeJwt, generateKeyPair } from 'jose';
 import { callsOf, fill, queryNamesOf, replacing, sample, type Call, type OpenApi } from './open-api';
-import { startJourney, type Answer, type Journey } from './platform';
+import { startJourney, type ApiResponse, type Journey } from './platform';
 
-/** Every operation of the interface, as its own document lists them, against the running platform. */
+/** Every operation of the interface, from the OpenAPI document of the running platform. */
 let journey: Journey;
 let document: OpenApi;
 let calls: Call[];
@@ -22,23 +22,23 @@ const send = (call: Call, options: { token?: string; body?: unknown; path?: stri
     ...(options.body === undefined ? {} : { body: options.body }),
   });
 
-const isProblem = ({ status, headers, body }: Answer) =>
+const isProblem = ({ status, headers, body }: ApiResponse) =>
   headers.get('content-type') === 'application/problem+json' &&
   body.status === status &&
   ['type', 'title', 'detail', 'instance', 'traceId'].every((name) => typeof body[name] === 'string');
 
-/** Makes a call for each operation and lists those whose answer is not as expected. */
+/** Calls each operation and lists those whose response is not as expected. */
 async function exceptions(
   chosen: readonly Call[],
-  ask: (call: Call) => Promise<Answer>,
-  expected: (answer: Answer) => boolean,
+  request: (call: Call) => Promise<ApiResponse>,
+  expected: (response: ApiResponse) => boolean,
 ): Promise<string[]> {
   const found: string[] = [];
   const pending = [...chosen];
   const work = async () => {
     for (let call = pending.shift(); call; call = pending.shift()) {
-      const answer = await ask(call);
-      if (!expected(answer)) found.push(`${call.name}: ${answer.status} ${answer.text.slice(0, 300)}`);
+      const response = await request(call);
+      if (!expected(response)) found.push(`${call.name}: ${response.status} ${response.text.slice(0, 300)}`);
     }
   };
   await Promise.all(Array.from({ length: 8 }, work));
@@ -47,18 +47,18 @@ async function exceptions(
 
 const refused =
   (...statuses: number[]) =>
-  (answer: Answer) =>
-    statuses.includes(answer.status) && isProblem(answer);
-/** Operations that read what they are sent; others take any body and leave it. */
+  (response: ApiResponse) =>
+    statuses.includes(response.status) && isProblem(response);
+/** Operations that read their body; others ignore it. */
 const takesJson = () =>
   calls.filter(({ body }) => {
     const value = body && sample(body, document);
     return typeof value === 'object' && value !== null;
   });
 
-it('knows every area', () => {
-  const areas = new Set(calls.map(({ path }) => path.split('/')[path.startsWith('/api') ? 3 : 1]));
-  for (const area of [
+it('the OpenAPI document has operations of every service', () => {
+  const services = new Set(calls.map(({ path }) => path.split('/')[path.startsWith('/api') ? 3 : 1]));
+  for (const service of [
     'templates',
     'localization',
     'exports',
@@ -67,18 +67,18 @@ it('knows every area', () => {
     'settings',
     'workflow',
   ]) {
-    expect([...areas]).toContain(area);
+    expect([...services]).toContain(service);
   }
 });
 
-describe('without a valid credential', () => {
+describe('a request without a valid credential', () => {
   const guarded = () => calls.filter(({ isPublic }) => !isPublic);
 
-  it('every operation is 401', async () => {
+  it('is 401 for every operation', async () => {
     expect(await exceptions(guarded(), (call) => send(call, {}), refused(401))).toEqual([]);
   });
 
-  it('a token is refused that is expired, unsigned, signed by another issuer, or none at all', async () => {
+  it('is 401 for a token that is expired, unsigned, malformed or of another issuer', async () => {
     const claims = decodeJwt(token);
     const { privateKey } = await generateKeyPair('ES256');
     const tokens = [
@@ -95,7 +95,7 @@ describe('without a valid credential', () => {
     }
   });
 
-  it('a foreign tenant is 403, a tenant that is no id 400', async () => {
+  it('is 403 for another tenant, 400 for a tenant that is not an id', async () => {
     const headers = { 'x-tenant-id': '01900000-0000-7000-8000-0000000000e3' };
     expect((await journey.call('GET', '/api/v1/settings/user', { token, headers })).status).toBe(403);
     expect(
@@ -104,19 +104,19 @@ describe('without a valid credential', () => {
   });
 });
 
-describe('without permission', () => {
-  it('no operation does more than refuse or answer what is everybody’s', async () => {
-    const nobody = await journey.tokenOf({ roles: [], permissions: [] });
-    const answers = await exceptions(
+describe('a request without permission', () => {
+  it('is refused, or has a response that is public', async () => {
+    const withoutPermissions = await journey.tokenOf({ roles: [], permissions: [] });
+    const responses = await exceptions(
       calls,
-      (call) => send(call, { token: nobody, body: call.body && sample(call.body, document) }),
+      (call) => send(call, { token: withoutPermissions, body: call.body && sample(call.body, document) }),
       ({ status }) => status < 500,
     );
-    expect(answers).toEqual([]);
+    expect(responses).toEqual([]);
   });
 });
 
-describe('bad input', () => {
+describe('invalid input', () => {
   it.each([
     ['malformed JSON', '{"'],
     ['a text where an object belongs', '"text"'],
@@ -126,7 +126,7 @@ describe('bad input', () => {
     expect(await exceptions(takesJson(), (call) => send(call, { token, body }), refused(400))).toEqual([]);
   });
 
-  it('an empty object is never a server error', async () => {
+  it('is never a server error as an empty object', async () => {
     expect(
       await exceptions(
         takesJson(),
@@ -136,19 +136,19 @@ describe('bad input', () => {
     ).toEqual([]);
   });
 
-  it('NUL and half a surrogate pair are 422 at every place of a body', async () => {
+  it('is 422 for NUL and half a surrogate pair at every place of a body', async () => {
     for (const bad of ['a\0b', 'a\ud800b']) {
       const variants = takesJson().flatMap((call) =>
         [...replacing(sample(call.body!, document), bad)].map((body) => ({ call, body })),
       );
       expect(variants.length).toBeGreaterThan(50);
       const bodies = new Map(variants.map(({ call, body }) => [{ ...call }, body]));
-      const ask = (call: Call) => send(call, { token, body: bodies.get(call) });
-      expect(await exceptions([...bodies.keys()], ask, refused(422))).toEqual([]);
+      const request = (call: Call) => send(call, { token, body: bodies.get(call) });
+      expect(await exceptions([...bodies.keys()], request, refused(422))).toEqual([]);
     }
   });
 
-  it('NUL is 400 in a path, and never a server error in a query', async () => {
+  it('is 400 for NUL in a path, and never a server error in a query', async () => {
     const withParameters = calls.filter(({ path }) => path.includes('{'));
     expect(
       await exceptions(
@@ -166,20 +166,20 @@ describe('bad input', () => {
     }
   });
 
-  it('a number that no column holds, or one below zero, is never a server error', async () => {
-    const fine = ({ status }: Answer) => status < 500;
+  it('is never a server error as a number that is too large or negative', async () => {
+    const fine = ({ status }: ApiResponse) => status < 500;
     for (const number of [99_999_999_999, -1, 1.5]) {
       const queried = calls.flatMap((call) =>
         queryNamesOf(call).map((name) => ({ ...call, query: `${encodeURIComponent(name)}=${number}` })),
       );
       const queries = new Map(queried.map((call) => [call as Call, call.query]));
-      const ask = (call: Call) =>
+      const request = (call: Call) =>
         send(call, {
           token,
           path: `${fill(call, document)}?${queries.get(call)}`,
           body: call.body && sample(call.body, document),
         });
-      expect(await exceptions([...queries.keys()], ask, fine)).toEqual([]);
+      expect(await exceptions([...queries.keys()], request, fine)).toEqual([]);
 
       const variants = takesJson().flatMap((call) =>
         [...replacing(sample(call.body!, document), number)].map((body) => ({ call, body })),
@@ -190,7 +190,7 @@ describe('bad input', () => {
     }
   });
 
-  it('strange names in paths are never a server error', async () => {
+  it('is never a server error as a strange name in a path', async () => {
     for (const strange of ['%2E%2E', '%F0%9F%98%80', `${'x'.repeat(2_000)}`, "'%3B--", '__proto__', '%20']) {
       expect(
         await exceptions(
@@ -201,15 +201,15 @@ describe('bad input', () => {
               path: fill(call, document, strange),
               body: call.body && sample(call.body, document),
             }),
-          (answer) => answer.status < 500 && (answer.status < 400 || isProblem(answer)),
+          (response) => response.status < 500 && (response.status < 400 || isProblem(response)),
         ),
       ).toEqual([]);
     }
   });
 });
 
-describe('addresses', () => {
-  it('an unknown one is 404', async () => {
+describe('an address that is not in the interface', () => {
+  it('is 404 for an unknown path', async () => {
     expect(
       await exceptions(
         calls,
@@ -219,16 +219,16 @@ describe('addresses', () => {
     ).toEqual([]);
   });
 
-  it('a method that is not there is 405 and tells which are', async () => {
+  it('is 405 for an unknown method, with the known ones in Allow', async () => {
     const byPath = Map.groupBy(calls, ({ path }) => path);
     for (const [, operations] of byPath) {
       const [first] = operations;
       const missing = ['PATCH', 'DELETE', 'POST'].find((method) =>
         operations.every((call) => call.method !== method),
       )!;
-      const answer = await send(first!, { token, method: missing, path: fill(first!, document) });
-      expect([first!.name, answer.status]).toEqual([first!.name, 405]);
-      for (const { method } of operations) expect(answer.headers.get('allow')).toContain(method);
+      const response = await send(first!, { token, method: missing, path: fill(first!, document) });
+      expect([first!.name, response.status]).toEqual([first!.name, 405]);
+      for (const { method } of operations) expect(response.headers.get('allow')).toContain(method);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
-import { startJourney, type Answer, type Journey } from './platform';
+import { startJourney, type ApiResponse, type Journey } from './platform';
 
 const EVERYDAY = [
   'Timeline.Entries.Read',
@@ -12,7 +12,7 @@ const STAFF = [...EVERYDAY, 'Timeline.InternalNotes.Read', 'Timeline.InternalNot
 
 const ENTRIES = 60;
 
-describe('a conversation about an invoice', () => {
+describe('a timeline on the whole platform', () => {
   let journey: Journey;
   beforeAll(async () => {
     journey = await startJourney();
@@ -28,12 +28,12 @@ describe('a conversation about an invoice', () => {
   };
   const path = '/timeline/Invoice/INV%2F1';
 
-  it('is written once, told at once, and holds the files that came with it', async () => {
+  it('stores an entry once, notifies at once, and stores its attachments', async () => {
     const [ann, bob] = [await as('ann', EVERYDAY), await as('bob', EVERYDAY)];
     const stream = await fetch(`${journey.url}/api/v1/notifications/stream`, {
       headers: { authorization: `Bearer ${bob.token}` },
     });
-    const heard = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
 
     const form = new FormData();
     form.append('file', new Blob(['the invoice']), 'invoice.txt');
@@ -54,9 +54,9 @@ describe('a conversation about an invoice', () => {
     expect(again.headers.get('x-idempotency-replayed')).toBe('true');
     expect(first.headers.get('location')).toBe(`/api/v1${path}/entries/${first.body.id}`);
 
-    const { value: told } = await heard.read();
-    expect(told).toMatch(/^id: .+\nevent: notification\ndata: \{.*"excerpt":"Right, @bob\?"/);
-    await heard.cancel();
+    const { value: notified } = await reader.read();
+    expect(notified).toMatch(/^id: .+\nevent: notification\ndata: \{.*"excerpt":"Right, @bob\?"/);
+    await reader.cancel();
 
     const page = await bob('GET', path);
     expect(page.body).toMatchObject({
@@ -68,7 +68,7 @@ describe('a conversation about an invoice', () => {
     expect((await bob('GET', '/notifications/unread-count')).body).toEqual({ count: 1 });
   });
 
-  it('tells who follows of every entry once, although the service is killed again and again', async () => {
+  it('notifies followers of every entry once, although the service is killed repeatedly', async () => {
     const [ann, bob] = [await as('ann', EVERYDAY), await as('bob', EVERYDAY)];
     const busy = '/timeline/Order/ORD-1';
     expect((await bob('POST', `${busy}/follow`)).status).toBe(204);
@@ -79,23 +79,23 @@ describe('a conversation about an invoice', () => {
       if (index % 15 === 7) process.kill(journey.platform.processIds()['timeline']!, 'SIGKILL');
       const key = { 'idempotency-key': newId() };
       await eventually(async () => {
-        const answer = await ann('POST', `${busy}/entries`, { entryType: 0, body: `entry ${index}` }, key);
-        if (answer.status === 201) written.push(answer.body.id);
-        return answer.status === 201;
+        const response = await ann('POST', `${busy}/entries`, { entryType: 0, body: `entry ${index}` }, key);
+        if (response.status === 201) written.push(response.body.id);
+        return response.status === 201;
       }, 60_000);
     }
 
     await eventually(async () => (await unread()) >= before + ENTRIES, 60_000);
-    const told: string[] = [];
+    const notified: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const page: Answer = await bob(
+      const page: ApiResponse = await bob(
         'GET',
         `/notifications?pageSize=100&cursor=${encodeURIComponent(cursor)}`,
       );
-      told.push(...page.body.items.map(({ entryId }: { entryId: string }) => entryId));
+      notified.push(...page.body.items.map(({ entryId }: { entryId: string }) => entryId));
       cursor = page.body.nextCursor;
     }
-    expect(told.filter((id) => written.includes(id)).toSorted()).toEqual(written.toSorted());
+    expect(notified.filter((id) => written.includes(id)).toSorted()).toEqual(written.toSorted());
     expect((await bob('GET', busy)).body.totalCount).toBe(ENTRIES);
     expect(await unread()).toBe(before + ENTRIES);
   }, 180_000);
@@ -103,8 +103,8 @@ describe('a conversation about an invoice', () => {
   it('shows internal notes to staff only, in the stream and in an export, whose end it records', async () => {
     const [ann, sam] = [await as('ann', EVERYDAY), await as('sam', STAFF)];
     expect((await sam('POST', `${path}/entries`, { entryType: 1, body: 'between us' })).status).toBe(201);
-    const texts = (answer: { body: { items: { body: string }[] } }) =>
-      answer.body.items.map(({ body }) => body);
+    const texts = (response: { body: { items: { body: string }[] } }) =>
+      response.body.items.map(({ body }) => body);
     expect(texts(await sam('GET', path))).toContain('between us');
     expect(texts(await ann('GET', path))).not.toContain('between us');
 
@@ -135,9 +135,9 @@ describe('a conversation about an invoice', () => {
       await eventually(async () => (await recorded()).totalCount === 1);
       const [log] = (await recorded()).items;
       expect(log).toMatchObject({ entryType: 2, authorId: sees ? 'sam' : 'ann' });
-      // How many rows there are with those that not everybody sees is told to nobody else.
-      const told = sees ? /^Export de Timeline\.Entries terminé\.$/ : /terminé : \d lignes\.$/;
-      expect(log.body).toMatch(told);
+      // Callers who may not see internal notes may not learn how many rows there are with them.
+      const notified = sees ? /^Export de Timeline\.Entries terminé\.$/ : /terminé : \d lignes\.$/;
+      expect(log.body).toMatch(notified);
     }
   }, 90_000);
 });

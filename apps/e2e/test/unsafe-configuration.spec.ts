@@ -24,12 +24,12 @@ const production = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  execFileSync(node, [join(root, 'tools/build/build.ts')], { cwd: root });
+  execFileSync(node, [join(root, 'tools/development/build/build.ts')], { cwd: root });
   database = await createTestDatabase('settings');
 }, 120_000);
 afterAll(() => database.drop());
 
-/** Starts a process as the image does, and waits for its end. */
+/** Starts a process as the image does, and waits until it exits. */
 async function ended(service: string, environment: Record<string, string>) {
   const ports = { HTTP_PORT: '0', GRPC_PORT: '0', ADMIN_PORT: '0', HTTP_HOST: '127.0.0.1' };
   const { redisUrl, natsUrl } = infrastructure();
@@ -43,16 +43,16 @@ async function ended(service: string, environment: Record<string, string>) {
   return { exitCode, said: output + complaint };
 }
 
-describe('a process ends at its start, with the code for a wrong configuration,', () => {
+describe('a process exits at its start, with the code for an invalid configuration,', () => {
   it.each([
     ['gateway', 'pages of every origin may use it', { CORS_ORIGINS: '*' }, 'CORS_ORIGINS'],
     ['gateway', 'everybody may have a token', { DEV_ISSUER: 'true' }, 'DEV_ISSUER'],
-    ['gateway', 'nobody can sign in', { OIDC_ISSUER: '' }, 'OIDC_ISSUER'],
+    ['gateway', 'there is no way to sign in', { OIDC_ISSUER: '' }, 'OIDC_ISSUER'],
     ['gateway', 'a key is known', { CALLER_KEYS: 'development-only-caller-key' }, 'CALLER_KEYS'],
     ['settings', 'a key is known', { CURSOR_KEYS: 'change-me-change-me-change-me-change-me' }, 'CURSOR_KEYS'],
     [
       'settings',
-      'secrets can be read by whoever guesses',
+      'a key can be guessed',
       { SETTINGS_ENCRYPTION_KEYS: 'development-only-encryption-key' },
       'SETTINGS_ENCRYPTION_KEYS',
     ],
@@ -69,7 +69,7 @@ describe('a process ends at its start, with the code for a wrong configuration,'
     expect(said).toContain(variable);
   });
 
-  it('when row-level security does not bind its role, in every environment', async () => {
+  it('when its database role bypasses row-level security, in every environment', async () => {
     const { exitCode, said } = await ended('settings', {
       ...random,
       NODE_ENV: 'development',

@@ -11,14 +11,14 @@ const EDITOR = [
   'Timeline.Entries.Read',
 ];
 
-describe('a publication that needs approval', () => {
+describe('a publication that requires approval', () => {
   let journey: Journey;
   beforeAll(async () => {
     journey = await startJourney();
   }, 300_000);
   afterAll(() => journey?.end());
 
-  it('takes two people: one submits, another publishes, and everybody can read what happened', async () => {
+  it('takes two people, one who submits and one who publishes, and is recorded in history and timeline', async () => {
     const tenantId = newId();
     const as = async (sub: string, permissions: string[]) => {
       const token = await journey.tokenOf({ sub, name: sub, tenantId, roles: [], permissions });
@@ -36,7 +36,7 @@ describe('a publication that needs approval', () => {
     const template = { name: 'welcome', content: '<p>Hello {{ name }}</p>' };
     expect((await ann('POST', '/templates', template)).status).toBe(201);
 
-    // Nobody publishes what was not reviewed.
+    // A draft that was not reviewed cannot be published.
     expect((await ann('POST', '/templates/welcome/publish')).status).toBe(409);
     const submitted = await ann('POST', '/workflow/Template/welcome/transition', {
       targetState: 'PendingReview',
@@ -52,7 +52,7 @@ describe('a publication that needs approval', () => {
       workflowEnabled: true,
     });
 
-    // Who submitted it cannot publish it, and who may not publish cannot either: by neither way.
+    // Neither the submitter nor a person without permission can publish it, in either way.
     expect((await ann('POST', '/templates/welcome/publish')).status).toBe(403);
     const publish = { targetState: 'Published' };
     expect((await ann('POST', '/workflow/Template/welcome/transition', publish)).body.outcome).toBe('Denied');
@@ -76,7 +76,7 @@ describe('a publication that needs approval', () => {
     ]);
   });
 
-  it('can ask for a formal approval, which the inbox of another person shows', async () => {
+  it('can require a formal approval, which appears in the inbox of another person', async () => {
     const tenantId = newId();
     const client = async (sub: string) => {
       const token = await journey.tokenOf({ sub, name: sub, tenantId });

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { internalProblem } from '@plinth/conventions/problem-details';
+import { internalProblem } from '@plinth/http/problem-details';
 import { Problem } from '@plinth/kernel/problem';
-import type { Log } from '@plinth/runtime/log';
+import type { Log } from '@plinth/runtime/process/log';
 import type { Cors } from './cors';
-import { Exchange } from './exchange';
+import { RequestContext } from './request-context';
 import { forward, type ForwardDeps } from './forward';
 import { requireSaneFraming } from './framing';
 import type { Credentials, Identity } from './identity/credential';
@@ -36,88 +36,83 @@ export interface Deps extends ForwardDeps {
 export function createGateway(deps: Deps): RequestListener {
   return (request, response) => {
     const startedAt = performance.now();
-    const exchange = open(request, response, deps);
-    response.once('close', () => close(exchange, (performance.now() - startedAt) / 1000, deps));
-    handle(exchange, deps).catch((error: unknown) => fail(exchange, error, deps));
+    const context = createContext(request, response, deps);
+    response.once('close', () => record(context, (performance.now() - startedAt) / 1000, deps));
+    handle(context, deps).catch((error: unknown) => fail(context, error, deps));
   };
 }
 
-/** Collects what belongs on every answer, whatever happens next. */
-function open(request: IncomingMessage, response: ServerResponse, deps: Deps): Exchange {
+/** The headers of every response are collected first, so that problems have them too. */
+function createContext(request: IncomingMessage, response: ServerResponse, deps: Deps): RequestContext {
   const trace = deps.spans.begin(request.headers['traceparent'] as string | undefined);
-  const exchange = new Exchange(request, response, trace, deps.publicUrl, [
+  return new RequestContext(request, response, trace, deps.publicUrl, [
     ...deps.versions.reporting,
     'x-request-id',
     trace.traceId,
     'x-content-type-options',
     'nosniff',
   ]);
-  return exchange;
 }
 
-/** What is left of a request when it is over: numbers, a span, and a line in the log that names no bodies and no tokens. */
-function close(exchange: Exchange, seconds: number, { metrics, spans, log }: Deps): void {
-  metrics.answered(exchange, seconds);
-  spans.end(exchange);
-  if (!log.isLevelEnabled('debug')) return;
-  const { method, area, route, trace, response } = exchange;
-  log.debug(
-    { method, area, route, status: response.statusCode, seconds, traceId: trace.traceId },
-    'answered',
-  );
+/** Records a finished request: metrics, a span, and a log line without bodies and tokens. */
+function record(context: RequestContext, seconds: number, { metrics, spans, log }: Deps): void {
+  const { method, service, route, trace, response } = context;
+  const attributes = { method, area: service, route, status: response.statusCode };
+  metrics.finished(context, seconds);
+  spans.end(trace, attributes);
+  if (log.isLevelEnabled('debug'))
+    log.debug({ ...attributes, seconds, traceId: trace.traceId }, 'request finished');
 }
 
-async function handle(exchange: Exchange, deps: Deps): Promise<void> {
-  if (answerPreflight(exchange, deps.cors)) return;
-  exchange.add(deps.cors.headers(exchange.request.headers.origin));
-  requireSaneFraming(exchange);
+async function handle(context: RequestContext, deps: Deps): Promise<void> {
+  if (sendPreflightResponse(context, deps.cors)) return;
+  context.addHeaders(deps.cors.headers(context.request.headers.origin));
+  requireSaneFraming(context);
 
-  const target = parseTarget(exchange.request.url ?? '/');
+  const target = parseTarget(context.request.url ?? '/');
   const page = deps.pages.find(target.path);
-  if (page?.unlimited) return deps.pages.serve(exchange, page);
-  const destination = page
-    ? undefined
-    : find(exchange, deps, () => deps.routes.find(exchange.method, target));
+  if (page?.unlimited) return deps.pages.serve(context, page);
+  const destination = page ? undefined : find(context, deps, () => deps.routes.find(context.method, target));
 
-  const identity = await identify(exchange, deps.credentials);
-  await limit(exchange, identity, destination, deps);
-  if (page) return deps.pages.serve(exchange, page);
-  if (destination instanceof Problem) return answerOptions(exchange, destination);
+  const identity = await identify(context, deps.credentials);
+  await limit(context, identity, destination, deps);
+  if (page) return deps.pages.serve(context, page);
+  if (destination instanceof Problem) return sendAllowedMethods(context, destination);
 
   const { access } = destination!.route.endpoint;
   if (identity instanceof Problem && access.type !== 'anonymous') throw identity;
-  await forward(exchange, destination!, identity instanceof Problem ? undefined : identity, deps);
+  await forward(context, destination!, identity instanceof Problem ? undefined : identity, deps);
 }
 
-/** Answers a preflight without asking who it is; true when it was one. */
-function answerPreflight(exchange: Exchange, cors: Cors): boolean {
-  const { method, headers } = exchange.request;
+/** Responds to a preflight, which has no credential; true when the request was one. */
+function sendPreflightResponse(context: RequestContext, cors: Cors): boolean {
+  const { method, headers } = context.request;
   const {
     origin,
     'access-control-request-method': wanted,
     'access-control-request-headers': names,
   } = headers;
   if (method !== 'OPTIONS' || origin === undefined || wanted === undefined) return false;
-  exchange.route = 'preflight';
+  context.route = 'preflight';
   const vary = ['vary', 'Access-Control-Request-Method, Access-Control-Request-Headers'];
-  exchange.send({ status: 204, headers: [...cors.preflight(origin, names), ...vary], body: undefined });
+  context.send({ status: 204, headers: [...cors.preflight(origin, names), ...vary], body: undefined });
   return true;
 }
 
-/** OPTIONS at an address that exists tells its methods; everything else that goes nowhere is a problem. */
-function answerOptions(exchange: Exchange, problem: Problem): void {
+/** The response to OPTIONS lists the methods of a resource; every other request without a destination is a problem. */
+function sendAllowedMethods(context: RequestContext, problem: Problem): void {
   const { allow } = problem.options;
-  if (exchange.method !== 'OPTIONS' || !allow) throw problem;
-  exchange.send({ status: 204, headers: ['allow', allow.join(', ')], body: undefined });
+  if (context.method !== 'OPTIONS' || !allow) throw problem;
+  context.send({ status: 204, headers: ['allow', allow.join(', ')], body: undefined });
 }
 
-/** Where the request goes. That it goes nowhere is said only after it was counted. */
-function find(exchange: Exchange, { versions }: Deps, search: () => Destination): Destination | Problem {
+/** Where the request goes. A problem is returned, not thrown, so that the request is counted first. */
+function find(context: RequestContext, { versions }: Deps, search: () => Destination): Destination | Problem {
   try {
     const destination = search();
-    exchange.area = destination.route.area;
-    exchange.route = destination.route.name;
-    if (destination.deprecated) exchange.add(versions.deprecation(destination.deprecated));
+    context.service = destination.route.service;
+    context.route = destination.route.name;
+    if (destination.deprecated) context.addHeaders(versions.deprecation(destination.deprecated));
     return destination;
   } catch (error) {
     if (error instanceof Problem) return error;
@@ -126,12 +121,12 @@ function find(exchange: Exchange, { versions }: Deps, search: () => Destination)
 }
 
 async function identify(
-  exchange: Exchange,
+  context: RequestContext,
   credentials: Credentials,
 ): Promise<Identity | Problem | undefined> {
-  if (exchange.request.headers.authorization === undefined) return undefined;
+  if (context.request.headers.authorization === undefined) return undefined;
   try {
-    return await credentials.identify(exchange.valuesOf('authorization'));
+    return await credentials.identify(context.valuesOf('authorization'));
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;
@@ -139,27 +134,27 @@ async function identify(
 }
 
 async function limit(
-  exchange: Exchange,
+  context: RequestContext,
   identity: Identity | Problem | undefined,
   destination: Destination | Problem | undefined,
   deps: Deps,
 ): Promise<void> {
   const isKnown = identity !== undefined && !(identity instanceof Problem);
-  const subject = isKnown ? identity : { address: addressOf(exchange.request, deps.trustedProxies) };
+  const subject = isKnown ? identity : { address: addressOf(context.request, deps.trustedProxies) };
   const rateClass =
     destination && 'route' in destination ? destination.route.endpoint.rateLimitClass : undefined;
-  const decision = await limitRequest(exchange, subject, rateClass ?? 'default', deps);
+  const decision = await limitRequest(context, subject, rateClass ?? 'default', deps);
   deps.metrics.limited(decision);
   if (!decision.allowed) throw tooManyRequests(decision);
 }
 
-function fail(exchange: Exchange, error: unknown, { log }: Deps): void {
+function fail(context: RequestContext, error: unknown, { log }: Deps): void {
   const problem = error instanceof Problem ? error : internalProblem(error);
-  const isOurs = ['internal', 'overloaded', 'upstream'].includes(problem.kind);
-  if (isOurs && !exchange.response.destroyed) {
-    const { area, route, trace } = exchange;
+  const isServerError = ['internal', 'overloaded', 'upstream'].includes(problem.kind);
+  if (isServerError && !context.response.destroyed) {
+    const { service: area, route, trace } = context;
     log.warn({ err: problem.options.cause ?? problem, area, route, traceId: trace.traceId }, problem.detail);
   }
-  if (exchange.response.headersSent) exchange.response.destroy();
-  else exchange.sendProblem(problem);
+  if (context.response.headersSent) context.response.destroy();
+  else context.sendProblem(problem);
 }

@@ -3,20 +3,20 @@ import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import type { Endpoints } from '@plinth/contracts/endpoint';
-import { openApiDocument } from '@plinth/contracts/openapi';
-import { statusByKind } from '@plinth/conventions/problem-details';
+import { openApiDocument } from '@plinth/contracts/openapi/document';
+import { statusByKind } from '@plinth/http/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';
-import { ConfigurationError } from '@plinth/runtime/config';
-import { Drain } from '@plinth/runtime/drain';
-import { createMetrics, Health } from '@plinth/runtime/health';
-import type { Log } from '@plinth/runtime/log';
-import { createRedis } from '@plinth/runtime/redis';
+import { ConfigurationError } from '@plinth/runtime/process/config';
+import { Drain } from '@plinth/runtime/process/drain';
+import { createMetrics, Health } from '@plinth/runtime/process/health';
+import type { Log } from '@plinth/runtime/process/log';
+import { createRedis } from './redis';
 import { createGateway } from './app';
-import { faultsOf, type GatewayConfig } from './config';
+import { configurationErrors, type GatewayConfig } from './config';
 import { Cors } from './cors';
 import { IdempotencyGuard, type Checkpoint } from './idempotency/guard';
-import { Ledger } from './idempotency/ledger';
+import { IdempotencyRecords } from './idempotency/records';
 import { Credentials, type Issuer } from './identity/credential';
 import { createDevIssuer, randomSeed, type DevIssuer } from './identity/dev-issuer';
 import { fetchKeysFrom, remoteKeys } from './identity/jwks';
@@ -33,38 +33,34 @@ import { createStreamProxy } from './proxy/stream-proxy';
 import { Upstream } from './proxy/upstream';
 import { Routes } from './route-table';
 import { createPublicServer } from './server';
-import { collectedSpans, untoldSpans } from './trace';
+import { collectedSpans, noopSpans } from './trace';
 import { Versions } from './versions';
 
 export interface Gateway {
   server: Server;
-  /** Of the process itself: a gateway whose services are away still serves problems about it. */
+  /** Of the process itself: a gateway whose services are unavailable can still respond with problems. */
   health: Health;
   metrics: Registry;
-  /** From now on the gateway is not ready, and every answer ends its connection. */
+  /** From now on the gateway is not ready, and every response closes its connection. */
   beginDraining: () => void;
-  /** Takes no more connections, and resolves when the last request has its answer. */
+  /** Accepts no more connections, and resolves when the last response is sent. */
   finish: () => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** What the gateway is made for; tests bring their own. */
-export interface Surroundings {
+/** What tests replace. */
+export interface Overrides {
   endpoints?: Record<string, Endpoints>;
   problems?: Record<string, ProblemType>;
   onCheckpoint?: (checkpoint: Checkpoint) => void;
 }
 
 /** Wires the gateway. */
-export async function compose(
-  config: GatewayConfig,
-  log: Log,
-  surroundings: Surroundings = {},
-): Promise<Gateway> {
-  const faults = faultsOf(config);
-  if (faults.length > 0)
-    throw new ConfigurationError(`The configuration cannot be used:\n  ${faults.join('\n  ')}`);
-  const { endpoints = allEndpoints, problems = allProblems, onCheckpoint = () => undefined } = surroundings;
+export async function compose(config: GatewayConfig, log: Log, overrides: Overrides = {}): Promise<Gateway> {
+  const errors = configurationErrors(config);
+  if (errors.length > 0)
+    throw new ConfigurationError(`The configuration cannot be used:\n  ${errors.join('\n  ')}`);
+  const { endpoints = allEndpoints, problems = allProblems, onCheckpoint = () => undefined } = overrides;
   const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
   const redis = await openRedis(config.REDIS_URL, log);
   const upstreams = createUpstreams(config);
@@ -94,12 +90,17 @@ export async function compose(
       credentials: config.CORS_CREDENTIALS,
       development: config.NODE_ENV === 'development',
     }),
-    credentials: new Credentials(issuersOf(config, devIssuer), config.ROLE_PERMISSIONS, systemClock),
+    credentials: new Credentials(
+      issuersOf(config, devIssuer),
+      config.ROLE_PERMISSIONS,
+      systemClock,
+      config.OIDC_DEFAULT_TENANT,
+    ),
     tenants: new Tenants(config.PLINTH_TENANTS),
     rateLimits: config.RATE_LIMITS,
     limiter: new RateLimiter(redis),
     guard: new IdempotencyGuard({
-      ledger: new Ledger(redis, {
+      records: new IdempotencyRecords(redis, {
         retentionSeconds: config.IDEMPOTENCY_RETENTION_SECONDS,
         markerMilliseconds: config.IDEMPOTENCY_MARKER_MILLISECONDS,
       }),
@@ -107,11 +108,12 @@ export async function compose(
         headerName: config.IDEMPOTENCY_HEADER,
         requiredRoutes: new Set(config.IDEMPOTENCY_REQUIRED_ROUTES),
         executionMilliseconds: config.IDEMPOTENCY_TIMEOUT_MILLISECONDS,
-        answerBytesMax: config.IDEMPOTENCY_ANSWER_BYTES_MAX,
+        multipart: config.IDEMPOTENCY_MULTIPART,
+        responseBytesMax: config.IDEMPOTENCY_ANSWER_BYTES_MAX,
       },
       outcomes: metrics.idempotency,
       onCheckpoint,
-      onLedgerFailure: (error) => log.warn({ err: error }, 'the ledger of idempotency keys does not answer'),
+      onStoreError: (error) => log.warn({ err: error }, 'idempotency records unavailable'),
     }),
     upstreams,
     eventStreams,
@@ -124,7 +126,7 @@ export async function compose(
       ...(devIssuer ? [devPages(devIssuer)] : []),
     ]),
     metrics,
-    spans: config.OTEL_EXPORTER_OTLP_ENDPOINT ? collectedSpans : untoldSpans,
+    spans: config.OTEL_EXPORTER_OTLP_ENDPOINT ? collectedSpans : noopSpans,
     log,
   });
   const server = createPublicServer(drain.watch(listener), {
@@ -147,7 +149,7 @@ export async function compose(
       drain.begin();
     },
     finish: () => {
-      // Their clients connect again, elsewhere.
+      // Their clients reconnect to another gateway.
       for (const stream of eventStreams) stream.destroy();
       return drain.finish(server);
     },
@@ -168,16 +170,16 @@ function createUpstreams(config: GatewayConfig) {
     breakerOpenMilliseconds: config.BREAKER_OPEN_MILLISECONDS,
   };
   return new Map(
-    Object.entries(config.HTTP_SERVICES).map(([area, origin]) => {
-      const upstream = new Upstream(area, origin, settings, systemClock);
-      return [area, { upstream, stream: createStreamProxy(upstream) }];
+    Object.entries(config.HTTP_SERVICES).map(([service, origin]) => {
+      const upstream = new Upstream(service, origin, settings, systemClock);
+      return [service, { upstream, stream: createStreamProxy(upstream) }];
     }),
   );
 }
 
 const partsOf = (redis: Redis, upstreams: ReturnType<typeof createUpstreams>) => ({
   redis: () => redis.ping(),
-  ...Object.fromEntries([...upstreams].map(([area, { upstream }]) => [area, () => upstream.check()])),
+  ...Object.fromEntries([...upstreams].map(([service, { upstream }]) => [service, () => upstream.check()])),
 });
 
 function issuersOf(config: GatewayConfig, devIssuer: DevIssuer | undefined): Issuer[] {
@@ -189,7 +191,7 @@ function issuersOf(config: GatewayConfig, devIssuer: DevIssuer | undefined): Iss
 
 const DEV_SEED_KEY = 'plinth:dev-issuer-seed';
 
-/** Gateways on one Redis share a seed, unless one is configured. */
+/** Gateways on the same Redis share a seed, unless one is configured. */
 async function openDevIssuer(config: GatewayConfig, redis: Redis, log: Log): Promise<DevIssuer> {
   const seed = config.DEV_ISSUER_KEY ?? (await sharedSeed(redis, log));
   return createDevIssuer(seed, config.OIDC_AUDIENCE, systemClock);
@@ -201,14 +203,14 @@ async function sharedSeed(redis: Redis, log: Log): Promise<string> {
     await redis.setnx(DEV_SEED_KEY, own);
     return (await redis.get(DEV_SEED_KEY)) ?? own;
   } catch (error) {
-    log.warn({ err: error }, 'Redis is away: development tokens are good until this process ends');
+    log.warn({ err: error }, 'Redis unavailable; development tokens are valid only until this process ends');
     return own;
   }
 }
 
 const REDIS_MILLISECONDS_MAX = 2_000;
 
-/** Opens Redis and waits for it a little; the gateway serves what it can without it. */
+/** Opens Redis and waits a moment for it; the gateway serves what it can without it. */
 async function openRedis(url: string, log: Log): Promise<Redis> {
   const redis = createRedis(url, log);
   await new Promise<void>((resolve) => {

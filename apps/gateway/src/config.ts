@@ -1,5 +1,6 @@
+import { permissions } from '@plinth/contracts/permissions';
 import { z } from 'zod';
-import { addressBook, keys, processEnvironment, tenants } from '@plinth/runtime/config';
+import { addressBook, keys, processEnvironment, tenants } from '@plinth/runtime/process/config';
 import { defaultRolePermissions } from './identity/grants';
 import { RateLimits } from './limits/policies';
 
@@ -28,7 +29,7 @@ const json = <Schema extends z.ZodType>(schema: Schema, byDefault: string) =>
       try {
         return schema.parse(JSON.parse(text));
       } catch (error) {
-        context.addIssue({ code: 'custom', message: `is not what is expected: ${(error as Error).message}` });
+        context.addIssue({ code: 'custom', message: `is not valid: ${(error as Error).message}` });
         return z.NEVER;
       }
     });
@@ -60,13 +61,11 @@ export const GatewayConfig = z.object({
     .regex(/^(\/[\w-]+)*\/v1$/)
     .default('/api/v1')
     .describe('Route prefix of the interface.'),
-  HTTP_SERVICES: addressBook().describe(
-    'Where the service of each area is: `settings=http://settings:8080,…`.',
-  ),
+  HTTP_SERVICES: addressBook().describe('Address of each service: `settings=http://settings:8080,…`.'),
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')
-    .describe('Redis for rate limits and idempotency keys; `noeviction` is needed.'),
+    .describe('Redis for rate limits and idempotency keys; it needs the policy `noeviction`.'),
   CALLER_KEYS: keys().describe(
     'Secrets that sign callers between processes, comma-separated; the first one signs.',
   ),
@@ -75,12 +74,22 @@ export const GatewayConfig = z.object({
   OIDC_ISSUER: z.string().optional().describe('Issuer whose tokens are accepted, exactly as in `iss`.'),
   OIDC_AUDIENCE: z.string().default('plinth').describe('What `aud` of a token must hold.'),
   OIDC_JWKS_URL: z.url().optional().describe("Address of the issuer's keys."),
+  OIDC_DEFAULT_TENANT: z
+    .guid()
+    .toLowerCase()
+    .optional()
+    .describe(
+      'Tenant of tokens without the claim `tenant_id`; without it they are refused. The nil UUID is the host tenant, whose administrators administrate the platform.',
+    ),
   ROLE_PERMISSIONS: json(
     z.record(z.string(), z.array(z.string())),
     JSON.stringify(defaultRolePermissions),
   ).describe('Permissions of each role, as JSON; `admin` has all.'),
+  EXTRA_PERMISSIONS: list().describe(
+    'Permissions that no contract knows and ROLE_PERMISSIONS may grant, such as those of workflow definitions; comma-separated.',
+  ),
   DEV_ISSUER: flag(false).describe(
-    '`true` issues tokens to everybody at `/dev/token`; refused in production.',
+    '`true` issues tokens to every client at `/dev/token`; refused in production.',
   ),
   DEV_ISSUER_KEY: z
     .string()
@@ -96,7 +105,7 @@ export const GatewayConfig = z.object({
   ),
 
   API_VERSIONS: json(Versions, '[{"version":"1.0"}]').describe(
-    'Versions as JSON, the default one first; a version with `deprecated: {since, sunset?, link}` is announced to go away.',
+    'Versions as JSON, the default one first; a version with `deprecated: {since, sunset?, link}` is reported as deprecated.',
   ),
   DEPRECATION_FORMAT: z
     .enum(['boolean', 'date'])
@@ -104,7 +113,7 @@ export const GatewayConfig = z.object({
     .describe('Header `Deprecation` as `true`, or as the date of RFC 9745.'),
 
   RATE_LIMITS: json(RateLimits, '{}').describe(
-    'Requests a minute as JSON by class of route: `{"default": {"user": 1200, "tenant": 12000, "address": 300}, "expensive": {…}}`.',
+    'Requests a minute as JSON by class of endpoints: `{"default": {"user": 1200, "tenant": 12000, "address": 300}, "expensive": {…}}`.',
   ),
   TRUSTED_PROXIES: z.coerce
     .number()
@@ -121,27 +130,35 @@ export const GatewayConfig = z.object({
     .default('idempotency-key')
     .describe('Name of the header with the idempotency key.'),
   IDEMPOTENCY_REQUIRED_ROUTES: list().describe(
-    'Routes that need a key: `POST /exports/jobs,POST /templates/:name/publish`.',
+    'Endpoints that need a key: `POST /exports/jobs,POST /templates/:name/publish`.',
   ),
-  IDEMPOTENCY_RETENTION_SECONDS: count(86_400).describe('How long an answer is kept.'),
+  IDEMPOTENCY_MULTIPART: z
+    .enum(['refuse', 'ignore'])
+    .default('refuse')
+    .describe(
+      'What an idempotency key of a multipart request leads to: 422, or a request that is served as if it had none.',
+    ),
+  IDEMPOTENCY_RETENTION_SECONDS: count(86_400).describe('How long a response is stored for replay.'),
   IDEMPOTENCY_MARKER_MILLISECONDS: milliseconds(30_000).describe(
     'How long a running request holds its key when its gateway dies.',
   ),
   IDEMPOTENCY_TIMEOUT_MILLISECONDS: milliseconds(25_000).describe('How long a request with a key may take.'),
-  IDEMPOTENCY_ANSWER_BYTES_MAX: count(4 * 1024 * 1024).describe('Larger answers are not kept.'),
+  IDEMPOTENCY_ANSWER_BYTES_MAX: count(4 * 1024 * 1024).describe('Larger responses are not stored.'),
 
   UPSTREAM_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
-    'How long a service may take until its answer begins.',
+    'How long a service may take until its response begins.',
   ),
   UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: milliseconds(300_000).describe(
     'The same for endpoints of the class `expensive`, such as the dry-run of a large import.',
   ),
-  UPSTREAM_CONCURRENCY_MAX: count(256).describe('Requests to one area at the same time.'),
+  UPSTREAM_CONCURRENCY_MAX: count(256).describe('Requests to one service at the same time.'),
   UPSTREAM_STREAMS_MAX: count(1_000).describe(
-    'Uploads, downloads and event streams of one area at the same time.',
+    'Uploads, downloads and event streams of one service at the same time.',
   ),
-  BREAKER_FAILURES_MAX: count(10).describe('So many failures in a row spare a service for a while.'),
-  BREAKER_OPEN_MILLISECONDS: milliseconds(1_000).describe('How long it is spared.'),
+  BREAKER_FAILURES_MAX: count(10).describe(
+    'Number of consecutive failures that open the circuit breaker of a service.',
+  ),
+  BREAKER_OPEN_MILLISECONDS: milliseconds(1_000).describe('How long the circuit breaker stays open.'),
 
   HEADERS_TIMEOUT_MILLISECONDS: milliseconds(10_000).describe(
     'How long a client may take to send the head of a request.',
@@ -150,7 +167,7 @@ export const GatewayConfig = z.object({
     'How long a client may take to send a JSON body, and how long an upload may pause.',
   ),
   IDLE_TIMEOUT_MILLISECONDS: milliseconds(120_000).describe(
-    'How long a connection may stand still in the middle of a request or answer.',
+    'How long a connection may be idle in the middle of a request or response.',
   ),
   KEEP_ALIVE_MILLISECONDS: milliseconds(65_000).describe(
     'How long an unused connection is kept; longer than the load balancer keeps it.',
@@ -161,26 +178,36 @@ export const GatewayConfig = z.object({
 
 export type GatewayConfig = z.output<typeof GatewayConfig>;
 
-/** What a schema of single variables cannot say. */
-export function faultsOf(config: GatewayConfig): string[] {
+/** Rules that concern more than one variable. */
+export function configurationErrors(config: GatewayConfig): string[] {
   const isProduction = config.NODE_ENV === 'production';
-  const faults: string[] = [];
+  const errors: string[] = [];
   if (isProduction && config.DEV_ISSUER)
-    faults.push('DEV_ISSUER: the development issuer is refused in production.');
+    errors.push('DEV_ISSUER: the development issuer is refused in production.');
   if (config.NODE_ENV !== 'development' && config.CORS_ORIGINS.includes('*')) {
-    faults.push('CORS_ORIGINS: "*" is refused outside development.');
+    errors.push('CORS_ORIGINS: "*" is refused outside development.');
   }
   if (!config.DEV_ISSUER && !config.OIDC_ISSUER)
-    faults.push('OIDC_ISSUER: without an issuer nobody can sign in.');
+    errors.push('OIDC_ISSUER: an issuer is required, or no user can sign in.');
+  if (isProduction && config.OIDC_ISSUER?.startsWith('http://'))
+    errors.push('OIDC_ISSUER: an issuer without TLS is refused in production.');
+  const known = new Set<string>([...permissions, ...config.EXTRA_PERMISSIONS, '*']);
+  for (const [role, granted] of Object.entries(config.ROLE_PERMISSIONS)) {
+    const unknown = granted.filter((name) => !known.has(name));
+    if (unknown.length > 0)
+      errors.push(
+        `ROLE_PERMISSIONS: the role ${role} has unknown permissions (${unknown.join(', ')}); correct them or add them to EXTRA_PERMISSIONS.`,
+      );
+  }
   if (config.OIDC_ISSUER && !config.OIDC_JWKS_URL)
-    faults.push('OIDC_JWKS_URL: the keys of OIDC_ISSUER are needed.');
+    errors.push('OIDC_JWKS_URL: the keys of OIDC_ISSUER are required.');
   const malformed = config.CORS_ORIGINS.filter((origin) => origin !== '*' && !isOrigin(origin));
   if (malformed.length > 0)
-    faults.push(`CORS_ORIGINS: ${malformed.join(', ')} is no origin, such as https://app.example.`);
+    errors.push(`CORS_ORIGINS: ${malformed.join(', ')} is not an origin such as https://app.example.`);
   if (config.IDEMPOTENCY_TIMEOUT_MILLISECONDS >= config.IDEMPOTENCY_MARKER_MILLISECONDS) {
-    faults.push('IDEMPOTENCY_TIMEOUT_MILLISECONDS: must be less than IDEMPOTENCY_MARKER_MILLISECONDS.');
+    errors.push('IDEMPOTENCY_TIMEOUT_MILLISECONDS: must be less than IDEMPOTENCY_MARKER_MILLISECONDS.');
   }
-  return faults;
+  return errors;
 }
 
 function isOrigin(text: string): boolean {

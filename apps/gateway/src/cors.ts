@@ -3,6 +3,7 @@ const EXPOSED = [
   'Content-Disposition',
   'Deprecation',
   'ETag',
+  'Idempotent-Replayed',
   'Link',
   'Location',
   'RateLimit',
@@ -29,7 +30,7 @@ export interface CorsSettings {
   development: boolean;
 }
 
-/** Decides which pages of other origins may use the interface. An origin matches exactly or not at all. */
+/** Decides which other origins may use the interface. An origin matches exactly or not at all. */
 export class Cors {
   private readonly origins: ReadonlySet<string>;
 
@@ -43,13 +44,13 @@ export class Cors {
     return loopback !== null && Number(loopback[1] ?? 80) <= 65_535;
   }
 
-  /** Headers of an answer to a request from this origin; `Vary` is the business of who writes the answer. */
+  /** Headers of a response to a request from this origin; `Vary` is added by the request context. */
   headers(origin: string | undefined): string[] {
     if (origin === undefined || !this.allows(origin)) return [];
     return [...this.allowing(origin), 'Access-Control-Expose-Headers', EXPOSED];
   }
 
-  /** Headers of the answer to a preflight: any method and any header, for the allowed origins. */
+  /** Headers of the response to a preflight: any method and any header, for the allowed origins. */
   preflight(origin: string, requestedHeaders: string | undefined): string[] {
     if (!this.allows(origin)) return [];
     return [

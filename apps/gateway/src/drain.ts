@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { drainSeconds } from '@plinth/runtime/drain';
+import { drainSeconds } from '@plinth/runtime/process/drain';
 import type { Gateway } from './compose';
 
-/** Stops taking requests without losing one; streams of events, which have no end of their own, end with the connections. */
+/** Stops accepting requests without losing one; event streams, which never end by themselves, end with their connections. */
 export async function drain(
   gateway: Pick<Gateway, 'beginDraining' | 'finish'>,
   config: Parameters<typeof drainSeconds>[0],

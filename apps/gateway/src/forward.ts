@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '@plinth/contracts/endpoint';
 import type { Caller } from '@plinth/kernel/caller';
-import { signCaller } from '@plinth/runtime/signed-caller';
-import type { Exchange, HeaderList, WholeAnswer } from './exchange';
+import { signCaller } from '@plinth/runtime/rpc/signed-caller';
+import type { RequestContext, HeaderList, CompleteResponse } from './request-context';
 import type { IdempotencyGuard } from './idempotency/guard';
+import type { KeySpace } from './idempotency/records';
 import { requireAccess } from './identity/access';
 import type { Identity } from './identity/credential';
 import type { Tenants } from './identity/tenants';
@@ -23,108 +24,120 @@ export interface ForwardDeps {
   tenants: Tenants;
   guard: IdempotencyGuard;
   upstreams: ReadonlyMap<string, { upstream: Upstream; stream: StreamProxy }>;
-  /** Answers that have no end of their own. */
+  /** Responses that never end by themselves. */
   eventStreams: Set<ServerResponse>;
 }
 
-/** Answers up to this size are complete before the client sees their first byte. */
-const HELD_BYTES_MAX = 64 * 1024;
+/** Responses up to this size are complete before the client sees their first byte. */
+const BUFFERED_BYTES_MAX = 64 * 1024;
 
-/** Who asks, in which tenant. */
-interface Asker {
+/** A caller, who may be absent, and the tenant of the request. */
+interface CallerInTenant {
   caller: Caller | undefined;
   tenantId: string;
 }
 
-/** Checks that the caller may, and passes the request on to the service of its area. */
+/** Checks that the caller may use the endpoint, and forwards the request to its service. */
 export async function forward(
-  exchange: Exchange,
+  context: RequestContext,
   destination: Destination,
   identity: Identity | undefined,
   deps: ForwardDeps,
 ): Promise<void> {
   const { route, params, path, query } = destination;
-  const asker = askerOf(exchange, destination, identity, deps.tenants);
-  requireAccess(route.endpoint.access, params, asker.caller);
-  const key = deps.guard.readKey(exchange, route.endpoint.path);
+  const { caller, tenantId } = callerInTenant(context, destination, identity, deps.tenants);
+  requireAccess(route.endpoint.access, params, caller);
+  const key = deps.guard.readKey(context, route.endpoint.path);
 
-  const place = deps.upstreams.get(route.area);
-  if (!place) throw notInstalled(route.area);
+  const installed = deps.upstreams.get(route.service);
+  if (!installed) throw notInstalled(route.service);
+  const { upstream } = installed;
   const pathWithQuery = query === '' ? path : `${path}?${query}`;
   const headersFor = (operationId?: string): HeaderList => {
-    const caller = asker.caller && operationId ? { ...asker.caller, operationId } : (asker.caller ?? null);
-    const { method, instance } = exchange;
-    const signed = signCaller({ caller, tenantId: asker.tenantId, method, path, instance }, deps.callerKeys);
-    return requestHeaders(exchange.request, exchange.trace, signed);
+    const signedCaller = caller && operationId ? { ...caller, operationId } : (caller ?? null);
+    const { method, instance } = context;
+    const claims = { caller: signedCaller, tenantId, method, path, instance };
+    return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
 
   if (key !== undefined) {
-    const answer = await runOnce(exchange, place.upstream, pathWithQuery, headersFor, { asker, key }, deps);
-    if (answer) exchange.send(answer);
+    const space = {
+      tenantId,
+      userId: caller?.userId ?? '',
+      method: context.method,
+      path: pathWithQuery,
+      key,
+    };
+    const response = await forwardOnce(context, upstream, space, headersFor, deps);
+    if (response) context.send(response);
   } else if (isStream(route.endpoint)) {
-    if (route.endpoint.success.events) remember(exchange.response, deps.eventStreams);
-    await passStream(exchange, place, pathWithQuery, headersFor());
+    if (route.endpoint.success.events) track(context.response, deps.eventStreams);
+    await forwardStream(context, installed, pathWithQuery, headersFor());
   } else {
-    const timeout = timeoutOf(exchange, route.endpoint, place.upstream);
-    const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds: timeout };
-    await passOn(exchange, place.upstream, pathWithQuery, headersFor(), times);
+    const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);
+    const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds };
+    await forwardCall(context, upstream, pathWithQuery, headersFor(), times);
   }
 }
 
-function askerOf(
-  exchange: Exchange,
+function callerInTenant(
+  context: RequestContext,
   { route, query }: Destination,
   identity: Identity | undefined,
   tenants: Tenants,
-): Asker {
+): CallerInTenant {
   const isPublic = route.endpoint.access.type === 'optional' || route.endpoint.access.type === 'anonymous';
   const named = isPublic ? tenants.fromParameter(queryValues(query, 'tenant')) : undefined;
   if (!identity)
-    return { caller: undefined, tenantId: named ?? tenants.ofHost(exchange.request.headers.host) };
-  const caller = tenants.callerIn(identity, named ?? tenants.fromHeader(exchange.valuesOf('x-tenant-id')));
+    return { caller: undefined, tenantId: named ?? tenants.ofHost(context.request.headers.host) };
+  const caller = tenants.callerIn(identity, named ?? tenants.fromHeader(context.valuesOf('x-tenant-id')));
   return { caller, tenantId: caller.tenantId };
 }
 
-const notInstalled = (area: string) =>
-  platformProblems['area-unavailable'](`${area} is not part of this installation.`);
+const notInstalled = (service: string) =>
+  platformProblems['area-unavailable'](`The ${service} service is not part of this installation.`);
 
-/** Bytes that are not held in memory: files in either direction, and streams of events. */
+/** Bodies that are never buffered: files in either direction, and event streams. */
 const isStream = ({ method, upload, binary, success, alternatives }: Endpoint): boolean =>
   upload === true ||
   binary === true ||
   (method === 'GET' &&
     [success, ...(alternatives ?? [])].some(({ file, events }) => file !== undefined || events === true));
 
-function remember(response: ServerResponse, responses: Set<ServerResponse>): void {
+function track(response: ServerResponse, responses: Set<ServerResponse>): void {
   responses.add(response);
   response.once('close', () => responses.delete(response));
 }
 
-const PATIENCE_MILLISECONDS = 10_000;
+const IDLE_MARGIN_MILLISECONDS = 10_000;
 
-/** What is known to take long may; its connection stands still meanwhile and must not be ended for that. */
-function timeoutOf({ response }: Exchange, { rateLimitClass }: Endpoint, { settings }: Upstream): number {
+/** Slow endpoints have a longer timeout; their connection is idle meanwhile and must not be closed for that. */
+function timeoutOf(
+  { response }: RequestContext,
+  { rateLimitClass }: Endpoint,
+  { settings }: Upstream,
+): number {
   if (rateLimitClass !== 'expensive') return settings.timeoutMilliseconds;
-  response.setTimeout(settings.slowTimeoutMilliseconds + PATIENCE_MILLISECONDS);
+  response.setTimeout(settings.slowTimeoutMilliseconds + IDLE_MARGIN_MILLISECONDS);
   return settings.slowTimeoutMilliseconds;
 }
 
-async function passStream(
-  exchange: Exchange,
+async function forwardStream(
+  context: RequestContext,
   { upstream, stream }: { upstream: Upstream; stream: StreamProxy },
   path: string,
   headers: HeaderList,
 ): Promise<void> {
   const leave = upstream.enter('streams');
   try {
-    await stream(exchange, path, headers);
+    await stream(context, path, headers);
   } finally {
     leave();
   }
 }
 
-async function passOn(
-  exchange: Exchange,
+async function forwardCall(
+  context: RequestContext,
   upstream: Upstream,
   path: string,
   headers: HeaderList,
@@ -132,65 +145,58 @@ async function passOn(
 ): Promise<void> {
   const leave = upstream.enter('calls');
   try {
-    const relayed = await relay(exchange, upstream, {
-      method: exchange.method,
+    const relayed = await relay(context, upstream, {
+      method: context.method,
       path,
-      headers: withLength(exchange, headers),
-      body: hasBody(exchange) ? boundedBody(exchange, bodyMilliseconds) : null,
+      headers: withLength(context, headers),
+      body: hasBody(context) ? boundedBody(context, bodyMilliseconds) : null,
       timeoutMilliseconds,
-      heldBytesMax: HELD_BYTES_MAX,
+      bufferedBytesMax: BUFFERED_BYTES_MAX,
       outlivesClient: false,
     });
-    if (relayed.kind === 'held') exchange.send(inProblemForm(relayed.answer));
+    if (relayed.kind === 'buffered') context.send(requireProblem(relayed.response));
   } finally {
     leave();
   }
 }
 
-function withLength({ request }: Exchange, headers: HeaderList): HeaderList {
+function withLength({ request }: RequestContext, headers: HeaderList): HeaderList {
   const length = request.headers['content-length'];
   return length === undefined || request.method === 'GET' || request.method === 'HEAD'
     ? headers
     : [...headers, 'content-length', length];
 }
 
-async function runOnce(
-  exchange: Exchange,
+async function forwardOnce(
+  context: RequestContext,
   upstream: Upstream,
-  path: string,
+  space: KeySpace,
   headersFor: (operationId: string) => HeaderList,
-  { asker, key }: { asker: Asker; key: string },
   { guard, bodyMilliseconds }: ForwardDeps,
-): Promise<WholeAnswer | undefined> {
-  const body = await wholeBody(exchange, bodyMilliseconds);
-  const space = {
-    tenantId: asker.tenantId,
-    userId: asker.caller?.userId ?? '',
-    method: exchange.method,
-    path,
-    key,
-  };
+): Promise<CompleteResponse | undefined> {
+  const body = await wholeBody(context, bodyMilliseconds);
   return guard.run(space, body, async (operationId) => {
     const leave = upstream.enter('calls');
     try {
-      const relayed = await relay(exchange, upstream, {
-        method: exchange.method,
-        path,
+      const relayed = await relay(context, upstream, {
+        method: context.method,
+        path: space.path,
         headers: headersFor(operationId),
         body,
         timeoutMilliseconds: guard.executionMilliseconds,
-        heldBytesMax: guard.answerBytesMax,
+        bufferedBytesMax: guard.responseBytesMax,
         outlivesClient: true,
       });
-      return relayed.kind === 'held' ? inProblemForm(relayed.answer) : undefined;
+      return relayed.kind === 'buffered' ? requireProblem(relayed.response) : undefined;
     } finally {
       leave();
     }
   });
 }
 
-/** A refusal of a service's HTTP parser, which knows no problems, gets the platform's form. */
-function inProblemForm(answer: WholeAnswer): WholeAnswer {
-  if (answer.status >= 400 && !isProblem(contentTypeOf(answer.headers))) throw problemOfStatus(answer.status);
-  return answer;
+/** An error response of a service's HTTP parser, which does not send problems, is replaced by a problem. */
+function requireProblem(response: CompleteResponse): CompleteResponse {
+  const { status, headers } = response;
+  if (status >= 400 && !isProblem(contentTypeOf(headers))) throw problemOfStatus(status);
+  return response;
 }

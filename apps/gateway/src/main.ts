@@ -1,8 +1,8 @@
-import { loadConfig } from '@plinth/runtime/config';
-import { listen, serveAdmin } from '@plinth/runtime/health';
-import { runProcess } from '@plinth/runtime/lifecycle';
-import { createLog } from '@plinth/runtime/log';
-import { startTracing } from '@plinth/runtime/tracing';
+import { loadConfig } from '@plinth/runtime/process/config';
+import { listen, serveAdmin } from '@plinth/runtime/process/health';
+import { runProcess } from '@plinth/runtime/process/lifecycle';
+import { createLog } from '@plinth/runtime/process/log';
+import { startTracing } from '@plinth/runtime/process/tracing';
 import { compose } from './compose';
 import { GatewayConfig } from './config';
 import { drain } from './drain';
@@ -18,5 +18,5 @@ runProcess(log, async (onClose) => {
   onClose(admin.close);
   const port = await listen(gateway.server, config.HTTP_PORT, config.HTTP_HOST);
   onClose(() => drain(gateway, config));
-  log.info({ port, adminPort: admin.port }, 'the gateway listens');
+  log.info({ port, adminPort: admin.port }, 'gateway listening');
 });

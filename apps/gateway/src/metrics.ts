@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Exchange } from './exchange';
+import type { RequestContext } from './request-context';
 import type { Decision } from './limits/rate-limiter';
 import type { Upstream } from './proxy/upstream';
 
@@ -10,32 +10,32 @@ export class GatewayMetrics {
   readonly idempotency: Counter<'outcome'>;
   private readonly duration: Histogram<'area' | 'route' | 'status'>;
   private readonly limits: Counter<'scope' | 'decision'>;
-  private readonly broken: Counter<'area' | 'route'>;
+  private readonly aborted: Counter<'area' | 'route'>;
 
   constructor(registry: Registry, upstreams: () => Iterable<Upstream>) {
     const registers = [registry];
     this.duration = new Histogram({
       name: 'plinth_gateway_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer.',
+      help: 'Time from the head of a request to the end of its response.',
       labelNames: ['area', 'route', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
       registers,
     });
     this.limits = new Counter({
       name: 'plinth_gateway_rate_limit_decisions_total',
-      help: 'Requests let through, refused, or passed uncounted while Redis was away.',
+      help: 'Requests allowed, refused, or allowed without being counted while Redis was unavailable.',
       labelNames: ['scope', 'decision'],
       registers,
     });
     this.idempotency = new Counter({
       name: 'plinth_gateway_idempotency_outcomes_total',
-      help: 'What the ledger of idempotency keys said.',
+      help: 'State in which a request found the record of its idempotency key.',
       labelNames: ['outcome'],
       registers,
     });
-    this.broken = new Counter({
+    this.aborted = new Counter({
       name: 'plinth_gateway_unfinished_answers_total',
-      help: 'Answers that ended before their end: the client went away, or the service died.',
+      help: 'Responses that were cut off: the client disconnected, or the service died.',
       labelNames: ['area', 'route'],
       registers,
     });
@@ -45,16 +45,17 @@ export class GatewayMetrics {
       labelNames: ['area'],
       registers,
       collect() {
-        for (const { area, breaker } of upstreams()) this.set({ area }, BREAKER_STATES[breaker.state]);
+        for (const { service: area, breaker } of upstreams())
+          this.set({ area }, BREAKER_STATES[breaker.state]);
       },
     });
     new Gauge({
       name: 'plinth_gateway_requests_in_flight',
-      help: 'Requests that an area is working on.',
+      help: 'Requests that a service is processing.',
       labelNames: ['area', 'kind'],
       registers,
       collect() {
-        for (const { area, calls, streams } of upstreams()) {
+        for (const { service: area, calls, streams } of upstreams()) {
           this.set({ area, kind: 'calls' }, calls);
           this.set({ area, kind: 'streams' }, streams);
         }
@@ -62,9 +63,9 @@ export class GatewayMetrics {
     });
   }
 
-  answered({ area, route, response }: Exchange, seconds: number): void {
+  finished({ service: area, route, response }: RequestContext, seconds: number): void {
     this.duration.observe({ area, route, status: response.statusCode }, seconds);
-    if (!response.writableFinished) this.broken.inc({ area, route });
+    if (!response.writableFinished) this.aborted.inc({ area, route });
   }
 
   limited({ scope, allowed, counted }: Decision): void {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 const digests = new Map<string, string>();
 
-/** Runs a script by its digest, and by its text where the server does not know it (any more). */
+/** Runs a script by its digest, and by its text where the server does not have it (any more). */
 export async function runScript(
   redis: Redis,
   script: string,

@@ -20,10 +20,10 @@ export class Routes {
   private readonly table: RouteTable;
 
   constructor(
-    endpointsByArea: Record<string, Endpoints>,
+    endpointsByService: Record<string, Endpoints>,
     private readonly versions: Versions,
   ) {
-    this.table = createRouteTable(endpointsByArea);
+    this.table = createRouteTable(endpointsByService);
   }
 
   /** @throws Problem `not-found`, `method-not-allowed`, `unknown-version`, or `malformed`. */
@@ -31,13 +31,15 @@ export class Routes {
     const { version, path: below, query, atRoot } = this.versions.resolve(target);
     const path = below.length > 1 && below.endsWith('/') ? below.slice(0, -1) : below;
     const match = this.table.match(method, path);
-    if (match.found === 'nothing') throw nothingAt(target);
+    if (match.found === 'nothing') throw noResource(target);
     if (match.found === 'path') {
-      if (atRoot && !this.isAtRoot(path, match.allow)) throw nothingAt(target);
-      throw new Problem('method-not-allowed', `${method} is not possible here.`, { allow: match.allow });
+      if (atRoot && !this.isAtRoot(path, match.allow)) throw noResource(target);
+      throw new Problem('method-not-allowed', `${method} is not allowed for this resource.`, {
+        allow: match.allow,
+      });
     }
     const { route, params } = match;
-    if (atRoot && !route.endpoint.atRoot) throw nothingAt(target);
+    if (atRoot && !route.endpoint.atRoot) throw noResource(target);
     for (const name in params) params[name] = decodeSegment(params[name]!);
     return {
       route,
@@ -51,9 +53,9 @@ export class Routes {
   private isAtRoot(path: string, methods: readonly string[]): boolean {
     return methods.some((method) => {
       const match = this.table.match(method, path);
-      return match.found === 'route' && match.route.endpoint.atRoot === true;
+      return match.found === 'route' && match.route.endpoint.atRoot !== undefined;
     });
   }
 }
 
-const nothingAt = ({ path }: Target): Problem => notFound(`There is nothing at ${path}.`);
+const noResource = ({ path }: Target): Problem => notFound(`There is no resource at ${path}.`);

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { answerProblem } from '@plinth/conventions/problem-details';
+import { problemResponse } from '@plinth/http/problem-details';
 import { Problem } from '@plinth/kernel/problem';
 import { readTrace } from './trace';
 
@@ -18,7 +18,7 @@ export interface ServerSettings {
   connectionsMax: number;
   connectionsPerAddressMax: number;
   publicUrl: string;
-  /** Headers of every answer. */
+  /** Headers of every response. */
   reporting: readonly string[];
 }
 
@@ -27,9 +27,9 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const TIMEOUTS_CHECKED_EVERY_MILLISECONDS = 1_000;
 
 /**
- * The HTTP server of the gateway, with its limits set on purpose: the head of a request has to come in time and may not
- * be large, connections that stand still are ended, and no address gets all connections. The time for a body is not
- * set here, because an upload may take long: who reads a body watches it.
+ * The HTTP server of the gateway with explicit limits: on the time and size of the headers of a request, on the time a
+ * connection may be idle, and on the connections of one address. The time for a body is not limited here, because an
+ * upload may take long: the reader of a body limits it.
  */
 export function createPublicServer(listener: RequestListener, settings: ServerSettings): Server {
   const server = createServer(
@@ -57,7 +57,13 @@ export function createPublicServer(listener: RequestListener, settings: ServerSe
     refuse(socket, problemOfParser(error), settings);
   });
   server.on('connect', (_request, socket) => {
-    refuse(socket, new Problem('method-not-allowed', 'This is no proxy.', { allow: ['GET'] }), settings);
+    refuse(
+      socket,
+      new Problem('method-not-allowed', 'CONNECT is not supported: this server is not a proxy.', {
+        allow: ['GET'],
+      }),
+      settings,
+    );
   });
   limitConnections(server, settings.connectionsPerAddressMax);
   return server;
@@ -70,7 +76,7 @@ function problemOfParser({ code }: NodeJS.ErrnoException): Problem {
     case 'HPE_HEADER_OVERFLOW':
       return new Problem(
         'headers-too-large',
-        'The address and the headers of a request have at most 16 KiB together.',
+        'The address and the headers of a request may have at most 16 KiB together.',
       );
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new Problem('too-large', 'The chunk extensions of the request are too large.');
@@ -79,14 +85,14 @@ function problemOfParser({ code }: NodeJS.ErrnoException): Problem {
   }
 }
 
-/** Answers on a connection whose request could not be read, and ends it. */
+/** Sends a problem on a connection whose request could not be read, and closes the connection. */
 function refuse(socket: Duplex, problem: Problem, { publicUrl, reporting }: ServerSettings): void {
-  if (!socket.writable || ('bytesWritten' in socket && hasBegunAnswer(socket))) {
+  if (!socket.writable || ('bytesWritten' in socket && hasBegunResponse(socket))) {
     socket.destroy();
     return;
   }
   const { traceId } = readTrace(undefined);
-  const { status, headers, body } = answerProblem(problem, { instance: '/', traceId, publicUrl });
+  const { status, headers, body } = problemResponse(problem, { instance: '/', traceId, publicUrl });
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...pairs(reporting).map(([name, value]) => `${name}: ${value}`),
@@ -99,8 +105,8 @@ function refuse(socket: Duplex, problem: Problem, { publicUrl, reporting }: Serv
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** An answer that has begun cannot be replaced by another. */
-const hasBegunAnswer = (socket: Duplex): boolean =>
+/** A response that has begun cannot be replaced by another. */
+const hasBegunResponse = (socket: Duplex): boolean =>
   (socket as Duplex & { _httpMessage?: ServerResponse })._httpMessage?.headersSent ?? false;
 
 const pairs = (list: readonly string[]): [string, string][] =>

@@ -1,22 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { SpanKind, TraceFlags, type Span } from '@opentelemetry/api';
-import { describeSpan, startSpan } from '@plinth/runtime/tracing';
-import type { Exchange } from './exchange';
+import { describeSpan, startSpan } from '@plinth/runtime/process/tracing';
 
 /** W3C trace context of one request: the trace it belongs to, and the gateway's own span in it. */
 export interface Trace {
   traceId: string;
   spanId: string;
   sampled: boolean;
-  /** Where spans are made. */
+  /** Only where a collector is configured. */
   span?: Span;
+}
+
+/** What the span of a finished request says about it. */
+export interface SpanAttributes {
+  method: string;
+  area: string;
+  route: string;
+  status: number;
 }
 
 /** The gateway's part in traces: each request is one span. */
 export interface Spans {
-  /** Goes on with the trace of a `traceparent` header, or starts one where there is none or it is not valid. */
+  /** Continues the trace of a `traceparent` header, or starts one where the header is missing or not valid. */
   begin(header: string | undefined): Trace;
-  end(exchange: Exchange): void;
+  end(trace: Trace, attributes: SpanAttributes): void;
 }
 
 /** Spans for a collector. */
@@ -26,15 +33,15 @@ export const collectedSpans: Spans = {
     const { traceId, spanId, traceFlags } = span.spanContext();
     return { traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0, span };
   },
-  end({ trace, method, area, route, response }) {
-    if (!trace.span) return;
-    describeSpan(trace.span, { area, method, route, status: response.statusCode });
-    trace.span.end();
+  end({ span }, attributes) {
+    if (!span) return;
+    describeSpan(span, attributes);
+    span.end();
   },
 };
 
-/** No collector: a request has its place in a trace all the same, and services and logs are told of it. */
-export const untoldSpans: Spans = { begin: readTrace, end: () => undefined };
+/** Without a collector no span is made; services and logs still get the ids of the trace. */
+export const noopSpans: Spans = { begin: readTrace, end: () => undefined };
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 

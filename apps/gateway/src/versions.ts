@@ -2,7 +2,7 @@ import { malformed } from '@plinth/kernel/problem';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import { queryValues, withoutParameter, type Target } from './target';
 
-/** When and why something goes away, as the contracts and the configuration say it. */
+/** Since when something is deprecated, when it is removed, and where that is explained. */
 export interface Deprecation {
   since: string;
   sunset?: string | undefined;
@@ -15,7 +15,7 @@ export interface Version {
   deprecated?: Deprecation | undefined;
 }
 
-/** Interface, "Versioning": `true` by default, the date of RFC 9745 on request. */
+/** The header `Deprecation` as `true`, or as the date of RFC 9745. */
 export type DeprecationFormat = 'boolean' | 'date';
 
 export interface VersionSettings {
@@ -27,20 +27,20 @@ export interface VersionSettings {
   deprecationFormat: DeprecationFormat;
 }
 
-/** Where a request goes: its path below the prefix, and the version it asked for. */
+/** The path of a request below the prefix, and the version it asked for. */
 export interface VersionedTarget {
   version: Version;
   /** Below the prefix. */
   path: string;
   query: string;
-  /** True where the path is outside the prefix, so that only endpoints at the root are meant. */
+  /** True where the path is outside the prefix, so that only endpoints at the root match. */
   atRoot: boolean;
 }
 
 const PARAMETER = 'api-version';
 
 export class Versions {
-  /** Headers of every answer. */
+  /** Headers of every response. */
   readonly reporting: readonly string[];
 
   constructor(private readonly settings: VersionSettings) {
@@ -76,9 +76,11 @@ export class Versions {
     const values = queryValues(query, PARAMETER);
     if (values.length === 0) return { version: this.settings.versions[0]!, query };
     const [wanted] = values;
-    if (values.length > 1) throw malformed(`The parameter ${PARAMETER} is given more than once.`);
+    if (values.length > 1) throw malformed(`The parameter ${PARAMETER} is repeated.`);
     if (!/^\d{1,5}(\.\d{1,5})?$/.test(wanted!))
-      throw malformed(`${PARAMETER} is a version such as ${this.settings.versions[0]!.version}.`);
+      throw malformed(
+        `The parameter ${PARAMETER} must be a version such as ${this.settings.versions[0]!.version}.`,
+      );
     const version = this.settings.versions.find(
       (known) => wanted === known.version || wanted === majorOf(known),
     );
@@ -86,7 +88,7 @@ export class Versions {
     return { version, query: withoutParameter(query, PARAMETER) };
   }
 
-  /** Interface, "Versioning" 4: headers of every answer of what is going away. */
+  /** Headers of every response of a deprecated endpoint or version, errors included. */
   deprecation(deprecated: Deprecation): string[] {
     const { deprecationFormat, publicUrl } = this.settings;
     const since = Math.floor(new Date(deprecated.since).getTime() / 1000);
@@ -101,7 +103,9 @@ export class Versions {
 
   private unknown(wanted: string) {
     const known = this.settings.versions.map(({ version }) => version).join(', ');
-    return platformProblems['unknown-version'](`There is no version ${wanted}; there is ${known}.`);
+    return platformProblems['unknown-version'](
+      `There is no version ${wanted}. Supported versions: ${known}.`,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { GatewayConfig, faultsOf } from '../src/config';
+import { GatewayConfig, configurationErrors } from '../src/config';
 import { closeAll, echo, gatewayEnvironment, startGateway, startUpstream } from './start-gateway';
 
 afterEach(closeAll);
@@ -83,8 +83,8 @@ const refused = [
   'data:',
 ];
 
-describe('the pages of an origin', () => {
-  it('may use the interface when it is exactly a configured one, or of this machine in development', async () => {
+describe('CORS of the gateway', () => {
+  it('allows exactly the configured origins, and those of localhost in development', async () => {
     const { fetch } = await start();
     expect(allowed.length + refused.length).toBeGreaterThanOrEqual(60);
     for (const origin of [...allowed, ...refused]) {
@@ -102,7 +102,7 @@ describe('the pages of an origin', () => {
     }
   });
 
-  it('ask first without a credential: any method and any header, for an allowed origin', async () => {
+  it('allows any method and any header in a preflight of an allowed origin, without a credential', async () => {
     const { fetch } = await start();
     const preflight = (origin: string, path = '/api/v1/things') =>
       fetch(path, {
@@ -131,7 +131,7 @@ describe('the pages of an origin', () => {
     expect(evil.headers.get('vary')).toContain('Origin');
   });
 
-  it('can read the headers that clients need', async () => {
+  it('exposes the headers that clients need to scripts', async () => {
     const { fetch } = await start();
     const { headers } = await fetch('/api/v1/things', { headers: { origin: 'https://app.example' } });
     const exposed = headers.get('access-control-expose-headers')!.toLowerCase().split(', ');
@@ -139,6 +139,7 @@ describe('the pages of an origin', () => {
       'content-disposition',
       'location',
       'retry-after',
+      'idempotent-replayed',
       'x-idempotency-replayed',
       'api-supported-versions',
       'api-deprecated-versions',
@@ -153,7 +154,7 @@ describe('the pages of an origin', () => {
     }
   });
 
-  it('can read failures too', async () => {
+  it('lets scripts read error responses too', async () => {
     const { fetch } = await start();
     for (const path of ['/api/v1/nowhere', '/api/v9/things', '/api/v1//things']) {
       const { headers } = await fetch(path, { as: null, headers: { origin: 'https://app.example' } });
@@ -161,19 +162,19 @@ describe('the pages of an origin', () => {
     }
   });
 
-  it('of this machine are nothing special outside development', async () => {
+  it('does not allow localhost outside development', async () => {
     const { fetch } = await start({ NODE_ENV: 'test' });
     const { headers } = await fetch('/api/v1/things', { headers: { origin: 'http://localhost:3000' } });
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('do not get credentials allowed when the flag is off', async () => {
+  it('does not allow credentials when CORS_CREDENTIALS is off', async () => {
     const { fetch } = await start({ CORS_CREDENTIALS: 'false' });
     const { headers } = await fetch('/api/v1/things', { headers: { origin: 'https://app.example' } });
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('vary the answer, also when nobody asked for an origin and the service varies it too', async () => {
+  it('varies every response with Origin, also without an Origin header and beside a Vary of the service', async () => {
     const upstream = await startUpstream((_request, response) =>
       response.writeHead(200, { vary: 'Accept-Language' }).end(),
     );
@@ -183,9 +184,9 @@ describe('the pages of an origin', () => {
   });
 });
 
-describe('a configuration of origins', () => {
+describe('the configuration of the gateway', () => {
   const faults = (environment: Record<string, string>) =>
-    faultsOf(
+    configurationErrors(
       GatewayConfig.parse({
         ...gatewayEnvironment({}),
         OIDC_ISSUER: 'https://id.example',
@@ -194,7 +195,7 @@ describe('a configuration of origins', () => {
       }),
     );
 
-  it('with a wildcard stops the start outside development', () => {
+  it('refuses to start with a wildcard origin outside development', () => {
     expect(faults({ NODE_ENV: 'production', DEV_ISSUER: 'false', CORS_ORIGINS: '*' })).toEqual([
       expect.stringContaining('CORS_ORIGINS'),
     ]);
@@ -204,13 +205,27 @@ describe('a configuration of origins', () => {
     expect(faults({ NODE_ENV: 'development', CORS_ORIGINS: '*' })).toEqual([]);
   });
 
-  it('with something that is no origin stops the start', () => {
+  it('refuses to start with a value that is not an origin', () => {
     for (const origin of ['app.example', 'https://app.example/', 'https://*.example', 'null']) {
       expect(faults({ CORS_ORIGINS: origin })).toEqual([expect.stringContaining('CORS_ORIGINS')]);
     }
   });
 
-  it('stops the start of a production with the development issuer', () => {
+  it('refuses to start in production with an issuer without TLS', () => {
+    const production = { NODE_ENV: 'production', DEV_ISSUER: 'false' };
+    expect(faults({ ...production, OIDC_ISSUER: 'http://id.example' })).toEqual([
+      expect.stringContaining('OIDC_ISSUER'),
+    ]);
+    expect(faults(production)).toEqual([]);
+  });
+
+  it('refuses to start with a role that has an unknown permission', () => {
+    const roles = JSON.stringify({ editor: ['Templating.Templates.Read', 'Orders.Orders.Approve'] });
+    expect(faults({ ROLE_PERMISSIONS: roles })).toEqual([expect.stringContaining('Orders.Orders.Approve')]);
+    expect(faults({ ROLE_PERMISSIONS: roles, EXTRA_PERMISSIONS: 'Orders.Orders.Approve' })).toEqual([]);
+  });
+
+  it('refuses to start in production with the development issuer', () => {
     expect(faults({ NODE_ENV: 'production' })).toEqual([expect.stringContaining('DEV_ISSUER')]);
   });
 });

@@ -6,10 +6,11 @@ import {
   closeAll,
   echo,
   HOST_TENANT_ID,
+  OTHER_TENANT_ID,
   startGateway,
   startUpstream,
   TENANT_ID,
-  type Seen,
+  type ReceivedRequest,
 } from './start-gateway';
 
 afterEach(closeAll);
@@ -32,15 +33,22 @@ interface Made {
 }
 
 const token = ({ claims = {}, header = {}, key = rsa.privateKey }: Made = {}): Promise<string> =>
-  new SignJWT({ iss: ISSUER, aud: 'plinth', sub: 'ada', exp: seconds() + 300, ...claims })
+  new SignJWT({
+    iss: ISSUER,
+    aud: 'plinth',
+    sub: 'ada',
+    tenant_id: TENANT_ID,
+    exp: seconds() + 300,
+    ...claims,
+  })
     .setProtectedHeader({ alg: 'RS256', kid: 'k1', ...header })
     .sign(key);
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** A gateway that trusts an identity provider of the test's own. */
-async function start() {
-  const seen: Seen[] = [];
+async function start(environment: Record<string, string> = {}) {
+  const received: ReceivedRequest[] = [];
   let fetches = 0;
   const keys = [await jwk(rsa.publicKey, 'k1')];
   const provider = await startUpstream((_request, response) => {
@@ -48,21 +56,22 @@ async function start() {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys }));
   });
   const gateway = await startGateway(
-    { things: await startUpstream(echo(seen)) },
+    { things: await startUpstream(echo(received)) },
     {
       OIDC_ISSUER: ISSUER,
       OIDC_JWKS_URL: `${provider}/keys`,
       ROLE_PERMISSIONS: '{"reader":["Templating.Templates.Read"]}',
+      ...environment,
     },
   );
-  const ask = (bearer: string) =>
+  const send = (bearer: string) =>
     gateway.fetch('/api/v1/things', { headers: { authorization: `Bearer ${bearer}` } });
-  return { ...gateway, seen, keys, ask, fetches: () => fetches };
+  return { ...gateway, received, keys, send, fetches: () => fetches };
 }
 
-describe('a token', () => {
-  it('of the identity provider says who asks, in which tenant, with which permissions', async () => {
-    const { ask, seen } = await start();
+describe('a bearer token', () => {
+  it('determines the user, the tenant and the permissions of the caller', async () => {
+    const { send, received } = await start();
     const claims = {
       name: 'Ada',
       tenant_id: TENANT_ID,
@@ -70,15 +79,18 @@ describe('a token', () => {
       realm_access: { roles: ['unknown'] },
       permissions: ['Workflow.History.Read'],
     };
-    expect((await ask(await token({ claims }))).status).toBe(200);
-    expect(seen[0]!.claims.caller).toMatchObject({
+    const exp = seconds() + 100;
+    expect((await send(await token({ claims: { ...claims, exp } }))).status).toBe(200);
+    expect(received[0]!.claims.caller).toMatchObject({
+      credentialExpiresAt: exp * 1000,
       userId: 'ada',
       userName: 'Ada',
       tenantId: TENANT_ID,
       permissions: ['Templating.Templates.Read', 'Workflow.History.Read'],
     });
-    expect((await ask(await token({ claims: { realm_access: { roles: ['admin'] } } }))).status).toBe(200);
-    expect(seen[1]!.claims.caller).toMatchObject({
+    const host = { tenant_id: HOST_TENANT_ID, realm_access: { roles: ['admin'] } };
+    expect((await send(await token({ claims: host }))).status).toBe(200);
+    expect(received[1]!.claims.caller).toMatchObject({
       tenantId: HOST_TENANT_ID,
       userName: 'ada',
       permissions: ['*'],
@@ -97,6 +109,8 @@ describe('a token', () => {
     ['with an empty subject', { claims: { sub: '' } }],
     ['with a subject that cannot be stored', { claims: { sub: 'a\0b' } }],
     ['with a tenant that is no UUID', { claims: { tenant_id: 'acme' } }],
+    ['without a tenant', { claims: { tenant_id: undefined } }],
+    ['that is an ID token', { claims: { typ: 'ID' } }],
     ['with roles that are no list', { claims: { roles: 'admin' } }],
     ['of an unknown key', { header: { kid: 'k2' } }],
     ['of another key', { key: other.privateKey }],
@@ -106,23 +120,31 @@ describe('a token', () => {
       'with the address of its own keys',
       { header: { jku: 'http://127.0.0.1:1/keys', x5u: 'http://127.0.0.1:1/x' }, key: other.privateKey },
     ],
-  ])('%s is 401', async (_what, made) => {
-    const { ask, seen } = await start();
-    const response = await ask(await token(made));
+  ])('is refused with 401: %s', async (_what, made) => {
+    const { send, received } = await start();
+    const response = await send(await token(made));
     expect([response.status, response.headers.get('content-type')]).toEqual([
       401,
       'application/problem+json',
     ]);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it('that was forged or broken is 401, never 500', async () => {
+  it('without a tenant belongs to the default tenant of an installation that has one', async () => {
+    const { send, received } = await start({ OIDC_DEFAULT_TENANT: OTHER_TENANT_ID });
+    expect((await send(await token({ claims: { tenant_id: undefined } }))).status).toBe(200);
+    expect((await send(await token())).status).toBe(200);
+    expect(received.map(({ claims }) => claims.tenantId)).toEqual([OTHER_TENANT_ID, TENANT_ID]);
+  });
+
+  it('is refused with 401, never 500, when it is forged or broken', async () => {
     const { fetch } = await start();
     const payload = encode({
       iss: ISSUER,
       aud: 'plinth',
       sub: 'ada',
+      tenant_id: TENANT_ID,
       exp: seconds() + 300,
       roles: ['admin'],
     });
@@ -179,13 +201,13 @@ describe('a token', () => {
     );
   });
 
-  it('is still refused, not ignored, where a credential is optional', async () => {
+  it('is refused, not ignored, where a credential is optional', async () => {
     const { fetch } = await start();
     expect((await fetch('/greeting', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
     expect((await fetch('/api/v1/news', { headers: { authorization: 'Bearer x' } })).status).toBe(200);
   });
 
-  it('is good for as long as it says and the tolerance of 60 s, also when it was seen before', async () => {
+  it('is accepted until its expiry plus a tolerance of 60 s, also when it was verified before', async () => {
     let now = new Date('2026-11-21T12:00:00Z');
     const clock = { now: () => now };
     const keys = remoteKeys(async () => ({ keys: [await jwk(rsa.publicKey, 'k1')] }), clock);
@@ -220,7 +242,7 @@ describe('the keys of the identity provider', () => {
     return { find, pass: (afterSeconds: number) => (now += afterSeconds * 1000), fetches: () => fetches };
   };
 
-  it('are changed without a restart', async () => {
+  it('can change without a restart of the gateway', async () => {
     const set = [await jwk(rsa.publicKey, 'k1')];
     const provider = withProvider(async () => ({ keys: [...set] }));
     await provider.find('k1');
@@ -231,7 +253,7 @@ describe('the keys of the identity provider', () => {
     await provider.find('k1');
   });
 
-  it('are not fetched again and again because somebody names unknown ones', async () => {
+  it('are not fetched again for every unknown key id', async () => {
     const provider = withProvider(async () => ({ keys: [await jwk(rsa.publicKey, 'k1')] }));
     for (let count = 0; count < 1_000; count++) await provider.find(`random-${count}`).catch(() => undefined);
     expect(provider.fetches()).toBe(1);
@@ -240,7 +262,7 @@ describe('the keys of the identity provider', () => {
     expect(provider.fetches()).toBe(2);
   });
 
-  it('stay good for ten minutes while the provider is away, and are a 502 after that', async () => {
+  it('are used for ten minutes while the provider is unavailable; after that tokens get 502', async () => {
     let isAway = false;
     const provider = withProvider(async () => {
       if (isAway) throw new Error('away');
@@ -258,7 +280,7 @@ describe('the keys of the identity provider', () => {
     await provider.find('k1');
   });
 
-  it('that were never to be had are a 502, not a 401', async () => {
+  it('that were never fetched make tokens get 502, not 401', async () => {
     const { fetch } = await startGateway(
       {},
       { OIDC_ISSUER: ISSUER, OIDC_JWKS_URL: 'http://127.0.0.1:1/keys' },
@@ -269,7 +291,7 @@ describe('the keys of the identity provider', () => {
 });
 
 describe('POST /dev/token', () => {
-  it('gives a token to everybody, and publishes the key to check it by', async () => {
+  it('issues tokens to every client, and publishes the key that verifies them', async () => {
     const { url, fetch } = await start();
     const body = JSON.stringify({ sub: 'ada', name: 'Ada', tenantId: TENANT_ID, roles: ['admin'] });
     const response = await globalThis.fetch(`${url}/dev/token`, {
@@ -288,7 +310,7 @@ describe('POST /dev/token', () => {
     expect(await (await fetch('/dev/jwks', { as: null })).text()).not.toContain('"d"');
   });
 
-  it('follows the rules of every body', async () => {
+  it('validates its body like every other endpoint', async () => {
     const { url } = await start();
     const statusOf = async (body: string, type = 'application/json') =>
       (
@@ -306,11 +328,11 @@ describe('POST /dev/token', () => {
     expect((await globalThis.fetch(`${url}/dev/token`)).status).toBe(405);
   });
 
-  it('gives an expired token on request', async () => {
+  it('issues an expired token on request', async () => {
     const { fetch } = await start();
     const response = await fetch('/api/v1/things', { as: { expiresInSeconds: -61 } });
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ detail: 'The token is expired.' });
+    expect(await response.json()).toMatchObject({ detail: 'The token has expired.' });
   });
 
   it('does not exist without the development issuer', async () => {

@@ -6,31 +6,31 @@ import {
   startGateway,
   startUpstream,
   TENANT_ID,
-  type Seen,
+  type ReceivedRequest,
 } from './start-gateway';
 
 afterEach(closeAll);
 
 const start = async (environment: Record<string, string> = {}) => {
-  const seen: Seen[] = [];
-  const gateway = await startGateway({ things: await startUpstream(echo(seen)) }, environment);
-  return { ...gateway, seen };
+  const received: ReceivedRequest[] = [];
+  const gateway = await startGateway({ things: await startUpstream(echo(received)) }, environment);
+  return { ...gateway, received };
 };
 
-describe('a request that goes through', () => {
-  it('reaches the service under the prefix, whatever the client used', async () => {
-    const { fetch, seen } = await start();
+describe('a forwarded request', () => {
+  it('reaches the service under the prefix, whichever address the client used', async () => {
+    const { fetch, received } = await start();
     await fetch('/api/v1/things?x=1');
     await fetch('/api/things?api-version=1.0&x=1');
     await fetch('/api/v1/things/?api-version=7.0');
     await fetch('/greeting');
-    expect(seen.map(({ url }) => url)).toEqual([
+    expect(received.map(({ url }) => url)).toEqual([
       '/api/v1/things?x=1',
       '/api/v1/things?x=1',
       '/api/v1/things',
       '/api/v1/greeting',
     ]);
-    expect(seen.map(({ claims }) => claims.instance)).toEqual([
+    expect(received.map(({ claims }) => claims.instance)).toEqual([
       '/api/v1/things',
       '/api/things',
       '/api/v1/things/',
@@ -39,9 +39,9 @@ describe('a request that goes through', () => {
   });
 
   it('carries the caller, signed for this request', async () => {
-    const { fetch, seen } = await start();
+    const { fetch, received } = await start();
     await fetch('/api/v1/things', { as: { roles: [], permissions: ['Workflow.History.Read'] } });
-    expect(seen[0]!.claims).toMatchObject({
+    expect(received[0]!.claims).toMatchObject({
       tenantId: TENANT_ID,
       caller: {
         tenantId: TENANT_ID,
@@ -51,11 +51,11 @@ describe('a request that goes through', () => {
         permissions: ['Workflow.History.Read'],
       },
     });
-    expect(seen[0]!.claims.caller).not.toHaveProperty('operationId');
+    expect(received[0]!.claims.caller).not.toHaveProperty('operationId');
   });
 
-  it('hands over the body, its type and the conditions byte for byte, and nothing else', async () => {
-    const { fetch, seen } = await start();
+  it('carries the body, its type and the conditional headers byte for byte, and no other header of the client', async () => {
+    const { fetch, received } = await start();
     const headers = {
       'content-type': 'application/json',
       'if-match': '"7"',
@@ -64,8 +64,8 @@ describe('a request that goes through', () => {
       'x-plinth-caller': 'me',
     };
     await fetch('/api/v1/things/a%2Fb%20c', { method: 'PUT', headers, body: '{ "a" : 1 }' });
-    expect(seen[0]).toMatchObject({ url: '/api/v1/things/a%2Fb%20c', body: '{ "a" : 1 }' });
-    expect(Object.keys(seen[0]!.headers).sort()).toEqual([
+    expect(received[0]).toMatchObject({ url: '/api/v1/things/a%2Fb%20c', body: '{ "a" : 1 }' });
+    expect(Object.keys(received[0]!.headers).sort()).toEqual([
       'accept',
       'accept-language',
       'connection',
@@ -78,14 +78,14 @@ describe('a request that goes through', () => {
     ]);
   });
 
-  it('goes on with the trace of the client', async () => {
-    const { fetch, seen } = await start();
+  it('continues the trace of the client', async () => {
+    const { fetch, received } = await start();
     const traceId = '0af7651916cd43dd8448eb211c80319c';
     const response = await fetch('/api/v1/things', {
       headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` },
     });
     expect(response.headers.get('x-request-id')).toBe(traceId);
-    expect(seen[0]!.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+    expect(received[0]!.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
   });
 });
 
@@ -95,28 +95,28 @@ describe('the tenant of a request', () => {
     init: Parameters<Awaited<ReturnType<typeof start>>['fetch']>[1],
     environment = {},
   ) => {
-    const { fetch, seen } = await start(environment);
+    const { fetch, received } = await start(environment);
     const response = await fetch(path, init);
-    return response.status === 200 ? seen[0]!.claims.tenantId : response.status;
+    return response.status === 200 ? received[0]!.claims.tenantId : response.status;
   };
   const naming = (tenantId: string, as: Record<string, unknown>) => ({
     headers: { 'x-tenant-id': tenantId },
     as,
   });
 
-  it('is that of the token, or the host tenant without one', async () => {
+  it('is that of the token, or the host tenant without a token', async () => {
     expect(await tenantOf('/api/v1/things', {})).toBe(TENANT_ID);
     expect(await tenantOf('/api/v1/things', { as: { tenantId: undefined } })).toBe(HOST_TENANT_ID);
   });
 
-  it('is another one only if the token belongs to it', async () => {
+  it('can be another one only if the token names it', async () => {
     expect(await tenantOf('/api/v1/things', naming(OTHER_TENANT_ID, { tenants: [OTHER_TENANT_ID] }))).toBe(
       OTHER_TENANT_ID,
     );
     expect(await tenantOf('/api/v1/things', naming(OTHER_TENANT_ID, {}))).toBe(403);
   });
 
-  it('is any one for those of the host tenant who may switch, and for nobody else', async () => {
+  it('can be any tenant for callers of the host tenant with the permission to switch, and for no other caller', async () => {
     const permissions = ['Platform.Tenants.Switch'];
     expect(
       await tenantOf(
@@ -130,11 +130,11 @@ describe('the tenant of a request', () => {
     );
   });
 
-  it('must be a UUID', async () => {
+  it('must be a UUID in X-Tenant-Id', async () => {
     expect(await tenantOf('/api/v1/things', naming('acme', {}))).toBe(400);
   });
 
-  it('of somebody unknown is named by the query, then by the host, then is the host tenant', async () => {
+  it('is taken from the query, then from the host name, then is the host tenant, for requests without a credential', async () => {
     const anonymous = { as: null };
     expect(await tenantOf('/greeting?tenant=acme', anonymous)).toBe(TENANT_ID);
     expect(await tenantOf(`/greeting?tenant=${OTHER_TENANT_ID}`, anonymous)).toBe(OTHER_TENANT_ID);
@@ -146,34 +146,34 @@ describe('the tenant of a request', () => {
     expect(await tenantOf('/greeting', anonymous, { PLINTH_TENANTS: byAddress })).toBe(TENANT_ID);
   });
 
-  it('of the query is bound by the same rule where there is a credential', async () => {
+  it('in the query follows the rules of the token where there is a credential', async () => {
     expect(await tenantOf(`/greeting?tenant=${OTHER_TENANT_ID}`, {})).toBe(403);
     expect(await tenantOf('/greeting?tenant=acme', {})).toBe(TENANT_ID);
   });
 });
 
-describe('access', () => {
+describe('access to an endpoint', () => {
   const statusOf = async (path: string, as: Record<string, unknown> | null, method = 'GET') => {
     const { fetch } = await start();
     return (await fetch(path, { as, method })).status;
   };
-  const nobody = { roles: [] };
+  const withoutRoles = { roles: [] };
 
-  it('needs a credential unless the contract says otherwise', async () => {
+  it('requires a credential unless the contract says otherwise', async () => {
     expect(await statusOf('/api/v1/things', null)).toBe(401);
     expect(await statusOf('/api/v1/greeting', null)).toBe(200);
     expect(await statusOf('/api/v1/news', null)).toBe(200);
   });
 
-  it('needs the permission of the contract', async () => {
-    expect(await statusOf('/api/v1/things/x', nobody)).toBe(403);
+  it('requires the permission of the contract', async () => {
+    expect(await statusOf('/api/v1/things/x', withoutRoles)).toBe(403);
     expect(await statusOf('/api/v1/things/x', { roles: ['viewer'] })).toBe(200);
-    expect(await statusOf('/api/v1/scoped/user', nobody)).toBe(200);
-    expect(await statusOf('/api/v1/scoped/tenant', nobody)).toBe(403);
-    expect(await statusOf('/api/v1/scoped/%74enant', nobody)).toBe(403);
+    expect(await statusOf('/api/v1/scoped/user', withoutRoles)).toBe(200);
+    expect(await statusOf('/api/v1/scoped/tenant', withoutRoles)).toBe(403);
+    expect(await statusOf('/api/v1/scoped/%74enant', withoutRoles)).toBe(403);
   });
 
-  it('to the whole platform is for callers of the host tenant only', async () => {
+  it('that concerns all tenants is limited to callers of the host tenant', async () => {
     expect(await statusOf('/api/v1/things/x', {}, 'DELETE')).toBe(403);
     expect(await statusOf('/api/v1/things/x', { tenantId: HOST_TENANT_ID }, 'DELETE')).toBe(200);
   });

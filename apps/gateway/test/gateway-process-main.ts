@@ -1,7 +1,7 @@
-import { loadConfig } from '@plinth/runtime/config';
-import { listen, serveAdmin } from '@plinth/runtime/health';
-import { runProcess } from '@plinth/runtime/lifecycle';
-import { silentLog } from '@plinth/runtime/log';
+import { loadConfig } from '@plinth/runtime/process/config';
+import { listen, serveAdmin } from '@plinth/runtime/process/health';
+import { runProcess } from '@plinth/runtime/process/lifecycle';
+import { silentLog } from '@plinth/runtime/process/log';
 import { compose } from '../src/compose';
 import { GatewayConfig } from '../src/config';
 import { drain } from '../src/drain';

@@ -6,7 +6,7 @@ import { client, gatewayEnvironment, onCloseAll, type StartedGateway } from './s
 export interface GatewayProcess extends Omit<StartedGateway, 'gateway'> {
   adminPort: number;
   process: ChildProcess;
-  /** Asks it to stop, and answers its exit code. */
+  /** Stops it with SIGTERM, and returns its exit code. */
   stop(): Promise<number | null>;
 }
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { see, sendJson, startUpstream, type StartedGateway } from './start-gateway';
+import { receive, sendJson, startUpstream, type StartedGateway } from './start-gateway';
 
-type Asker = Pick<StartedGateway, 'fetch'>;
+type GatewayClient = Pick<StartedGateway, 'fetch'>;
 
-/** A service that guards its effects by operation id, as all services of the platform do. */
+/** A service that runs each effect once by operation id, as all services of the platform do. */
 export async function startGuardedService(delay: () => Promise<void> = async () => undefined) {
   const idByOperation = new Map<string, string>();
   let effects = 0;
   const url = await startUpstream((request, response) => {
-    void see(request)
+    void receive(request)
       .then(async ({ claims }) => {
         await delay();
         const operationId = claims.caller!.operationId!;
@@ -24,15 +24,15 @@ export async function startGuardedService(delay: () => Promise<void> = async () 
   return { url, effects: () => effects };
 }
 
-export const post = ({ fetch }: Asker, key: string): Promise<Response> =>
+export const post = ({ fetch }: GatewayClient, key: string): Promise<Response> =>
   fetch('/api/v1/things', {
     method: 'POST',
     body: '{"name":"a"}',
     headers: { 'content-type': 'application/json', 'idempotency-key': key },
   });
 
-/** Repeats as a patient client does, until there is an answer that is final. */
-export async function postUntilDone(gateway: Asker, key: string): Promise<{ id: string }> {
+/** Retries until the response is final. */
+export async function postUntilDone(gateway: GatewayClient, key: string): Promise<{ id: string }> {
   for (;;) {
     const response = await post(gateway, key);
     if (response.status === 201) return (await response.json()) as { id: string };

@@ -7,41 +7,45 @@ import { infrastructure } from '@plinth/testing/infrastructure';
 import {
   closeAll,
   OTHER_TENANT_ID,
-  see,
+  receive,
   sendJson,
   startGateway,
   startUpstream,
-  type Seen,
+  type ReceivedRequest,
   type StartedGateway,
 } from './start-gateway';
 
 afterEach(closeAll);
 
-/** A service that answers what `answer` says, after `gate` opens. */
+/** A service that responds with the result of `respond`, after `gate` resolves. */
 function service(
-  answer: (seen: Seen) => { status: number; body?: unknown; headers?: Record<string, string> } = () => ({
+  respond: (received: ReceivedRequest) => {
+    status: number;
+    body?: unknown;
+    headers?: Record<string, string>;
+  } = () => ({
     status: 201,
     body: { id: randomUUID() },
   }),
   gate: () => Promise<void> = async () => undefined,
 ) {
-  const seen: Seen[] = [];
+  const received: ReceivedRequest[] = [];
   const listener: RequestListener = (request, response) => {
     void (async () => {
-      const sight = await see(request);
-      seen.push(sight);
+      const receivedRequest = await receive(request);
+      received.push(receivedRequest);
       await gate();
-      const { status, body, headers } = answer(sight);
+      const { status, body, headers } = respond(receivedRequest);
       if (body === undefined) response.writeHead(status, headers).end();
       else sendJson(response, status, body, headers);
     })().catch(() => response.destroy());
   };
-  return { seen, listener };
+  return { received, listener };
 }
 
 const start = async (things: ReturnType<typeof service>, environment: Record<string, string> = {}) => {
   const gateway = await startGateway({ things: await startUpstream(things.listener) }, environment);
-  return { ...gateway, seen: things.seen };
+  return { ...gateway, received: things.received };
 };
 
 type Init = Parameters<StartedGateway['fetch']>[1] & { key?: string };
@@ -69,7 +73,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 };
 
 describe('a request with an idempotency key', () => {
-  it('runs once; its repetition is answered again, with the stored headers and no others', async () => {
+  it('runs once; its repetition gets the stored response with the stored headers only', async () => {
     const headers = {
       location: '/api/v1/things/1',
       etag: '"1"',
@@ -81,12 +85,13 @@ describe('a request with an idempotency key', () => {
     const key = randomUUID();
     const first = await post(gateway, { key });
     const again = await post(gateway, { key });
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
     expect(first.headers.get('x-idempotency-replayed')).toBeNull();
     expect(first.headers.get('x-template-warnings')).toBe('3');
     expect(first.headers.get('set-cookie')).toBeNull();
     expect([again.status, await again.text()]).toEqual([201, await first.text()]);
     expect(again.headers.get('x-idempotency-replayed')).toBe('true');
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
     for (const name of ['location', 'etag', 'content-type', 'content-disposition']) {
       expect(again.headers.get(name)).toBe(first.headers.get(name));
     }
@@ -95,7 +100,7 @@ describe('a request with an idempotency key', () => {
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
   });
 
-  it('replays an answer without a body, and one that is no text', async () => {
+  it('replays responses without a body and with a binary body', async () => {
     const bytes = Buffer.from([0, 255, 128, 10]);
     const gateway = await startGateway({
       things: await startUpstream((request, response) => {
@@ -115,7 +120,7 @@ describe('a request with an idempotency key', () => {
     expect(Buffer.from(await replayed.arrayBuffer())).toEqual(bytes);
   });
 
-  it('with another body is refused with 422, also when only white space differs', async () => {
+  it('is refused with 422 when its body differs from that of the first request, also in white space', async () => {
     const gateway = await start(service());
     const key = randomUUID();
     await post(gateway, { key });
@@ -125,15 +130,15 @@ describe('a request with an idempotency key', () => {
       type: 'http://localhost:8080/problems/idempotency-payload-mismatch',
       detail: expect.stringContaining('does not match'),
     });
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
   });
 
-  it('is refused with 409 and Retry-After while the first is running, whatever its body', async () => {
+  it('is refused with 409 and Retry-After while the first request is running, with any body', async () => {
     const { gate, open } = opened();
     const gateway = await start(service(undefined, gate));
     const key = randomUUID();
     const first = post(gateway, { key });
-    await until(() => gateway.seen.length === 1);
+    await until(() => gateway.received.length === 1);
     for (const body of ['{"name":"a"}', '{"name":"b"}']) {
       const second = await post(gateway, { key, body });
       expect(second.status).toBe(409);
@@ -142,10 +147,10 @@ describe('a request with an idempotency key', () => {
     open();
     expect((await first).status).toBe(201);
     expect((await post(gateway, { key })).headers.get('x-idempotency-replayed')).toBe('true');
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
   });
 
-  it('carries the same operation id on every try, and none without a key', async () => {
+  it('has the same operation id on every attempt; a request without a key has none', async () => {
     let status = 503;
     const gateway = await start(
       service(() => ({ status, body: {}, headers: { 'content-type': 'application/problem+json' } })),
@@ -155,12 +160,12 @@ describe('a request with an idempotency key', () => {
     status = 201;
     await post(gateway, { key });
     await post(gateway);
-    const [first, second, third] = gateway.seen.map(({ claims }) => claims.caller?.operationId);
+    const [first, second, third] = gateway.received.map(({ claims }) => claims.caller?.operationId);
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect([second, third]).toEqual([first, undefined]);
   });
 
-  it.each([400, 404, 409, 410, 422])('is answered %i again', async (status) => {
+  it.each([400, 404, 409, 410, 422])('is replayed when the first response was %i', async (status) => {
     const problem = { 'content-type': 'application/problem+json' };
     const gateway = await start(service(() => ({ status, body: { status }, headers: problem })));
     const key = randomUUID();
@@ -171,11 +176,11 @@ describe('a request with an idempotency key', () => {
       again.headers.get('x-idempotency-replayed'),
       again.headers.get('content-type'),
     ]).toEqual([status, 'true', 'application/problem+json']);
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
   });
 
   it.each([401, 403, 405, 408, 412, 415, 429, 500, 501, 502, 503])(
-    'is tried again after %i',
+    'runs again when the first response was %i',
     async (status) => {
       const gateway = await start(
         service(() => ({
@@ -188,15 +193,15 @@ describe('a request with an idempotency key', () => {
       await post(gateway, { key });
       const again = await post(gateway, { key });
       expect([again.status, again.headers.get('x-idempotency-replayed')]).toEqual([status, null]);
-      expect(gateway.seen).toHaveLength(2);
+      expect(gateway.received).toHaveLength(2);
     },
   );
 
   it('is independent of the same key of another user, tenant, method, path or query', async () => {
     const gateway = await start(
-      service((seen) => ({
+      service((received) => ({
         status: 200,
-        body: [seen.claims.caller!.userId, seen.claims.tenantId, seen.method, seen.url],
+        body: [received.claims.caller!.userId, received.claims.tenantId, received.method, received.url],
       })),
     );
     const key = randomUUID();
@@ -216,7 +221,7 @@ describe('a request with an idempotency key', () => {
     const firsts = [];
     for (const [init, path] of requests) firsts.push(await (await post(gateway, init, path)).text());
     expect(new Set(firsts).size).toBe(requests.length);
-    expect(gateway.seen).toHaveLength(requests.length);
+    expect(gateway.received).toHaveLength(requests.length);
     for (const [index, [init, path]] of requests.entries()) {
       const again = await post(gateway, init, path);
       expect([again.headers.get('x-idempotency-replayed'), await again.text()]).toEqual([
@@ -226,7 +231,7 @@ describe('a request with an idempotency key', () => {
     }
   });
 
-  it('is the same operation under every spelling of the address', async () => {
+  it('is the same operation for every spelling of the address', async () => {
     const gateway = await start(service());
     const key = randomUUID();
     await post(gateway, { key }, '/api/v1/things');
@@ -234,23 +239,23 @@ describe('a request with an idempotency key', () => {
     expect(again.headers.get('x-idempotency-replayed')).toBe('true');
   });
 
-  it('is finished and kept when its client goes away', async () => {
+  it('is finished and stored when its client disconnects', async () => {
     const { gate, open } = opened();
     const gateway = await start(service(undefined, gate));
     const key = randomUUID();
     const leaving = new AbortController();
     const first = post(gateway, { key, signal: leaving.signal }).catch(() => 'gone');
-    await until(() => gateway.seen.length === 1);
+    await until(() => gateway.received.length === 1);
     leaving.abort();
     await first;
     open();
     let again = await post(gateway, { key });
     while (again.status === 409) again = await post(gateway, { key });
     expect([again.status, again.headers.get('x-idempotency-replayed')]).toEqual([201, 'true']);
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
   });
 
-  it('leaves no marker behind when its body is too large, or never comes to its end', async () => {
+  it('leaves no marker behind when its body is too large or incomplete', async () => {
     const gateway = await start(service());
     const key = randomUUID();
     expect((await post(gateway, { key, body: `"${'x'.repeat(1024 * 1024)}"` })).status).toBe(413);
@@ -268,7 +273,7 @@ describe('a request with an idempotency key', () => {
     expect([good.status, good.headers.get('x-idempotency-replayed')]).toEqual([201, null]);
   });
 
-  it('passes a large answer on whole, but does not keep it', async () => {
+  it('streams a large response completely, but does not store it', async () => {
     const body = { text: 'x'.repeat(100_000) };
     const gateway = await start(
       service(() => ({ status: 200, body })),
@@ -277,22 +282,22 @@ describe('a request with an idempotency key', () => {
     const key = randomUUID();
     for (const count of [1, 2]) {
       expect(await (await post(gateway, { key })).json()).toEqual(body);
-      expect(gateway.seen).toHaveLength(count);
+      expect(gateway.received).toHaveLength(count);
     }
   });
 });
 
-describe('keys that are missing or not valid', () => {
-  it('are refused with 422, and nothing is executed', async () => {
+describe('an idempotency key that is missing or not valid', () => {
+  it('is refused with 422, and the request is not executed', async () => {
     const gateway = await start(service());
     for (const key of ['', 'x'.repeat(256), 'a b', 'a\tb', 'schlüssel']) {
       expect((await post(gateway, { key })).status).toBe(422);
     }
     expect((await post(gateway, { key: randomUUID().padEnd(255, 'x') })).status).toBe(201);
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
   });
 
-  it('are 422 where a route needs one, before anything else is looked at', async () => {
+  it('is refused with 422 where an endpoint requires one, before other checks', async () => {
     const gateway = await start(service(), { IDEMPOTENCY_REQUIRED_ROUTES: 'POST /things,PUT /things/:name' });
     const missing = await post(gateway);
     expect(missing.status).toBe(422);
@@ -306,7 +311,7 @@ describe('keys that are missing or not valid', () => {
     expect((await post(gateway, { key: randomUUID() })).status).toBe(201);
   });
 
-  it('are 422 for a multipart body, before the body is read', async () => {
+  it('is refused with 422 for a multipart body, before the body is read', async () => {
     const gateway = await start(service());
     const form = new FormData();
     form.set('file', new Blob(['a,b']));
@@ -319,19 +324,31 @@ describe('keys that are missing or not valid', () => {
       expect(response.status).toBe(422);
       expect(await response.json()).toMatchObject({ detail: expect.stringContaining('multipart') });
     }
-    expect(gateway.seen).toEqual([]);
+    expect(gateway.received).toEqual([]);
   });
 
-  it('are ignored where nothing is changed', async () => {
+  it('is ignored for a multipart body where the installation says so', async () => {
+    const gateway = await start(service(), { IDEMPOTENCY_MULTIPART: 'ignore' });
+    const form = new FormData();
+    form.set('file', new Blob(['a,b']));
+    const headers = { 'idempotency-key': randomUUID() };
+    for (const count of [1, 2]) {
+      const response = await gateway.fetch('/api/v1/files', { method: 'POST', body: form, headers });
+      expect([response.status, response.headers.get('x-idempotency-replayed')]).toEqual([201, null]);
+      expect(gateway.received).toHaveLength(count);
+    }
+  });
+
+  it('is ignored for requests that change nothing', async () => {
     const gateway = await start(service(() => ({ status: 200, body: [] })));
     const key = randomUUID();
     for (const count of [1, 2]) {
       await gateway.fetch('/api/v1/things', { headers: { 'idempotency-key': key } });
-      expect(gateway.seen).toHaveLength(count);
+      expect(gateway.received).toHaveLength(count);
     }
   });
 
-  it('have the configured header', async () => {
+  it('is read from the configured header', async () => {
     const gateway = await start(service(), { IDEMPOTENCY_HEADER: 'X-Operation' });
     const headers = { 'x-operation': randomUUID() };
     await post(gateway, { headers });
@@ -339,10 +356,10 @@ describe('keys that are missing or not valid', () => {
   });
 });
 
-describe('time', () => {
+describe('the times of idempotency keys', () => {
   const scaled = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '100', IDEMPOTENCY_MARKER_MILLISECONDS: '250' };
 
-  it('ends an execution with 503 and Retry-After; the marker stays as long as it may still be running', async () => {
+  it('end an execution with 503 and Retry-After, and the marker stays as long as the operation may be running', async () => {
     const { gate, open } = opened();
     const gateway = await start(service(undefined, gate), scaled);
     const key = randomUUID();
@@ -352,23 +369,23 @@ describe('time', () => {
     let next = await post(gateway, { key });
     open();
     while (next.status !== 201) next = await post(gateway, { key });
-    expect(new Set(gateway.seen.map(({ claims }) => claims.caller!.operationId)).size).toBe(1);
+    expect(new Set(gateway.received.map(({ claims }) => claims.caller!.operationId)).size).toBe(1);
     expect((await post(gateway, { key })).headers.get('x-idempotency-replayed')).toBe('true');
   });
 
-  it('lets an answer go when its retention is over', async () => {
+  it('delete a stored response after its retention', async () => {
     const gateway = await start(service(), { IDEMPOTENCY_RETENTION_SECONDS: '1' });
     const key = randomUUID();
     await post(gateway, { key });
     while ((await post(gateway, { key })).headers.has('x-idempotency-replayed'));
-    expect(gateway.seen).toHaveLength(2);
+    expect(gateway.received).toHaveLength(2);
   });
 
-  it('keeps answers for a day by default', async () => {
+  it('store responses for a day by default', async () => {
     const gateway = await start(service());
     const redis = new Redis(infrastructure().redisUrl);
     await post(gateway, { key: randomUUID() });
-    const { operationId } = gateway.seen[0]!.claims.caller!;
+    const { operationId } = gateway.received[0]!.claims.caller!;
     const seconds = await redis.ttl(`plinth:idempotency:${operationId}`);
     redis.disconnect();
     expect(seconds).toBeGreaterThan(86_390);
@@ -376,29 +393,29 @@ describe('time', () => {
   });
 });
 
-describe('when Redis is away', () => {
-  /** A Redis that takes connections and never says a word. */
+describe('idempotency keys while Redis is unavailable', () => {
+  /** A Redis that accepts connections and never responds. */
   const silentRedis = async (): Promise<{ url: string; server: Server }> => {
     const server = createTcpServer(() => undefined);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
   };
 
-  it('a request with a key gets 503 and does not run; everything else is served', async () => {
+  it('are refused with 503 without executing the request; requests without a key are served', async () => {
     const gateway = await start(service(), { REDIS_URL: 'redis://127.0.0.1:1' });
     const refused = await post(gateway, { key: randomUUID() });
     expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
-    expect(gateway.seen).toEqual([]);
+    expect(gateway.received).toEqual([]);
     expect((await post(gateway)).status).toBe(201);
     expect((await gateway.fetch('/api/v1/things')).status).toBe(201);
   });
 
-  it('the same holds for one that does not answer', async () => {
+  it('are refused in the same way when Redis does not respond', async () => {
     const { url, server } = await silentRedis();
     const gateway = await start(service(), { REDIS_URL: url });
     expect((await post(gateway, { key: randomUUID() })).status).toBe(503);
     expect((await post(gateway)).status).toBe(201);
-    expect(gateway.seen).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
     server.close();
   });
 });

@@ -10,7 +10,7 @@ import {
   startGateway,
   startUpstream,
   TENANT_ID,
-  type Seen,
+  type ReceivedRequest,
 } from './start-gateway';
 
 const root = join(__dirname, '../../..');
@@ -28,22 +28,22 @@ async function startProvider(audience = 'plinth'): Promise<string> {
 
 async function startPlatform(audience?: string) {
   const issuer = await startProvider(audience);
-  const seen: Seen[] = [];
-  const things = await startUpstream(echo(seen));
+  const received: ReceivedRequest[] = [];
+  const things = await startUpstream(echo(received));
   const gateway = await startGateway(
     { things },
     { DEV_ISSUER: 'false', OIDC_ISSUER: issuer, OIDC_JWKS_URL: `${issuer}/jwks` },
   );
-  const ask = (token: string) =>
+  const send = (token: string) =>
     gateway.fetch('/api/v1/things/one', { as: null, headers: { authorization: `Bearer ${token}` } });
-  return { issuer, seen, ask };
+  return { issuer, received, send };
 }
 
 async function tokenOf(issuer: string, form: Record<string, string>): Promise<string> {
   const response = await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(form) });
-  const answer = (await response.json()) as { access_token?: string };
-  if (!answer.access_token) throw new Error(JSON.stringify(answer));
-  return answer.access_token;
+  const token = (await response.json()) as { access_token?: string };
+  if (!token.access_token) throw new Error(JSON.stringify(token));
+  return token.access_token;
 }
 
 const tokenOfClient = (issuer: string, id: string) =>
@@ -93,43 +93,46 @@ async function tokenOfPerson(issuer: string, person: string): Promise<string> {
 afterEach(closeAll);
 
 describe('the tokens of a real OpenID provider', () => {
-  it.each(['robot', 'keycloak-robot'])('let in the client %s with its tenant and its roles', async (id) => {
-    const { issuer, seen, ask } = await startPlatform();
+  it.each(['robot', 'keycloak-robot'])(
+    'are accepted for the client %s with its tenant and its roles',
+    async (id) => {
+      const { issuer, received, send } = await startPlatform();
 
-    const response = await ask(await tokenOfClient(issuer, id));
+      const response = await send(await tokenOfClient(issuer, id));
+
+      expect(response.status).toBe(200);
+      expect(received[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: id });
+    },
+  );
+
+  it.each(['ada', 'kim'])('are accepted for %s, who signed in with a browser', async (person) => {
+    const { issuer, received, send } = await startPlatform();
+
+    const response = await send(await tokenOfPerson(issuer, person));
 
     expect(response.status).toBe(200);
-    expect(seen[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: id });
+    expect(received[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: person });
+    expect(received[0]?.claims.caller?.permissions).not.toEqual([]);
   });
 
-  it.each(['ada', 'kim'])('let in %s, who signed in with a browser', async (person) => {
-    const { issuer, seen, ask } = await startPlatform();
+  it('give a caller no role that the provider did not give', async () => {
+    const { issuer, send } = await startPlatform();
 
-    const response = await ask(await tokenOfPerson(issuer, person));
-
-    expect(response.status).toBe(200);
-    expect(seen[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: person });
-    expect(seen[0]?.claims.caller?.permissions).not.toEqual([]);
-  });
-
-  it('give nobody a role that the provider did not give', async () => {
-    const { issuer, ask } = await startPlatform();
-
-    const response = await ask(await tokenOfPerson(issuer, 'nobody'));
+    const response = await send(await tokenOfPerson(issuer, 'nobody'));
 
     expect(response.status).toBe(403);
   });
 
-  it('are worth nothing for another audience, from another provider, or changed', async () => {
+  it('are refused for another audience, from another provider, or changed', async () => {
     const [elsewhere, other] = await Promise.all([startPlatform('somebody-else'), startProvider()]);
-    const { issuer, ask } = elsewhere;
+    const { issuer, send } = elsewhere;
     const token = await tokenOfClient(issuer, 'robot');
     const foreign = await tokenOfClient(other, 'robot');
     const [head, , signature] = foreign.split('.');
     const forged = Buffer.from(JSON.stringify({ iss: issuer, aud: 'plinth', sub: 'robot', exp: 9e9 }));
 
     for (const worthless of [token, foreign, `${head}.${forged.toString('base64url')}.${signature}`]) {
-      const response = await ask(worthless);
+      const response = await send(worthless);
       expect(response.status).toBe(401);
       expect(response.headers.get('content-type')).toBe('application/problem+json');
     }

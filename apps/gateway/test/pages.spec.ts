@@ -31,21 +31,21 @@ const judge = (document: string): unknown => {
   );
 };
 
-describe('/openapi.json', () => {
+describe('GET /openapi.json', () => {
   const read = async () => {
     const { fetch } = await start();
     const response = await fetch('/openapi.json', { as: null });
     return { response, document: (await response.json()) as Described };
   };
 
-  it('is OpenAPI 3.1 to an independent validator', async () => {
+  it('is valid OpenAPI 3.1 for an independent validator', async () => {
     const { document } = await read();
     expect(judge(JSON.stringify(document))).toEqual({ valid: true });
     expect(document).toMatchObject({ openapi: '3.1.0' });
     expect(document).toEqual(JSON.parse(readFileSync(join(process.cwd(), 'openapi', 'plinth.json'), 'utf8')));
   });
 
-  it('is public, and describes every endpoint, each with its own name', async () => {
+  it('is public, and describes every endpoint with an operation id of its own', async () => {
     const { response, document } = await read();
     expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
     const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
@@ -53,14 +53,14 @@ describe('/openapi.json', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
-  it('says integers as integers', async () => {
+  it('describes integers as integers', async () => {
     const { document } = await read();
     const text = JSON.stringify(document);
     expect(text).not.toMatch(/"type":"number","enum"|"enum":\[0,1,2[^\]]*\],"type":"number"/);
     expect(text).toMatch(/"TemplateLifecycleStatus":\{[^}]*"type":"integer"/);
   });
 
-  it('refers to nothing that is not there', async () => {
+  it('has no dangling references', async () => {
     const { document } = await read();
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
       ([, path]) => path!,
@@ -75,7 +75,7 @@ describe('/openapi.json', () => {
 });
 
 describe('every endpoint', () => {
-  it('says how its answer may be kept, as the interface lists it', () => {
+  it('declares a cache policy as documented', () => {
     for (const { method, path, cache, list, success } of everyEndpoint) {
       if (method !== 'GET') expect([path, cache]).toEqual([path, undefined]);
       else expect([path, cacheControlByPolicy[cache!]]).toEqual([path, expect.any(String)]);
@@ -95,14 +95,14 @@ describe('every endpoint', () => {
     }
   });
 
-  it('needs a credential, unless the interface says otherwise', () => {
+  it('requires a credential, unless the interface says otherwise', () => {
     const open = everyEndpoint.filter(
       ({ access }) => access.type === 'anonymous' || access.type === 'optional',
     );
     expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /localization']);
   });
 
-  it('can be reached, and passes its own answer through', async () => {
+  it('can be reached through the gateway, and its response is returned', async () => {
     const upstream = await startUpstream((request, response) => {
       request.resume();
       sendJson(response, 200, [request.method, request.url]);
@@ -119,8 +119,8 @@ describe('every endpoint', () => {
   });
 });
 
-describe('/problems', () => {
-  it('explains each problem there is', async () => {
+describe('GET /problems', () => {
+  it('explains each problem of the catalogue', async () => {
     const { fetch } = await start();
     for (const [slug, { title }] of Object.entries(allProblems)) {
       const response = await fetch(`/problems/${slug}`, { as: null });
@@ -134,7 +134,7 @@ describe('/problems', () => {
     expect(await (await fetch('/problems', { as: null })).text()).toContain('/problems/unknown-version');
   });
 
-  it('has none that nobody knows', async () => {
+  it('responds with 404 to an unknown problem', async () => {
     const { fetch } = await start();
     for (const slug of ['nothing', '__proto__', 'constructor', '%3Cscript%3E']) {
       expect((await fetch(`/problems/${slug}`, { as: null })).status).toBe(404);
@@ -142,7 +142,7 @@ describe('/problems', () => {
   });
 });
 
-describe('health', () => {
+describe('GET /readyz', () => {
   it('names each part and its state', async () => {
     const upstream = await startUpstream((_request, response) => sendJson(response, 200, {}));
     const good = await start({}, { settings: upstream, template: upstream });
@@ -162,8 +162,8 @@ describe('health', () => {
   });
 });
 
-describe('methods', () => {
-  it('that an address does not have are 405 with Allow, and OPTIONS tells them', async () => {
+describe('methods of a resource', () => {
+  it('that are not allowed get 405 with Allow, and OPTIONS lists the allowed ones', async () => {
     const { fetch } = await startGateway({ things: await startUpstream(echo()) });
     const allowOf = async (path: string, method: string) => {
       const { status, headers } = await fetch(path, { method, as: null });
@@ -177,7 +177,7 @@ describe('methods', () => {
     expect((await fetch('/things', { method: 'DELETE', as: null })).status).toBe(404);
   });
 
-  it('HEAD is answered like GET, without the body', async () => {
+  it('include HEAD, which is served like GET without the body', async () => {
     const { fetch } = await startGateway({ things: await startUpstream(echo()) });
     const response = await fetch('/api/v1/things', { method: 'HEAD' });
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([

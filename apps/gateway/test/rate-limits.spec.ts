@@ -11,13 +11,13 @@ const limits = (user: number, tenant = 1_000, address = 1_000, more: Record<stri
 const start = async (environment: Record<string, string>) =>
   startGateway({ things: await startUpstream(echo()) }, environment);
 
-/** Somebody nobody has seen before, in a tenant of their own. */
-const somebody = (tenantId: string = randomUUID()) => ({ sub: randomUUID(), tenantId });
+/** The claims of a new user, by default in a new tenant. */
+const newUser = (tenantId: string = randomUUID()) => ({ sub: randomUUID(), tenantId });
 
-describe('the limit of a user', () => {
-  it('holds for all gateways together, exactly', async () => {
+describe('the rate limit of a user', () => {
+  it('holds exactly across all gateways', async () => {
     const gateways = await Promise.all([start(limits(50)), start(limits(50)), start(limits(50))]);
-    const as = somebody();
+    const as = newUser();
     const responses = await Promise.all(
       Array.from({ length: 150 }, (_, index) => gateways[index % 3]!.fetch('/api/v1/things', { as })),
     );
@@ -26,16 +26,16 @@ describe('the limit of a user', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(100);
   });
 
-  it('is told on every answer: what it is, what is left, and when there will be more', async () => {
+  it('is described in every response: the limit, what is left, and when it grows', async () => {
     const { fetch } = await start(limits(3));
-    const as = somebody();
-    const seen = [];
+    const as = newUser();
+    const received = [];
     for (const path of ['/api/v1/things', '/api/v1/nowhere', '/api/v1/things', '/api/v1/things']) {
       const { status, headers } = await fetch(path, { as });
       expect(headers.get('ratelimit-policy')).toBe('"user";q=3;w=60, "tenant";q=1000;w=60');
-      seen.push([status, headers.get('ratelimit')!.replace(/t=\d+$/, 't')]);
+      received.push([status, headers.get('ratelimit')!.replace(/t=\d+$/, 't')]);
     }
-    expect(seen).toEqual([
+    expect(received).toEqual([
       [200, '"user";r=2;t'],
       [404, '"user";r=1;t'],
       [200, '"user";r=0;t'],
@@ -43,9 +43,9 @@ describe('the limit of a user', () => {
     ]);
   });
 
-  it('refuses with a problem and the seconds to wait', async () => {
+  it('refuses requests with a problem and the seconds to wait', async () => {
     const { fetch } = await start(limits(1));
-    const as = somebody();
+    const as = newUser();
     await fetch('/api/v1/things', { as });
     const refused = await fetch('/api/v1/things', { as });
     expect(refused.status).toBe(429);
@@ -57,26 +57,26 @@ describe('the limit of a user', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(63);
   });
 
-  it('leaves other users alone', async () => {
+  it('does not affect other users', async () => {
     const { fetch } = await start(limits(1));
     const tenantId = randomUUID();
-    expect((await fetch('/api/v1/things', { as: somebody(tenantId) })).status).toBe(200);
-    expect((await fetch('/api/v1/things', { as: somebody(tenantId) })).status).toBe(200);
+    expect((await fetch('/api/v1/things', { as: newUser(tenantId) })).status).toBe(200);
+    expect((await fetch('/api/v1/things', { as: newUser(tenantId) })).status).toBe(200);
   });
 });
 
-describe('other limits', () => {
+describe('rate limits', () => {
   it('hold for a tenant as a whole', async () => {
     const { fetch } = await start(limits(1_000, 2));
     const tenantId = randomUUID();
     const statuses = [];
-    for (const as of [somebody(tenantId), somebody(tenantId), somebody(tenantId), somebody()]) {
+    for (const as of [newUser(tenantId), newUser(tenantId), newUser(tenantId), newUser()]) {
       statuses.push((await fetch('/api/v1/things', { as })).status);
     }
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
-  it('hold for an address that shows no credential, or a bad one', async () => {
+  it('hold for an address without a credential or with one that is not valid', async () => {
     const { fetch } = await start({ ...limits(1_000, 1_000, 3), TRUSTED_PROXIES: '1' });
     const headers = {
       'x-forwarded-for': `203.0.113.1, 10.0.${Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}`,
@@ -96,7 +96,7 @@ describe('other limits', () => {
     expect(statuses).toEqual([200, 401, 404, 429]);
   });
 
-  it('do not hold for tokens and health, nor for preflights', async () => {
+  it('do not count tokens, health checks and preflights', async () => {
     const { fetch, url } = await start({ ...limits(1, 1, 1), TRUSTED_PROXIES: '1' });
     const headers = { 'x-forwarded-for': randomUUID() };
     for (const path of ['/healthz', '/healthz', '/readyz', '/readyz']) {
@@ -117,9 +117,9 @@ describe('other limits', () => {
     }
   });
 
-  it('are those of the class of a route, where that has its own', async () => {
+  it('have separate limits for a class of endpoints that is configured', async () => {
     const { fetch } = await start(limits(1_000, 1_000, 1_000, { expensive: { user: 1 } }));
-    const as = somebody();
+    const as = newUser();
     const render = () =>
       fetch('/api/v1/things/x', { as: { ...as, roles: ['admin'] }, method: 'PUT', body: '{}' });
     expect((await fetch('/api/v1/things', { as })).headers.get('ratelimit-policy')).toContain('q=1000');
@@ -132,16 +132,16 @@ describe('other limits', () => {
     expect((await fetch('/api/v1/things', { as })).status).toBe(200);
   });
 
-  it('let everything pass while Redis is away, and say so in the metrics', async () => {
+  it('allow every request while Redis is unavailable, and count it as uncounted in the metrics', async () => {
     const { fetch, gateway } = await start({ ...limits(1), REDIS_URL: 'redis://127.0.0.1:1' });
-    const as = somebody();
+    const as = newUser();
     for (let count = 0; count < 3; count++) expect((await fetch('/api/v1/things', { as })).status).toBe(200);
     const metrics = await gateway.metrics.metrics();
     expect(metrics).toMatch(/plinth_gateway_rate_limit_decisions_total\{[^}]*decision="uncounted"[^}]*\} 3/);
   });
 });
 
-describe('an address', () => {
+describe('the rate limit of an address', () => {
   it.each([
     ['203.0.113.9', '203.0.113.9'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
@@ -151,7 +151,7 @@ describe('an address', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s counts as %s', (address, network) => {
+  ])('counts %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** Everything that came, as it came. */
+  /** Everything that was received. */
   text: string;
-  /** How many answers came. */
+  /** How many responses were received. */
   count: number;
 }
 
@@ -15,7 +15,7 @@ export function sendRaw(
   port: number,
   bytes: string | Buffer,
   { endAfterBytes = false } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
@@ -29,7 +29,7 @@ export function sendRaw(
   });
 }
 
-function parse(text: string): RawAnswer {
+function parse(text: string): RawResponse {
   const end = text.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = text.slice(0, end < 0 ? undefined : end).split('\r\n');
   const headers = Object.fromEntries(
@@ -44,6 +44,6 @@ function parse(text: string): RawAnswer {
   };
 }
 
-/** The head of a request whose answer ends the connection. */
+/** The head of a request that asks for the connection to be closed. */
 export const requestHead = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, 'Host: plinth.example', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`;

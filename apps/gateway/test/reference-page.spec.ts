@@ -1,12 +1,19 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { broughtProgram } from '@plinth/testing/brought-program';
+import { findOrInstall } from '@plinth/testing/find-or-install';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
-import { closeAll, sendJson, startGateway, startUpstream, type Seen, see } from './start-gateway';
+import {
+  closeAll,
+  sendJson,
+  startGateway,
+  startUpstream,
+  type ReceivedRequest,
+  receive,
+} from './start-gateway';
 
 afterEach(closeAll);
 
-const CHROMIUM = broughtProgram('chromium');
+const CHROMIUM = findOrInstall('chromium');
 
 /** What a person would do on the page, in a real browser that can reach nothing but the gateway. */
 const VISIT = `
@@ -14,10 +21,10 @@ import { launch } from 'puppeteer-core';
 const [executablePath, url] = process.argv.slice(1);
 const browser = await launch({ executablePath, args: ['--no-sandbox', '--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1'] });
 const page = await browser.newPage();
-const faults = [];
+const errors = [];
 const requested = new Set();
-page.on('pageerror', (error) => faults.push(error.message));
-page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+page.on('pageerror', (error) => errors.push(error.message));
+page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
 page.on('request', (request) => requested.add(new URL(request.url()).origin));
 await page.goto(url + '/docs');
 await page.waitForSelector('#index a');
@@ -32,19 +39,19 @@ await page.select('.try select', 'user');
 await page.type('.try input[aria-label="name"]', 'Service.Timing.PreferredTimezone');
 await page.click('.try button');
 await page.waitForSelector('.try .status');
-const answer = await page.$eval('.try .status', (status) => status.textContent);
+const status = await page.$eval('.try .status', (element) => element.textContent);
 await browser.close();
-console.log(JSON.stringify({ endpoints, found, answer, faults, requested: [...requested] }));
+console.log(JSON.stringify({ endpoints, found, status, errors, requested: [...requested] }));
 `;
 
-describe('/docs', () => {
-  it('works in a browser without any other network: search, token, and a call', async () => {
+describe('GET /docs', () => {
+  it('works in a browser without internet access: search, token, and a request', async () => {
     if (!CHROMIUM) throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
-    const seen: Seen[] = [];
+    const received: ReceivedRequest[] = [];
     const settings = await startUpstream((request, response) => {
-      void see(request).then((sight) => {
-        seen.push(sight);
-        sendJson(response, 200, { answered: true });
+      void receive(request).then((receivedRequest) => {
+        received.push(receivedRequest);
+        sendJson(response, 200, { value: true });
       });
     });
     const { url } = await startGateway({ settings }, {}, { endpoints: allEndpoints, problems: allProblems });
@@ -63,11 +70,11 @@ describe('/docs', () => {
     expect(visit).toEqual({
       endpoints: count + 2,
       found: ['#getSettings', '#getSetting'],
-      answer: '200 OK',
-      faults: [],
+      status: '200 OK',
+      errors: [],
       requested: [url],
     });
-    expect(seen[0]).toMatchObject({
+    expect(received[0]).toMatchObject({
       method: 'PUT',
       url: '/api/v1/settings/user/Service.Timing.PreferredTimezone',
       claims: { caller: { userId: 'ada', permissions: ['*'] } },

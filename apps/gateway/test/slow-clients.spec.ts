@@ -22,19 +22,19 @@ const startService = () =>
 
 interface SlowClient {
   socket: Socket;
-  /** What it was told before its connection was ended. */
-  ended: Promise<string>;
+  /** What it received before its connection was closed. */
+  closed: Promise<string>;
 }
 
 function open(port: number, bytes: string, { reads = true } = {}): SlowClient {
   const socket = connect(port, '127.0.0.1');
   onCloseAll(() => socket.destroy());
-  let told = '';
-  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(told)));
+  let text = '';
+  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
   socket.on('error', () => undefined);
-  if (reads) socket.on('data', (chunk) => (told += chunk.toString('latin1')));
+  if (reads) socket.on('data', (chunk) => (text += chunk.toString('latin1')));
   socket.write(bytes);
-  return { socket, ended };
+  return { socket, closed };
 }
 
 const many = (make: () => SlowClient): SlowClient[] => Array.from({ length: SLOW_CLIENTS }, make);
@@ -45,8 +45,8 @@ const expectServed = async ({ port }: GatewayProcess, credential: string): Promi
   for (let count = 0; count < 20; count++) expect((await sendRaw(port, request)).status).toBe(200);
 };
 
-describe('hundreds of clients that hold their connections', () => {
-  it('by heads and bodies that never end are told 408, and keep nobody from being served', async () => {
+describe('hundreds of slow clients', () => {
+  it('get 408 for headers and bodies that never end, while other clients are served', async () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },
       { HEADERS_TIMEOUT_MILLISECONDS: '2000', BODY_TIMEOUT_MILLISECONDS: '2000' },
@@ -61,12 +61,12 @@ describe('hundreds of clients that hold their connections', () => {
       socket.once('close', () => clearInterval(dripping));
     }
     await expectServed(gateway, credential);
-    const told = await Promise.all([...silent, ...heads, ...bodies].map(({ ended }) => ended));
-    expect(told.filter((text) => !text.startsWith('HTTP/1.1 408 '))).toEqual([]);
+    const text = await Promise.all([...silent, ...heads, ...bodies].map(({ closed }) => closed));
+    expect(text.filter((text) => !text.startsWith('HTTP/1.1 408 '))).toEqual([]);
     await expectServed(gateway, credential);
   });
 
-  it('by not reading what they asked for are let go, and keep nobody from being served', async () => {
+  it('that do not read their responses are disconnected, while other clients are served', async () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },
       { IDLE_TIMEOUT_MILLISECONDS: '8000', KEEP_ALIVE_MILLISECONDS: '2000' },
@@ -86,13 +86,13 @@ describe('hundreds of clients that hold their connections', () => {
   };
 });
 
-describe('connections', () => {
-  /** Whether a connection is answered or ended without a word. */
+describe('connections of clients', () => {
+  /** Whether a connection gets a response or is closed without one. */
   const isServed = async (port: number): Promise<boolean> =>
-    (await open(port, requestHead('GET /healthz')).ended).startsWith('HTTP/1.1 200 ');
+    (await open(port, requestHead('GET /healthz')).closed).startsWith('HTTP/1.1 200 ');
 
   it.each(['CONNECTIONS_PER_ADDRESS_MAX', 'CONNECTIONS_MAX'])(
-    'beyond %s are ended at once, until there is room',
+    'beyond %s are closed at once, until there is room',
     async (limit) => {
       const gateway = await startGatewayProcess({ things: await startService() }, { [limit]: '5' });
       const held = Array.from({ length: 5 }, () => open(gateway.port, 'GET /healthz HTTP/1.1\r\n'));
@@ -103,14 +103,14 @@ describe('connections', () => {
     },
   );
 
-  it('that nobody uses any more are ended after the time that the answer names', async () => {
+  it('are closed when they are unused for the announced time', async () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },
       { KEEP_ALIVE_MILLISECONDS: '1000' },
     );
-    const { ended } = open(gateway.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-    const told = await ended;
-    expect(told).toMatch(/^HTTP\/1\.1 200 /);
-    expect(told).toMatch(/keep-alive: timeout=1\r\n/i);
+    const { closed } = open(gateway.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    const text = await closed;
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text).toMatch(/keep-alive: timeout=1\r\n/i);
   });
 });

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
-import { listen } from '@plinth/runtime/health';
-import { silentLog } from '@plinth/runtime/log';
-import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/signed-caller';
+import { listen } from '@plinth/runtime/process/health';
+import { silentLog } from '@plinth/runtime/process/log';
+import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/rpc/signed-caller';
 import { infrastructure } from '@plinth/testing/infrastructure';
-import { compose, type Gateway, type Surroundings } from '../src/compose';
+import { compose, type Gateway, type Overrides } from '../src/compose';
 import { GatewayConfig } from '../src/config';
 import { otherEndpoints, thingEndpoints } from './thing-endpoints';
 
@@ -13,8 +13,8 @@ export const CALLER_KEY = 'a key of sixteen characters';
 export const TENANT_ID = '01900000-0000-7000-8000-00000000aaaa';
 export const OTHER_TENANT_ID = '01900000-0000-7000-8000-00000000bbbb';
 
-/** What somebody asked a service behind the gateway. */
-export interface Seen {
+/** A request as a service behind the gateway received it. */
+export interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
@@ -24,7 +24,7 @@ export interface Seen {
 
 const closers: (() => Promise<unknown> | unknown)[] = [];
 
-/** Remembers what to close at the end of a test. */
+/** Registers what to close at the end of a test. */
 export const onCloseAll = (close: () => unknown): void => void closers.push(close);
 
 /** Closes what the tests of a file have started. */
@@ -43,8 +43,8 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Reads what the gateway sent, and checks that the gateway signed it. */
-export async function see(request: IncomingMessage): Promise<Seen> {
+/** Reads a request of the gateway, and checks that the gateway signed it. */
+export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const path = request.url!.split('?', 1)[0]!;
@@ -55,14 +55,14 @@ export async function see(request: IncomingMessage): Promise<Seen> {
   return { method: method!, url: url!, headers, claims, body: Buffer.concat(chunks).toString() };
 }
 
-/** A service that answers what it was asked. */
+/** A service that responds with the request it received. */
 export const echo =
-  (seen: Seen[] = []): RequestListener =>
+  (received: ReceivedRequest[] = []): RequestListener =>
   (request, response) => {
-    see(request).then(
-      (sight) => {
-        seen.push(sight);
-        sendJson(response, 200, sight);
+    receive(request).then(
+      (receivedRequest) => {
+        received.push(receivedRequest);
+        sendJson(response, 200, receivedRequest);
       },
       () => response.destroy(),
     );
@@ -87,13 +87,13 @@ export interface StartedGateway {
   url: string;
   port: number;
   gateway: Gateway;
-  /** Asks as somebody with these claims. */
+  /** A bearer token with these claims. */
   token(claims?: Record<string, unknown>): Promise<string>;
-  /** A request as a user of the tenant with all permissions, unless told otherwise. */
+  /** Sends a request, by default as a user of the tenant with all permissions. */
   fetch(path: string, init?: RequestInit & { as?: Record<string, unknown> | null }): Promise<Response>;
 }
 
-/** The least environment of a gateway on the shared Redis. */
+/** The smallest environment of a gateway on the shared Redis. */
 export const gatewayEnvironment = (
   services: Record<string, string>,
   more: Record<string, string> = {},
@@ -107,7 +107,7 @@ export const gatewayEnvironment = (
   DEV_ISSUER_KEY: 'the tests of the gateway',
   REDIS_URL: infrastructure().redisUrl,
   HTTP_SERVICES: Object.entries(services)
-    .map(([area, url]) => `${area}=${url}`)
+    .map(([service, url]) => `${service}=${url}`)
     .join(','),
   PLINTH_TENANTS: JSON.stringify([
     { id: TENANT_ID, shortName: 'acme', name: 'Acme', hosts: ['acme.example'] },
@@ -116,15 +116,15 @@ export const gatewayEnvironment = (
   ...more,
 });
 
-/** Starts a gateway in this process, before the services given by their URLs. */
+/** Starts a gateway in this process, in front of services with these URLs. */
 export async function startGateway(
   services: Record<string, string>,
   environment: Record<string, string> = {},
-  surroundings: Surroundings = {},
+  overrides: Overrides = {},
 ): Promise<StartedGateway> {
   const config = GatewayConfig.parse(gatewayEnvironment(services, environment));
   const endpoints = { things: thingEndpoints, others: otherEndpoints };
-  const gateway = await compose(config, silentLog(), { endpoints, problems: {}, ...surroundings });
+  const gateway = await compose(config, silentLog(), { endpoints, problems: {}, ...overrides });
   const port = await listen(gateway.server, 0, '127.0.0.1');
   closers.push(async () => {
     gateway.server.closeAllConnections();
@@ -134,7 +134,7 @@ export async function startGateway(
   return { ...client(port), gateway };
 }
 
-/** Speaks to a gateway on a port of this machine. */
+/** A client of a gateway on a port of this machine. */
 export function client(port: number): Omit<StartedGateway, 'gateway'> {
   const url = `http://127.0.0.1:${port}`;
   const tokens = new Map<string, Promise<string>>();

@@ -8,7 +8,7 @@ import {
 } from '@plinth/contracts/endpoint';
 import { z } from 'zod';
 
-/** Endpoints of a small area that exists in tests only. */
+/** Endpoints of a small service that exists in tests only. */
 export const thingEndpoints = {
   listThings: endpoint({
     method: 'GET',
@@ -69,7 +69,7 @@ export const thingEndpoints = {
   getGreeting: endpoint({
     method: 'GET',
     path: '/greeting',
-    summary: 'Greet whoever asks',
+    summary: 'Greet the caller',
     access: optional,
     success: { status: 200, body: z.unknown() },
     cache: 'reference',

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import {
   closeAll,
   echo,
-  see,
+  receive,
   sendJson,
   startGateway,
   startUpstream,
@@ -35,31 +35,31 @@ const problemOf = async (response: Response) => {
   return [response.status, ((await response.json()) as { detail: string }).detail];
 };
 
-describe('a service that is dead', () => {
-  it('is a 503 that names the area and never the host', async () => {
+describe('a service that is down', () => {
+  it('makes requests get 503 with the name of the service and never of its host', async () => {
     const { fetch } = await startGateway({ things: 'http://127.0.0.1:1' });
     for (const path of ['/api/v1/things', '/api/v1/files/x']) {
       const response = await fetch(path);
       expect(response.headers.has('retry-after')).toBe(true);
       const [status, detail] = await problemOf(response);
-      expect([status, detail]).toEqual([503, 'things is not available now.']);
+      expect([status, detail]).toEqual([503, 'The things service is unavailable.']);
     }
     const post = await fetch('/api/v1/things', { method: 'POST', body: '{}' });
-    expect(await problemOf(post)).toEqual([503, 'things is not available now.']);
+    expect(await problemOf(post)).toEqual([503, 'The things service is unavailable.']);
     const upload = await fetch('/api/v1/files', {
       method: 'POST',
       body: new Blob(['x'.repeat(100)]),
       headers: { 'content-type': 'multipart/form-data; boundary=x' },
     });
-    expect(await problemOf(upload)).toEqual([503, 'things is not available now.']);
+    expect(await problemOf(upload)).toEqual([503, 'The things service is unavailable.']);
   });
 
-  it('is a 503 where an area is not installed', async () => {
+  it('makes requests get 503 when it is not installed', async () => {
     const { fetch } = await startGateway({});
     expect((await fetch('/api/v1/things')).status).toBe(503);
   });
 
-  it('is spared after some failures, and tried again after a while', async () => {
+  it('opens its circuit breaker after some failures, and is tried again later', async () => {
     const upstream = await startSocketUpstream((socket) => socket.destroy());
     const { fetch, gateway } = await startGateway(
       { things: upstream.url },
@@ -73,7 +73,7 @@ describe('a service that is dead', () => {
     while (upstream.count() === before) await fetch('/api/v1/things', { method: 'POST', body: '{}' });
   });
 
-  it('is asked a second time by GET only', async () => {
+  it('is retried for GET only', async () => {
     const upstream = await startSocketUpstream((socket, count) => {
       if (count === 1) socket.destroy();
       else
@@ -92,12 +92,12 @@ describe('a service that is dead', () => {
   });
 });
 
-describe('a service that dies in the middle of an answer', () => {
+describe('a service that dies in the middle of a response', () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
-  it('never looks like one that came to its end', async () => {
+  it('never makes the response look complete', async () => {
     const large = 'x'.repeat(200_000);
-    const answers: [string, string][] = [
+    const cutOff: [string, string][] = [
       ['/api/v1/things', `${head}content-length: 1000\r\n\r\n[1,2`],
       ['/api/v1/things', `${head}transfer-encoding: chunked\r\n\r\n4\r\n[1,2\r\n`],
       ['/api/v1/things', `${head}content-length: 500000\r\n\r\n${large}`],
@@ -109,18 +109,18 @@ describe('a service that dies in the middle of an answer', () => {
       ['/api/v1/files/x', `${head}transfer-encoding: chunked\r\n\r\n4\r\n[1,2\r\n`],
       ['/api/v1/files/x', `${head}content-length: 500000\r\n\r\n${large}`],
     ];
-    for (const [path, bytes] of answers) {
+    for (const [path, bytes] of cutOff) {
       const upstream = await startSocketUpstream((socket) => socket.write(bytes, () => socket.destroy()));
       const { fetch } = await startGateway({ things: upstream.url });
       const outcome = await fetch(path).then(
-        async (response) => [response.status, await response.text().catch(() => 'broken')],
-        () => [0, 'broken'],
+        async (response) => [response.status, await response.text().catch(() => 'aborted')],
+        () => [0, 'aborted'],
       );
-      expect(outcome[0] === 503 || outcome[1] === 'broken').toBe(true);
+      expect(outcome[0] === 503 || outcome[1] === 'aborted').toBe(true);
     }
   });
 
-  it('or answers something that is no HTTP, is a 503', async () => {
+  it('makes requests get 503 when it sends something that is not HTTP', async () => {
     for (const path of ['/api/v1/things', '/api/v1/files/x']) {
       const upstream = await startSocketUpstream((socket) => socket.end('hello\r\n\r\n'));
       const { fetch } = await startGateway({ things: upstream.url });
@@ -129,18 +129,18 @@ describe('a service that dies in the middle of an answer', () => {
   });
 });
 
-describe('a service that takes its time', () => {
-  it('is a 503 with Retry-After when it takes too long', async () => {
+describe('a slow service', () => {
+  it('makes requests get 503 with Retry-After after the timeout', async () => {
     const upstream = await startUpstream((request) => void request.resume());
     const { fetch } = await startGateway({ things: upstream }, { UPSTREAM_TIMEOUT_MILLISECONDS: '100' });
     for (const path of ['/api/v1/things', '/api/v1/files/x']) {
       const response = await fetch(path);
       expect(response.headers.has('retry-after')).toBe(true);
-      expect(await problemOf(response)).toEqual([503, 'things did not answer in time.']);
+      expect(await problemOf(response)).toEqual([503, 'The things service did not respond in time.']);
     }
   });
 
-  it('gets more of it where an endpoint is known to take long', async () => {
+  it('has a longer timeout for slow endpoints', async () => {
     const upstream = await startUpstream((request, response) => {
       request.resume();
       setTimeout(() => sendJson(response, 200, []), 300);
@@ -150,7 +150,7 @@ describe('a service that takes its time', () => {
     expect((await fetch('/api/v1/things')).status).toBe(503);
   });
 
-  it('does not slow the others, and has only so many requests at a time', async () => {
+  it('does not slow other services, and gets a limited number of concurrent requests', async () => {
     const waiting: ServerResponse[] = [];
     const slow = await startUpstream((_request, response) => void waiting.push(response));
     const { fetch } = await startGateway(
@@ -171,8 +171,8 @@ describe('a service that takes its time', () => {
   });
 });
 
-describe('a refusal in a form that is not ours', () => {
-  it('gets the form of a problem', async () => {
+describe('an error response that is not a problem', () => {
+  it('is replaced by a problem', async () => {
     for (const status of [400, 404, 413, 431, 500, 502]) {
       const upstream = await startUpstream((request, response) => {
         request.resume();
@@ -194,7 +194,7 @@ describe('a refusal in a form that is not ours', () => {
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   const leaveWhen = async (
     gateway: Pick<StartedGateway, 'fetch'>,
     path: string,
@@ -202,16 +202,16 @@ describe('a client that goes away', () => {
     init: RequestInit = {},
   ) => {
     const leaving = new AbortController();
-    const answer = gateway
+    const response = gateway
       .fetch(path, { ...init, signal: leaving.signal })
       .then((response) => response.text());
-    answer.catch(() => undefined);
+    response.catch(() => undefined);
     await until(reached);
     leaving.abort();
   };
 
   it.each(['/api/v1/things', '/api/v1/files/x', '/api/v1/things/all/events'])(
-    'cancels what it asked for: %s',
+    'cancels its request to the service: %s',
     async (path) => {
       let reached = false;
       let cancelled = false;
@@ -225,7 +225,7 @@ describe('a client that goes away', () => {
     },
   );
 
-  it('in the middle of a large answer stops it, and one that reads slowly does not fill the memory', async () => {
+  it('stops a large response, and a client that reads slowly does not fill the memory', async () => {
     let sent = 0;
     let stopped = false;
     const chunk = Buffer.alloc(64 * 1024);
@@ -261,13 +261,13 @@ describe('a client that goes away', () => {
   });
 });
 
-describe('streams', () => {
-  it('of events arrive one by one, and are not held back', async () => {
-    let say = (_text: string): void => undefined;
+describe('streams through the gateway', () => {
+  it('deliver events one by one, without buffering', async () => {
+    let sendText = (_text: string): void => undefined;
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
       response.flushHeaders();
-      say = (text) => void response.write(text);
+      sendText = (text) => void response.write(text);
     });
     const { fetch } = await startGateway({ things: upstream });
     const response = await fetch('/api/v1/things/all/events');
@@ -275,17 +275,17 @@ describe('streams', () => {
     expect(response.headers.get('api-supported-versions')).toBe('1.0');
     const reader = response.body!.getReader();
     for (const text of ['data: 1\n\n', 'data: 2\n\n']) {
-      say(text);
+      sendText(text);
       expect(Buffer.from((await reader.read()).value!).toString()).toBe(text);
     }
     await reader.cancel();
   });
 
-  it('of uploads arrive byte for byte, with the caller', async () => {
-    let seen: Awaited<ReturnType<typeof see>> | undefined;
+  it('deliver uploads byte for byte, with the caller', async () => {
+    let received: Awaited<ReturnType<typeof receive>> | undefined;
     const upstream = await startUpstream((request, response) => {
-      void see(request).then((sight) => {
-        seen = sight;
+      void receive(request).then((receivedRequest) => {
+        received = receivedRequest;
         sendJson(response, 201, {}, { location: '/api/v1/files/1' });
       });
     });
@@ -294,12 +294,12 @@ describe('streams', () => {
     form.set('file', new Blob(['a,b\r\n'.repeat(100_000)]), 'a.csv');
     const response = await fetch('/api/v1/files/', { method: 'POST', body: form });
     expect([response.status, response.headers.get('location')]).toEqual([201, '/api/v1/files/1']);
-    expect(seen!.body).toContain('a,b\r\n'.repeat(100_000));
-    expect(seen!.claims.caller).toMatchObject({ userId: 'ada' });
-    expect(seen!.url).toBe('/api/v1/files');
+    expect(received!.body).toContain('a,b\r\n'.repeat(100_000));
+    expect(received!.claims.caller).toMatchObject({ userId: 'ada' });
+    expect(received!.url).toBe('/api/v1/files');
   });
 
-  it('of downloads keep their type, name and size', async () => {
+  it('deliver downloads with their type, name and size', async () => {
     const body = Buffer.alloc(3_000_000, 'x');
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(200, {

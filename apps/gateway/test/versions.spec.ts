@@ -11,7 +11,7 @@ const start = async (environment: Record<string, string> = {}) => {
   return startGateway({ things: upstream }, environment);
 };
 
-describe('the version of a request', () => {
+describe('the API version of a request', () => {
   it.each<[string, number]>([
     ['/api/v1/things', 200],
     ['/api/things', 200],
@@ -36,7 +36,7 @@ describe('the version of a request', () => {
     ['/api/things?api-version=one', 400],
     ['/api/things?api-version=1.0&api-version=1.0', 400],
     ['/api/things?api-version=1.0&api%2Dversion=2.0', 400],
-  ])('%s answers %i, with the reporting headers', async (path, status) => {
+  ])('%s responds with %i and the reporting headers', async (path, status) => {
     const { fetch } = await start();
     const response = await fetch(path);
     expect(response.status).toBe(status);
@@ -45,7 +45,7 @@ describe('the version of a request', () => {
     if (status >= 400) expect(response.headers.get('content-type')).toBe('application/problem+json');
   });
 
-  it('is not passed on', async () => {
+  it('is not passed to the service', async () => {
     const { fetch } = await start();
     expect(await (await fetch('/api/things?a=1&api-version=1.0&b=%20')).json()).toBe(
       '/api/v1/things?a=1&b=%20',
@@ -53,7 +53,7 @@ describe('the version of a request', () => {
   });
 });
 
-describe('what is going away', () => {
+describe('a deprecated endpoint', () => {
   const announced = (headers: Headers) => ['deprecation', 'sunset', 'link'].map((name) => headers.get(name));
   const old = [
     'true',
@@ -61,26 +61,26 @@ describe('what is going away', () => {
     '<http://localhost:8080/docs#old-things>; rel="deprecation"',
   ];
 
-  it('says so on every answer, errors and 304 included', async () => {
+  it('says so in every response, errors and 304 included', async () => {
     const { fetch } = await start();
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       fetch('/api/v1/old-things/a'),
       fetch('/api/v1/old-things/unchanged'),
       fetch('/api/v1/old-things/a', { as: null }),
       fetch('/api/v1/old-things/a', { headers: { 'x-tenant-id': 'nonsense' } }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 304, 401, 400]);
-    for (const { headers } of answers) expect(announced(headers)).toEqual(old);
+    expect(responses.map(({ status }) => status)).toEqual([200, 304, 401, 400]);
+    for (const { headers } of responses) expect(announced(headers)).toEqual(old);
     expect(announced((await fetch('/api/v1/things')).headers)).toEqual([null, null, null]);
   });
 
-  it('can say since when', async () => {
+  it('can say since when it is deprecated', async () => {
     const { fetch } = await start({ DEPRECATION_FORMAT: 'date' });
     const { headers } = await fetch('/api/v1/old-things/a');
     expect(headers.get('deprecation')).toBe('@1767225600');
   });
 
-  it('may be a whole version', async () => {
+  it('can be deprecated by its whole version', async () => {
     const deprecated = {
       since: '2026-06-01',
       sunset: '2027-06-01',

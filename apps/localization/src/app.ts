@@ -1,9 +1,10 @@
 import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
-import { createService } from '@plinth/conventions/api';
+import { createService } from '@plinth/http/api';
 import type { Express } from 'express';
 import type { Deps } from './compose';
 import { mountBootstrap } from './routes/bootstrap';
-import { endpointsWithoutStore, mountMissingStore, mountOverrides } from './routes/overrides';
+import { endpointsWithoutStore, mountMissingStore } from './routes/missing-override-store';
+import { mountOverrides } from './routes/overrides';
 
 export function createApp(deps: Deps): Express {
   const { base, overrides } = deps;

@@ -1,13 +1,11 @@
 import { overrideChanged } from '@plinth/contracts/localization/events';
-import { createCallerCulture } from '@plinth/conventions/caller-culture';
-import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
-import { createMetrics, Health } from '@plinth/runtime/health';
-import type { Close } from '@plinth/runtime/lifecycle';
-import type { Log } from '@plinth/runtime/log';
-import { connectMessaging, hearOnEveryReplica } from '@plinth/runtime/nats';
-import { startOutboxRelay } from '@plinth/runtime/outbox';
-import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
-import { PrismaPg } from '@prisma/adapter-pg';
+import { createCallerCulture } from '@plinth/clients/caller-culture';
+import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { createMetrics, Health } from '@plinth/runtime/process/health';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Log } from '@plinth/runtime/process/log';
+import { subscribeBroadcast } from '@plinth/runtime/messaging/nats';
+import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import type { LocalizationConfig } from './config';
 import { PrismaClient, type Prisma } from './generated/client';
 import { baseTexts } from './resources/base-texts';
@@ -32,30 +30,28 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
       overrides: undefined,
       pool: undefined,
       db: undefined,
-      announce: () => {},
+      onOverridesChanged: () => {},
     };
   }
 
-  const pool = createPool(config.DATABASE_URL_LOCALIZATION!, log);
-  onClose(() => pool.end());
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-  onClose(() => prisma.$disconnect());
-  const db = tenantDatabase<Prisma.TransactionClient>(prisma);
+  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+    url: config.DATABASE_URL_LOCALIZATION!,
+    createClient: (adapter) => new PrismaClient({ adapter }),
+    config,
+    log,
+    onClose,
+  });
 
-  const messaging = await connectMessaging(config, log);
-  onClose(messaging.close);
-  const outbox = startOutboxRelay(db, messaging, log);
-  onClose(outbox.close);
-  onClose(forgetImportsRegularly(pool, log));
+  onClose(startImportCleanup(pool, log));
 
-  const announce = (tenantId: string): void => {
-    texts.forget(tenantId);
+  const onOverridesChanged = (tenantId: string): void => {
+    texts.invalidate(tenantId);
     outbox.wake();
   };
-  const overrides = overrideStore(db, announce);
+  const overrides = overrideStore(db, onOverridesChanged);
   const texts = textCache({ base, overrides });
-  onClose(hearOnEveryReplica(messaging, overrideChanged, ({ tenantId }) => texts.forget(tenantId)));
+  onClose(subscribeBroadcast(messaging, overrideChanged, ({ tenantId }) => texts.invalidate(tenantId)));
 
-  const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });
-  return { ...common, health, texts, overrides, pool, db, announce };
+  const health = new Health(checks);
+  return { ...common, health, texts, overrides, pool, db, onOverridesChanged };
 }

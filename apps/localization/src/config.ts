@@ -1,4 +1,4 @@
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const LocalizationConfig = z
@@ -9,12 +9,12 @@ export const LocalizationConfig = z
       .enum(['postgres', 'none'])
       .default('postgres')
       .describe(
-        "Where tenants' overrides of texts are kept. `none`: nowhere; their endpoints answer 501, and neither a database nor NATS is needed.",
+        "Where tenants' overrides of texts are stored. `none`: nowhere; their endpoints respond 501, and neither a database nor NATS is needed.",
       ),
   })
   .refine((config) => config.OVERRIDE_STORE === 'none' || config.DATABASE_URL_LOCALIZATION !== undefined, {
     path: ['DATABASE_URL_LOCALIZATION'],
-    message: 'is needed, because overrides are kept in Postgres',
+    message: 'is required, because overrides are stored in Postgres',
   });
 
 export type LocalizationConfig = z.output<typeof LocalizationConfig>;

@@ -18,7 +18,7 @@ const put = (items: unknown, caller = aCaller()) =>
   localization.as(caller).put('/localization/overrides', { items });
 
 describe('PUT /localization/overrides', () => {
-  it('tells for each item how it went, in the order of the request', async () => {
+  it('reports the result of each item, in the order of the request', async () => {
     const caller = aCaller();
     const { status, body } = await put(
       [
@@ -56,7 +56,7 @@ describe('PUT /localization/overrides', () => {
     expect(bootstrap.body.resources.Shop).toEqual({ one: 'text', two: '' });
   });
 
-  it('lets the last of two values for one text count', async () => {
+  it('stores the last of two values for one text', async () => {
     const caller = aCaller();
     const { body } = await put([item('one', 'first'), item('one', 'last')], caller);
     expect(body.successCount).toBe(2);
@@ -65,7 +65,7 @@ describe('PUT /localization/overrides', () => {
     });
   });
 
-  it('takes 500 items, and neither 501 nor none', async () => {
+  it('accepts 500 items, and refuses 501 or none', async () => {
     const items = Array.from({ length: 501 }, (_, index) => item(`key ${index}`));
     expect((await put(items.slice(1))).body.successCount).toBe(500);
     const tooMany = await put(items);
@@ -95,18 +95,18 @@ describe('PUT /localization/overrides', () => {
     expect([response.status, response.body.errors]).toEqual([status, errors]);
   });
 
-  it('lets batches that name the same texts in other orders pass each other', async () => {
+  it('never deadlocks batches that have the same texts in different orders', async () => {
     const caller = aCaller();
     const items = Array.from({ length: 100 }, (_, index) => item(`key ${index}`));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [items, items.toReversed(), items, items.toReversed()].map((one) => put(one, caller)),
     );
-    expect(answers.map(({ status, body }) => [status, body.successCount])).toEqual(
-      answers.map(() => [207, 100]),
+    expect(responses.map(({ status, body }) => [status, body.successCount])).toEqual(
+      responses.map(() => [207, 100]),
     );
   });
 
-  it('refuses nothing but what is wrong: a batch of failures is still a batch', async () => {
+  it('responds 207 also when every item fails', async () => {
     const { status, body } = await put([item('', '')]);
     expect([status, body.successCount, body.failureCount]).toEqual([207, 0, 1]);
   });

@@ -12,7 +12,7 @@ const anonymous = (tenantId?: string) => localization.as(null, tenantId);
 const accepting = (language: string) => ({ headers: { 'accept-language': language } });
 
 describe('GET /localization', () => {
-  it('gives the texts of a culture, flattened, and the languages to choose from', async () => {
+  it('returns the texts of a culture, flattened, and the languages to choose from', async () => {
     const { status, body } = await anonymous().get('/localization?cultureName=fr');
 
     expect(status).toBe(200);
@@ -43,7 +43,7 @@ describe('GET /localization', () => {
     ['', 'ja, en-GB;q=0.2, fr;q=0.1', 'en-GB'],
     ['', 'ja', 'en'],
     ['', '', 'en'],
-  ])('%s with Accept-Language "%s" answers in %s', async (query, language, culture) => {
+  ])('%s with Accept-Language "%s" responds in %s', async (query, language, culture) => {
     const { status, body } = await anonymous().get(`/localization${query}`, accepting(language));
     expect([status, body.currentCulture]).toEqual([200, culture]);
   });
@@ -56,19 +56,19 @@ describe('GET /localization', () => {
     },
   );
 
-  it('may be kept an hour by anybody when nobody signed in, and names what chose it', async () => {
+  it('is publicly cacheable for an hour without a credential, and varies by what chose the texts', async () => {
     const { headers } = await anonymous().get('/localization');
     expect(headers.get('cache-control')).toBe('public, max-age=3600');
     expect(headers.get('vary')).toBe('Accept-Language, Authorization');
   });
 
-  it('is private to whoever signed in', async () => {
+  it('is private with a credential', async () => {
     const { headers } = await localization.as(aCaller({ permissions: [] })).get('/localization');
     expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('vary')).toBe('Accept-Language, Authorization');
   });
 
-  it('names the host where the host name chose the tenant', async () => {
+  it('varies by host where the host name chose the tenant', async () => {
     const tenantId = newId();
     const byHost = await anonymous(tenantId).get('/localization');
     const byAddress = await anonymous(tenantId).get(`/localization?tenant=${tenantId}`);
@@ -76,7 +76,7 @@ describe('GET /localization', () => {
     expect(byAddress.headers.get('vary')).toBe('Accept-Language, Authorization');
   });
 
-  it('answers 304 while nothing changed, with the same headers', async () => {
+  it('responds 304 while nothing changed, with the same headers', async () => {
     const client = anonymous();
     const etag = (await client.get('/localization?cultureName=fr')).headers.get('etag')!;
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -90,7 +90,7 @@ describe('GET /localization', () => {
     expect(other.status).toBe(200);
   });
 
-  it('takes another entity tag with every change of a text, and the former one with the former text', async () => {
+  it('has another entity tag after every change of a text, and the former tag with the former text', async () => {
     const caller = aCaller();
     const client = localization.as(caller);
     const tag = async () => (await client.get('/localization?cultureName=en')).headers.get('etag');

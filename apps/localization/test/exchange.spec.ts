@@ -8,7 +8,7 @@ const definition = 'Localization.Overrides';
 const columns = ['resourceName', 'cultureName', 'key', 'value'];
 const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
 
-describe('overrides as exchangeable data', () => {
+describe('Localization.Overrides in imports and exports', () => {
   let localization: Localization;
   let owner: ExchangeOwner;
 
@@ -24,7 +24,7 @@ describe('overrides as exchangeable data', () => {
   const stored = (caller: ReturnType<typeof aCaller>) =>
     owner.exportRows(caller, { definition, fields: columns });
 
-  it('writes what is new and what is known, and says how many of each', async () => {
+  it('inserts and updates rows, and counts both', async () => {
     const caller = aCaller();
     const first = await owner.importRows(caller, start, [
       [
@@ -49,7 +49,7 @@ describe('overrides as exchangeable data', () => {
     ]);
   });
 
-  it('shows at once what it was before when the import is undone', async () => {
+  it('serves the former texts immediately after an import is undone', async () => {
     const caller = aCaller();
     const http = localization.as(caller);
     const first = await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'a', 'Un']]]);
@@ -63,7 +63,7 @@ describe('overrides as exchangeable data', () => {
     expect(await shown()).toBeUndefined();
   });
 
-  it('shows at once what was imported', async () => {
+  it('serves imported texts immediately', async () => {
     const caller = aCaller();
     const http = localization.as(caller);
     await http.get('/localization?cultureName=fr');
@@ -74,7 +74,7 @@ describe('overrides as exchangeable data', () => {
     expect(body.resources.Shop).toEqual({ a: 'Un' });
   });
 
-  it('says everything that is wrong with a row, and takes the others', async () => {
+  it('reports every error of a row, and imports the other rows', async () => {
     const caller = aCaller();
     const { results } = await owner.importRows(caller, start, [
       [
@@ -86,12 +86,12 @@ describe('overrides as exchangeable data', () => {
     ]);
 
     expect(results).toMatchObject([{ inserted: 1, failed: 3 }]);
-    const told = results[0]!.failures.map(({ rowNumber, kind, details }) => [
+    const errors = results[0]!.failures.map(({ rowNumber, kind, details }) => [
       rowNumber,
       kind,
       details.map(({ column, code }) => `${column} ${code}`),
     ]);
-    expect(told).toEqual([
+    expect(errors).toEqual([
       [
         2,
         'Validation',
@@ -125,7 +125,7 @@ describe('overrides as exchangeable data', () => {
     ]);
   });
 
-  it('takes a key once in a file, also across batches and after a row that failed, and names the row', async () => {
+  it('refuses a duplicate key, also across batches and after a failed row, and names the first row', async () => {
     const caller = aCaller();
     const { results } = await owner.importRows(caller, start, [
       [
@@ -144,12 +144,12 @@ describe('overrides as exchangeable data', () => {
       { inserted: 1, failed: 2 },
       { inserted: 1, updated: 0, failed: 2 },
     ]);
-    const told = results.flatMap(({ failures }) =>
+    const errors = results.flatMap(({ failures }) =>
       failures
         .filter(({ kind }) => kind === 'Identity')
         .map(({ rowNumber, details }) => [rowNumber, details[0]!.message]),
     );
-    expect(told).toEqual([
+    expect(errors).toEqual([
       [3, 'Row 2 of this file has the same Resource, Culture, Key as row 3.'],
       [5, 'Row 2 of this file has the same Resource, Culture, Key as row 5.'],
       [6, 'Row 4 of this file has the same Resource, Culture, Key as row 6.'],
@@ -166,26 +166,29 @@ describe('overrides as exchangeable data', () => {
     ['UPDATE', [[0, 1], [2]]],
     ['UPDATE', [[0], [1, 2]]],
     ['UPDATE', [[0, 1, 2]]],
-  ] as const)('names the first row of a key in the mode %s, whatever became of it: %j', async (mode, cut) => {
-    const fates = ['ok', 'v'.repeat(5_000)].flatMap((first) => [
-      [first, 'ok'],
-      [first, 'v'.repeat(5_000)],
-    ]);
-    const turn = (number: number) =>
-      fates.map((fate, key) => [number * 4 + key + 2, 'Shop', 'fr', `k${key}`, fate[number] ?? 'ok']);
-    const batches = cut.map((turns) => turns.flatMap(turn));
+  ] as const)(
+    'names the first row of a duplicate key in the mode %s, imported or not: %j',
+    async (mode, cut) => {
+      const fates = ['ok', 'v'.repeat(5_000)].flatMap((first) => [
+        [first, 'ok'],
+        [first, 'v'.repeat(5_000)],
+      ]);
+      const turn = (number: number) =>
+        fates.map((fate, key) => [number * 4 + key + 2, 'Shop', 'fr', `k${key}`, fate[number] ?? 'ok']);
+      const batches = cut.map((turns) => turns.flatMap(turn));
 
-    const { results } = await owner.importRows(aCaller(), { ...start, mode }, batches);
+      const { results } = await owner.importRows(aCaller(), { ...start, mode }, batches);
 
-    const last = results.at(-1)!.failures.filter(({ rowNumber }) => rowNumber >= 10);
-    expect(last.map(({ details }) => details[0]!.message)).toEqual(
-      [2, 3, 4, 5].map(
-        (row) => `Row ${row} of this file has the same Resource, Culture, Key as row ${row + 8}.`,
-      ),
-    );
-  });
+      const last = results.at(-1)!.failures.filter(({ rowNumber }) => rowNumber >= 10);
+      expect(last.map(({ details }) => details[0]!.message)).toEqual(
+        [2, 3, 4, 5].map(
+          (row) => `Row ${row} of this file has the same Resource, Culture, Key as row ${row + 8}.`,
+        ),
+      );
+    },
+  );
 
-  it('answers a batch that is sent again as it did the first time, and changes nothing', async () => {
+  it('returns the first result for a batch that is sent again, and changes nothing', async () => {
     const caller = aCaller();
     const batches = [
       [
@@ -217,10 +220,10 @@ describe('overrides as exchangeable data', () => {
     expect(await stored(caller)).toHaveLength(10);
   });
 
-  it('takes nothing of a job that is sealed', async () => {
+  it('refuses batches of a sealed job', async () => {
     const caller = aCaller();
     const { jobId } = await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'a', '1']]], { end: false });
-    const { lastBatch } = await owner.ask('SealImport', { jobId }, caller);
+    const { lastBatch } = await owner.call('SealImport', { jobId }, caller);
     const late = await owner.importRows(caller, { ...start, jobId }, [[[3, 'Shop', 'fr', 'b', '1']]], {
       firstBatch: 2,
     });
@@ -250,7 +253,7 @@ describe('overrides as exchangeable data', () => {
     expect(wet.results).toMatchObject([{ inserted: 1, updated: 1 }, { failed: 1 }]);
   });
 
-  it('leaves nothing behind when all or nothing is asked for and the stream ends early', async () => {
+  it('stores nothing of an import in one transaction whose stream ends early', async () => {
     const caller = aCaller();
     const all = { ...start, commit: 'ALL_OR_NOTHING' } as const;
     await owner.importRows(caller, all, [[[2, 'Shop', 'fr', 'a', '1']]], { end: false });
@@ -260,7 +263,7 @@ describe('overrides as exchangeable data', () => {
     expect(await stored(caller)).toEqual([['Shop', 'fr', 'b', '1']]);
   });
 
-  it('skips what the mode leaves out', async () => {
+  it('skips the rows that the mode excludes', async () => {
     const caller = aCaller();
     await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'known', '1']]]);
     const rows = [
@@ -308,7 +311,7 @@ describe('overrides as exchangeable data', () => {
     expect((await stored(caller)).map((row) => row[2])).toEqual(['b', 'e', 'renamed']);
   });
 
-  it('exports what is selected, in the order asked for', async () => {
+  it('exports the selected rows, in the requested order', async () => {
     const caller = aCaller();
     await owner.importRows(caller, start, [
       [
@@ -332,7 +335,7 @@ describe('overrides as exchangeable data', () => {
     await expect(keys({ filter: { 'nothing.eq': 'x' } })).rejects.toMatchObject({ kind: 'malformed' });
   });
 
-  it('shows and takes rows of the own tenant only, and only with the permission', async () => {
+  it('exports and imports rows of the own tenant only, and only with the permission', async () => {
     const caller = aCaller();
     await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'a', '1']]]);
     const stranger = aCaller();

@@ -15,27 +15,27 @@ const address = '/localization/overrides/Shop/en/title';
 function sharedCache(
   fetchFrom: (path: string, headers: Record<string, string>, tenantId: string) => ReturnType<typeof ask>,
 ) {
-  const kept = new Map<string, { vary: string[]; headers: Record<string, string>; text: string }[]>();
+  const cached = new Map<string, { vary: string[]; headers: Record<string, string>; text: string }[]>();
   return async (host: string, path: string, headers: Record<string, string>, tenantId: string) => {
     const request: Record<string, string> = { ...headers, host };
-    // Two host names behind one cache that was told to forget the host: the worst that is allowed.
-    const hit = (kept.get(path) ?? []).find(({ vary, headers: former }) =>
+    // Two host names behind one cache that ignores the host: the worst that is allowed.
+    const hit = (cached.get(path) ?? []).find(({ vary, headers: former }) =>
       vary.every((name) => (former[name] ?? '') === (request[name] ?? '')),
     );
     if (hit) return { text: hit.text, fromCache: true };
-    const answer = await fetchFrom(path, headers, tenantId);
-    if (/\bpublic\b/.test(answer.headers.get('cache-control')!)) {
-      const vary = answer.headers.get('vary')!.toLowerCase().split(', ');
-      kept.set(path, [...(kept.get(path) ?? []), { vary, headers: request, text: answer.text }]);
+    const response = await fetchFrom(path, headers, tenantId);
+    if (/\bpublic\b/.test(response.headers.get('cache-control')!)) {
+      const vary = response.headers.get('vary')!.toLowerCase().split(', ');
+      cached.set(path, [...(cached.get(path) ?? []), { vary, headers: request, text: response.text }]);
     }
-    return { text: answer.text, fromCache: false };
+    return { text: response.text, fromCache: false };
   };
 }
 const ask = (path: string, headers: Record<string, string>, tenantId: string) =>
   localization.as(null, tenantId).get(path, { headers });
 
-describe('two tenants', () => {
-  it('never meet in overrides, readings or counts', async () => {
+describe('two tenants of the localization service', () => {
+  it('never share overrides, texts or counts', async () => {
     const [ada, bob] = [localization.as(aCaller()), localization.as(aCaller())];
     await ada.put(address, { value: 'Ada' });
     await bob.put(address, { value: 'Bob' });
@@ -49,7 +49,7 @@ describe('two tenants', () => {
     expect((await bob.get(address)).status).toBe(404);
   });
 
-  it('are held apart by the database even where a query forgets the tenant', async () => {
+  it('are separated by the database even where a query does not name the tenant', async () => {
     const ada = aCaller();
     await localization.as(ada).put(address, { value: 'Ada' });
     const seenBy = (tenantId: string) =>

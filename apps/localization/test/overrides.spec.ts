@@ -21,7 +21,7 @@ const listed = async (client: TestClient, culture = 'en', resource = 'Shop') =>
 const newClient = () => localization.as(aCaller());
 
 describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () => {
-  it('creates an override that the next reading shows, and then updates it', async () => {
+  it('creates an override that the next request shows, and then updates it', async () => {
     const client = newClient();
 
     const created = await client.put(at('title'), { value: 'Store' });
@@ -57,7 +57,7 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     '__proto__',
     'constructor',
     'a.__proto__.polluted',
-  ])('takes the key "%s" as it is', async (key) => {
+  ])('accepts the key "%s" as it is', async (key) => {
     const client = newClient();
     expect((await client.put(at(key), { value: 'text' })).status).toBe(204);
     expect(Object.entries(await listed(client))).toEqual([[key, 'text']]);
@@ -67,7 +67,7 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     expect(await listed(client)).toEqual({});
   });
 
-  it('takes hostile names of resources as data', async () => {
+  it('accepts hostile names of resources as data', async () => {
     const client = newClient();
     expect((await client.put(at('polluted', 'en', '__proto__'), { value: 'text' })).status).toBe(204);
     expect((await client.get('/localization?cultureName=en')).text).toContain(
@@ -75,14 +75,14 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     );
   });
 
-  it('reads composed and decomposed spellings of a key as one', async () => {
+  it('treats composed and decomposed spellings of a key as one', async () => {
     const client = newClient();
     await client.put(at('cafe\u0301'), { value: 'one' });
     await client.put(at('caf\u00e9'), { value: 'two' });
     expect(await listed(client)).toEqual({ 'caf\u00e9': 'two' });
   });
 
-  it('keeps a value exactly as it was sent', async () => {
+  it('stores a value exactly as it was sent', async () => {
     const client = newClient();
     const value = ' e\u0301 \u00a0\u202f\n\t{not a placeholder} 🎉 ';
     await client.put(at('title'), { value });
@@ -99,17 +99,20 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     [500, 4_000, 204],
     [501, 1, 422],
     [1, 4_001, 422],
-  ])('answers a key of %i and a value of %i characters with %i', async (keyLength, valueLength, status) => {
-    const response = await newClient().put(at('🎉'.repeat(keyLength)), { value: '🎉'.repeat(valueLength) });
-    expect(response.status).toBe(status);
-    if (status === 422) {
-      expect(response.body.errors).toEqual({
-        [keyLength > 500 ? 'key' : 'value']: ['Service:Validation:MaximumLengthValidator'],
-      });
-    }
-  });
+  ])(
+    'responds to a key of %i and a value of %i characters with %i',
+    async (keyLength, valueLength, status) => {
+      const response = await newClient().put(at('🎉'.repeat(keyLength)), { value: '🎉'.repeat(valueLength) });
+      expect(response.status).toBe(status);
+      if (status === 422) {
+        expect(response.body.errors).toEqual({
+          [keyLength > 500 ? 'key' : 'value']: ['Service:Validation:MaximumLengthValidator'],
+        });
+      }
+    },
+  );
 
-  it('takes the longest resource name with the longest key', async () => {
+  it('accepts the longest resource name with the longest key', async () => {
     const response = await newClient().put(at('🎉'.repeat(500), 'en', '🎉'.repeat(128)), { value: 'x' });
     expect(response.status).toBe(204);
     expect((await newClient().put(at('key', 'en', 'r'.repeat(129)), { value: 'x' })).status).toBe(422);
@@ -123,7 +126,7 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     [{ value: 1 }, 400, undefined],
     [[], 400, undefined],
     ['{"value":', 400, undefined],
-  ])('answers the body %j with %i', async (body, status, errors) => {
+  ])('responds to the body %j with %i', async (body, status, errors) => {
     const response = await newClient().put(at('title'), body, {
       headers: { 'content-type': 'application/json' },
     });
@@ -137,7 +140,7 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     ['/localization/overrides/Shop/en/a%00b', 400],
     ['/localization/overrides/Shop/en/a%FFb', 400],
     ['/localization/overrides/Shop/en/', 404],
-  ])('answers the address %s with %i', async (address, status) => {
+  ])('responds to the URL %s with %i', async (address, status) => {
     expect((await newClient().put(address, { value: 'x' })).status).toBe(status);
   });
 
@@ -147,12 +150,12 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
 
     expect(response.status).toBe(422);
     expect(response.body.errors).toEqual({ value: ['Service:Validation:FormatValidator'] });
-    expect(response.body.detail).toContain('lacks {1}, {2}');
-    expect(response.body.detail).toContain('{total} too much');
+    expect(response.body.detail).toContain('missing: {1}, {2}');
+    expect(response.body.detail).toContain('unexpected: {total}');
     expect(await listed(client, 'fr-CA', 'Platform')).toEqual({});
   });
 
-  it('knows the placeholders of ICU messages', async () => {
+  it('compares the placeholders of ICU messages', async () => {
     const client = newClient();
     const address = at('lists.total', 'fr', 'Platform');
     expect((await client.put(address, { value: '{count, plural, one {un} other {# trucs}}' })).status).toBe(
@@ -161,7 +164,7 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
     expect((await client.put(address, { value: '{n, plural, one {un} other {# trucs}}' })).status).toBe(422);
   });
 
-  it('is for holders of the permission only', async () => {
+  it('requires the permission', async () => {
     const client = localization.as(aCaller({ permissions: ['Settings.Tenant.Manage'] }));
     expect((await client.put(at('title'), { value: 'x' })).status).toBe(403);
     expect((await client.delete(at('title'))).status).toBe(403);
@@ -174,7 +177,7 @@ describe('PUT /localization/overrides/{resourceName}/{cultureName}/{key}', () =>
 });
 
 describe('the entity tag of an override', () => {
-  it('stops whoever did not see the last change', async () => {
+  it('refuses a change by a caller who did not see the last one', async () => {
     const client = newClient();
     const first = (await client.put(at('title'), { value: 'one' })).headers.get('etag')!;
     expect(first).toMatch(/^"[^"]+"$/);
@@ -193,7 +196,7 @@ describe('the entity tag of an override', () => {
     expect((await client.delete(at('title'), { headers: { 'if-match': second } })).status).toBe(204);
   });
 
-  it('is also that of reading it, and never comes back after a removal', async () => {
+  it('is the one that reading returns, and is never used again after a removal', async () => {
     const client = newClient();
     await client.put(at('title'), { value: 'one' });
     const { status, body, headers } = await client.get(at('title'));
@@ -210,7 +213,7 @@ describe('the entity tag of an override', () => {
     );
   });
 
-  it('lets one of many racing changes win', async () => {
+  it('lets exactly one of many racing changes succeed', async () => {
     const client = newClient();
     const etag = (await client.put(at('title'), { value: 'start' })).headers.get('etag')!;
     const racing = Array.from({ length: 8 }, (_, index) =>
@@ -220,7 +223,7 @@ describe('the entity tag of an override', () => {
     expect(statuses.sort()).toEqual([204, ...Array.from({ length: 7 }, () => 409)]);
   });
 
-  it('is not needed: racing changes without it all succeed', async () => {
+  it('is optional: racing changes without it all succeed', async () => {
     const client = newClient();
     const racing = Array.from({ length: 8 }, (_, index) =>
       client.put(at('title'), { value: `racer ${index}` }),
@@ -233,7 +236,7 @@ describe('the entity tag of an override', () => {
 });
 
 describe('DELETE /localization/overrides/{resourceName}/{cultureName}/{key}', () => {
-  it('shows the text of the platform again, and is content where nothing is', async () => {
+  it('shows the text of the platform again, and responds 204 also where there is no override', async () => {
     const client = newClient();
     await client.put(at('outcomes.Denied', 'en', 'Workflow'), { value: 'No way' });
     const text = async () =>
@@ -250,12 +253,12 @@ describe('GET /localization/overrides', () => {
   it.each([
     ['', { resourceName: expect.anything(), cultureName: expect.anything() }],
     ['?resourceName=Shop', { cultureName: ['Service:Validation:NotEmptyValidator'] }],
-  ])('answers 422 to %s', async (query, errors) => {
+  ])('responds 422 to %s', async (query, errors) => {
     const response = await newClient().get(`/localization/overrides${query}`);
     expect([response.status, response.body.errors]).toEqual([422, errors]);
   });
 
-  it('refuses a malformed culture, knows nothing of an unknown one', async () => {
+  it('refuses a malformed culture, and is empty for an unknown one', async () => {
     const client = newClient();
     expect((await client.get('/localization/overrides?resourceName=Shop&cultureName=fr_CA')).status).toBe(
       400,
@@ -263,7 +266,7 @@ describe('GET /localization/overrides', () => {
     expect(await listed(client, 'ja', 'Nothing')).toEqual({});
   });
 
-  it('is private and answers 304 while nothing changed', async () => {
+  it('is private and responds 304 while nothing changed', async () => {
     const client = newClient();
     const address = '/localization/overrides?resourceName=Shop&cultureName=en';
     const { headers } = await client.get(address);
@@ -274,8 +277,8 @@ describe('GET /localization/overrides', () => {
   });
 });
 
-describe('an operation with an idempotency key', () => {
-  it('has one effect however often it arrives, and answers the same', async () => {
+describe('a change of an override with an idempotency key', () => {
+  it('has one effect and one response, however often it is repeated', async () => {
     const caller = aCaller();
     const retried = localization.as({ ...caller, operationId: newId() });
     const client = localization.as(caller);
@@ -288,17 +291,17 @@ describe('an operation with an idempotency key', () => {
     expect(await listed(client)).toEqual({ title: 'second' });
   });
 
-  it('has one effect also when two of them run at once', async () => {
+  it('has one effect also when repetitions run concurrently', async () => {
     const caller = aCaller();
     const retried = localization.as({ ...caller, operationId: newId() });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => retried.put(at('title'), { value: 'once' })));
-    expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('etag')}`)).size).toBe(1);
-    expect(answers[0]!.status).toBe(204);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => retried.put(at('title'), { value: 'once' })));
+    expect(new Set(responses.map(({ status, headers }) => `${status} ${headers.get('etag')}`)).size).toBe(1);
+    expect(responses[0]!.status).toBe(204);
   });
 });
 
 describe('every change of an override', () => {
-  it('is told as one fact', async () => {
+  it('is published as one event', async () => {
     const caller = aCaller();
     const client = localization.as(caller);
     await client.put(at('title'), { value: 'one' });

@@ -1,34 +1,34 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
-import { tellChange } from '../src/store/override-store';
+import { recordOverridesChanged } from '../src/store/override-changes';
 import { startLocalization, type Localization } from './start-localization';
 
 let first: Localization;
 let second: Localization;
-let deaf: Localization;
+let disconnected: Localization;
 beforeAll(async () => {
   first = await startLocalization();
   const { databaseUrl, natsPrefix } = first;
   second = await startLocalization({ databaseUrl, natsPrefix });
-  // Its messages go elsewhere, so it misses those of the others.
-  deaf = await startLocalization({ databaseUrl });
+  // It uses other NATS subjects, so it misses the messages of the others.
+  disconnected = await startLocalization({ databaseUrl });
 });
 afterAll(async () => {
-  await deaf.close();
+  await disconnected.close();
   await second.close();
   await first.close();
 });
 
-/** How many processes wait for each processor of this machine: a promise in milliseconds is one of a machine at ease. */
-const busyness = () => Math.max(1, loadavg()[0]! / availableParallelism());
+/** How many processes wait for each processor: the bound in milliseconds holds for a machine without other work. */
+const load = () => Math.max(1, loadavg()[0]! / availableParallelism());
 
 const address = '/localization/overrides/Shop/en/title';
 const titleAt = async (replica: Localization, caller: ReturnType<typeof aCaller>) =>
   (await replica.as(caller).get('/localization?cultureName=en')).body.resources.Shop?.title;
 
-describe('two replicas', () => {
-  it('both show a change within 200 ms, and at once where it was made', async () => {
+describe('two replicas of the localization service', () => {
+  it('both show a change within 200 ms, and immediately where it was made', async () => {
     const caller = aCaller();
     const delays: number[] = [];
     for (const title of ['one', 'two', 'three', 'four', 'five', 'six', 'seven']) {
@@ -39,7 +39,7 @@ describe('two replicas', () => {
       await eventually(async () => (await titleAt(second, caller)) === title);
       delays.push(performance.now() - changedAt);
     }
-    expect(Math.min(...delays)).toBeLessThan(200 * busyness());
+    expect(Math.min(...delays)).toBeLessThan(200 * load());
   });
 
   it('both show a removal and a batch', async () => {
@@ -55,25 +55,25 @@ describe('two replicas', () => {
     await eventually(async () => (await titleAt(second, caller)) === 'batch');
   });
 
-  it('agree within 5 s also when the message is lost', async () => {
+  it('agree within 5 s also when a broadcast is lost', async () => {
     const caller = aCaller();
-    expect(await titleAt(deaf, caller)).toBeUndefined();
+    expect(await titleAt(disconnected, caller)).toBeUndefined();
     await first.as(caller).put(address, { value: 'missed' });
     const changedAt = performance.now();
 
-    await eventually(async () => (await titleAt(deaf, caller)) === 'missed', 5_000);
+    await eventually(async () => (await titleAt(disconnected, caller)) === 'missed', 5_000);
     expect(performance.now() - changedAt).toBeLessThan(5_000);
   });
 });
 
-describe('a long import of a tenant', () => {
-  it('keeps nobody of the tenant from changing other texts', async () => {
+describe('a long import of overrides', () => {
+  it('does not block changes of other texts of the same tenant', async () => {
     const caller = aCaller();
     let end = (): void => {};
     let begun = (): void => {};
     const isBegun = new Promise<void>((resolve) => (begun = resolve));
     const importing = first.db!.inTenant(caller.tenantId, async (tx) => {
-      await tellChange(tx, caller, [{ resourceName: 'Shop', cultureName: 'fr' }]);
+      await recordOverridesChanged(tx, caller, [{ resourceName: 'Shop', cultureName: 'fr' }]);
       begun();
       await new Promise<void>((resolve) => (end = resolve));
     });

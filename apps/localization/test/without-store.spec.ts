@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => localization.close());
 
-describe('an installation that keeps no overrides', () => {
+describe('an installation without an override store', () => {
   it.each([
     ['GET', '/localization/overrides?resourceName=Shop&cultureName=en', undefined],
     ['GET', '/localization/overrides', undefined],
@@ -16,14 +16,14 @@ describe('an installation that keeps no overrides', () => {
     ['PUT', '/localization/overrides/Shop/en/title', { value: 'x' }],
     ['PUT', '/localization/overrides/Shop/not_a_culture/title', undefined],
     ['DELETE', '/localization/overrides/Shop/en/title', undefined],
-  ])('answers %s %s with 501', async (method, path, body) => {
+  ])('responds to %s %s with 501', async (method, path, body) => {
     const response = await localization.as(aCaller()).send(method, path, { body });
     expect(response.status).toBe(501);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.body.type).toMatch(/\/problems\/override-store-missing$/);
   });
 
-  it('still asks for the permission', async () => {
+  it('still requires the permission', async () => {
     const client = localization.as(aCaller({ permissions: [] }));
     expect((await client.delete('/localization/overrides/Shop/en/title')).status).toBe(403);
   });

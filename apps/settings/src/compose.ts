@@ -1,13 +1,11 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
-import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
-import { createMetrics, Health } from '@plinth/runtime/health';
-import type { Close } from '@plinth/runtime/lifecycle';
-import type { Log } from '@plinth/runtime/log';
-import { systemClock } from '@plinth/kernel/clock';
-import { connectMessaging, hearOnEveryReplica } from '@plinth/runtime/nats';
-import { startOutboxRelay } from '@plinth/runtime/outbox';
-import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
-import { PrismaPg } from '@prisma/adapter-pg';
+import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { createMetrics, Health } from '@plinth/runtime/process/health';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Log } from '@plinth/runtime/process/log';
+import { subscribeBroadcast } from '@plinth/runtime/messaging/nats';
+import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
+import { settingReader } from './app/setting-reader';
 import type { SettingsConfig } from './config';
 import { platformDefinitions } from './domain/platform-definitions';
 import { PrismaClient, type Prisma } from './generated/client';
@@ -20,38 +18,34 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: SettingsConfig, log: Log, onClose: (close: Close) => void) {
-  const pool = createPool(config.DATABASE_URL_SETTINGS, log);
-  onClose(() => pool.end());
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-  onClose(() => prisma.$disconnect());
-  const db = tenantDatabase<Prisma.TransactionClient>(prisma);
+  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+    url: config.DATABASE_URL_SETTINGS,
+    createClient: (adapter) => new PrismaClient({ adapter }),
+    config,
+    log,
+    onClose,
+  });
 
-  const messaging = await connectMessaging(config, log);
-  onClose(messaging.close);
-  const outbox = startOutboxRelay(db, messaging, log);
-  onClose(outbox.close);
-  onClose(forgetImportsRegularly(pool, log));
+  onClose(startImportCleanup(pool, log));
 
   const definitions = definitionStore(db);
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
   const settings = settingStore({
     db,
-    definitions,
     box,
     outbox,
-    clock: systemClock,
     config: config.SETTINGS_VALUES,
   });
   const snapshots = snapshotCache(settings.readSnapshot);
-  settings.onChange(snapshots.forget);
+  settings.onChange(snapshots.invalidate);
   onClose(
-    hearOnEveryReplica(messaging, settingsEvents.settingChanged, ({ tenantId, payload }) =>
-      snapshots.forget({ tenantId, scope: payload.scope, userId: payload.userId }),
+    subscribeBroadcast(messaging, settingsEvents.settingChanged, ({ tenantId, payload }) =>
+      snapshots.invalidate({ tenantId, scope: payload.scope, userId: payload.userId ?? '' }),
     ),
   );
   await definitions.register('settings', platformDefinitions);
 
-  const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });
+  const health = new Health(checks);
   return {
     config,
     log,
@@ -63,6 +57,6 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     outbox,
     definitions,
     settings,
-    snapshots,
+    reader: settingReader({ definitions, snapshots, box }),
   };
 }

@@ -1,4 +1,4 @@
-import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/config';
+import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const SettingsConfig = z.object({

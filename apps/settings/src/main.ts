@@ -1,8 +1,8 @@
-import { serveService } from '@plinth/conventions/serve';
-import { loadConfig } from '@plinth/runtime/config';
-import { runProcess } from '@plinth/runtime/lifecycle';
-import { createLog } from '@plinth/runtime/log';
-import { startTracing } from '@plinth/runtime/tracing';
+import { serveService } from '@plinth/http/serve';
+import { loadConfig } from '@plinth/runtime/process/config';
+import { runProcess } from '@plinth/runtime/process/lifecycle';
+import { createLog } from '@plinth/runtime/process/log';
+import { startTracing } from '@plinth/runtime/process/tracing';
 import { createApp } from './app';
 import { compose } from './compose';
 import { SettingsConfig } from './config';

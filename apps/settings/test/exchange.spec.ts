@@ -9,7 +9,7 @@ const definition = 'Settings.Values';
 const columns = ['name', 'scope', 'userId', 'value'];
 const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
 
-describe('setting values as exchangeable data', () => {
+describe('Settings.Values in imports and exports', () => {
   let settings: Settings;
   let owner: ExchangeOwner;
 
@@ -33,7 +33,7 @@ describe('setting values as exchangeable data', () => {
     await settings.close();
   });
 
-  it('are imported as they would be set, with history, and exported again', async () => {
+  it('sets imported values with history, and exports them again', async () => {
     const caller = aCaller();
     const http = settings.as(caller);
     await http.put(`/settings/tenant/${culture}`, { value: 'de' });
@@ -53,7 +53,7 @@ describe('setting values as exchangeable data', () => {
     expect(body.items[0]).toMatchObject({ previousValue: 'de', newValue: 'fr' });
   });
 
-  it('need no column for the user where no row has one', async () => {
+  it('imports a file without a column for the user where no row has one', async () => {
     const caller = aCaller();
     const { results } = await owner.importRows(caller, { ...start, columns: ['name', 'scope', 'value'] }, [
       [[2, culture, 'tenant', 'fr']],
@@ -62,7 +62,7 @@ describe('setting values as exchangeable data', () => {
     expect(results).toMatchObject([{ inserted: 1, failed: 0 }]);
   });
 
-  it('obey the rules of a change, row by row', async () => {
+  it('refuses rows that break the rules of a change, each with its column', async () => {
     const caller = aCaller();
     const { results } = await owner.importRows(caller, start, [
       [
@@ -91,7 +91,7 @@ describe('setting values as exchangeable data', () => {
     ]);
   });
 
-  it('are as before when their import is undone, with history', async () => {
+  it('restores the former values with history when an import is undone', async () => {
     const caller = aCaller();
     const http = settings.as(caller);
     await http.put(`/settings/tenant/${culture}`, { value: 'de' });
@@ -113,7 +113,7 @@ describe('setting values as exchangeable data', () => {
     expect(await last('Shop.Token')).toMatchObject({ kind: 'Cleared', previousValue: '***', newValue: null });
   });
 
-  it('stay when their import is undone by somebody who may not change them, or below a lock', async () => {
+  it('leaves values that the caller may not change, or below a lock, when an import is undone', async () => {
     const host = aCaller({ tenantId: HOST_TENANT_ID });
     const ofHost = await owner.importRows(host, start, [[[2, culture, 'global', '', 'fr']]]);
     const other = aCaller({ ...host, permissions: ['Settings.Tenant.Manage'] });
@@ -129,7 +129,7 @@ describe('setting values as exchangeable data', () => {
     ]);
   });
 
-  it('cannot be changed below a lock', async () => {
+  it('refuses rows below a lock', async () => {
     const caller = aCaller();
     await settings.as(caller).put(`/settings/tenant/${culture}/lock`);
     const { results } = await owner.importRows(caller, start, [[[2, culture, 'user', 'ada', 'fr']]]);
@@ -139,7 +139,7 @@ describe('setting values as exchangeable data', () => {
     ]);
   });
 
-  it('show no secret, neither in an export nor by filtering', async () => {
+  it('shows no secret in an export, and cannot be filtered by value', async () => {
     const caller = aCaller();
     await owner.importRows(caller, start, [[[2, 'Shop.Token', 'tenant', '', 'open sesame']]]);
 
@@ -152,7 +152,7 @@ describe('setting values as exchangeable data', () => {
     expect(body.value).toBe('***');
   });
 
-  it('of the platform are for the host tenant alone', async () => {
+  it('imports and exports global values for the host tenant only', async () => {
     const host = aCaller({ tenantId: HOST_TENANT_ID });
     const { results } = await owner.importRows(host, start, [[[2, culture, 'global', '', 'fr']]]);
     const ofTenant = await owner.exportRows(aCaller(), { definition, fields: columns });

@@ -1,14 +1,14 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
-import { hearOnEveryReplica, connectMessaging } from '@plinth/runtime/nats';
-import { silentLog } from '@plinth/runtime/log';
+import { subscribeBroadcast, connectMessaging } from '@plinth/runtime/messaging/nats';
+import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { startSettings } from './start-settings';
 
 const CULTURE = '/settings/user/Service.Localization.PreferredCulture';
 
-describe('two replicas', () => {
-  it('both serve a new value as soon as one has written it', async () => {
+describe('two replicas of the settings service', () => {
+  it('both serve a new value as soon as one of them has stored it', async () => {
     const first = await startSettings();
     const second = await startSettings({ databaseUrl: first.databaseUrl, natsPrefix: first.natsPrefix });
     const caller = aCaller();
@@ -16,24 +16,26 @@ describe('two replicas', () => {
 
     expect(await value()).toBeNull();
     await first.as(caller).put(CULTURE, { value: 'fr' });
-    // Well below the five seconds after which a reading is renewed by itself: only the message can do it.
+    // Well below the five seconds after which a snapshot expires: only the message can make it so soon.
     await eventually(async () => (await value()) === 'fr', 2_000);
 
     await second.close();
     await first.close();
   });
 
-  it('tell every change as a fact without its value', async () => {
+  it('publish an event for every change, without the value', async () => {
     const service = await startSettings();
     const messaging = await connectMessaging(service.config, silentLog());
-    const heard: unknown[] = [];
-    const close = hearOnEveryReplica(messaging, settingsEvents.settingChanged, (event) => heard.push(event));
+    const received: unknown[] = [];
+    const close = subscribeBroadcast(messaging, settingsEvents.settingChanged, (event) =>
+      received.push(event),
+    );
     await messaging.check();
 
     const caller = aCaller();
     await service.as(caller).put(CULTURE, { value: 'fr' });
 
-    const event = await eventually(() => heard[0]);
+    const event = await eventually(() => received[0]);
     expect(event).toMatchObject({
       name: 'settings.setting-changed',
       tenantId: caller.tenantId,

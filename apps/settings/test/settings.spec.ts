@@ -32,7 +32,7 @@ const aHost = () => aCaller({ tenantId: HOST_TENANT_ID });
 const codes = (rule: string) => [`Service:Validation:${rule}Validator`];
 
 describe('GET /settings/{scope}/{name}', () => {
-  it('answers the first value that is not null: user, tenant, global, config, default', async () => {
+  it('returns the first value that is not null: user, tenant, global, config, default', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     const host = service.as(aHost());
@@ -54,16 +54,16 @@ describe('GET /settings/{scope}/{name}', () => {
     expect(await value()).toBe('Etc/UTC');
   });
 
-  it('is private to user and tenant', async () => {
+  it('returns the values of one user in one tenant only', async () => {
     const ada = aCaller();
     await service.as(ada).put(`/settings/user/${CULTURE}`, { value: 'fr' });
-    const colleague = service.as({ ...ada, userId: 'someone-else' });
+    const colleague = service.as({ ...ada, userId: 'another-user' });
     expect((await colleague.get(`/settings/user/${CULTURE}`)).body).toEqual({ name: CULTURE, value: null });
     const namesake = service.as(aCaller({ userId: ada.userId }));
     expect((await namesake.get(`/settings/user/${CULTURE}`)).body).toEqual({ name: CULTURE, value: null });
   });
 
-  it('tells caches that it is personal, and answers 304 to a matching tag', async () => {
+  it('is cached privately, and responds 304 to a matching tag', async () => {
     const http = service.as(aCaller());
     const first = await http.get(`/settings/user/${CULTURE}`);
     expect(first.headers.get('cache-control')).toBe('private, no-cache');
@@ -73,7 +73,7 @@ describe('GET /settings/{scope}/{name}', () => {
     );
   });
 
-  it('is 404 for a setting that nobody defines, or that is not for users', async () => {
+  it('responds 404 for a setting that is not defined, or not meant for users', async () => {
     const http = service.as(aCaller());
     const response = await http.get('/settings/user/Test.Nowhere');
     expect(response.status).toBe(404);
@@ -86,7 +86,7 @@ describe('GET /settings/{scope}/{name}', () => {
     expect((await http.get('/settings/tenant/Test.Hidden')).status).toBe(200);
   });
 
-  it('is 400 for a scope that is not one of the three', async () => {
+  it('responds 400 for a scope that is not one of the three', async () => {
     expect((await service.as(aCaller()).get(`/settings/planet/${CULTURE}`)).status).toBe(400);
   });
 });
@@ -110,7 +110,7 @@ describe('PUT /settings/{scope}/{name}', () => {
     ['no value', {}, 422],
     ['a value that breaks the schema', { value: 'no culture' }, 422],
     ['NUL', { value: 'fr\0' }, 422],
-  ])('refuses %s and keeps what was there', async (_, body, status) => {
+  ])('refuses %s and leaves the value as it was', async (_, body, status) => {
     const http = service.as(aCaller());
     await http.put(`/settings/user/${CULTURE}`, { value: 'fr' });
     const response = await http.put(`/settings/user/${CULTURE}`, body);
@@ -129,13 +129,13 @@ describe('PUT /settings/{scope}/{name}', () => {
     });
   });
 
-  it('is 409 at a scope that the definition does not allow', async () => {
+  it('responds 409 at a scope that the definition does not allow', async () => {
     expect((await service.as(aCaller()).put('/settings/user/Test.TenantOnly', { value: 'x' })).status).toBe(
       409,
     );
   });
 
-  it('needs the permission of the scope, and the host tenant for global', async () => {
+  it('requires the permission of the scope, and the host tenant for global', async () => {
     const stranger = service.as(aCaller({ permissions: [] }));
     expect((await stranger.put(`/settings/user/${CULTURE}`, { value: 'fr' })).status).toBe(204);
     expect((await stranger.put(`/settings/tenant/${CULTURE}`, { value: 'fr' })).status).toBe(403);
@@ -146,7 +146,7 @@ describe('PUT /settings/{scope}/{name}', () => {
     expect((await service.as(aHost()).get('/settings/global')).status).toBe(200);
   });
 
-  it('honours If-Match: a stale tag is 409 and changes nothing', async () => {
+  it('responds 409 to a stale If-Match and changes nothing', async () => {
     const http = service.as(aCaller());
     const etag = (await http.get(`/settings/user/${CULTURE}`)).headers.get('etag')!;
     const matching = { headers: { 'if-match': etag } };
@@ -156,7 +156,7 @@ describe('PUT /settings/{scope}/{name}', () => {
     expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
   });
 
-  it('makes one effect of one operation, however often it is repeated', async () => {
+  it('has one effect per operation, however often it is repeated', async () => {
     const caller = aCaller();
     const retried = service.as({ ...caller, operationId: 'one-operation' });
     const http = service.as(caller);
@@ -166,7 +166,7 @@ describe('PUT /settings/{scope}/{name}', () => {
     expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('en');
   });
 
-  it('keeps secrets sealed at rest and masked in every answer', async () => {
+  it('stores secrets sealed, and masks them in every response', async () => {
     const http = service.as(aCaller());
     await http.put('/settings/tenant/Test.Secret', { value: 'open sesame' });
     expect((await http.get('/settings/tenant/Test.Secret')).body.value).toBe('***');
@@ -183,13 +183,13 @@ describe('PUT /settings/{scope}/{name}', () => {
 });
 
 describe('DELETE /settings/{scope}/{name}', () => {
-  it('is 204 also where nothing is set', async () => {
+  it('responds 204 also where nothing is set', async () => {
     expect((await service.as(aCaller()).delete(`/settings/user/${CULTURE}`)).status).toBe(204);
   });
 });
 
 describe('PUT /settings/{scope}', () => {
-  it('sets what can be set and says of each item how it went', async () => {
+  it('sets what can be set and reports the result of each item', async () => {
     const http = service.as(aCaller());
     const response = await http.put('/settings/user', {
       items: [
@@ -217,8 +217,8 @@ describe('PUT /settings/{scope}', () => {
   });
 });
 
-describe('locks', () => {
-  it('refuse changes below their level and let the level itself change', async () => {
+describe('a lock on a setting', () => {
+  it('refuses changes below its level and allows changes at its level', async () => {
     const http = service.as(aCaller());
     await http.put(`/settings/user/${CULTURE}`, { value: 'en' });
     await http.put(`/settings/tenant/${CULTURE}`, { value: 'fr' });
@@ -235,13 +235,13 @@ describe('locks', () => {
     expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('en');
   });
 
-  it('stand at tenant or global level only', async () => {
+  it('is possible at tenant and global level only', async () => {
     expect((await service.as(aCaller()).put(`/settings/user/${CULTURE}/lock`)).status).toBe(409);
   });
 });
 
 describe('GET /settings/effective', () => {
-  it('tells where a value comes from and what it overrides', async () => {
+  it('names the source of a value and what it overrides', async () => {
     const http = service.as(aCaller());
     await http.put(`/settings/tenant/${ZONE}`, { value: 'Europe/Paris' });
     expect((await http.get('/settings/effective')).body[ZONE]).toEqual({
@@ -254,7 +254,7 @@ describe('GET /settings/effective', () => {
 });
 
 describe('GET /settings/definitions', () => {
-  it('describes every setting; users are not shown what is not theirs', async () => {
+  it('describes every setting, and to users only those meant for users', async () => {
     const names = (definitions: { name: string }[]) => definitions.map(({ name }) => name);
     const all = (await service.as(aCaller()).get('/settings/definitions')).body;
     expect(names(all)).toEqual(expect.arrayContaining([CULTURE, ZONE, 'Test.Hidden']));
@@ -288,7 +288,7 @@ describe('GET /settings/{scope}/{name}/history', () => {
     expect(second).toMatchObject({ hasMore: false, nextCursor: null });
   });
 
-  it('refuses a cursor that it did not make', async () => {
+  it('responds 400 to a cursor that it did not issue', async () => {
     const http = service.as(aCaller());
     expect((await http.get(`/settings/user/${CULTURE}/history?cursor=AAAA`)).status).toBe(400);
   });

@@ -1,4 +1,4 @@
-import { createService } from '@plinth/conventions/api';
+import { createService } from '@plinth/http/api';
 import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import type { Express } from 'express';
 import type { Deps } from './compose';

@@ -1,50 +1,46 @@
 import { join } from 'node:path';
-import { forgetImportsRegularly } from '@plinth/conventions/exchange/forget-imports';
-import { createLocalizationClient } from '@plinth/conventions/localization-client';
+import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { createLocalizationClient } from '@plinth/clients/localization-client';
 import { systemClock } from '@plinth/kernel/clock';
-import { createMetrics, Health } from '@plinth/runtime/health';
-import type { Close } from '@plinth/runtime/lifecycle';
-import type { Log } from '@plinth/runtime/log';
-import { connectMessaging } from '@plinth/runtime/nats';
-import { startOutboxRelay } from '@plinth/runtime/outbox';
-import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
-import { PrismaPg } from '@prisma/adapter-pg';
+import { createMetrics, Health } from '@plinth/runtime/process/health';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Log } from '@plinth/runtime/process/log';
+import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
+import { createPool } from '@plinth/runtime/postgres/postgres';
 import type { TemplateConfig } from './config';
-import { templateSettings } from './domain/settings';
+import { settingDefinitions } from './domain/settings';
 import { PrismaClient, type Prisma } from './generated/client';
-import { templateSettingsClient } from './grpc/settings-client';
+import { templateSettings } from './grpc/template-settings';
 import { findChromium } from './render/chromium';
-import { pdfPrinter } from './render/pdf';
+import { pdfPrinter } from './render/pdf-printer';
 import { measureQueues } from './render/queue-metrics';
-import { sandboxPool } from './render/pool';
-import { templateRenderer } from './render/renderer';
+import { sandboxPool } from './render/sandbox-pool';
+import { templateRenderer } from './app/renderer';
+import { templateLifecycle } from './app/template-lifecycle';
 import { categoryStore } from './store/category-store';
-import { sweepOperations } from './store/operation-sweep';
 import { templateStore } from './store/template-store';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TemplateConfig, log: Log, onClose: (close: Close) => void) {
-  const pool = createPool(config.DATABASE_URL_TEMPLATE, log, { pipeline: true });
-  onClose(() => pool.end());
-  // Exports are copied, which a pipeline does not know.
+  const { pool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+    url: config.DATABASE_URL_TEMPLATE,
+    createClient: (adapter) => new PrismaClient({ adapter }),
+    config,
+    log,
+    onClose,
+    pipeline: true,
+  });
+  // Exports use COPY, which does not work in pipeline mode.
   const exchangePool = createPool(config.DATABASE_URL_TEMPLATE, log);
   onClose(() => exchangePool.end());
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-  onClose(() => prisma.$disconnect());
-  const db = tenantDatabase<Prisma.TransactionClient>(prisma);
 
-  const messaging = await connectMessaging(config, log);
-  onClose(messaging.close);
-  const outbox = startOutboxRelay(db, messaging, log);
-  onClose(outbox.close);
-  onClose(forgetImportsRegularly(exchangePool, log));
-  onClose(sweepOperations(db, log));
+  onClose(startImportCleanup(exchangePool, log));
 
-  const settings = templateSettingsClient(config, log);
+  const settings = templateSettings(config, log);
   onClose(settings.close);
-  settings.register('template', templateSettings);
+  settings.register('template', settingDefinitions);
   const localization = createLocalizationClient(config);
   onClose(localization.close);
 
@@ -74,9 +70,11 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     log,
   );
   onClose(printer.close);
-  // Whatever is wrong is told to the first who prints.
+  // An error is logged here; the first document that is printed gets it as a problem.
   if (config.NODE_ENV !== 'test')
-    void printer.warm().catch((error: unknown) => log.warn({ err: error }, 'PDF is not available'));
+    void printer
+      .warm()
+      .catch((error: unknown) => log.warn({ err: error }, 'PDF is not available: Chromium did not start'));
 
   const templates = templateStore(db, pool, outbox);
   const categories = categoryStore(db);
@@ -88,7 +86,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     localization,
     clock: systemClock,
   });
-  const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });
+  const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
+  const health = new Health(checks);
   const metrics = createMetrics('template');
   measureQueues(metrics, { evaluation: sandbox, pdf: printer });
   return {
@@ -106,5 +105,6 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     templates,
     categories,
     renderer,
+    lifecycle,
   };
 }

@@ -1,4 +1,4 @@
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 const positive = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);

@@ -1,14 +1,14 @@
-import type { Answer, Message, Task } from './render/sandbox/protocol';
-import { work } from './render/sandbox/work';
+import type { TaskResult, Message, Task } from './render/sandbox/protocol';
+import { runTask } from './render/sandbox/run-task';
 
 /**
  * The process in which templates are evaluated. It is started without environment and without the right to write,
- * to open sockets of its own or to start anything (ADR 0013), and it knows one conversation: a task, an answer.
+ * to open sockets or to start processes (ADR 0013); it receives tasks and sends their results.
  */
 process.on('message', ({ id, content }: Message<Task>) => {
-  work(content).then(
-    (answer: Answer) => process.send?.({ id, content: answer } satisfies Message<Answer>),
-    // A bug of ours, or a stack that ran over: the pool replaces a process that ends.
+  runTask(content).then(
+    (result: TaskResult) => process.send?.({ id, content: result } satisfies Message<TaskResult>),
+    // An error in our code, or a stack overflow: the pool replaces a process that exits.
     () => process.exit(1),
   );
 });

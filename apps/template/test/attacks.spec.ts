@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '@plinth/runtime/log';
+import { silentLog } from '@plinth/runtime/process/log';
 import { bundledProgram } from '@plinth/testing/bundled-program';
 import { aCaller } from '@plinth/testing/http';
 import { defaultLimits } from '../src/render/language/meter';
-import { sandboxPool, type SandboxPool } from '../src/render/pool';
+import { sandboxPool, type SandboxPool } from '../src/render/sandbox-pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
 import { attackCorpus, bombs, hostileData, type Canaries } from './attack-corpus';
 import { published, saved, startTemplates, type Templates } from './start-templates';
@@ -62,31 +62,31 @@ describe('a hostile template', () => {
     limits: defaultLimits,
   });
 
-  it('reaches neither environment, files, sockets nor code, in more than 2,000 ways', async () => {
+  it('reaches neither environment, files, sockets nor code, in more than 2,000 attempts', async () => {
     const corpus = attackCorpus(canaries);
     expect(corpus.length).toBeGreaterThanOrEqual(2_000);
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       corpus.map((source, index) => pool.run(`tenant-${index % 5}`, task(source, index % 2 === 0))),
     );
 
-    const revealing = answers
-      .map((answer, index) => [corpus[index], JSON.stringify(answer)] as const)
-      .filter(([source, answer]) => {
-        const output = answer!.replaceAll(JSON.stringify(source).slice(1, -1), '');
+    const revealing = responses
+      .map((response, index) => [corpus[index], JSON.stringify(response)] as const)
+      .filter(([source, response]) => {
+        const output = response!.replaceAll(JSON.stringify(source).slice(1, -1), '');
         return output.includes(SECRET) || /native code|\[object |root:x:0/.test(output);
       });
     expect(revealing).toEqual([]);
     expect(connections).toBe(0);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    // No payload so much as ended its process: what came back are answers of the language.
-    const killed = answers.filter(
-      (answer) => answer.kind === 'exhausted' && answer.message.includes('memory'),
+    // No payload so much as ended its process: what came back are responses of the language.
+    const killed = responses.filter(
+      (response) => response.kind === 'exhausted' && response.message.includes('memory'),
     );
     expect(killed).toEqual([]);
   }, 120_000);
 
-  it('finds nothing even where the language would let it through: the process itself has nothing', async () => {
+  it('finds nothing outside of the language either: its process has no environment, files or sockets', async () => {
     const { execFileSync } = await import('node:child_process');
     const probe = join(folder, 'probe.cjs');
     writeFileSync(
@@ -113,7 +113,7 @@ describe('a hostile template', () => {
   });
 });
 
-describe('a template that wants too much', () => {
+describe('a template that exceeds its limits', () => {
   let service: Templates;
   beforeAll(async () => {
     service = await startTemplates({ RENDER_PROCESSES: '3' });
@@ -125,14 +125,14 @@ describe('a template that wants too much', () => {
     await saved(http, { name: 'bomb', content });
     const started = performance.now();
 
-    const answer = await http.post('/templates/bomb/preview');
+    const response = await http.post('/templates/bomb/preview');
 
     expect(performance.now() - started).toBeLessThan(2_000);
-    expect(answer.status).toBe(422);
-    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.status).toBe(422);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
   });
 
-  it('does not keep others waiting', async () => {
+  it('does not delay templates of other tenants', async () => {
     const [attacker, client] = [service.as(aCaller()), service.as(aCaller())];
     await saved(attacker, { name: 'bomb', content: bombs['a loop that makes lists']! });
     await published(client, { name: 'a', content: 'Hello {{ name }}' });
@@ -149,15 +149,17 @@ describe('a template that wants too much', () => {
     expect(times.sort((left, right) => left - right)[25]).toBeLessThan(200);
   });
 
-  it('is refused with 503 and Retry-After when too many wait', async () => {
+  it('is refused with 503 and Retry-After when the queue is full', async () => {
     const small = await startTemplates({ RENDER_PROCESSES: '1', RENDER_QUEUE_MAX: '2' });
     const http = small.as(aCaller());
     await saved(http, { name: 'slow', content: bombs['a loop that makes lists']! });
 
-    const answers = await Promise.all(Array.from({ length: 8 }, () => http.post('/templates/slow/preview')));
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => http.post('/templates/slow/preview')),
+    );
     await small.close();
 
-    const refused = answers.filter(({ status }) => status === 503);
+    const refused = responses.filter(({ status }) => status === 503);
     expect(refused.length).toBeGreaterThanOrEqual(5);
     expect(refused[0]!.headers.get('retry-after')).toMatch(/^\d+$/);
   });

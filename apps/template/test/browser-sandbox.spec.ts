@@ -1,4 +1,4 @@
-import { createLog } from '@plinth/runtime/log';
+import { createLog } from '@plinth/runtime/process/log';
 import { findChromium } from '../src/render/chromium';
 
 /** A browser that never starts, on a host where bubblewrap works or does not. */
@@ -7,13 +7,13 @@ const broken = '/usr/bin/false';
 function launched(isProduction: boolean) {
   const log = createLog({ LOG_LEVEL: 'silent' }, 'template');
   const warnings: unknown[] = [];
-  jest.spyOn(log, 'warn').mockImplementation((...said: unknown[]) => void warnings.push(said));
+  jest.spyOn(log, 'warn').mockImplementation((...args: unknown[]) => void warnings.push(args));
   const chromium = findChromium({ executable: broken, isProduction }, log)!;
   return { chromium, warnings, launching: chromium.launch() };
 }
 
-describe('a browser whose own sandbox does not start', () => {
-  it('is not started without it in production: then nothing is printed', async () => {
+describe('Chromium, where its own sandbox does not start,', () => {
+  it('is not started without it in production', async () => {
     const { launching, warnings } = launched(true);
 
     await expect(launching).rejects.toThrow();
@@ -21,7 +21,7 @@ describe('a browser whose own sandbox does not start', () => {
     expect(JSON.stringify(warnings)).not.toContain('runs without it');
   });
 
-  it('may be started without it for development, but only inside of bubblewrap', async () => {
+  it('is started without it for development, but only inside bubblewrap', async () => {
     const { chromium, launching, warnings } = launched(false);
 
     await expect(launching).rejects.toThrow();

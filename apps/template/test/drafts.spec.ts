@@ -13,7 +13,7 @@ describe('drafts of templates', () => {
   });
   afterAll(() => service.close());
 
-  it('are made by POST and found where Location says', async () => {
+  it('are created by POST and found at the address in Location', async () => {
     const { status, body, headers } = await http.post('/templates', {
       name: 'welcome mail',
       culture: 'fr-ca',
@@ -34,7 +34,7 @@ describe('drafts of templates', () => {
     expect(found.headers.get('cache-control')).toBe('private, no-cache');
   });
 
-  it('are made once per name and culture', async () => {
+  it('are created by POST once per name and culture', async () => {
     await saved(http, { name: 'a' });
 
     expect((await http.post('/templates', { name: 'a', content: 'x' })).status).toBe(409);
@@ -49,6 +49,7 @@ describe('drafts of templates', () => {
     ['with a slash in its name', { name: 'a/b', content: 'x' }, 'name', 'Format'],
     ['with a tilde in its name', { name: 'a~b', content: 'x' }, 'name', 'Format'],
     ['called ..', { name: '..', content: 'x' }, 'name', 'Format'],
+    ['called categories', { name: 'categories', content: 'x' }, 'name', 'Format'],
     ['without content', { name: 'a' }, 'content', 'NotEmpty'],
     ['in a culture that is none', { name: 'a', culture: 'not a culture', content: 'x' }, 'culture', 'Format'],
     ['of a media type that is none', { name: 'a', content: 'x', mimeType: 'html' }, 'mimeType', 'Format'],
@@ -60,7 +61,7 @@ describe('drafts of templates', () => {
     expect(response.body.errors[field]).toContain(`Service:Validation:${rule}Validator`);
   });
 
-  it('may have a name of 200 characters, counted as people count', async () => {
+  it('may have a name of 200 characters, counted in code points', async () => {
     expect((await http.post('/templates', { name: '😀'.repeat(200), content: 'x' })).status).toBe(201);
   });
 
@@ -79,7 +80,7 @@ describe('drafts of templates', () => {
     expect(second.body.draft.revisionId).not.toBe(first.body.draft.revisionId);
   });
 
-  it('keep their media type and category when a save does not name them', async () => {
+  it('keep their media type and category when PUT does not contain them', async () => {
     await http.post('/template-categories', { name: 'Mail' });
     await saved(http, { name: 'a', mimeType: 'text/plain', category: 'Mail' });
 
@@ -96,7 +97,7 @@ describe('drafts of templates', () => {
     expect(response.body.errors).toEqual({ name: ['Service:Validation:ImmutableValidator'] });
   });
 
-  it('are not overwritten on the ground of a stale reading', async () => {
+  it('are not overwritten with a stale If-Match', async () => {
     const { headers } = await http.post('/templates', { name: 'a', content: 'one' });
     const ifMatch = { headers: { 'if-match': headers.get('etag')! } };
     expect((await http.put('/templates/a', { name: 'a', content: 'two' }, ifMatch)).status).toBe(200);
@@ -108,7 +109,7 @@ describe('drafts of templates', () => {
     expect((await http.get('/templates/a')).body.draft.content).toBe('two');
   });
 
-  it('answer 304 to whoever has them already', async () => {
+  it('are 304 with a current If-None-Match', async () => {
     const { headers } = await http.post('/templates', { name: 'a', content: 'one' });
 
     const again = await http.get('/templates/a', { headers: { 'if-none-match': headers.get('etag')! } });
@@ -116,7 +117,7 @@ describe('drafts of templates', () => {
     expect(again.status).toBe(304);
   });
 
-  it('are gone when deleted before anything was published, and can be made again', async () => {
+  it('are deleted with their template before it was published, and can be created again', async () => {
     await saved(http, { name: 'a' });
     await http.put('/templates/a', { name: 'a', content: 'newer' });
 
@@ -142,7 +143,7 @@ describe('drafts of templates', () => {
     expect((await http.delete('/templates/a')).status).toBe(404);
   });
 
-  it('name the cultures there are when the one asked for is not', async () => {
+  it('are 404 with the available cultures in a culture that does not exist', async () => {
     await saved(http, { name: 'a', culture: 'fr' });
     await saved(http, { name: 'a', culture: 'de-CH' });
 
@@ -154,7 +155,7 @@ describe('drafts of templates', () => {
     expect((await http.get('/templates/a?culture=%20')).status).toBe(400);
   });
 
-  it('are made once when the same operation comes again', async () => {
+  it('are created once when an operation is repeated', async () => {
     const caller = aCaller({ operationId: newId() });
     const first = await service.as(caller).post('/templates', { name: 'a', content: 'x' });
     const again = await service.as(caller).post('/templates', { name: 'a', content: 'x' });
@@ -165,7 +166,7 @@ describe('drafts of templates', () => {
     expect(revisions).toHaveLength(1);
   });
 
-  it('are deleted once when the same operation comes again', async () => {
+  it('are deleted once when an operation is repeated', async () => {
     const caller = aCaller();
     await saved(service.as(caller), { name: 'a' });
     const repeating = service.as({ ...caller, operationId: newId() });
@@ -175,19 +176,19 @@ describe('drafts of templates', () => {
     expect((await service.as(caller).delete('/templates/a')).status).toBe(404);
   });
 
-  it('never lose a save of many at the same time', async () => {
+  it('keep every one of many concurrent saves', async () => {
     const saves = Array.from({ length: 12 }, (_, index) =>
       http.put('/templates/a', { name: 'a', content: `v${index}` }),
     );
-    const answers = await Promise.all(saves);
+    const responses = await Promise.all(saves);
 
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(11);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(11);
     const { revisions } = (await http.get('/templates/a/history')).body;
     expect(revisions.map(({ status }: { status: number }) => status)).toEqual([0, ...Array(11).fill(3)]);
   });
 
-  it('need permission', async () => {
+  it('are 403 without the permission', async () => {
     const reader = service.as(aCaller({ permissions: ['Templating.Templates.Read'] }));
     const manager = service.as(aCaller({ permissions: ['Templating.Templates.Manage'] }));
 
@@ -198,7 +199,7 @@ describe('drafts of templates', () => {
     expect((await reader.delete('/templates/a')).status).toBe(403);
   });
 
-  it('are nobody else’s: another tenant finds nothing', async () => {
+  it('are 404 for another tenant', async () => {
     const { draft } = await saved(http, { name: 'mine' });
     const other = service.as(aCaller());
 

@@ -7,7 +7,7 @@ const definition = 'Templates.Templates';
 const columns = ['name', 'culture', 'category', 'mimeType', 'content'];
 const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
 
-describe('templates as exchangeable data', () => {
+describe('import and export of Templates.Templates', () => {
   let service: Templates;
   let owner: ExchangeOwner;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('templates as exchangeable data', () => {
     await service.close();
   });
 
-  it('are imported as drafts with history, and exported again as they came', async () => {
+  it('imports rows as drafts with history, and exports the same rows', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await http.post('/template-categories', { name: 'Mail' });
@@ -52,7 +52,7 @@ describe('templates as exchangeable data', () => {
     expect((await http.post('/templates/b/publish?culture=fr-CA')).status).toBe(204);
   });
 
-  it('need a name and a content only; what a file leaves out is as in any save', async () => {
+  it('requires a name and a content only, with the defaults of PUT for other fields', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await saved(http, { name: 'kept', content: 'first', mimeType: 'text/plain' });
@@ -75,7 +75,7 @@ describe('templates as exchangeable data', () => {
     });
   });
 
-  it('are as before when their import is undone, with their revisions in the history', async () => {
+  it('restores templates when an import is undone, with the imported revisions in the history', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await published(http, { name: 'published', content: 'public' });
@@ -102,7 +102,7 @@ describe('templates as exchangeable data', () => {
     expect((await before('new')).draft.content).toBe('again');
   });
 
-  it('say of each row what is wrong with it', async () => {
+  it('reports the errors of each row', async () => {
     const { results } = await owner.importRows(aCaller(), start, [
       [
         [2, 'a/b', '', '', 'text/html', 'x'],
@@ -126,7 +126,7 @@ describe('templates as exchangeable data', () => {
     );
   });
 
-  it('bring back a template that was gone, and leave out those that are', async () => {
+  it('imports a deleted template again, and does not export deleted ones', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     await saved(http, { name: 'a', content: 'first' });
@@ -138,7 +138,7 @@ describe('templates as exchangeable data', () => {
     expect((await http.get('/templates/a')).body.draft.content).toBe('again');
   });
 
-  it('change nothing in a dry-run', async () => {
+  it('changes nothing in a dry-run', async () => {
     const caller = aCaller();
 
     const { results, committed } = await owner.importRows(caller, { ...start, commit: 'NEVER' }, [
@@ -150,7 +150,7 @@ describe('templates as exchangeable data', () => {
     expect((await service.as(caller).get('/templates')).body.totalCount).toBe(0);
   });
 
-  it('need the permission to manage templates', async () => {
+  it('requires the permission to manage templates', async () => {
     const reader = aCaller({ permissions: ['Templating.Templates.Read'] });
 
     await expect(owner.exportRows(reader, { definition, fields: ['name'] })).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import { published, startTemplates, type Templates } from './start-templates';
 const example = (file: string): string =>
   readFileSync(join(__dirname, '../../../docs/examples/invoice', file), 'utf8');
 
-describe('the invoice of the documentation', () => {
+describe('the invoice template of the documentation', () => {
   const { culture, data } = JSON.parse(example('data.json'));
   let service: Templates;
   let http: TestClient;
@@ -37,7 +37,7 @@ describe('the invoice of the documentation', () => {
   };
   const total = 'Gesamt\t€ 14.';
 
-  it('is HTML with a subject, and text that reads without it', async () => {
+  it('renders as HTML with a subject, and as text', async () => {
     const { html, plainText, subject } = JSON.parse((await rendered(0)).toString());
 
     expect(subject).toBe('Rechnung 2026-0417');
@@ -48,7 +48,7 @@ describe('the invoice of the documentation', () => {
     expect(plainText.replace(/\u00a0/g, ' ')).toContain(total.slice(0, 9));
   });
 
-  it('is a PDF of some pages with the sum at its end', async () => {
+  it('renders as a PDF of some pages with the sum at its end', async () => {
     const pdf = await rendered(1);
 
     const text = textOfPdf(pdf).replace(/\s+/g, ' ');
@@ -58,7 +58,7 @@ describe('the invoice of the documentation', () => {
     expect(text).toContain(`1 / ${pagesOfPdf(pdf)}`);
   });
 
-  it('is a workbook in which numbers are numbers', async () => {
+  it('renders as a workbook in which numbers are numbers', async () => {
     const { default: excel } = await import('exceljs');
     const workbook = new excel.Workbook();
     await workbook.xlsx.load((await rendered(2)) as unknown as ArrayBuffer);

@@ -1,7 +1,7 @@
 import { protoPackages } from '@plinth/proto/packages';
-import { closeAll, type Close } from '@plinth/runtime/lifecycle';
-import { serveGrpc, sibling } from '@plinth/runtime/grpc';
-import { silentLog } from '@plinth/runtime/log';
+import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
+import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
+import { silentLog } from '@plinth/runtime/process/log';
 import { newId } from '@plinth/kernel/uuid';
 import type { Caller } from '@plinth/kernel/caller';
 import { aCaller, TEST_KEYS, type TestClient } from '@plinth/testing/http';
@@ -13,13 +13,18 @@ describe('the lifecycle of templates', () => {
   let http: TestClient;
   let caller: Caller;
   const closers: Close[] = [];
-  let owner: ReturnType<typeof sibling<InstanceType<typeof protoPackages.workflow.v1.EntityOwner>>>;
+  let owner: ReturnType<typeof serviceClient<InstanceType<typeof protoPackages.workflow.v1.EntityOwner>>>;
 
   beforeAll(async () => {
     service = await startTemplates();
     const grpc = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, grpcServices(service));
     closers.push(service.close, grpc.close);
-    owner = sibling('template', protoPackages.workflow.v1.EntityOwner, `127.0.0.1:${grpc.port}`, TEST_KEYS);
+    owner = serviceClient(
+      'template',
+      protoPackages.workflow.v1.EntityOwner,
+      `127.0.0.1:${grpc.port}`,
+      TEST_KEYS,
+    );
     closers.push(owner.close);
   });
   beforeEach(() => {
@@ -30,7 +35,7 @@ describe('the lifecycle of templates', () => {
 
   const as = (userId: string, permissions = ['*']) => ({ ...caller, userId, permissions });
   const apply = (by: Caller, from: string, to: string, more: object = {}) =>
-    owner.ask(
+    owner.call(
       'Apply',
       {
         entityType: 'Template',
@@ -47,7 +52,7 @@ describe('the lifecycle of templates', () => {
     );
   const lifecycle = async (client = http) => (await client.get('/templates/a/lifecycle')).body;
   const needApproval = () =>
-    service.siblings.settings.set(caller.tenantId, { 'Service.Templates.ApprovalRequired': 'true' });
+    service.stubs.settings.set(caller.tenantId, { 'Service.Templates.ApprovalRequired': 'true' });
 
   it('goes from Draft to Published without approval', async () => {
     const { draft } = await saved(http, { name: 'a', content: 'one' });
@@ -75,12 +80,12 @@ describe('the lifecycle of templates', () => {
   ])('publishes with %s', async (_, body) => {
     await saved(http, { name: 'a' });
 
-    const answer = await http.post('/templates/a/publish', body, {
+    const response = await http.post('/templates/a/publish', body, {
       headers: { 'content-type': 'application/json' },
     });
 
-    expect(answer.status).toBe(204);
-    expect(answer.text).toBe('');
+    expect(response.status).toBe(204);
+    expect(response.text).toBe('');
   });
 
   it('archives the former published revision when a newer one is published', async () => {
@@ -95,29 +100,29 @@ describe('the lifecycle of templates', () => {
     expect((await http.get('/templates/a')).body.published.content).toBe('two');
   });
 
-  it('has nothing to publish without a draft', async () => {
+  it('is 409 for publishing without a draft', async () => {
     await published(http, { name: 'a' });
 
-    const answer = await http.post('/templates/a/publish');
+    const response = await http.post('/templates/a/publish');
 
-    expect(answer.status).toBe(409);
-    expect(answer.body.type).toMatch(/\/problems\/template-without-draft$/);
+    expect(response.status).toBe(409);
+    expect(response.body.type).toMatch(/\/problems\/template-without-draft$/);
     expect((await http.post('/templates/none/publish')).status).toBe(404);
   });
 
-  it('does not publish what does not parse, but keeps it as a draft', async () => {
+  it('does not publish a draft with errors, which stays a draft', async () => {
     await saved(http, { name: 'a', content: 'Hi\n{% if x %}never closed' });
 
-    const answer = await http.post('/templates/a/publish');
+    const response = await http.post('/templates/a/publish');
 
-    expect(answer.status).toBe(422);
-    expect(answer.body.parseErrors).toEqual([
+    expect(response.status).toBe(422);
+    expect(response.body.parseErrors).toEqual([
       { message: expect.any(String), line: 2, column: expect.any(Number), snippet: '{% if x %}never closed' },
     ]);
     expect((await http.get('/templates/a')).body.draft.content).toContain('never closed');
   });
 
-  it('takes the published revision back as the draft', async () => {
+  it('unpublishes the published revision, which becomes the draft', async () => {
     const { draft } = await published(http, { name: 'a', content: 'one' });
 
     expect((await http.post('/templates/a/unpublish')).status).toBe(204);
@@ -128,7 +133,7 @@ describe('the lifecycle of templates', () => {
     expect((await http.post('/templates/a/unpublish')).status).toBe(409);
   });
 
-  it('keeps a newer draft when the published revision is taken back', async () => {
+  it('keeps a newer draft when the published revision is unpublished', async () => {
     await published(http, { name: 'a', content: 'one' });
     await http.put('/templates/a', { name: 'a', content: 'two' });
 
@@ -141,35 +146,35 @@ describe('the lifecycle of templates', () => {
     expect(revisions.map(({ status }: { status: number }) => status)).toEqual([0, 3]);
   });
 
-  it('lets exactly one of many publishers win', async () => {
+  it('publishes a draft once for many concurrent requests', async () => {
     await saved(http, { name: 'a' });
 
-    const answers = await Promise.all(Array.from({ length: 10 }, () => http.post('/templates/a/publish')));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => http.post('/templates/a/publish')));
 
-    const statuses = answers.map(({ status }) => status).sort();
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([204, ...Array(9).fill(409)]);
   });
 
-  it('tells only what this caller could do now', async () => {
+  it('lists only transitions that this caller may make', async () => {
     await saved(http, { name: 'a' });
     const reader = service.as(as('bob', ['Templating.Templates.Read']));
 
     expect(await lifecycle(reader)).toMatchObject({ availableTransitions: [] });
   });
 
-  describe('with approval', () => {
-    it('needs a review before publication', async () => {
+  describe('with approval required', () => {
+    it('is 409 for publishing before a review', async () => {
       needApproval();
       await saved(http, { name: 'a' });
       expect(await lifecycle()).toMatchObject({ workflowEnabled: true, availableTransitions: [1] });
 
-      const answer = await http.post('/templates/a/publish');
+      const response = await http.post('/templates/a/publish');
 
-      expect(answer.status).toBe(409);
-      expect(answer.body.type).toMatch(/template-needs-review$/);
+      expect(response.status).toBe(409);
+      expect(response.body.type).toMatch(/template-needs-review$/);
     });
 
-    it('is published by somebody other than who submitted it', async () => {
+    it('is published by another person than the one who submitted it', async () => {
       needApproval();
       await saved(http, { name: 'a' });
       expect(await apply(as('ada'), 'Draft', 'PendingReview')).toMatchObject({
@@ -184,7 +189,7 @@ describe('the lifecycle of templates', () => {
       expect((await service.as(as('bob')).post('/templates/a/publish')).status).toBe(204);
     });
 
-    it('may be asked for by one template alone', async () => {
+    it('may require approval for a single template', async () => {
       await saved(http, { name: 'a', requiresApproval: true });
       expect(await lifecycle()).toMatchObject({ workflowEnabled: true });
       expect((await http.post('/templates/a/publish')).status).toBe(409);
@@ -195,7 +200,7 @@ describe('the lifecycle of templates', () => {
       expect((await http.post('/templates/a/publish')).status).toBe(204);
     });
 
-    it('goes back to Draft when the text is changed during the review', async () => {
+    it('returns to Draft when the text is changed during the review', async () => {
       needApproval();
       await saved(http, { name: 'a' });
       await apply(as('ada'), 'Draft', 'PendingReview');
@@ -207,15 +212,15 @@ describe('the lifecycle of templates', () => {
     });
   });
 
-  describe('for the workflow service', () => {
+  describe('over gRPC, for the workflow service', () => {
     const describeEntity = (by: Caller = caller, entityId = 'a') =>
-      owner.ask('Describe', { entityType: 'Template', entityId }, by);
+      owner.call('Describe', { entityType: 'Template', entityId }, by);
 
-    it('says that a template that is nowhere would begin as a draft', async () => {
+    it('describes a template that does not exist as a draft', async () => {
       expect(await describeEntity()).toMatchObject({ exists: false, state: 'Draft' });
     });
 
-    it('says what it has against each move, and whom it concerns', async () => {
+    it('describes the objections to each transition, and which depend on the caller', async () => {
       await saved(http, { name: 'a', culture: 'fr-CA' });
 
       const { exists, state, objections } = await describeEntity(caller, 'a~fr-CA');
@@ -228,7 +233,7 @@ describe('the lifecycle of templates', () => {
       );
     });
 
-    it('archives what is published', async () => {
+    it('archives the published revision', async () => {
       await published(http, { name: 'a' });
 
       expect(await apply(caller, 'Published', 'Archived')).toMatchObject({
@@ -245,7 +250,7 @@ describe('the lifecycle of templates', () => {
       expect((await http.put('/templates/a', { name: 'a', content: 'new' })).status).toBe(200);
     });
 
-    it('moves once however often it is asked', async () => {
+    it('makes a transition once when it is repeated', async () => {
       await published(http, { name: 'a' });
       const moveId = newId();
 
@@ -259,17 +264,17 @@ describe('the lifecycle of templates', () => {
       });
     });
 
-    it('tells of every change of state, whoever asked for it', async () => {
+    it('publishes an event for every change of status, over HTTP and gRPC', async () => {
       await published(http, { name: 'a' });
       await http.post('/templates/a/unpublish');
 
-      const told = await service.db.inTenant(caller.tenantId, (tx) =>
+      const events = await service.db.inTenant(caller.tenantId, (tx) =>
         tx.$queryRawUnsafe<{ payload: Record<string, unknown> }[]>(
           `SELECT payload FROM outbox WHERE name = 'template.entity-moved' ORDER BY sequence`,
         ),
       );
 
-      expect(told.map(({ payload }) => payload)).toMatchObject([
+      expect(events.map(({ payload }) => payload)).toMatchObject([
         {
           entityType: 'Template',
           entityId: 'a',

@@ -13,8 +13,8 @@ beforeEach(() => {
 afterAll(() => service.close());
 
 describe('GET /templates', () => {
-  const names = (answer: { body: { items: { name: string }[] } }) =>
-    answer.body.items.map(({ name }) => name);
+  const names = (response: { body: { items: { name: string }[] } }) =>
+    response.body.items.map(({ name }) => name);
 
   beforeEach(async () => {
     await http.post('/template-categories', { name: 'Mail' });
@@ -23,7 +23,7 @@ describe('GET /templates', () => {
     await saved(http, { name: '100%_sure', mimeType: 'text/plain' });
   });
 
-  it('lists newest first with everything a list shows', async () => {
+  it('lists newest first with all fields of a list', async () => {
     const { status, body, headers } = await http.get('/templates');
 
     expect(status).toBe(200);
@@ -66,10 +66,10 @@ describe('GET /templates', () => {
     ['sort=-category,name', ['welcome', '100%_sure', 'invoice']],
     ['page=2&pageSize=2&sort=name', ['welcome']],
   ])('understands %s', async (query, expected) => {
-    const answer = await http.get(`/templates?${query}`);
+    const response = await http.get(`/templates?${query}`);
 
-    expect(answer.status).toBe(200);
-    expect(names(answer)).toEqual(expected);
+    expect(response.status).toBe(200);
+    expect(names(response)).toEqual(expected);
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe('GET /templates', () => {
     },
   );
 
-  it('does not count when told not to', async () => {
+  it('omits the total count on request', async () => {
     const { body } = await http.get('/templates?skipTotalCount=true&pageSize=2');
 
     expect(body).toMatchObject({ totalCount: null, hasMore: true });
@@ -125,7 +125,7 @@ describe('revisions of templates', () => {
     expect((await http.get('/templates/a/history?pageSize=1000')).body.pageSize).toBe(100);
   });
 
-  it('are read one by one', async () => {
+  it('are read by their id', async () => {
     const { draft } = await saved(http, { name: 'a', content: 'one' });
     await http.put('/templates/a', { name: 'a', content: 'two' });
 
@@ -191,7 +191,7 @@ describe('template categories', () => {
     ]);
   });
 
-  it('carry their templates along when renamed', async () => {
+  it('stay with their templates when renamed', async () => {
     const { body: category } = await http.post('/template-categories', { name: 'A' });
     await saved(http, { name: 't', category: 'A' });
     const before = await http.get('/templates/t');
@@ -209,7 +209,7 @@ describe('template categories', () => {
     expect((await http.get('/templates?category=Z')).body.totalCount).toBe(1);
   });
 
-  it('have a name of their own and are kept while in use', async () => {
+  it('have a unique name, and cannot be deleted while in use', async () => {
     const { body: a } = await http.post('/template-categories', { name: 'A' });
     const { body: b } = await http.post('/template-categories', { name: 'B' });
     await saved(http, { name: 't', category: 'A' });
@@ -228,13 +228,13 @@ describe('template categories', () => {
   ])('need all that is required', async (_, body, status, field) => {
     const { body: category } = await http.post('/template-categories', { name: 'A' });
 
-    const answer = await http.put(`/template-categories/${category.id}`, body);
+    const response = await http.put(`/template-categories/${category.id}`, body);
 
-    expect(answer.status).toBe(status);
-    expect(answer.body.errors[field]).toEqual(['Service:Validation:NotEmptyValidator']);
+    expect(response.status).toBe(status);
+    expect(response.body.errors[field]).toEqual(['Service:Validation:NotEmptyValidator']);
   });
 
-  it('are 400 for a malformed id, 404 for one that is nobody’s, 409 for a stale version', async () => {
+  it('are 400 for a malformed id, 404 for an unknown one, 409 for a stale version', async () => {
     const { body: category, headers } = await http.post('/template-categories', { name: 'A' });
     const change = { name: 'A', sortOrder: 1 };
     const ifMatch = { headers: { 'if-match': headers.get('etag')! } };

@@ -4,16 +4,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '@plinth/runtime/log';
-import { broughtProgram } from '@plinth/testing/brought-program';
+import { silentLog } from '@plinth/runtime/process/log';
+import { findOrInstall } from '@plinth/testing/find-or-install';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, type TestClient } from '@plinth/testing/http';
 import { findChromium } from '../src/render/chromium';
-import { pdfPrinter, type PdfPrinter } from '../src/render/pdf';
+import { pdfPrinter, type PdfPrinter } from '../src/render/pdf-printer';
 import { pagesOfPdf, textOfPdf } from './pdf-text';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
-const chromium = findChromium({ executable: broughtProgram('chromium'), isProduction: false }, silentLog());
+const chromium = findChromium({ executable: findOrInstall('chromium'), isProduction: false }, silentLog());
 
 const printer = (options: Partial<Parameters<typeof pdfPrinter>[1]> = {}): PdfPrinter =>
   pdfPrinter(
@@ -42,7 +42,7 @@ beforeAll(() => {
     );
 });
 
-describe('PDF over HTTP', () => {
+describe('a template rendered as PDF over HTTP', () => {
   let service: Templates;
   let http: TestClient;
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('PDF over HTTP', () => {
     return { response, pdf: Buffer.from(await response.arrayBuffer()) };
   };
 
-  it('is a file with a name, as an octet stream unless its own type is asked for', async () => {
+  it('is a file with a name, as an octet stream unless its own type is accepted', async () => {
     await published(http, { name: 'offer', content: '<h1>Offer for {{ name }}</h1>' });
 
     const { response, pdf } = await pdfOf('/templates/offer/preview', {
@@ -80,7 +80,7 @@ describe('PDF over HTTP', () => {
     expect(typed.response.headers.get('content-type')).toBe('application/pdf');
   });
 
-  it('has the page, margins, header and footer that the first comments say', async () => {
+  it('has the page, margins, header and footer of its front matter', async () => {
     const content = `{# page: A5 landscape #}\n{# margin: 20mm #}\n{# header: {{ title }} #}\n{# footer: Page {page} of {pages} #}\n{# file: {{ title }} 1 #}
       {% for i in range(3) %}<p style="break-after: page">Sheet {{ i }}</p>{% endfor %}`;
     await saved(http, { name: 'a', content });
@@ -96,7 +96,7 @@ describe('PDF over HTTP', () => {
     expect(width! / height!).toBeCloseTo(210 / 148, 1);
   });
 
-  it('is made in a batch, too', async () => {
+  it('is rendered in a batch, too', async () => {
     await published(http, { name: 'a', content: 'For {{ name }}' });
 
     const { body } = await http.post('/templates/a/render-batch', {
@@ -110,7 +110,7 @@ describe('PDF over HTTP', () => {
   });
 });
 
-describe('the browser that prints', () => {
+describe('the PDF printer', () => {
   let printing: PdfPrinter;
   let folder: string;
   let listener: Server;
@@ -134,7 +134,7 @@ describe('the browser that prints', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('reaches no file and no address, whatever a document asks for', async () => {
+  it('loads no file and no address that a document refers to', async () => {
     const places = [
       url,
       url.replace('127.0.0.1', 'localhost'),
@@ -167,7 +167,7 @@ describe('the browser that prints', () => {
     expect(connections).toBe(0);
   }, 120_000);
 
-  it('runs no script', async () => {
+  it('runs no script of a document', async () => {
     const html = `<p id="x">before</p><script>document.getElementById('x').textContent = 'after'</script>
       <img src="data:," onerror="document.getElementById('x').textContent = 'after'"><noscript>no script here</noscript>`;
 
@@ -178,7 +178,7 @@ describe('the browser that prints', () => {
     expect(text).not.toContain('after');
   });
 
-  it('keeps its own sandbox, and has nothing of the service’s environment', async () => {
+  it('keeps the sandbox of Chromium, without the environment of the service', async () => {
     process.env['PLINTH_CANARY'] = 'canary4711';
     const own = printer();
     await own.print('tenant', 'x', {});
@@ -192,7 +192,7 @@ describe('the browser that prints', () => {
     expect(commands.join('\n')).not.toContain('canary4711');
   });
 
-  it('prints the letters of the world', async () => {
+  it('prints the scripts of the world', async () => {
     const words = ['Grüße', 'Ελληνικά', 'Кириллица', '中文', '日本語', '한국어', '😀'];
     const fromRightToLeft = ['עברית', 'العربية'];
     const page = [...words, ...fromRightToLeft].map((word) => `<p>${word}</p>`).join('');
@@ -205,7 +205,7 @@ describe('the browser that prints', () => {
     for (const word of fromRightToLeft) expect(text).toContain([...word].reverse().join(''));
   });
 
-  it('gives up a document that takes too long, and prints the next one', async () => {
+  it('cancels a document that takes too long, and prints the next one', async () => {
     const hasty = printer({ millisecondsMax: 1_500 });
     await hasty.print('tenant', 'warm', {});
 
@@ -220,7 +220,7 @@ describe('the browser that prints', () => {
     await hasty.close();
   }, 60_000);
 
-  it('refuses with 503 and Retry-After what does not fit into the queue', async () => {
+  it('refuses documents with 503 and Retry-After when the queue is full', async () => {
     const small = printer({ pages: 1, queueMax: 2 });
     await small.print('tenant', 'warm', {});
 
@@ -237,7 +237,7 @@ describe('the browser that prints', () => {
     });
   });
 
-  it('is replaced again and again, and leaves no process behind', async () => {
+  it('replaces its browser again and again, and leaves no process behind', async () => {
     const documents = Number(process.env['PLINTH_PDF_DOCUMENTS'] ?? 40);
     const own = printer({ documentsPerBrowser: Math.max(10, documents / 10), queueMax: documents });
 

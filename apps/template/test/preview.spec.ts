@@ -21,20 +21,20 @@ const preview = async (template: { content: string; [more: string]: unknown }, b
 };
 
 describe('POST /templates/{name}/preview', () => {
-  it('renders the draft with the data given', async () => {
-    const answer = await preview(
+  it('renders the draft with the data of the request', async () => {
+    const response = await preview(
       { content: '<h1>Hello {{ customer.name }}</h1>' },
       { data: { customer: { name: 'Grace' } } },
     );
 
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       html: '<h1>Hello Grace</h1>',
       plainText: 'Hello Grace',
       revisionId: (await http.get('/templates/a')).body.draft.revisionId,
       renderTimeMs: expect.any(Number),
     });
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   });
 
   it.each([
@@ -46,15 +46,15 @@ describe('POST /templates/{name}/preview', () => {
   ])('takes %s for no data', async (_, body) => {
     await saved(http, { name: 'a', content: 'Hello{{ name }}!' });
 
-    const answer = await http.post('/templates/a/preview', body, {
+    const response = await http.post('/templates/a/preview', body, {
       headers: { 'content-type': 'application/json' },
     });
 
-    expect(answer.status).toBe(200);
-    expect(answer.body.html).toBe('Hello!');
+    expect(response.status).toBe(200);
+    expect(response.body.html).toBe('Hello!');
   });
 
-  it('leaves missing variables empty and tells of them', async () => {
+  it('leaves missing variables empty and lists them in headers', async () => {
     const { body, headers } = await preview({
       content: '[{{ a.b }}][{{ c | upper }}][{{ d | default("-") }}]',
     });
@@ -70,7 +70,7 @@ describe('POST /templates/{name}/preview', () => {
     expect((await http.post('/templates/a/preview')).body.html).toBe('public');
   });
 
-  it('escapes values in HTML and leaves text alone', async () => {
+  it('escapes values in HTML but not in text', async () => {
     const data = { x: `<b>"it's" & more</b>` };
 
     const page = await preview({ content: '<p title="{{ x }}">{{ x }}</p>' }, { data });
@@ -95,7 +95,7 @@ describe('POST /templates/{name}/preview', () => {
     expect(body.html).toBe('<p>Hi</p>');
   });
 
-  it('looks for the culture, then its language, then none', async () => {
+  it('finds the template of the culture, then its language, then none', async () => {
     await saved(http, { name: 'a', culture: 'fr', content: 'fr {{ culture }}' });
     await saved(http, { name: 'a', content: 'none {{ culture }}' });
 
@@ -108,16 +108,16 @@ describe('POST /templates/{name}/preview', () => {
     expect(await rendered()).toBe('none en');
   });
 
-  it('is 404 with the cultures there are', async () => {
+  it('is 404 with the available cultures', async () => {
     await saved(http, { name: 'a', culture: 'fr' });
 
-    const answer = await http.post('/templates/a/preview', { culture: 'de' });
+    const response = await http.post('/templates/a/preview', { culture: 'de' });
 
-    expect(answer.status).toBe(404);
-    expect(answer.body.availableCultures).toEqual(['fr']);
+    expect(response.status).toBe(404);
+    expect(response.body.availableCultures).toEqual(['fr']);
   });
 
-  it('speaks the language of the culture', async () => {
+  it('formats values in the language of the culture', async () => {
     const content =
       '{{ d | date("long") }} {{ n | number(1) }} {{ n | currency("EUR") }} {{ 0.5 | percent }}';
     await saved(http, { name: 'a', content });
@@ -130,9 +130,9 @@ describe('POST /templates/{name}/preview', () => {
     expect(english.body.html).toBe('November 21, 2026 1,234.5 €1,234.50 50%');
   });
 
-  it('knows the globals, settings and translations', async () => {
-    service.siblings.settings.set(caller.tenantId, { 'Service.Mail.Sender': 'office@example.org' });
-    service.siblings.texts['fr'] = { 'Invoice:total': 'Total de {0}' };
+  it('renders global variables, settings and translations', async () => {
+    service.stubs.settings.set(caller.tenantId, { 'Service.Mail.Sender': 'office@example.org' });
+    service.stubs.texts['fr'] = { 'Invoice:total': 'Total de {0}' };
     const content =
       '{{ user.name }}/{{ tenant.name }}/{{ tenant.id }}/{{ settings.Service.Mail.Sender }}/{{ t("Invoice:total", 5) }}/{{ t("Invoice:" ~ "none") }}/{{ now | date("iso") }}';
 
@@ -162,10 +162,10 @@ describe('POST /templates/{name}/preview', () => {
   it.each(['/etc/passwd', '../../etc/passwd', 'file:///etc/passwd', 'nothing', '__proto__', 'constructor'])(
     'finds no template of the name %s',
     async (name) => {
-      const answer = await preview({ content: `{% include ${JSON.stringify(name)} %}` });
+      const response = await preview({ content: `{% include ${JSON.stringify(name)} %}` });
 
-      expect(answer.status).toBe(422);
-      expect(answer.body.parseErrors[0]).toMatchObject({
+      expect(response.status).toBe(422);
+      expect(response.body.parseErrors[0]).toMatchObject({
         message: expect.stringContaining('There is no template'),
         line: 1,
       });
@@ -188,12 +188,12 @@ describe('POST /templates/{name}/preview', () => {
     },
   );
 
-  it('says where a template is wrong', async () => {
-    const answer = await preview({ content: 'line one\n  {{ user.name | shout }}' });
+  it('reports the position of an error', async () => {
+    const response = await preview({ content: 'line one\n  {{ user.name | shout }}' });
 
-    expect(answer.status).toBe(422);
-    expect(answer.body.type).toMatch(/template-does-not-parse$/);
-    expect(answer.body.parseErrors).toEqual([
+    expect(response.status).toBe(422);
+    expect(response.body.type).toMatch(/template-does-not-parse$/);
+    expect(response.body.parseErrors).toEqual([
       {
         message: 'There is no filter "shout".',
         line: 2,
@@ -249,7 +249,7 @@ describe('POST /templates/{name}/preview', () => {
 });
 
 describe('POST /templates/{name}/render', () => {
-  it('renders what is published, never a draft', async () => {
+  it('renders the published revision, never a draft', async () => {
     await published(http, { name: 'a', content: 'public {{ x }}{% include "p" %}' });
     await published(http, { name: 'p', content: '(published)' });
     await http.put('/templates/a', { name: 'a', content: 'draft' });
@@ -280,7 +280,7 @@ describe('POST /templates/{name}/render', () => {
 });
 
 describe('POST /templates/{name}/render-batch', () => {
-  it('answers each item by itself, in their order', async () => {
+  it('renders each item by itself, in their order', async () => {
     await published(http, { name: 'a', content: '{{ 10 // n }}{{ f() if n == 0 }}' });
 
     const { status, body } = await http.post('/templates/a/render-batch', {
@@ -301,7 +301,7 @@ describe('POST /templates/{name}/render-batch', () => {
     });
   });
 
-  it('takes 1 to 500 items', async () => {
+  it('accepts 1 to 500 items', async () => {
     await published(http, { name: 'a' });
 
     expect((await http.post('/templates/a/render-batch', { items: [] })).status).toBe(422);
@@ -312,7 +312,7 @@ describe('POST /templates/{name}/render-batch', () => {
 });
 
 describe('GET /templates/{name}/variables', () => {
-  it('reads them from the template, its layout and its includes', async () => {
+  it('finds variables in the template, its layout and its includes', async () => {
     await saved(http, {
       name: 'layout',
       content: '<title>{{ title }}</title>{% block body %}{% endblock %}',
@@ -345,7 +345,7 @@ describe('GET /templates/{name}/variables', () => {
 });
 
 describe('POST /templates/{name}/validate', () => {
-  it('checks a text, or what is stored, and saves nothing', async () => {
+  it('validates a text, or the stored template, and saves nothing', async () => {
     await saved(http, { name: 'a', content: '{{ x }}' });
 
     const stored = await http.post('/templates/a/validate');

@@ -1,7 +1,7 @@
-import { silentLog } from '@plinth/runtime/log';
+import { silentLog } from '@plinth/runtime/process/log';
 import { bundledProgram } from '@plinth/testing/bundled-program';
 import { defaultLimits } from '../src/render/language/meter';
-import { sandboxPool, type SandboxPool } from '../src/render/pool';
+import { sandboxPool, type SandboxPool } from '../src/render/sandbox-pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
 
 let pool: SandboxPool;
@@ -28,7 +28,7 @@ const render = (source: string, more: Partial<RenderTask> = {}) =>
     ...more,
   });
 
-describe('plain text of a page', () => {
+describe('the plain text of a rendered page', () => {
   it.each([
     ['<p>One</p><p>Two<br>lines</p>', 'One\n\nTwo\nlines'],
     ['<h1> A   title </h1>\n\n<p>and <b>bold</b> words</p>', 'A title\n\nand bold words'],
@@ -41,29 +41,29 @@ describe('plain text of a page', () => {
     ['<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>', 'a\tb\nc\td'],
     ['<pre>a\n  b</pre>', 'a\n  b'],
     ['<img alt="Logo" src="data:,"> &amp; &lt;b&gt;', 'Logo & <b>'],
-  ])('of %s', async (html, text) => {
+  ])('is written for %s', async (html, text) => {
     expect(await render(html)).toMatchObject({ kind: 'rendered', plainText: text });
   });
 });
 
-describe('workbooks', () => {
+describe('a rendered workbook', () => {
   const workbook = async (html: string) => {
     const { default: excel } = await import('exceljs');
-    const answer = await render(html, { format: 'excel' });
-    if (answer.kind !== 'rendered') throw new Error(JSON.stringify(answer));
+    const response = await render(html, { format: 'excel' });
+    if (response.kind !== 'rendered') throw new Error(JSON.stringify(response));
     const read = new excel.Workbook();
-    await read.xlsx.load(Buffer.from(answer.workbook!) as unknown as ArrayBuffer);
+    await read.xlsx.load(Buffer.from(response.workbook!) as unknown as ArrayBuffer);
     return read;
   };
 
-  it('have one sheet of lines where there is no table', async () => {
+  it('has one sheet of lines where there is no table', async () => {
     const { worksheets } = await workbook('<p>One</p><p>Two</p>');
 
     expect(worksheets).toHaveLength(1);
     expect(worksheets[0]!.getColumn(1).values).toEqual(expect.arrayContaining(['One', 'Two']));
   });
 
-  it('have sheets with names that Excel takes', async () => {
+  it('has sheets with names that Excel accepts', async () => {
     const names = ['a/b:c', 'x'.repeat(40), 'x'.repeat(40), 'History', "'q'"];
 
     const { worksheets } = await workbook(
@@ -79,7 +79,7 @@ describe('workbooks', () => {
     ]);
   });
 
-  it('merge what spans, and keep as text what is not of its type', async () => {
+  it('merges cells that span, and writes text that does not match its data type', async () => {
     const { worksheets } = await workbook(
       '<table><tr><th colspan="2">Head</th></tr><tr><td rowspan="2">left</td><td data-type="number">12 apples</td></tr><tr><td data-type="number">-5</td></tr></table>',
     );
@@ -92,8 +92,8 @@ describe('workbooks', () => {
   });
 });
 
-describe('the processes', () => {
-  it('go on when one of them is killed in the middle of its work', async () => {
+describe('the sandbox pool', () => {
+  it('continues when one of its processes is killed during a task', async () => {
     const [victim] = pool.pids();
     const busy = Promise.all([
       render('{% for i in range(9000) %}{{ i }}{% endfor %}'),
@@ -101,9 +101,9 @@ describe('the processes', () => {
     ]);
     process.kill(victim!, 'SIGKILL');
 
-    const answers = await busy;
+    const responses = await busy;
 
-    expect(answers.map(({ kind }) => kind)).toContain('rendered');
+    expect(responses.map(({ kind }) => kind)).toContain('rendered');
     expect(await render('still here')).toMatchObject({ kind: 'rendered', html: 'still here' });
   });
 });

@@ -4,27 +4,27 @@ import { startReplica } from '@plinth/testing/start-replica';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { TemplateConfig } from '../src/config';
-import { startSiblings } from './siblings';
+import { startServiceStubs } from './service-stubs';
 
 const parts = { name: 'template', schema: TemplateConfig, compose, createApp };
 
-/** Starts the service on real stores, with siblings that answer what a test tells them; close it when done. */
+/** Starts the service on real stores, with stubs of the services that it calls; close it when done. */
 export async function startTemplates(environment: Record<string, string> = {}) {
-  const siblings = await startSiblings();
+  const stubs = await startServiceStubs();
   const options = {
     environment: {
-      GRPC_SERVICES: `settings=${siblings.address},localization=${siblings.address}`,
+      GRPC_SERVICES: `settings=${stubs.address},localization=${stubs.address}`,
       RENDER_SANDBOX_PROGRAM: bundledProgram('apps/template/src/sandbox.ts'),
       RENDER_PROCESSES: '2',
       ...environment,
     },
   };
-  return { ...(await startReplica(parts, options, [siblings.close])), siblings };
+  return { ...(await startReplica(parts, options, [stubs.close])), stubs };
 }
 
 export type Templates = Awaited<ReturnType<typeof startTemplates>>;
 
-/** Saves a template and answers its detail. */
+/** Saves a template and returns its detail. */
 export async function saved(
   http: TestClient,
   template: { name: string; content?: string; [more: string]: unknown },

@@ -1,4 +1,4 @@
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const TimelineConfig = z.object({

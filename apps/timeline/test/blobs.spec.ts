@@ -25,7 +25,7 @@ const filesOf = (tenantId: string): string[] =>
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(50, 7)]);
 
 describe('POST /blobs', () => {
-  it('keeps a file and tells what it is by its content', async () => {
+  it('stores a file and recognizes its type by its content', async () => {
     const response = await upload(aUser(newId(), 'Ann'), 'picture.txt', png);
     expect(response.status).toBe(201);
     expect(response.headers.get('location')).toBe(`/api/v1/blobs/${response.body.id}`);
@@ -46,7 +46,7 @@ describe('POST /blobs', () => {
     ['a body without the part "file"', 'a.txt', 'text', 'other', 422],
     ['a file that is one byte too large', 'a.txt', 'x'.repeat(BYTES_MAX + 1), 'file', 413],
     ['a file that is far too large', 'a.txt', 'x'.repeat(BYTES_MAX * 20), 'file', 413],
-  ])('refuses %s and keeps nothing', async (_what, name, content, part, status) => {
+  ])('refuses %s and stores nothing', async (_description, name, content, part, status) => {
     const ann = aUser(newId(), 'Ann');
     const response = await upload(ann, name, content, part);
     expect(response.status).toBe(status);
@@ -54,13 +54,13 @@ describe('POST /blobs', () => {
     expect(filesOf(ann.tenantId)).toEqual([]);
   });
 
-  it('takes a file of exactly the largest size', async () => {
+  it('accepts a file of exactly the largest size', async () => {
     expect((await upload(aUser(newId(), 'Ann'), 'a.txt', 'x'.repeat(BYTES_MAX))).body.sizeBytes).toBe(
       BYTES_MAX,
     );
   });
 
-  it('refuses what is no multipart form, or a broken one', async () => {
+  it('refuses a request that is not a valid multipart form', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     expect((await http.post('/blobs', { file: 'x' })).status).toBe(415);
     const multipart = { headers: { 'content-type': 'multipart/form-data' }, body: 'x' };
@@ -70,7 +70,7 @@ describe('POST /blobs', () => {
     expect(response.status).toBe(400);
   });
 
-  it('keeps nothing of a file whose sender goes away', async () => {
+  it('stores nothing of a file whose client disconnects', async () => {
     const ann = aUser(newId(), 'Ann');
     const { url, headers } = timeline.as(ann).address('POST', '/blobs');
     const file = aFile('a.txt', 'x'.repeat(50_000));
@@ -96,16 +96,16 @@ describe('POST /blobs', () => {
     ['C:\\temp\\x.txt', 'x.txt'],
     ['späß 💶.txt', 'späß 💶.txt'],
     [`${'long'.repeat(100)}.txt`, /^(long)?[long]*\.txt$/],
-  ])('keeps the name %s as %s', async (name, kept) => {
+  ])('stores the name %s as %s', async (name, stored) => {
     const { fileName } = (await upload(aUser(newId(), 'Ann'), name, 'text')).body;
-    if (typeof kept === 'string') expect(fileName).toBe(kept);
-    else expect(fileName).toMatch(kept);
+    if (typeof stored === 'string') expect(fileName).toBe(stored);
+    else expect(fileName).toMatch(stored);
     expect([...fileName].length).toBeLessThanOrEqual(255);
   });
 });
 
 describe('GET /blobs/{id}', () => {
-  it('gives the file as it was, as a download', async () => {
+  it('returns the unchanged file as a download', async () => {
     const ann = aUser(newId(), 'Ann');
     const { id } = (await upload(ann, 'späß.txt', 'text')).body;
     const response = await timeline.as(ann).get(`/blobs/${id}`);
@@ -114,14 +114,14 @@ describe('GET /blobs/{id}', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
       'content-length': '4',
-      'content-disposition': `attachment; filename="sp__.txt"; filename*=UTF-8''sp%C3%A4%C3%9F.txt`,
+      'content-disposition': `attachment; filename*=UTF-8''sp%C3%A4%C3%9F.txt; filename="sp__.txt"`,
       'x-content-type-options': 'nosniff',
     });
     const exact = await timeline.as(ann).get(`/blobs/${id}`, { headers: { accept: 'text/plain' } });
     expect(exact.headers.get('content-type')).toBe('text/plain');
   });
 
-  it('is for the uploader, and for those who see an entry that has it', async () => {
+  it('returns a file to its uploader and to callers who see an entry with it', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const { id } = (await upload(ann, 'a.txt', 'text')).body;
@@ -141,7 +141,7 @@ describe('GET /blobs/{id}', () => {
     await eventually(() => filesOf(tenantId).length === 0);
   });
 
-  it('cannot be attached by others before they see it, nor in another tenant', async () => {
+  it('does not let others attach a file that they may not see, nor in another tenant', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const { id } = (await upload(ann, 'a.txt', 'text')).body;

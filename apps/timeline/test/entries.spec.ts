@@ -14,7 +14,7 @@ const anEntity = () => `/timeline/Invoice/${newId()}`;
 const comment = (body: string, more: object = {}) => ({ entryType: 0, body, ...more });
 
 describe('POST /timeline/{entityType}/{entityId}/entries', () => {
-  it('makes an entry with its writer, and says where it is', async () => {
+  it('creates an entry with its author and its location', async () => {
     const ann = aUser(newId(), 'Ann');
     const path = anEntity();
     const response = await timeline.as(ann).post(`${path}/entries`, comment('Hello'));
@@ -34,7 +34,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     });
   });
 
-  it('makes an entry that can be read alone, by its address, as long as it is there', async () => {
+  it('creates an entry that can be read at its location until it is removed', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const made = await http.post(`${anEntity()}/entries`, comment('Hello'));
     const address = made.headers.get('location')!.slice('/api/v1'.length);
@@ -45,7 +45,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect((await http.get(address)).status).toBe(404);
   });
 
-  it('takes ids of entities that need percent-encoding', async () => {
+  it('accepts entity ids that need percent-encoding', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = `/timeline/purchase-order/${encodeURIComponent('a/b ü?#%')}`;
     const made = await http.post(`${path}/entries`, comment('Hello'));
@@ -53,6 +53,37 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect((await http.get(path)).body.items).toHaveLength(1);
     expect((await http.delete(made.headers.get('location')!.slice('/api/v1'.length))).status).toBe(204);
   });
+
+  it('accepts entity types in any letters, with blanks, of up to 100 characters', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    for (const type of ['Pièce comptable', '4711', 'a/b?#%', '請求書', '𝕏'.repeat(100)]) {
+      const path = `/timeline/${encodeURIComponent(type)}/1`;
+      const made = await http.post(`${path}/entries`, comment('Hello'));
+      expect([made.status, made.body.entityType]).toEqual([201, type]);
+      expect((await http.get(made.headers.get('location')!.slice('/api/v1'.length))).status).toBe(200);
+      expect((await http.get(path)).body.totalCount).toBe(1);
+    }
+  });
+
+  it('takes two spellings of the same characters for one entity type', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const made = await http.post(
+      `/timeline/${encodeURIComponent('Pie\u0300ce')}/1/entries`,
+      comment('Hello'),
+    );
+    expect(made.body.entityType).toBe('Pi\u00e8ce');
+    expect((await http.get(`/timeline/${encodeURIComponent('Pi\u00e8ce')}/1`)).body.totalCount).toBe(1);
+  });
+
+  it.each(['a\0b', 'a\nb', 'a\u007fb', 'a\u0085b', ' ', '𝕏'.repeat(101)])(
+    'refuses the entity type %j',
+    async (type) => {
+      const http = timeline.as(aUser(newId(), 'Ann'));
+      const path = `/timeline/${encodeURIComponent(type)}/1`;
+      expect((await http.post(`${path}/entries`, comment('Hello'))).status).toBe(400);
+      expect((await http.get(path)).status).toBe(400);
+    },
+  );
 
   it.each<[string, object, number, object | undefined]>([
     ['without a type', { body: 'x' }, 422, { entryType: ['Service:Validation:NotEmptyValidator'] }],
@@ -86,7 +117,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
       { body: ['Service:Validation:RangeValidator'] },
     ],
     [
-      'that answers nothing',
+      'with an unknown parent',
       comment('x', { parentEntryId: '01900000-0000-7000-8000-000000000001' }),
       422,
       { parentEntryId: ['Service:Validation:FormatValidator'] },
@@ -103,14 +134,14 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
       422,
       { attachmentBlobIds: ['Service:Validation:MaximumLengthValidator'] },
     ],
-  ])('refuses an entry %s', async (_what, body, status, errors) => {
+  ])('refuses an entry %s', async (_description, body, status, errors) => {
     const response = await timeline.as(aUser(newId(), 'Ann')).post(`${anEntity()}/entries`, body);
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     if (errors) expect(response.body.errors).toEqual(errors);
   });
 
-  it('takes a body of 65,536 characters and gives it back as it was written', async () => {
+  it('accepts a body of 65,536 characters and returns it unchanged', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     const body = `e\u0301 ${'𝕏'.repeat(65_533)}`;
@@ -118,7 +149,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect((await http.get(path)).body.items[0].body).toBe(body);
   });
 
-  it('refuses NUL and half characters', async () => {
+  it('refuses NUL and unpaired surrogates', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     expect((await http.post(`${anEntity()}/entries`, comment('a\0b'))).status).toBe(422);
     expect((await http.post(`${anEntity()}/entries`, '{"entryType":0,"body":"\\ud800"}', json)).status).toBe(
@@ -126,7 +157,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     );
   });
 
-  it('lets an answer be answered, and keeps answers when what they answer is removed', async () => {
+  it('accepts replies to replies, and keeps them when their parent is removed', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     const first = (await http.post(`${path}/entries`, comment('first'))).body;
@@ -139,13 +170,13 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect(items[0].parentEntryId).toBe(second.id);
   });
 
-  it('refuses an answer to an entry of another entity', async () => {
+  it('refuses a reply to an entry of another entity', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const { id } = (await http.post(`${anEntity()}/entries`, comment('elsewhere'))).body;
     expect((await http.post(`${anEntity()}/entries`, comment('x', { parentEntryId: id }))).status).toBe(422);
   });
 
-  it('dates entries right, whatever the time zone of the database server', async () => {
+  it('stores the right time in every time zone of the database server', async () => {
     const database = await createTestDatabase('timeline');
     const admin = new Client({ connectionString: database.adminUrl });
     await admin.connect();
@@ -162,7 +193,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     await database.drop();
   });
 
-  it('takes no word of the request for who writes, when and where', async () => {
+  it('ignores author, time and entity in the body of the request', async () => {
     const ann = aUser(newId(), 'Ann');
     const forged = {
       id: newId(),
@@ -176,7 +207,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect(body.id).not.toBe(forged.id);
   });
 
-  it('makes one entry when one operation is tried many times at once', async () => {
+  it('creates one entry for simultaneous attempts of one operation', async () => {
     const ann = { ...aUser(newId(), 'Ann'), operationId: newId() };
     const path = anEntity();
     const tries = Array.from({ length: 8 }, () => timeline.as(ann).post(`${path}/entries`, comment('once')));
@@ -191,7 +222,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect((await timeline.as(reader).post(`${anEntity()}/entries`, comment('x'))).status).toBe(403);
   });
 
-  it('lets only those write internal notes who may', async () => {
+  it('needs a permission for internal notes', async () => {
     const tenantId = newId();
     const note = { entryType: 1, body: 'between us' };
     expect((await timeline.as(aUser(tenantId, 'Ann')).post(`${anEntity()}/entries`, note)).status).toBe(403);
@@ -202,7 +233,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
 });
 
 describe('DELETE /timeline/{entityType}/{entityId}/entries/{id}', () => {
-  it('is for the writer and for those who manage entries', async () => {
+  it('removes an entry for its author and for callers who manage entries', async () => {
     const tenantId = newId();
     const ann = timeline.as(aUser(tenantId, 'Ann'));
     const path = anEntity();
@@ -216,7 +247,7 @@ describe('DELETE /timeline/{entityType}/{entityId}/entries/{id}', () => {
     expect((await ann.get(path)).body).toEqual({ items: [], totalCount: 0, nextCursor: null });
   });
 
-  it('finds nothing twice, elsewhere, or in another tenant', async () => {
+  it('is 404 the second time, for another entity and in another tenant', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     const { id } = (await http.post(`${path}/entries`, comment('x'))).body;
@@ -227,7 +258,7 @@ describe('DELETE /timeline/{entityType}/{entityId}/entries/{id}', () => {
     expect((await http.delete(`${path}/entries/nonsense`)).status).toBe(400);
   });
 
-  it('counts right when many remove the same entry at once', async () => {
+  it('keeps the count right when many requests remove the same entry at once', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     await http.post(`${path}/entries`, comment('stays'));
@@ -239,7 +270,7 @@ describe('DELETE /timeline/{entityType}/{entityId}/entries/{id}', () => {
     expect((await http.get(path)).body.totalCount).toBe(1);
   });
 
-  it('is nothing for callers who have nothing to do with timelines', async () => {
+  it('is refused for callers without any permission for timelines', async () => {
     const stranger = aCaller({ permissions: [] });
     expect((await timeline.as(stranger).delete(`${anEntity()}/entries/${newId()}`)).status).toBe(403);
   });
@@ -255,13 +286,13 @@ describe('GET /timeline/{entityType}/{entityId}', () => {
   };
   const idsOf = ({ body }: { body: { items: { id: string }[] } }) => body.items.map(({ id }) => id);
 
-  it('answers an empty stream for an entity nobody wrote about', async () => {
+  it('returns an empty stream for an entity without entries', async () => {
     const response = await timeline.as(aCaller()).get(anEntity());
     expect(response.body).toEqual({ items: [], totalCount: 0, nextCursor: null });
     expect(response.headers.get('cache-control')).toBe('private, no-store');
   });
 
-  it('gives pages of 20, newest first, with the number of all', async () => {
+  it('returns pages of 20, newest first, with the total count', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     const ids = await write(http, path, 23);
@@ -272,21 +303,21 @@ describe('GET /timeline/{entityType}/{entityId}', () => {
     expect(idsOf(await http.get(`${path}?page=3&pageSize=5`))).toEqual(ids.slice(10, 15));
   });
 
-  it('walks by cursor without gap or repetition while others write and remove', async () => {
+  it('is read by cursor without gaps or repetitions while entries are added and removed', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     const ids = await write(http, path, 12);
-    const seen: string[] = [];
+    const visited: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
       const page = await http.get(`${path}?pageSize=5&cursor=${encodeURIComponent(cursor)}`);
       expect(page.body.totalCount).toEqual(expect.any(Number));
-      seen.push(...idsOf(page));
+      visited.push(...idsOf(page));
       cursor = page.body.nextCursor;
       await http.post(`${path}/entries`, comment('meanwhile'));
       await http.delete(`${path}/entries/${page.body.items.at(-1).id}`);
     }
-    expect(seen).toEqual(ids);
+    expect(visited).toEqual(ids);
   });
 
   it('can be read oldest first, by cursor too', async () => {
@@ -299,7 +330,7 @@ describe('GET /timeline/{entityType}/{entityId}', () => {
     expect((await http.get(`${path}?cursor=${first.body.nextCursor}`)).status).toBe(400);
   });
 
-  it('refuses changed cursors, those of other streams and tenants, and a page beside a cursor', async () => {
+  it('refuses changed cursors, cursors of other streams and tenants, and a page with a cursor', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const path = anEntity();
     await write(http, path, 3);

@@ -10,8 +10,8 @@ afterAll(() => timeline.close());
 
 const anEntity = () => `/timeline/Invoice/${newId()}`;
 
-describe('following', () => {
-  it('can be begun and ended, each as often as one likes', async () => {
+describe('following an entity', () => {
+  it('can be started and stopped, each repeatedly', async () => {
     const ann = aUser(newId(), 'Ann');
     const http = timeline.as(ann);
     const path = anEntity();
@@ -25,13 +25,13 @@ describe('following', () => {
     expect(await followers()).toEqual([]);
   });
 
-  it('takes a body of type JSON that is empty', async () => {
+  it('accepts an empty body of type JSON', async () => {
     const http = timeline.as(aUser(newId(), 'Ann'));
     const options = { headers: { 'content-type': 'application/json' }, body: '' };
     expect((await http.send('POST', `${anEntity()}/follow`, options)).status).toBe(204);
   });
 
-  it('stays in the tenant and needs the permission to read', async () => {
+  it('is limited to the tenant and needs the permission to read', async () => {
     const path = anEntity();
     await timeline.as(aUser(newId(), 'Ann')).post(`${path}/follow`);
     expect((await timeline.as(aCaller()).get(`${path}/followers`)).body).toEqual([]);
@@ -41,7 +41,7 @@ describe('following', () => {
     expect((await stranger.get(`${path}/followers`)).status).toBe(403);
   });
 
-  it('can be begun and ended for somebody else by those who manage followers', async () => {
+  it('can be started and stopped for another person by callers who manage followers', async () => {
     const tenantId = newId();
     const bob = aUser(tenantId, 'Bob');
     const manager = timeline.as(aUser(tenantId, 'Max', 'Timeline.Followers.Manage'));

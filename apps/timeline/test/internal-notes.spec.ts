@@ -4,7 +4,7 @@ import { aFile } from './a-file';
 import {
   aStaffMember,
   aUser,
-  everythingApplied,
+  allEventsProcessed,
   mention,
   startTimeline,
   type Timeline,
@@ -62,14 +62,14 @@ describe('internal notes', () => {
   const write = async (caller: Caller, path: string, body: object) =>
     (await timeline.as(caller).post(`${path}/entries`, body)).body;
 
-  it('leave no trace for whoever may not see them, through any endpoint', async () => {
+  it('leave no trace in any endpoint for callers who may not see them', async () => {
     const { ann, bob, sam, max, path } = await setUp();
     await timeline.as(bob).post(`${path}/follow`);
     const visible = [
       await write(ann, path, { entryType: 0, body: 'one' }),
       await write(sam, path, { entryType: 0, body: 'two' }),
     ];
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     const outsiders = [ann, bob, max];
     const before = await Promise.all(outsiders.map((person) => everythingSeen(person, path, [])));
 
@@ -81,7 +81,7 @@ describe('internal notes', () => {
       attachmentBlobIds: [upload.body.id],
     });
     await write(sam, path, { entryType: 1, body: 'more', parentEntryId: note.id });
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
 
     for (const [index, person] of outsiders.entries()) {
       const after = await everythingSeen(person, path, [upload.body.id]);
@@ -90,7 +90,7 @@ describe('internal notes', () => {
     }
   });
 
-  it('cannot be removed, answered or fetched by whoever may not see them', async () => {
+  it('cannot be removed, replied to or read by callers who may not see them', async () => {
     const { ann, max, sam, path } = await setUp();
     const note = await write(sam, path, { entryType: 1, body: 'secret' });
     const status = async (caller: Caller, id: string) =>
@@ -99,12 +99,12 @@ describe('internal notes', () => {
     expect(await status(max, note.id)).toBe(404);
     expect((await timeline.as(ann).get(`${path}/entries/${note.id}`)).status).toBe(404);
     expect((await timeline.as(sam).get(`${path}/entries/${note.id}`)).body).toEqual(note);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [note.id, newId()].map((parentEntryId) =>
         timeline.as(ann).post(`${path}/entries`, { entryType: 0, body: 'x', parentEntryId }),
       ),
     );
-    const [toNote, toNothing] = answers.map(({ status, body }) => ({
+    const [toNote, toNothing] = responses.map(({ status, body }) => ({
       status,
       errors: body.errors,
       detail: body.detail,
@@ -112,11 +112,11 @@ describe('internal notes', () => {
     expect(toNote).toEqual(toNothing);
   });
 
-  it('are seen, counted and told to those who may see them', async () => {
+  it('are listed and counted for readers who may see them, and notify them', async () => {
     const { ann, sam, sue, path } = await setUp();
     await write(ann, path, { entryType: 0, body: 'for all' });
     const note = await write(sam, path, { entryType: 1, body: `for us ${mention(sue)}` });
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     expect((await timeline.as(sue).get(path)).body).toMatchObject({
       totalCount: 2,
       items: [{ id: note.id }, {}],
@@ -129,38 +129,43 @@ describe('internal notes', () => {
     expect((await timeline.as(ann).get(`${path}/followers`)).body).toEqual([]);
   });
 
-  it('make nobody a visible follower until they follow for another reason', async () => {
+  it('do not make mentioned people visible followers until they follow for another reason', async () => {
     const { ann, bob, sam, path } = await setUp();
     await write(sam, path, { entryType: 1, body: `secret ${mention(bob)}` });
-    await write(ann, path, { entryType: 0, body: 'told to nobody who only follows for a note' });
-    await everythingApplied(timeline);
+    await write(ann, path, { entryType: 0, body: 'no notification for people who only follow for a note' });
+    await allEventsProcessed(timeline);
     expect((await timeline.as(bob).get('/notifications')).body.totalCount).toBe(0);
     await timeline.as(bob).post(`${path}/follow`);
     expect((await timeline.as(ann).get(`${path}/followers`)).body).toEqual([bob.userId]);
-    await write(ann, path, { entryType: 0, body: 'told' });
-    await everythingApplied(timeline);
+    await write(ann, path, { entryType: 0, body: 'a notification' });
+    await allEventsProcessed(timeline);
     expect((await timeline.as(bob).get('/notifications')).body.totalCount).toBe(1);
   });
 
-  it('are answered by internal notes only', async () => {
+  it('accept only internal notes as replies', async () => {
     const { sam, path } = await setUp();
     const note = await write(sam, path, { entryType: 1, body: 'secret' });
-    const answer = (entryType: number) =>
-      timeline.as(sam).post(`${path}/entries`, { entryType, body: 'answer', parentEntryId: note.id });
-    const refused = await answer(0);
+    const reply = (entryType: number) =>
+      timeline.as(sam).post(`${path}/entries`, { entryType, body: 'reply', parentEntryId: note.id });
+    const refused = await reply(0);
     expect(refused.status).toBe(422);
     expect(refused.body.errors).toEqual({ entryType: ['Service:Validation:EnumValidator'] });
-    expect((await answer(1)).status).toBe(201);
+    expect((await reply(1)).status).toBe(201);
   });
 
-  it('tell other services no word of what they say', async () => {
+  it('are published without their text', async () => {
     const { sam, path } = await setUp();
     await write(sam, path, { entryType: 1, body: 'the secret word' });
-    const told = await timeline.db.inTenant(sam.tenantId, (tx) =>
+    const published = await timeline.db.inTenant(sam.tenantId, (tx) =>
       tx.$queryRawUnsafe<{ payload: object }[]>('SELECT payload, subject, actor_id, actor_name FROM outbox'),
     );
-    expect(told).toHaveLength(1);
-    expect(JSON.stringify(told)).not.toMatch(/secret|Sam/i);
-    expect(Object.keys(told[0]!.payload).sort()).toEqual(['entityId', 'entityType', 'entryId', 'entryType']);
+    expect(published).toHaveLength(1);
+    expect(JSON.stringify(published)).not.toMatch(/secret|Sam/i);
+    expect(Object.keys(published[0]!.payload).sort()).toEqual([
+      'entityId',
+      'entityType',
+      'entryId',
+      'entryType',
+    ]);
   });
 });

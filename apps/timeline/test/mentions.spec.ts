@@ -26,7 +26,7 @@ describe('GET /timeline/mentions', () => {
     expect(await suggested(tenantId, 'ann')).toEqual(['Ann', 'Anna Berg', 'Berg, Anna', 'Joanna']);
   });
 
-  it('takes % and _ and backslashes as they are', async () => {
+  it('matches %, _ and backslashes literally', async () => {
     const tenantId = newId();
     await meet(tenantId, '100% Ann', 'snake_case', 'back\\slash', 'plain');
     expect(await suggested(tenantId, '%')).toEqual(['100% Ann']);
@@ -34,7 +34,7 @@ describe('GET /timeline/mentions', () => {
     expect(await suggested(tenantId, '\\')).toEqual(['back\\slash']);
   });
 
-  it('suggests 20 at most, and without a search those who come first by name', async () => {
+  it('suggests 20 people at most, and without a search the first by name', async () => {
     const tenantId = newId();
     await meet(
       tenantId,
@@ -46,7 +46,7 @@ describe('GET /timeline/mentions', () => {
     expect(body[0]).toEqual({ id: expect.any(String), displayName: 'Person 00' });
   });
 
-  it('knows people by the name of their last token', async () => {
+  it('shows people by the name in their last token', async () => {
     const caller = aCaller({ userName: 'Maiden Name' });
     await timeline.as(caller).get('/notifications/unread-count');
     await timeline.as({ ...caller, userName: 'Married Name' }).get('/notifications/unread-count');

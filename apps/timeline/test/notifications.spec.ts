@@ -1,3 +1,4 @@
+import { importFinished } from '@plinth/contracts/data-exchange/events';
 import { entryAdded } from '@plinth/contracts/timeline/events';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
@@ -5,10 +6,10 @@ import { aCaller } from '@plinth/testing/http';
 import {
   aStaffMember,
   aUser,
-  everythingApplied,
+  allEventsProcessed,
   mention,
   startTimeline,
-  tellFact,
+  publishForeignEvent,
   type Timeline,
 } from './start-timeline';
 
@@ -24,13 +25,13 @@ type Caller = ReturnType<typeof aCaller>;
 
 const write = async (caller: Caller, path: string, body: object) =>
   (await timeline.as(caller).post(`${path}/entries`, body)).body;
-const told = async (caller: Caller, query = '') =>
+const notificationsOf = async (caller: Caller, query = '') =>
   (await timeline.as(caller).get(`/notifications${query}`)).body;
 const unread = async (caller: Caller) =>
   (await timeline.as(caller).get('/notifications/unread-count')).body.count;
 
 describe('notifications', () => {
-  it('tell who is mentioned and who follows, each once, and nobody of their own', async () => {
+  it('go to mentioned people and followers, each once, and not to the author', async () => {
     const tenantId = newId();
     const [ann, bob, cid] = ['Ann', 'Bob', 'Cid'].map((name) => aUser(tenantId, name)) as [
       Caller,
@@ -44,9 +45,9 @@ describe('notifications', () => {
       path,
       comment(`${mention(bob)} ${mention(bob)} ${mention(ann)} please look`),
     );
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
 
-    expect((await told(bob)).items).toEqual([
+    expect((await notificationsOf(bob)).items).toEqual([
       {
         id: expect.any(String),
         kind: 'Mention',
@@ -55,16 +56,22 @@ describe('notifications', () => {
         entryId: entry.id,
         actorId: ann.userId,
         actorDisplayName: 'Ann',
+        title: 'Ann mentioned you',
+        body: '@Bob @Bob @Ann please look',
+        severity: 'Info',
         excerpt: '@Bob @Bob @Ann please look',
         createdAt: expect.any(String),
+        isRead: false,
         readAt: null,
       },
     ]);
-    expect((await told(cid)).items).toMatchObject([{ kind: 'Entry', entryId: entry.id }]);
-    expect((await told(ann)).items).toEqual([]);
+    expect((await notificationsOf(cid)).items).toMatchObject([
+      { kind: 'Entry', entryId: entry.id, title: `New comment on Invoice ${entry.entityId}` },
+    ]);
+    expect((await notificationsOf(ann)).items).toEqual([]);
   });
 
-  it('make who is mentioned follow the entity', async () => {
+  it('of a mention make the mentioned person follow the entity', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
@@ -72,22 +79,25 @@ describe('notifications', () => {
     await write(ann, path, comment(`Hello ${mention(bob)}`));
     expect((await timeline.as(ann).get(`${path}/followers`)).body).toEqual([bob.userId]);
     await write(ann, path, comment('More'));
-    await everythingApplied(timeline);
-    expect((await told(bob)).items.map(({ kind }: { kind: string }) => kind)).toEqual(['Entry', 'Mention']);
+    await allEventsProcessed(timeline);
+    expect((await notificationsOf(bob)).items.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'Entry',
+      'Mention',
+    ]);
   });
 
-  it('wait for somebody who was mentioned before they first came, and show nobody else that they do', async () => {
+  it('wait for people who were mentioned before their first request, and reveal them to no one', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
     await write(ann, path, comment(`Hello ${mention(bob)}`));
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     expect((await timeline.as(ann).get(`${path}/followers`)).body).toEqual([]);
     expect(await unread(bob)).toBe(1);
     expect((await timeline.as(ann).get(`${path}/followers`)).body).toEqual([bob.userId]);
   });
 
-  it('say names from the directory, whatever is typed between the brackets', async () => {
+  it('show names from the directory instead of what was typed in the mention', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     await unread(bob);
@@ -98,20 +108,93 @@ describe('notifications', () => {
       comment(`@[<b>The Boss</b>](user:${bob.userId}) @[you](user:nobody)`),
     );
     expect(body).toContain('<b>The Boss</b>');
-    await everythingApplied(timeline);
-    expect((await told(bob)).items[0].excerpt).toBe('@Bob @nobody');
+    await allEventsProcessed(timeline);
+    expect((await notificationsOf(bob)).items[0].excerpt).toBe('@Bob @nobody');
   });
 
-  it('do not cross tenants', async () => {
+  it('have a title in the culture of the reader', async () => {
+    const tenantId = newId();
+    const [sam, sue] = [aStaffMember(tenantId, 'Sam'), aStaffMember(tenantId, 'Sue')];
+    const path = `/timeline/${encodeURIComponent('Pièce comptable')}/4711`;
+    await timeline.as(sue).post(`${path}/follow`);
+    await write(sam, path, comment('Hello'));
+    await write(sam, path, { entryType: 1, body: `${mention(sue)} between us` });
+    await write(sam, path, { entryType: 1, body: 'between us' });
+    await allEventsProcessed(timeline);
+    const titles = async (language: string) => {
+      const headers = { 'accept-language': language };
+      const { body } = await timeline.as(sue).get('/notifications', { headers });
+      return body.items.map(({ title }: { title: string }) => title);
+    };
+    expect(await titles('en')).toEqual([
+      'New internal note on Pièce comptable 4711',
+      'Sam mentioned you',
+      'New comment on Pièce comptable 4711',
+    ]);
+    expect(await titles('fr-CA')).toEqual([
+      'Nouvelle note interne sur Pièce comptable 4711',
+      'Sam vous a mentionné',
+      'Nouveau commentaire sur Pièce comptable 4711',
+    ]);
+  });
+
+  it('tell by their severity whether an import failed, in part or as a whole', async () => {
+    const tenantId = newId();
+    const bob = aUser(tenantId, 'Bob');
+    const jobId = newId();
+    await timeline.as(bob).post(`/timeline/ImportJob/${jobId}/follow`);
+    for (const status of ['Completed', 'PartiallyCompleted', 'Failed', 'Cancelled'] as const) {
+      const counts = { totalRows: 3, succeededRows: 2, failedRows: 1 };
+      const payload = { jobId, definitionName: 'Settings.Values', status, ...counts };
+      await publishForeignEvent(timeline.natsPrefix, { type: importFinished, tenantId, payload });
+    }
+    await eventually(async () => (await unread(bob)) === 4);
+    const { items } = await notificationsOf(bob);
+    const severityByBody = Object.fromEntries(
+      items.map(({ body, severity }: { body: string; severity: string }) => [body, severity]),
+    );
+    expect(severityByBody).toEqual({
+      'Import of Settings.Values completed: 2 of 3 rows.': 'Info',
+      'Import of Settings.Values partially completed: 2 of 3 rows, 1 failed.': 'Warning',
+      'Import of Settings.Values failed.': 'Error',
+      'Import of Settings.Values cancelled after 2 rows.': 'Info',
+    });
+    expect(items[0].title).toBe(`Update on ImportJob ${jobId}`);
+  });
+
+  it('are hidden from people who may not read entries, until they may', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = anEntity();
+    await timeline.as(bob).post(`${path}/follow`);
+    await write(ann, path, comment('secret'));
+    await write(ann, path, comment(`secret ${mention(bob)}`));
+    await allEventsProcessed(timeline);
+    const { id } = (await notificationsOf(bob)).items[0];
+
+    const former = { ...bob, permissions: ['Timeline.Entries.Create', 'Timeline.InternalNotes.Read'] };
+    expect(await notificationsOf(former)).toEqual({
+      items: [],
+      totalCount: 0,
+      unreadCount: 0,
+      hasMore: false,
+    });
+    expect(await unread(former)).toBe(0);
+    expect((await timeline.as(former).post(`/notifications/${id}/read`)).status).toBe(404);
+    expect((await timeline.as(former).post('/notifications/read-all')).status).toBe(204);
+    expect(await unread(bob)).toBe(2);
+  });
+
+  it('stay in their tenant', async () => {
     const ann = aUser(newId(), 'Ann');
     const bob = aUser(newId(), 'Bob');
     await unread(bob);
     await write(ann, anEntity(), comment(`Hello ${mention(bob)}`));
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     expect(await unread(bob)).toBe(0);
   });
 
-  it('are one per entry and person when the fact comes again and again', async () => {
+  it('are created once per entry and person when the event is delivered repeatedly', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
@@ -123,38 +206,38 @@ describe('notifications', () => {
       entryType: 0 as const,
     };
     const id = newId();
-    await tellFact(timeline.natsPrefix, { type: entryAdded, tenantId, payload, id });
-    await tellFact(timeline.natsPrefix, { type: entryAdded, tenantId, payload, id });
-    await tellFact(timeline.natsPrefix, { type: entryAdded, tenantId, payload });
-    await everythingApplied(timeline);
+    await publishForeignEvent(timeline.natsPrefix, { type: entryAdded, tenantId, payload, id });
+    await publishForeignEvent(timeline.natsPrefix, { type: entryAdded, tenantId, payload, id });
+    await publishForeignEvent(timeline.natsPrefix, { type: entryAdded, tenantId, payload });
+    await allEventsProcessed(timeline);
     await eventually(async () => (await notesOf(tenantId)) === 3);
-    expect((await told(bob)).totalCount).toBe(1);
+    expect((await notificationsOf(bob)).totalCount).toBe(1);
   });
 
-  it('go with their entry', async () => {
+  it('are removed with their entry', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
     const { id } = await write(ann, path, comment(`Hello ${mention(bob)}`));
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     expect(await unread(bob)).toBe(1);
     await timeline.as(ann).delete(`${path}/entries/${id}`);
     expect(await unread(bob)).toBe(0);
-    expect((await told(bob)).items).toEqual([]);
+    expect((await notificationsOf(bob)).items).toEqual([]);
   });
 
-  it('are listed in pages, by cursor, and without those that were read', async () => {
+  it('are listed in pages, by cursor and by the filter `unread`', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
     await timeline.as(bob).post(`${path}/follow`);
     for (let index = 0; index < 5; index++) await write(ann, path, comment(`entry ${index}`));
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
 
-    expect(await told(bob, '?pageSize=2')).toMatchObject({ totalCount: 5, hasMore: true });
-    const first = await told(bob, '?pageSize=3&cursor=');
+    expect(await notificationsOf(bob, '?pageSize=2')).toMatchObject({ totalCount: 5, hasMore: true });
+    const first = await notificationsOf(bob, '?pageSize=3&cursor=');
     expect(first).toMatchObject({ totalCount: null, hasMore: true });
-    const second = await told(bob, `?pageSize=3&cursor=${first.nextCursor}`);
+    const second = await notificationsOf(bob, `?pageSize=3&cursor=${first.nextCursor}`);
     expect(second).toMatchObject({ hasMore: false, nextCursor: null });
     const all = [...first.items, ...second.items];
     expect(all.map(({ excerpt }) => excerpt)).toEqual([4, 3, 2, 1, 0].map((index) => `entry ${index}`));
@@ -162,18 +245,23 @@ describe('notifications', () => {
     const read = await timeline.as(bob).post(`/notifications/${all[0].id}/read`);
     expect(read.status).toBe(204);
     expect(await unread(bob)).toBe(4);
-    expect(await told(bob, '?quickFilters=unread')).toMatchObject({ totalCount: 4 });
-    expect((await told(bob)).items[0].readAt).toEqual(expect.any(String));
+    expect(await notificationsOf(bob, '?quickFilters=unread')).toMatchObject({ totalCount: 4 });
+    expect((await notificationsOf(bob)).items[0]).toMatchObject({
+      isRead: true,
+      readAt: expect.any(String),
+    });
+    expect(await notificationsOf(bob, '?pageSize=1')).toMatchObject({ totalCount: 5, unreadCount: 4 });
+    expect(await notificationsOf(bob, '?pageSize=1&cursor=')).toMatchObject({ unreadCount: 4 });
     expect((await timeline.as(bob).post('/notifications/read-all')).status).toBe(204);
     expect(await unread(bob)).toBe(0);
   });
 
-  it('of others can neither be read nor marked', async () => {
+  it('of other people can neither be read nor marked', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     await write(ann, anEntity(), comment(`Hello ${mention(bob)}`));
-    await everythingApplied(timeline);
-    const { id } = (await told(bob)).items[0];
+    await allEventsProcessed(timeline);
+    const { id } = (await notificationsOf(bob)).items[0];
     expect((await timeline.as(ann).post(`/notifications/${id}/read`)).status).toBe(404);
     expect((await timeline.as(aCaller()).post(`/notifications/${id}/read`)).status).toBe(404);
     expect((await timeline.as(bob).post('/notifications/nonsense/read')).status).toBe(400);
@@ -218,7 +306,7 @@ describe('GET /notifications/stream', () => {
     };
   };
 
-  it('tells at once', async () => {
+  it('sends a new notification at once', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const stream = await open(bob);
@@ -227,13 +315,17 @@ describe('GET /notifications/stream', () => {
     expect((await stream.next()).data).toMatchObject({
       entryId: entry.id,
       kind: 'Mention',
+      title: 'Ann mentioned you',
+      body: 'Hello @Bob',
+      severity: 'Info',
+      isRead: false,
       excerpt: 'Hello @Bob',
     });
     expect(Date.now() - before).toBeLessThan(2_000);
     stream.close();
   });
 
-  it('goes on after the last event that the client had, also when that is gone', async () => {
+  it('continues after the last event of the client, even if that was removed', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
@@ -244,7 +336,7 @@ describe('GET /notifications/stream', () => {
     first.close();
     await write(ann, path, comment('two'));
     await write(ann, path, comment('three'));
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
 
     const second = await open(bob, id);
     expect((await second.next()).data.excerpt).toBe('two');
@@ -257,17 +349,39 @@ describe('GET /notifications/stream', () => {
     third.close();
   });
 
-  it('begins with what comes when the client says nothing of the past', async () => {
+  it('begins with new notifications without `Last-Event-ID`', async () => {
     const tenantId = newId();
     const [ann, sam] = [aUser(tenantId, 'Ann'), aStaffMember(tenantId, 'Sam')];
     const path = anEntity();
     await timeline.as(sam).post(`${path}/follow`);
     await write(ann, path, comment('before'));
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     const stream = await open(sam);
     await write(ann, path, comment('after'));
     expect((await stream.next()).data.excerpt).toBe('after');
     stream.close();
+  });
+
+  it('sends nothing to people who may not read entries', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = anEntity();
+    await timeline.as(bob).post(`${path}/follow`);
+    const expiring = { ...bob, permissions: [], credentialExpiresAt: Date.now() + 2_000 };
+    const { url, headers } = timeline.as(expiring).address('GET', '/notifications/stream');
+    const response = await fetch(url, { headers });
+    await write(ann, path, comment(`Hello ${mention(bob)}`));
+    await allEventsProcessed(timeline);
+    expect(await unread(bob)).toBe(1);
+    expect(await response.text()).not.toContain('event:');
+  });
+
+  it('ends when the credential expires', async () => {
+    const caller = { ...aUser(newId(), 'Ann'), credentialExpiresAt: Date.now() + 1_000 };
+    const { url, headers } = timeline.as(caller).address('GET', '/notifications/stream');
+    const response = await fetch(url, { headers });
+    await response.text();
+    expect(Date.now()).toBeGreaterThanOrEqual(caller.credentialExpiresAt);
   });
 
   it('ends when the service stops, so that a new process can take over', async () => {

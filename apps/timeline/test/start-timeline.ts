@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { subjectOf } from '@plinth/runtime/nats';
+import { subjectOf } from '@plinth/runtime/messaging/nats';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
@@ -47,7 +47,7 @@ export const aStaffMember = (tenantId: string, name: string) =>
 export const mention = ({ userId, userName }: { userId: string; userName: string }): string =>
   `@[${userName}](user:${userId})`;
 
-export interface ToldFact<E extends EventType> {
+export interface ForeignEvent<E extends EventType> {
   type: E;
   tenantId: string;
   payload: PayloadOf<E>;
@@ -58,14 +58,14 @@ export interface ToldFact<E extends EventType> {
   actorName?: string | null;
 }
 
-/** Tells a fact as another area would, without its outbox. */
-export async function tellFact<E extends EventType>(
+/** Publishes an event as another service would, without its outbox. */
+export async function publishForeignEvent<E extends EventType>(
   natsPrefix: string,
-  fact: ToldFact<E>,
+  event: ForeignEvent<E>,
   messageId = newId(),
 ) {
   const connection = await connect({ servers: infrastructure().natsUrl });
-  const { type, payload, ...rest } = fact;
+  const { type, payload, ...rest } = event;
   const envelope = {
     id: newId(),
     name: type.name,
@@ -83,8 +83,8 @@ export async function tellFact<E extends EventType>(
   await connection.close();
 }
 
-/** Waits until everything that was told was also applied. */
-export const everythingApplied = ({ db }: Timeline): Promise<boolean> =>
+/** Waits until every published event was also processed. */
+export const allEventsProcessed = ({ db }: Timeline): Promise<boolean> =>
   eventually(async () => {
     const [row] = await db.inPlatform((tx) =>
       tx.$queryRawUnsafe<{ open: number }[]>(

@@ -5,7 +5,13 @@ import { templatePublished } from '@plinth/contracts/template/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
-import { aUser, everythingApplied, startTimeline, tellFact, type Timeline } from './start-timeline';
+import {
+  aUser,
+  allEventsProcessed,
+  startTimeline,
+  publishForeignEvent,
+  type Timeline,
+} from './start-timeline';
 
 let timeline: Timeline;
 beforeAll(async () => {
@@ -35,10 +41,10 @@ const bodies = async (tenantId: string, path: string, language = 'en') => {
 };
 
 describe('system logs', () => {
-  it('say what another area wants to be read of its entities, in words that it brings along', async () => {
+  it('show the text that another service publishes about its entities', async () => {
     const tenantId = newId();
     const [first, second] = [newId(), newId()];
-    await tellFact(timeline.natsPrefix, {
+    await publishForeignEvent(timeline.natsPrefix, {
       type: contactsNoted,
       tenantId,
       payload: {
@@ -58,20 +64,20 @@ describe('system logs', () => {
     }
   });
 
-  it('reach thousands of entities by one fact, and tell those who follow one of them', async () => {
+  it('are written for thousands of entities of one event, and notify the followers of each', async () => {
     const tenantId = newId();
     const ann = aUser(tenantId, 'Ann');
     const entityIds = Array.from({ length: 5_000 }, newId);
     const path = (id: string) => `/timeline/Contact/${id}`;
     await timeline.as(ann).post(`${path(entityIds[4_000]!)}/follow`);
     const payload = { entityType: 'Contact', entityIds, texts: { en: 'Imported.', fr: 'Importé.' } };
-    const facts = Array.from({ length: 4 }, () => ({
+    const events = Array.from({ length: 4 }, () => ({
       type: contactsNoted,
       tenantId,
       payload,
       actorId: 'bob',
     }));
-    await Promise.all(facts.map((fact) => tellFact(timeline.natsPrefix, fact)));
+    await Promise.all(events.map((event) => publishForeignEvent(timeline.natsPrefix, event)));
 
     await eventually(async () => (await timeline.as(ann).get('/notifications')).body.items.length === 4);
     for (const id of [entityIds[0]!, entityIds[4_000]!, entityIds.at(-1)!]) {
@@ -80,11 +86,11 @@ describe('system logs', () => {
     }
   });
 
-  it('say what happened in the language of the reader, by whom and when', async () => {
+  it('show what happened, by whom and when, in the culture of the reader', async () => {
     const tenantId = newId();
     const id = newId();
     const payload = aTransition(id, 1, { previousState: 'Draft', newState: 'Approved' });
-    await tellFact(timeline.natsPrefix, {
+    await publishForeignEvent(timeline.natsPrefix, {
       type: transitionExecuted,
       tenantId,
       payload,
@@ -111,26 +117,28 @@ describe('system logs', () => {
     expect(status).toBe(403);
   });
 
-  it('are written once and stand in the order of what happened, however the facts arrive', async () => {
+  it('are written once and in the order of what happened, in any order of events', async () => {
     const tenantId = newId();
     const entityId = newId();
-    const facts = [3, 1, 2, 5, 4].map((position) => ({
+    const events = [3, 1, 2, 5, 4].map((position) => ({
       type: transitionExecuted,
       tenantId,
       payload: aTransition(entityId, position),
       occurredAt: at(position),
       id: newId(),
     }));
-    await Promise.all([...facts, ...facts, ...facts].map((fact) => tellFact(timeline.natsPrefix, fact)));
+    await Promise.all(
+      [...events, ...events, ...events].map((event) => publishForeignEvent(timeline.natsPrefix, event)),
+    );
     const path = `/timeline/Invoice/${entityId}`;
     await eventually(async () => (await bodies(tenantId, path)).length >= 5);
-    await everythingApplied(timeline);
+    await allEventsProcessed(timeline);
     expect(await bodies(tenantId, path)).toEqual(
       [5, 4, 3, 2, 1].map((n) => `Moved from State${n - 1} to State${n}.`),
     );
   });
 
-  it('tell the followers of the entity, but not who did it', async () => {
+  it('notify the followers of the entity, but not the actor', async () => {
     const tenantId = newId();
     const entityId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
@@ -138,7 +146,7 @@ describe('system logs', () => {
     await timeline.as(ann).post(`${path}/follow`);
     await timeline.as(bob).post(`${path}/follow`);
     const payload = aTransition(entityId, 1, { transitionedBy: bob.userId, comment: 'fine' });
-    await tellFact(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload });
+    await publishForeignEvent(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload });
     await eventually(
       async () => (await timeline.as(ann).get('/notifications/unread-count')).body.count === 1,
     );
@@ -154,21 +162,21 @@ describe('system logs', () => {
   it('are written for publications of templates, once each', async () => {
     const tenantId = newId();
     const payload = { name: 'welcome', culture: 'fr-CA', revisionId: newId() };
-    await tellFact(timeline.natsPrefix, { type: templatePublished, tenantId, payload });
+    await publishForeignEvent(timeline.natsPrefix, { type: templatePublished, tenantId, payload });
     const moved = aTransition('welcome~fr-CA', 1, { entityType: 'Template', newState: 'Published' });
-    await tellFact(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload: moved });
+    await publishForeignEvent(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload: moved });
     const drafted = aTransition('welcome~fr-CA', 2, {
       entityType: 'Template',
       newState: 'Draft',
       previousState: 'Published',
     });
-    await tellFact(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload: drafted });
+    await publishForeignEvent(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload: drafted });
     const path = '/timeline/Template/welcome~fr-CA';
     await eventually(async () => (await bodies(tenantId, path)).length === 2);
     expect((await bodies(tenantId, path)).sort()).toEqual(['Moved from Published to Draft.', 'Published.']);
   });
 
-  it('are written for finished exports and imports, with numbers as the reader writes them', async () => {
+  it('are written for finished exports and imports, with numbers in the format of the reader', async () => {
     const tenantId = newId();
     const [exportId, importId] = [newId(), newId()];
     const exported = {
@@ -177,7 +185,7 @@ describe('system logs', () => {
       status: 'Completed',
       rowCount: 12_345,
     } as const;
-    await tellFact(timeline.natsPrefix, { type: exportFinished, tenantId, payload: exported });
+    await publishForeignEvent(timeline.natsPrefix, { type: exportFinished, tenantId, payload: exported });
     const imported = {
       definitionName: 'Settings.Values',
       status: 'PartiallyCompleted',
@@ -185,7 +193,7 @@ describe('system logs', () => {
       succeededRows: 2,
       failedRows: 1,
     } as const;
-    await tellFact(timeline.natsPrefix, {
+    await publishForeignEvent(timeline.natsPrefix, {
       type: importFinished,
       tenantId,
       payload: { ...imported, jobId: importId },
@@ -202,7 +210,7 @@ describe('system logs', () => {
     ]);
   });
 
-  it('say nothing of rows that not everybody sees', async () => {
+  it('do not reveal the number of rows that some readers may not see', async () => {
     const tenantId = newId();
     const payload = {
       jobId: newId(),
@@ -210,7 +218,7 @@ describe('system logs', () => {
       status: 'Completed',
       rowCount: null,
     } as const;
-    await tellFact(timeline.natsPrefix, { type: exportFinished, tenantId, payload });
+    await publishForeignEvent(timeline.natsPrefix, { type: exportFinished, tenantId, payload });
     const path = `/timeline/ExportJob/${payload.jobId}`;
     await eventually(async () => (await bodies(tenantId, path)).length === 1);
     expect(await bodies(tenantId, path)).toEqual(['Export of Timeline.Entries completed.']);
@@ -228,7 +236,7 @@ describe('system logs', () => {
       restoredRows: 3,
       keptRows: 1,
     } as const;
-    await tellFact(timeline.natsPrefix, { type: importUndone, tenantId, payload });
+    await publishForeignEvent(timeline.natsPrefix, { type: importUndone, tenantId, payload });
     const path = `/timeline/ImportJob/${jobId}`;
     await eventually(async () => (await bodies(tenantId, path)).length === 1);
     expect(await bodies(tenantId, path)).toEqual([
@@ -241,13 +249,13 @@ describe('system logs', () => {
 
   it('are written for settings of the tenant, and never for those of a person', async () => {
     const tenantId = newId();
-    const fact = (scope: 'user' | 'tenant', name: string) => ({
+    const event = (scope: 'user' | 'tenant', name: string) => ({
       type: settingChanged,
       tenantId,
       payload: { scope, userId: scope === 'user' ? 'bob' : null, names: [name] },
     });
-    await tellFact(timeline.natsPrefix, fact('user', 'Service.Timing.PreferredTimezone'));
-    await tellFact(timeline.natsPrefix, fact('tenant', 'Service.Localization.PreferredCulture'));
+    await publishForeignEvent(timeline.natsPrefix, event('user', 'Service.Timing.PreferredTimezone'));
+    await publishForeignEvent(timeline.natsPrefix, event('tenant', 'Service.Localization.PreferredCulture'));
     const path = '/timeline/Setting/Service.Localization.PreferredCulture';
     await eventually(async () => (await bodies(tenantId, path)).length === 1);
     expect(await bodies(tenantId, path)).toEqual(['Changed for the tenant.']);

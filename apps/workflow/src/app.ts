@@ -1,5 +1,5 @@
 import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
-import { createService } from '@plinth/conventions/api';
+import { createService } from '@plinth/http/api';
 import type { Express } from 'express';
 import type { Deps } from './compose';
 import { mountApprovals } from './routes/approvals';

@@ -1,26 +1,23 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
-import { createMetrics, Health } from '@plinth/runtime/health';
-import { consumeEvents } from '@plinth/runtime/inbox';
-import type { Close } from '@plinth/runtime/lifecycle';
-import type { Log } from '@plinth/runtime/log';
-import { connectMessaging } from '@plinth/runtime/nats';
-import { startOutboxRelay } from '@plinth/runtime/outbox';
-import { createPool, tenantDatabase } from '@plinth/runtime/postgres';
-import { createTemporal } from '@plinth/runtime/temporal';
-import { PrismaPg } from '@prisma/adapter-pg';
+import { createMetrics, Health } from '@plinth/runtime/process/health';
+import { consumeEvents } from '@plinth/runtime/messaging/consumer';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Log } from '@plinth/runtime/process/log';
+import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
+import { createTemporal } from '@plinth/runtime/temporal/temporal';
+import { ApprovalTimers } from './app/approval-timers';
+import { TransitionService } from './app/transition-service';
 import type { WorkflowConfig } from './config';
-import { subscriptionsTo } from './events/subscriptions';
+import { subscriptions } from './events/subscriptions';
 import { PrismaClient, type Prisma } from './generated/client';
 import { entityOwners } from './grpc/entity-owners';
-import { Machine } from './machines/machine';
-import { TimedSteps } from './machines/timed-steps';
 import { approvalStore } from './store/approval-store';
 import { definitionStore } from './store/definition-store';
 import { delegationStore } from './store/delegation-store';
 import { entityStore } from './store/entity-store';
 import { historyStore } from './store/history-store';
-import { temporalTimers } from './temporal/client';
+import { temporalSchedule } from './temporal/client';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -31,16 +28,14 @@ export async function compose(
   onClose: (close: Close) => void,
   clock: Clock = systemClock,
 ) {
-  const pool = createPool(config.DATABASE_URL_WORKFLOW, log);
-  onClose(() => pool.end());
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-  onClose(() => prisma.$disconnect());
-  const db = tenantDatabase<Prisma.TransactionClient>(prisma);
+  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+    url: config.DATABASE_URL_WORKFLOW,
+    createClient: (adapter) => new PrismaClient({ adapter }),
+    config,
+    log,
+    onClose,
+  });
 
-  const messaging = await connectMessaging(config, log);
-  onClose(messaging.close);
-  const outbox = startOutboxRelay(db, messaging, log);
-  onClose(outbox.close);
   const temporal = createTemporal(config);
   onClose(temporal.close);
 
@@ -48,15 +43,15 @@ export async function compose(
   const definitions = definitionStore(db, outbox);
   const entities = entityStore(pool, db, outbox);
   const approvals = approvalStore(db, outbox);
-  const timers = temporalTimers(temporal, config.WORKFLOW_TASK_QUEUE, log);
-  const machine = new Machine({ entities, owners, timers, clock });
-  const timedSteps = new TimedSteps({ approvals, machine, clock, log });
+  const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, log);
+  const transitions = new TransitionService({ entities, owners, schedule, clock });
+  const approvalTimers = new ApprovalTimers({ approvals, transitions, clock, log });
 
-  const ownerAreas = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
+  const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
   const consume = () =>
-    consumeEvents('workflow', subscriptionsTo(ownerAreas), db, messaging, log, { onApplied: outbox.wake });
+    consumeEvents('workflow', subscriptions(ownerServices), db, messaging, log, { onProcessed: outbox.wake });
 
-  const health = new Health({ postgres: () => pool.query('SELECT 1'), nats: messaging.check });
+  const health = new Health(checks);
   return {
     config,
     log,
@@ -73,8 +68,8 @@ export async function compose(
     approvals,
     delegations: delegationStore(db),
     history: historyStore(db),
-    machine,
-    timedSteps,
+    transitions,
+    approvalTimers,
     knownPermissions: [...permissions, ...config.WORKFLOW_EXTRA_PERMISSIONS],
   };
 }

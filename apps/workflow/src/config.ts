@@ -1,5 +1,5 @@
-import { machinesByArea } from '@plinth/contracts/machines';
-import { addressBook, databaseUrl, serviceEnvironment } from '@plinth/runtime/config';
+import { ownedDefinitionsByService } from '@plinth/contracts/owned-definitions';
+import { addressBook, databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 const commaSeparated = () =>
@@ -13,9 +13,9 @@ const commaSeparated = () =>
         .filter((entry) => entry !== ''),
     );
 
-/** The services that bring definitions of their own entities along. */
-const knownOwners = Object.entries(machinesByArea).flatMap(([area, machines]) =>
-  machines.map(({ entityType }) => `${entityType}=${area}`),
+/** The entity types whose definitions come with the service that owns them. */
+const knownOwners = Object.entries(ownedDefinitionsByService).flatMap(([service, definitions]) =>
+  definitions.map(({ entityType }) => `${entityType}=${service}`),
 );
 
 export const WorkflowConfig = z.object({

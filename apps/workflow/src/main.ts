@@ -1,13 +1,13 @@
-import { serveService } from '@plinth/conventions/serve';
-import { loadConfig } from '@plinth/runtime/config';
-import { runProcess } from '@plinth/runtime/lifecycle';
-import { createLog } from '@plinth/runtime/log';
-import { startTracing } from '@plinth/runtime/tracing';
+import { serveService } from '@plinth/http/serve';
+import { loadConfig } from '@plinth/runtime/process/config';
+import { runProcess } from '@plinth/runtime/process/lifecycle';
+import { createLog } from '@plinth/runtime/process/log';
+import { startTracing } from '@plinth/runtime/process/tracing';
 import { createApp } from './app';
+import { startBackground } from './background';
 import { compose } from './compose';
 import { WorkflowConfig } from './config';
 import { grpcServices } from './grpc/server';
-import { startSweeper } from './machines/timed-steps';
 
 const config = loadConfig(WorkflowConfig, process.env);
 const log = createLog(config, 'workflow');
@@ -15,7 +15,6 @@ const log = createLog(config, 'workflow');
 runProcess(log, async (onClose) => {
   onClose(await startTracing(config, 'workflow', log));
   const deps = await compose(config, log, onClose);
-  onClose(await deps.consume());
-  onClose(startSweeper(deps, config.WORKFLOW_SWEEP_SECONDS, log));
+  await startBackground(deps, onClose);
   await serveService(createApp(deps), grpcServices(deps), deps, onClose);
 });

@@ -3,19 +3,19 @@ import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
 import type { Workflow } from './start-workflow';
 
-/** Everything a person needs to use workflows, but no say in approvals. */
+/** All that a user of workflows needs, without approving. */
 export const USER = ['Workflow.Transitions.Read', 'Workflow.Transitions.Execute', 'Workflow.History.Read'];
 export const APPROVER = [...USER, 'Workflow.Transitions.Approve'];
 
-export interface AskedApprovers {
+export interface OrderApprovers {
   permission?: string;
   users?: string[];
   mode?: 'Any' | 'All' | 'Count';
   count?: number;
 }
 
-/** A definition in which the way from Draft to Approved needs approval. */
-export const orderDefinition = (approvers?: AskedApprovers, timers?: object) => ({
+/** A definition whose transition from Draft to Approved needs approval. */
+export const orderDefinition = (approvers?: OrderApprovers, timers?: object) => ({
   initialState: 'Draft',
   transitions: [
     { name: 'Approve', from: 'Draft', to: 'Approved', requiresApproval: true, approvers, timers },
@@ -23,10 +23,10 @@ export const orderDefinition = (approvers?: AskedApprovers, timers?: object) => 
   ],
 });
 
-/** A tenant with people and a definition of its own for `Order`. */
-export async function aTenantWithOrders(service: Workflow, approvers?: AskedApprovers, timers?: object) {
+/** A tenant with users and a definition of its own for `Order`. */
+export async function aTenantWithOrders(service: Workflow, approvers?: OrderApprovers, timers?: object) {
   const tenantId = newId();
-  const someone = (userId: string, permissions: string[] = USER): Caller =>
+  const user = (userId: string, permissions: string[] = USER): Caller =>
     aCaller({ tenantId, userId, userName: userId, permissions });
   const admin = service.as(aCaller({ tenantId, userId: 'admin' }));
   const saved = await admin.put('/workflow/definitions/Order', orderDefinition(approvers, timers));
@@ -37,7 +37,7 @@ export async function aTenantWithOrders(service: Workflow, approvers?: AskedAppr
       .as(caller)
       .post(`/workflow/Order/${entityId}/transition`, { targetState, comment })
       .then(({ body }) => `${body.outcome} ${body.resultingState}`);
-  const inbox = async (caller: Caller) =>
+  const openApprovals = async (caller: Caller) =>
     (await service.as(caller).get('/workflow/approvals')).body.items as {
       entityId: string;
       onBehalfOf: string | null;
@@ -51,5 +51,5 @@ export async function aTenantWithOrders(service: Workflow, approvers?: AskedAppr
       transitionedBy: string;
       comment: string | null;
     }[];
-  return { tenantId, admin, someone, move, inbox, options, history };
+  return { tenantId, admin, user, move, openApprovals, options, history };
 }

@@ -8,9 +8,9 @@ describe('approvals', () => {
   });
   afterAll(() => service.close());
 
-  it('are asked for and given by asking for the same state, each with its own row in the history', async () => {
-    const { someone, move, history, options } = await aTenantWithOrders(service);
-    const [ann, bob] = [someone('ann'), someone('bob', APPROVER)];
+  it('are requested and given with the same target state, each with a row in the history', async () => {
+    const { user, move, history, options } = await aTenantWithOrders(service);
+    const [ann, bob] = [user('ann'), user('bob', APPROVER)];
 
     expect(await move(ann, '1', 'Approved', 'Please')).toBe('ApprovalRequested PendingApproval');
     expect((await options(bob, '1')).currentState).toBe('PendingApproval');
@@ -22,9 +22,9 @@ describe('approvals', () => {
     ]);
   });
 
-  it('are never given by who asked, also not by an administrator', async () => {
-    const { someone, move, options } = await aTenantWithOrders(service);
-    const boss = someone('boss', ['*']);
+  it('are never given by their requester, not even an administrator', async () => {
+    const { user, move, options } = await aTenantWithOrders(service);
+    const boss = user('boss', ['*']);
     await move(boss, '1', 'Approved');
 
     expect(await move(boss, '1', 'Approved')).toBe('Denied PendingApproval');
@@ -40,98 +40,98 @@ describe('approvals', () => {
     ]);
   });
 
-  it('are denied by asking for the state it came from, with a comment', async () => {
-    const { someone, move, history } = await aTenantWithOrders(service);
-    await move(someone('ann'), '1', 'Approved');
+  it('are denied by requesting the former state, with a comment', async () => {
+    const { user, move, history } = await aTenantWithOrders(service);
+    await move(user('ann'), '1', 'Approved');
 
-    expect(await move(someone('bob', APPROVER), '1', 'Draft', 'Too dear')).toBe('Completed Draft');
+    expect(await move(user('bob', APPROVER), '1', 'Draft', 'Too dear')).toBe('Completed Draft');
     expect((await history('1'))[0]).toMatchObject({
       previousState: 'PendingApproval',
       newState: 'Draft',
       transitionedBy: 'bob',
       comment: 'Too dear',
     });
-    expect(await move(someone('ann'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    expect(await move(user('ann'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
   });
 
-  it('can be withdrawn by who asked, and by nobody else who may not approve', async () => {
-    const { someone, move } = await aTenantWithOrders(service);
-    await move(someone('ann'), '1', 'Approved');
+  it('can be withdrawn by their requester, and not by users who may not approve', async () => {
+    const { user, move } = await aTenantWithOrders(service);
+    await move(user('ann'), '1', 'Approved');
 
-    expect(await move(someone('cem'), '1', 'Draft')).toBe('Denied PendingApproval');
-    expect(await move(someone('ann'), '1', 'Draft')).toBe('Completed Draft');
+    expect(await move(user('cem'), '1', 'Draft')).toBe('Denied PendingApproval');
+    expect(await move(user('ann'), '1', 'Draft')).toBe('Completed Draft');
   });
 
-  it('leave no other way while they are open', async () => {
-    const { someone, move } = await aTenantWithOrders(service);
-    await move(someone('ann'), '1', 'Approved');
+  it('allow no other transition while they are open', async () => {
+    const { user, move } = await aTenantWithOrders(service);
+    await move(user('ann'), '1', 'Approved');
 
-    expect(await move(someone('bob', APPROVER), '1', 'Cancelled')).toBe('InvalidTransition PendingApproval');
-    expect(await move(someone('bob', APPROVER), '1', 'PendingApproval')).toBe(
+    expect(await move(user('bob', APPROVER), '1', 'Cancelled')).toBe('InvalidTransition PendingApproval');
+    expect(await move(user('bob', APPROVER), '1', 'PendingApproval')).toBe(
       'InvalidTransition PendingApproval',
     );
   });
 
-  it('by a permission are for its holders', async () => {
-    const { someone, move } = await aTenantWithOrders(service, { permission: 'Settings.Tenant.Manage' });
-    await move(someone('ann'), '1', 'Approved');
+  it('that need a permission are given by its holders only', async () => {
+    const { user, move } = await aTenantWithOrders(service, { permission: 'Settings.Tenant.Manage' });
+    await move(user('ann'), '1', 'Approved');
 
-    expect(await move(someone('bob', APPROVER), '1', 'Approved')).toBe('Denied PendingApproval');
-    expect(await move(someone('cem', [...APPROVER, 'Settings.Tenant.Manage']), '1', 'Approved')).toBe(
+    expect(await move(user('bob', APPROVER), '1', 'Approved')).toBe('Denied PendingApproval');
+    expect(await move(user('cem', [...APPROVER, 'Settings.Tenant.Manage']), '1', 'Approved')).toBe(
       'Completed Approved',
     );
   });
 
-  it('by named people are for these, and `All` waits for each of them', async () => {
-    const { someone, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
-    await move(someone('ann'), '1', 'Approved');
+  it('that name users are given by these only, and by each of them in the mode All', async () => {
+    const { user, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
+    await move(user('ann'), '1', 'Approved');
 
-    expect(await move(someone('dee', APPROVER), '1', 'Approved')).toBe('Denied PendingApproval');
-    expect(await move(someone('bob'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
-    expect(await move(someone('bob'), '1', 'Approved')).toBe('Denied PendingApproval');
-    expect(await move(someone('cem'), '1', 'Approved')).toBe('Completed Approved');
+    expect(await move(user('dee', APPROVER), '1', 'Approved')).toBe('Denied PendingApproval');
+    expect(await move(user('bob'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    expect(await move(user('bob'), '1', 'Approved')).toBe('Denied PendingApproval');
+    expect(await move(user('cem'), '1', 'Approved')).toBe('Completed Approved');
   });
 
-  it('by `All` of whom one asked need the others only', async () => {
-    const { someone, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
-    await move(someone('bob'), '1', 'Approved');
+  it('in the mode All need only the other users when one of them is the requester', async () => {
+    const { user, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
+    await move(user('bob'), '1', 'Approved');
 
-    expect(await move(someone('cem'), '1', 'Approved')).toBe('Completed Approved');
+    expect(await move(user('cem'), '1', 'Approved')).toBe('Completed Approved');
   });
 
-  it('by n of m are given by any n of them, and ended by one who denies', async () => {
-    const { someone, move } = await aTenantWithOrders(service, {
+  it('in the mode Count are given by any n of the users, and denied by any one of them', async () => {
+    const { user, move } = await aTenantWithOrders(service, {
       users: ['bob', 'cem', 'dee'],
       mode: 'Count',
       count: 2,
     });
-    await move(someone('ann'), '1', 'Approved');
-    expect(await move(someone('dee'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
-    expect(await move(someone('bob'), '1', 'Approved')).toBe('Completed Approved');
+    await move(user('ann'), '1', 'Approved');
+    expect(await move(user('dee'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    expect(await move(user('bob'), '1', 'Approved')).toBe('Completed Approved');
 
-    await move(someone('ann'), '2', 'Approved');
-    await move(someone('dee'), '2', 'Approved');
-    expect(await move(someone('cem'), '2', 'Draft')).toBe('Completed Draft');
+    await move(user('ann'), '2', 'Approved');
+    await move(user('dee'), '2', 'Approved');
+    expect(await move(user('cem'), '2', 'Draft')).toBe('Completed Draft');
   });
 
-  it('cannot be asked for by the only one who could give them', async () => {
-    const { someone, move, options } = await aTenantWithOrders(service, { users: ['bob'] });
+  it('cannot be requested by the only user who could give them', async () => {
+    const { user, move, options } = await aTenantWithOrders(service, { users: ['bob'] });
 
-    expect((await options(someone('bob'), '1')).availableTransitions[0]).toMatchObject({
+    expect((await options(user('bob'), '1')).availableTransitions[0]).toMatchObject({
       allowed: false,
       reasons: ['Nobody but you could approve it.'],
     });
-    expect(await move(someone('bob'), '1', 'Approved')).toBe('Denied Draft');
+    expect(await move(user('bob'), '1', 'Approved')).toBe('Denied Draft');
   });
 
-  it('wait in the inbox of those who may give them, until they have', async () => {
-    const { someone, move, inbox } = await aTenantWithOrders(service, {
+  it('are listed for users who may give them until these have voted', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service, {
       users: ['bob', 'cem'],
       mode: 'All',
     });
-    await move(someone('ann'), '1', 'Approved', 'Please');
+    await move(user('ann'), '1', 'Approved', 'Please');
 
-    expect(await inbox(someone('bob'))).toMatchObject([
+    expect(await openApprovals(user('bob'))).toMatchObject([
       {
         entityType: 'Order',
         entityId: '1',
@@ -145,19 +145,19 @@ describe('approvals', () => {
         onBehalfOf: null,
       },
     ]);
-    expect(await inbox(someone('ann', APPROVER))).toEqual([]);
-    expect(await inbox(someone('dee', ['*']))).toEqual([]);
-    await move(someone('bob'), '1', 'Approved');
-    expect(await inbox(someone('bob'))).toEqual([]);
-    expect(await inbox(someone('cem'))).toHaveLength(1);
-    await move(someone('cem'), '1', 'Approved');
-    expect(await inbox(someone('cem'))).toEqual([]);
+    expect(await openApprovals(user('ann', APPROVER))).toEqual([]);
+    expect(await openApprovals(user('dee', ['*']))).toEqual([]);
+    await move(user('bob'), '1', 'Approved');
+    expect(await openApprovals(user('bob'))).toEqual([]);
+    expect(await openApprovals(user('cem'))).toHaveLength(1);
+    await move(user('cem'), '1', 'Approved');
+    expect(await openApprovals(user('cem'))).toEqual([]);
   });
 
   it('are listed in pages, by cursor and by filter', async () => {
-    const { someone, move } = await aTenantWithOrders(service);
-    for (const id of ['1', '2', '3']) await move(someone('ann'), id, 'Approved');
-    const http = service.as(someone('bob', APPROVER));
+    const { user, move } = await aTenantWithOrders(service);
+    for (const id of ['1', '2', '3']) await move(user('ann'), id, 'Approved');
+    const http = service.as(user('bob', APPROVER));
 
     const all = await http.get('/workflow/approvals?pageSize=2');
     expect(all.body).toMatchObject({ totalCount: 3, hasMore: true });
@@ -170,26 +170,26 @@ describe('approvals', () => {
     expect((await http.get('/workflow/approvals?sort=comment')).status).toBe(400);
   });
 
-  it('of many approvers at once count every one of them', async () => {
+  it('count the votes of many approvers who vote at the same time', async () => {
     const users = Array.from({ length: 8 }, (_, index) => `user-${index}`);
-    const { someone, move, history } = await aTenantWithOrders(service, { users, mode: 'All' });
-    await move(someone('ann'), '1', 'Approved');
+    const { user, move, history } = await aTenantWithOrders(service, { users, mode: 'All' });
+    await move(user('ann'), '1', 'Approved');
 
-    const outcomes = await Promise.all(users.map((user) => move(someone(user), '1', 'Approved')));
+    const outcomes = await Promise.all(users.map((userId) => move(user(userId), '1', 'Approved')));
 
     expect(outcomes.filter((outcome) => outcome === 'Completed Approved')).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'ApprovalRequested PendingApproval')).toHaveLength(7);
     expect(await history('1')).toHaveLength(2);
   });
 
-  it('of which one is given and one refused at once have one end', async () => {
-    const { someone, move, history } = await aTenantWithOrders(service);
+  it('that are given and denied at the same time end once', async () => {
+    const { user, move, history } = await aTenantWithOrders(service);
     for (let round = 0; round < 10; round++) {
       const id = `race-${round}`;
-      await move(someone('ann'), id, 'Approved');
+      await move(user('ann'), id, 'Approved');
       const outcomes = await Promise.all([
-        move(someone('bob', APPROVER), id, 'Approved'),
-        move(someone('cem', APPROVER), id, 'Draft'),
+        move(user('bob', APPROVER), id, 'Approved'),
+        move(user('cem', APPROVER), id, 'Draft'),
       ]);
       // An approver who comes when the refusal is already done finds a draft, and so asks anew.
       const askedAnew =
@@ -201,12 +201,12 @@ describe('approvals', () => {
     }
   });
 
-  it('are never given by somebody who meant to ask at the same moment', async () => {
-    const { someone, move } = await aTenantWithOrders(service);
+  it('are never given by a user who requested the move at the same time', async () => {
+    const { user, move } = await aTenantWithOrders(service);
     for (let round = 0; round < 10; round++) {
       const outcomes = await Promise.all([
-        move(someone('bob', APPROVER), `both-${round}`, 'Approved'),
-        move(someone('cem', APPROVER), `both-${round}`, 'Approved'),
+        move(user('bob', APPROVER), `both-${round}`, 'Approved'),
+        move(user('cem', APPROVER), `both-${round}`, 'Approved'),
       ]);
       // Either both read before one wrote, or one came after the other and approved.
       expect([

@@ -1,14 +1,14 @@
 import { aCaller } from '@plinth/testing/http';
 import { startWorkflow, type Workflow } from './start-workflow';
 
-describe('many transitions at once', () => {
+describe('POST /workflow/transitions', () => {
   let service: Workflow;
   beforeAll(async () => {
     service = await startWorkflow();
   });
   afterAll(() => service.close());
 
-  it('are answered one by one, in the order of the request', async () => {
+  it('returns one result per item, in the order of the request', async () => {
     const http = service.as(aCaller());
     const submit = { entityType: 'Invoice', entityId: '1', targetState: 'Submitted' };
     const { status, body } = await http.post('/workflow/transitions', {
@@ -44,19 +44,27 @@ describe('many transitions at once', () => {
   });
 
   it.each([
-    ['none', []],
+    ['no items', []],
     [
-      'too many',
+      'too many items',
       Array.from({ length: 501 }, () => ({ entityType: 'Invoice', entityId: '1', targetState: 'X' })),
     ],
-    ['one without a target', [{ entityType: 'Invoice', entityId: '1' }]],
-  ])('are refused as a whole when there are %s', async (_what, items) => {
+    [
+      'an entity type of 101 characters',
+      [{ entityType: 'x'.repeat(101), entityId: '1', targetState: 'Submitted' }],
+    ],
+    [
+      'an entity type with a line break',
+      [{ entityType: 'In\nvoice', entityId: '1', targetState: 'Submitted' }],
+    ],
+    ['an item without a target', [{ entityType: 'Invoice', entityId: '1' }]],
+  ])('refuses the whole batch when it has %s', async (_description, items) => {
     const { status, body } = await service.as(aCaller()).post('/workflow/transitions', { items });
     expect(status).toBe(422);
     expect(Object.keys(body.errors)[0]).toMatch(/^items/);
   });
 
-  it('are done once, however often the operation is repeated', async () => {
+  it('executes each item once for all retries of one operation', async () => {
     const caller = aCaller();
     const http = service.as({ ...caller, operationId: 'batch-1' });
     const items = [

@@ -5,14 +5,14 @@ import { startWorkflow, type Workflow } from './start-workflow';
 
 const host = () => aCaller({ tenantId: HOST_TENANT_ID });
 
-describe('definitions', () => {
+describe('workflow definitions', () => {
   let service: Workflow;
   beforeAll(async () => {
     service = await startWorkflow();
   });
   afterAll(() => service.close());
 
-  it('are there for templates, for what services bring along and, as a sample, for invoices', async () => {
+  it('are built in for templates, for entities that services own and, as a sample, for invoices', async () => {
     const { body } = await service.as(aCaller()).get('/workflow/definitions');
     expect(body).toMatchObject([
       { entityType: 'Contact', scope: 'Platform', initialState: 'Prospect', finalStates: ['Archived'] },
@@ -25,7 +25,7 @@ describe('definitions', () => {
     ]);
   });
 
-  it('of a tenant are saved as versions, each to be read again', async () => {
+  it('of a tenant are saved as versions that can each be read again', async () => {
     const http = service.as(aCaller());
     const created = await http.put('/workflow/definitions/Order', orderDefinition());
     expect(created.status).toBe(201);
@@ -49,20 +49,20 @@ describe('definitions', () => {
     expect((await http.get('/workflow/definitions/Order?version=0')).status).toBe(400);
   });
 
-  it('are drawn as a Mermaid diagram for whoever asks by format or Accept', async () => {
+  it('are returned as a Mermaid diagram on request by `format` or `Accept`', async () => {
     const http = service.as(aCaller());
     const accepted = await http.get('/workflow/definitions/Invoice', {
       headers: { accept: 'text/vnd.mermaid' },
     });
     expect(accepted.headers.get('content-type')).toBe('text/vnd.mermaid');
-    // The tag is that of the data: nobody takes the one for the other.
+    // The entity tag belongs to the data, so that no cache confuses the two.
     expect(accepted.headers.get('etag')).toBeNull();
     expect(accepted.headers.get('vary')).toBe('Accept');
     expect((await http.get('/workflow/definitions/Invoice')).headers.get('vary')).toBe('Accept');
     expect(accepted.text).toMatch(/^stateDiagram-v2\n {2}state "Draft" as s0\n/);
 
-    const asked = await http.get('/workflow/definitions/Invoice?format=mermaid');
-    expect(asked.text).toBe(accepted.text);
+    const formatted = await http.get('/workflow/definitions/Invoice?format=mermaid');
+    expect(formatted.text).toBe(accepted.text);
     const plain = await http.get('/workflow/definitions/Invoice', { headers: { accept: 'text/plain' } });
     expect(plain.headers.get('content-type')).toBe('text/plain');
     expect(
@@ -71,7 +71,7 @@ describe('definitions', () => {
     expect((await http.get('/workflow/definitions/Invoice?format=svg')).status).toBe(400);
   });
 
-  it('carry a tag that saves from lost updates, and 304 for who has them', async () => {
+  it('carry an entity tag that prevents lost updates and repeated downloads', async () => {
     const http = service.as(aCaller());
     const first = await http.put('/workflow/definitions/Order', orderDefinition());
     const tag = first.headers.get('etag')!;
@@ -87,8 +87,8 @@ describe('definitions', () => {
     expect((await http.delete('/workflow/definitions/Order', ifMatch)).status).toBe(409);
   });
 
-  it('that cannot work are refused with everything that is wrong', async () => {
-    const answer = await service.as(aCaller()).put('/workflow/definitions/Order', {
+  it('that cannot work are refused with all of their errors', async () => {
+    const response = await service.as(aCaller()).put('/workflow/definitions/Order', {
       entityType: 'Offer',
       initialState: 'Draft',
       states: ['Draft', 'Sent', 'Lost'],
@@ -96,16 +96,16 @@ describe('definitions', () => {
       transitions: [{ name: 'Send', from: 'Draft', to: 'Sent', permission: 'No.Such.Permission' }],
     });
 
-    expect(answer.status).toBe(422);
-    expect(answer.headers.get('content-type')).toMatch('application/problem+json');
-    expect(answer.body.type).toMatch(/\/problems\/workflow-definition-unsound$/);
-    expect(answer.body.errors).toEqual({
+    expect(response.status).toBe(422);
+    expect(response.headers.get('content-type')).toMatch('application/problem+json');
+    expect(response.body.type).toMatch(/\/problems\/workflow-definition-unsound$/);
+    expect(response.body.errors).toEqual({
       entityType: ['Service:Validation:ImmutableValidator'],
       'transitions[0].permission': ['Service:Validation:EnumValidator'],
       'states[1]': ['Service:Validation:FormatValidator'],
       'states[2]': ['Service:Validation:FormatValidator', 'Service:Validation:FormatValidator'],
     });
-    expect(answer.body.faults).toEqual([
+    expect(response.body.faults).toEqual([
       'The address says "Order", the body "Offer".',
       '"Send" needs the permission "No.Such.Permission", which does not exist.',
       'The state "Sent" is a dead end and not a final state.',
@@ -120,16 +120,55 @@ describe('definitions', () => {
     [422, { initialState: '', transitions: [] }],
     [422, { initialState: 'A', transitions: [{ name: 'Go', from: 'A', to: null }] }],
     [422, { initialState: 'A', transitions: [{ name: 'x'.repeat(101), from: 'A', to: 'B' }] }],
-  ])('that are no definitions are refused with %i', async (status, body) => {
+  ])('that are malformed are refused with %i', async (status, body) => {
     expect((await service.as(aCaller()).put('/workflow/definitions/Order', body)).status).toBe(status);
   });
 
-  it('may not take the addresses of this area', async () => {
-    const answer = await service.as(aCaller()).put('/workflow/definitions/approvals', orderDefinition());
-    expect(answer.body.errors).toEqual({ entityType: ['Service:Validation:FormatValidator'] });
+  it.each(['definitions', 'approvals', 'delegations', 'transitions'])(
+    'may not use the entity type %j, which is a path of the workflow service',
+    async (type) => {
+      const response = await service.as(aCaller()).put(`/workflow/definitions/${type}`, orderDefinition());
+      expect(response.status).toBe(422);
+      expect(response.body.errors).toEqual({ entityType: ['Service:Validation:FormatValidator'] });
+    },
+  );
+
+  it('may use an entity type in any letters, with blanks, of up to 100 characters', async () => {
+    const http = service.as(aCaller());
+    for (const type of ['Pièce comptable', '4711', 'a/b?#%', '請求書', '𝕏'.repeat(100)]) {
+      const path = `/workflow/definitions/${encodeURIComponent(type)}`;
+      const saved = await http.put(path, { ...orderDefinition(), entityType: type });
+      expect([saved.status, saved.body.entityType]).toEqual([201, type]);
+      expect(saved.headers.get('location')).toBe(`/api/v1${path}`);
+      expect((await http.get(path)).body).toEqual(saved.body);
+      const picture = await http.get(`${path}?format=mermaid`);
+      expect([picture.status, picture.text.split('\n')[0]]).toEqual([200, 'stateDiagram-v2']);
+      const entity = `/workflow/${encodeURIComponent(type)}/1`;
+      const moved = await http.post(`${entity}/transition`, { targetState: 'Cancelled' });
+      expect(moved.body.outcome).toBe('Completed');
+      expect((await http.get(`${entity}/history`)).body.totalCount).toBe(1);
+    }
   });
 
-  it('may ask for permissions of a team’s own when the operator made them known', async () => {
+  it('are found under both spellings of the same characters', async () => {
+    const http = service.as(aCaller());
+    const decomposed = `/workflow/definitions/${encodeURIComponent('Pie\u0300ce')}`;
+    const saved = await http.put(decomposed, { ...orderDefinition(), entityType: 'Pie\u0300ce' });
+    expect(saved.body.entityType).toBe('Pi\u00e8ce');
+    expect((await http.get(`/workflow/${encodeURIComponent('Pi\u00e8ce')}/1/transitions`)).status).toBe(200);
+  });
+
+  it.each(['a\0b', 'a\nb', 'a\u007fb', 'a\u0085b', ' ', '𝕏'.repeat(101)])(
+    'are refused for the entity type %j in a path',
+    async (type) => {
+      const http = service.as(aCaller());
+      const name = encodeURIComponent(type);
+      expect((await http.put(`/workflow/definitions/${name}`, orderDefinition())).status).toBe(400);
+      expect((await http.get(`/workflow/${name}/1/transitions`)).status).toBe(400);
+    },
+  );
+
+  it('may need further permissions that the operator configured', async () => {
     const own = await startWorkflow({ environment: { WORKFLOW_EXTRA_PERMISSIONS: 'Orders.Orders.Approve' } });
     const body = orderDefinition({ permission: 'Orders.Orders.Approve' });
     expect((await own.as(aCaller()).put('/workflow/definitions/Order', body)).status).toBe(201);
@@ -137,7 +176,7 @@ describe('definitions', () => {
     await own.close();
   });
 
-  it('never leave entities behind in a state that is gone', async () => {
+  it('are refused when they lack a state that entities are in', async () => {
     const http = service.as(aCaller());
     await http.put('/workflow/definitions/Order', orderDefinition());
     await http.post('/workflow/Order/1/transition', { targetState: 'Cancelled' });
@@ -160,19 +199,19 @@ describe('definitions', () => {
     expect((await http.put('/workflow/definitions/Order', without('Approved'))).status).toBe(200);
   });
 
-  it('without a state in use are refused for that, whatever else is wrong with them', async () => {
+  it('without a state in use are refused for that before their other errors', async () => {
     const http = service.as(aCaller());
     await http.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
     const { body } = await http.get('/workflow/definitions/Invoice');
-    const answer = await http.put('/workflow/definitions/Invoice', {
+    const response = await http.put('/workflow/definitions/Invoice', {
       ...body,
       states: body.states.filter((state: string) => state !== 'Submitted'),
     });
-    expect(answer.status).toBe(409);
-    expect(answer.body.strandedStates).toEqual({ Submitted: 1 });
+    expect(response.status).toBe(409);
+    expect(response.body.strandedStates).toEqual({ Submitted: 1 });
   });
 
-  it('are never changed under an entity that moves at that moment', async () => {
+  it('are never changed while an entity of their type moves', async () => {
     const http = service.as(aCaller());
     const states = {
       with: orderDefinition(),
@@ -190,7 +229,7 @@ describe('definitions', () => {
     }
   });
 
-  it('of the platform apply to every tenant without its own, and are for the host tenant to save', async () => {
+  it('of the platform apply to every tenant without its own, and are saved by the host tenant', async () => {
     const platform = service.as(host());
     const [plain, special] = [service.as(aCaller()), service.as(aCaller())];
     await special.put('/workflow/definitions/Ticket', orderDefinition());
@@ -214,7 +253,7 @@ describe('definitions', () => {
     expect(refused.body.strandedStates).toEqual({ Closed: 1 });
   });
 
-  it('of a tenant give way to the platform’s when they are withdrawn', async () => {
+  it('of a tenant are replaced by the platform’s when they are withdrawn', async () => {
     const http = service.as(aCaller());
     await http.put('/workflow/definitions/Invoice', orderDefinition());
     expect((await http.get('/workflow/definitions/Invoice')).body.scope).toBe('Tenant');

@@ -4,7 +4,7 @@ import { startWorkflow, type Workflow } from './start-workflow';
 
 const DAY = 86_400_000;
 
-describe('delegations', () => {
+describe('delegations of approvals', () => {
   let service: Workflow;
   let now = new Date('2026-03-01T12:00:00Z');
   beforeAll(async () => {
@@ -14,10 +14,10 @@ describe('delegations', () => {
 
   const inDays = (days: number) => new Date(now.getTime() + days * DAY).toISOString();
 
-  it('let another person approve in one’s place, for the time that was said', async () => {
-    const { someone, move, inbox } = await aTenantWithOrders(service);
-    const [bob, dee] = [someone('bob', APPROVER), someone('dee', USER)];
-    await move(someone('ann'), '1', 'Approved');
+  it('let another user approve in the delegator’s place for a limited time', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service);
+    const [bob, dee] = [user('bob', APPROVER), user('dee', USER)];
+    await move(user('ann'), '1', 'Approved');
     expect(await move(dee, '1', 'Approved')).toBe('Denied PendingApproval');
 
     const given = await service
@@ -26,47 +26,47 @@ describe('delegations', () => {
 
     expect(given.status).toBe(201);
     expect(given.headers.get('location')).toBe(`/api/v1/workflow/delegations/${given.body.id}`);
-    expect(await inbox(dee)).toEqual([]);
+    expect(await openApprovals(dee)).toEqual([]);
     now = new Date(now.getTime() + 2 * DAY);
-    expect(await inbox(dee)).toMatchObject([{ entityId: '1', onBehalfOf: 'bob' }]);
+    expect(await openApprovals(dee)).toMatchObject([{ entityId: '1', onBehalfOf: 'bob' }]);
     expect(await move(dee, '1', 'Approved')).toBe('Completed Approved');
 
-    await move(someone('ann'), '2', 'Approved');
+    await move(user('ann'), '2', 'Approved');
     now = new Date(now.getTime() + 2 * DAY);
     expect(await move(dee, '2', 'Approved')).toBe('Denied PendingApproval');
   });
 
-  it('do not help who asked: not as delegate, and nobody decides in their place', async () => {
-    const { someone, move, inbox } = await aTenantWithOrders(service);
-    const [ann, bob, dee] = [someone('ann', APPROVER), someone('bob', APPROVER), someone('dee', USER)];
+  it('never count for the requester, as delegate or as delegator', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service);
+    const [ann, bob, dee] = [user('ann', APPROVER), user('bob', APPROVER), user('dee', USER)];
     await service.as(bob).post('/workflow/delegations', { delegateId: 'ann', until: inDays(1) });
     await service.as(ann).post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
     await move(ann, '1', 'Approved');
 
     expect(await move(ann, '1', 'Approved')).toBe('Denied PendingApproval');
-    expect(await inbox(dee)).toEqual([]);
+    expect(await openApprovals(dee)).toEqual([]);
     expect(await move(dee, '1', 'Approved')).toBe('Denied PendingApproval');
   });
 
-  it('give nobody two votes, and no place two', async () => {
-    const { someone, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
-    const [bob, cem] = [someone('bob'), someone('cem')];
+  it('give no user two votes, and no delegator two votes', async () => {
+    const { user, move } = await aTenantWithOrders(service, { users: ['bob', 'cem'], mode: 'All' });
+    const [bob, cem] = [user('bob'), user('cem')];
     await service.as(cem).post('/workflow/delegations', { delegateId: 'bob', until: inDays(1) });
-    await move(someone('ann'), '1', 'Approved');
+    await move(user('ann'), '1', 'Approved');
 
     expect(await move(bob, '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
     expect(await move(bob, '1', 'Approved')).toBe('Denied PendingApproval');
     expect(await move(cem, '1', 'Approved')).toBe('Completed Approved');
 
     await service.as(cem).post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
-    await move(someone('ann'), '2', 'Approved');
-    expect(await move(someone('dee'), '2', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    await move(user('ann'), '2', 'Approved');
+    expect(await move(user('dee'), '2', 'Approved')).toBe('ApprovalRequested PendingApproval');
     expect(await move(cem, '2', 'Approved')).toBe('Denied PendingApproval');
   });
 
-  it('are seen by the two they concern and withdrawn by who gave them', async () => {
-    const { someone } = await aTenantWithOrders(service);
-    const [bob, dee, eve] = ['bob', 'dee', 'eve'].map((name) => service.as(someone(name, APPROVER)));
+  it('are visible to the two users they concern, and withdrawn by the delegator', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const [bob, dee, eve] = ['bob', 'dee', 'eve'].map((name) => service.as(user(name, APPROVER)));
     const { body: given } = await bob!.post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
     const path = `/workflow/delegations/${given.id}`;
 
@@ -88,22 +88,22 @@ describe('delegations', () => {
   ])(
     '%s are refused',
     async (
-      _what,
+      _description,
       { delegateId, from, until }: { delegateId: string; from?: number; until: number },
       field,
     ) => {
-      const { someone } = await aTenantWithOrders(service);
+      const { user } = await aTenantWithOrders(service);
       const body = { delegateId, from: from === undefined ? undefined : inDays(from), until: inDays(until) };
-      const answer = await service.as(someone('bob', APPROVER)).post('/workflow/delegations', body);
+      const response = await service.as(user('bob', APPROVER)).post('/workflow/delegations', body);
 
-      expect(answer.status).toBe(422);
-      expect(Object.keys(answer.body.errors)).toEqual([field]);
+      expect(response.status).toBe(422);
+      expect(Object.keys(response.body.errors)).toEqual([field]);
     },
   );
 
-  it('made twice by one operation are one', async () => {
-    const { someone } = await aTenantWithOrders(service);
-    const bob = service.as({ ...someone('bob', APPROVER), operationId: 'operation-1' });
+  it('created by two attempts of one operation are one delegation', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const bob = service.as({ ...user('bob', APPROVER), operationId: 'operation-1' });
     const body = { delegateId: 'dee', until: inDays(1) };
 
     const first = await bob.post('/workflow/delegations', body);

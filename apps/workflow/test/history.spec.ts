@@ -20,7 +20,7 @@ describe('the history of an entity', () => {
   });
   afterAll(() => service.close());
 
-  it('comes newest first, twenty at a time, with how many there are', async () => {
+  it('is returned newest first, twenty at a time, with the total count', async () => {
     const { status, headers, body } = await history();
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('private, no-store');
@@ -29,7 +29,7 @@ describe('the history of an entity', () => {
     expect(statesOf(body).slice(0, 3)).toEqual(['Cancelled', 'Draft', 'Submitted']);
   });
 
-  it('has pages', async () => {
+  it('is returned in pages', async () => {
     const second = await history('?page=2&pageSize=10');
     expect(second.body.items).toHaveLength(10);
     expect((await history('?page=3&pageSize=10')).body.items).toHaveLength(5);
@@ -41,14 +41,14 @@ describe('the history of an entity', () => {
     expect((await history('?pageSize=1000')).body.items).toHaveLength(25);
   });
 
-  it('is walked by cursor without a gap or a repetition, also while it grows', async () => {
+  it('is read by cursor without gaps or repetitions while it grows', async () => {
     const move = (targetState: string) =>
       service.as(caller).post('/workflow/Invoice/growing/transition', { targetState });
     for (let round = 0; round < 5; round++) {
       await move('Submitted');
       await move('Draft');
     }
-    const seen: string[] = [];
+    const visited: string[] = [];
     const totals: number[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -56,12 +56,14 @@ describe('the history of an entity', () => {
         `?pageSize=4&cursor=${cursor}`,
         'growing',
       );
-      seen.push(...statesOf(body));
+      visited.push(...statesOf(body));
       totals.push(body.totalCount);
       cursor = body.nextCursor;
       await move(totals.length % 2 === 1 ? 'Submitted' : 'Draft');
     }
-    expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'Draft' : 'Submitted')));
+    expect(visited).toEqual(
+      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'Draft' : 'Submitted')),
+    );
     expect(totals).toEqual([10, 11, 12]);
   });
 
@@ -80,7 +82,7 @@ describe('the history of an entity', () => {
     expect(headers.get('content-type')).toMatch('application/problem+json');
   });
 
-  it('takes no cursor that was changed, or made for another entity or tenant', async () => {
+  it('refuses a cursor that was changed or belongs to another entity or tenant', async () => {
     const cursor = (await history('?pageSize=5&cursor=')).body.nextCursor as string;
     for (let position = 0; position < cursor.length; position += 3) {
       const other = cursor[position] === 'A' ? 'B' : 'A';

@@ -3,20 +3,20 @@ import { Client } from 'pg';
 import { aTenantWithOrders, APPROVER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
-describe('tenants', () => {
+describe('the isolation of tenants in workflow', () => {
   let service: Workflow;
   beforeAll(async () => {
     service = await startWorkflow();
   });
   afterAll(() => service.close());
 
-  it('know nothing of each other’s entities, requests, delegations and definitions', async () => {
+  it('hides entities, approvals, delegations and definitions from other tenants', async () => {
     const ours = await aTenantWithOrders(service);
     const stranger = service.as(aCaller());
-    await ours.move(ours.someone('ann'), '1', 'Approved');
+    await ours.move(ours.user('ann'), '1', 'Approved');
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const { body: delegation } = await service
-      .as(ours.someone('ann', APPROVER))
+      .as(ours.user('ann', APPROVER))
       .post('/workflow/delegations', { delegateId: 'bob', until });
 
     expect((await stranger.get('/workflow/Order/1/transitions')).status).toBe(404);
@@ -31,7 +31,7 @@ describe('tenants', () => {
     expect((await stranger.delete(`/workflow/delegations/${delegation.id}`)).status).toBe(404);
   });
 
-  it('keep the same entity of the same type apart', async () => {
+  it('separates entities of the same type and id', async () => {
     const [one, other] = [service.as(aCaller()), service.as(aCaller())];
     await one.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
 
@@ -43,14 +43,14 @@ describe('tenants', () => {
     expect((await one.get('/workflow/Invoice/1/transitions')).body.currentState).toBe('Submitted');
   });
 
-  it('keep operations of the same id apart', async () => {
+  it('separates operations of the same id', async () => {
     const [one, other] = ['a', 'b'].map((userId) => service.as(aCaller({ userId, operationId: 'same' })));
     const submit = { targetState: 'Submitted' };
     expect((await one!.post('/workflow/Invoice/9/transition', submit)).body.outcome).toBe('Completed');
     expect((await other!.post('/workflow/Invoice/9/transition', submit)).body.outcome).toBe('Completed');
   });
 
-  it('are kept apart by the database too: a query without a tenant finds nothing', async () => {
+  it('is enforced by the database: a query without a tenant finds nothing', async () => {
     await service.as(aCaller()).post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
     const client = new Client({ connectionString: service.databaseUrl });
     await client.connect();

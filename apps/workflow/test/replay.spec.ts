@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import {
   bundleWorkflows,
-  keptHistories,
+  recordedHistories,
   recordHistories,
   replayHistory,
   type Story,
@@ -11,24 +11,26 @@ import * as workflows from '../src/temporal/workflows/index';
 
 const histories = join(__dirname, 'histories');
 const args = ['0198d1f0-0000-7000-8000-000000000001', '0198d1f0-0000-7000-8000-000000000002'];
-const answers = (waits: (number | null)[]) => ({ takeDueSteps: async () => waits.shift() ?? null });
+const activitiesReturning = (waits: (number | null)[]) => ({
+  takeDueSteps: async () => waits.shift() ?? null,
+});
 
 /** A change of a workflow that runs differently needs `patched()`; one that is meant to begin anew, `npm run histories`. */
 const stories: Record<string, Story> = {
   'await-approval.wakes-twice': {
     workflow: 'awaitApproval',
     args,
-    activities: answers([10, 10]),
+    activities: activitiesReturning([10, 10]),
   },
   'await-approval.ends-by-signal': {
     workflow: 'awaitApproval',
     args,
-    activities: answers([3_600_000]),
+    activities: activitiesReturning([3_600_000]),
     meanwhile: (handle) => handle.signal('approvalEnded'),
   },
 };
 
-describe('workflows that an earlier version began', () => {
+describe('recorded histories of approval timers', () => {
   let bundle: Awaited<ReturnType<typeof bundleWorkflows>>;
   beforeAll(async () => {
     Runtime.install({
@@ -39,14 +41,14 @@ describe('workflows that an earlier version began', () => {
     await recordHistories(histories, stories, bundle);
   });
 
-  it('are all on record', () => {
-    const told = Object.values(stories).map(({ workflow }) => workflow);
+  it('exist for every workflow', () => {
+    const recorded = Object.values(stories).map(({ workflow }) => workflow);
     const kinds = Object.entries(workflows).filter(([, value]) => typeof value === 'function');
-    expect(kinds.map(([name]) => name).filter((name) => !told.includes(name))).toEqual([]);
-    expect(keptHistories(histories).toSorted()).toEqual(Object.keys(stories).toSorted());
+    expect(kinds.map(([name]) => name).filter((name) => !recorded.includes(name))).toEqual([]);
+    expect(recordedHistories(histories).toSorted()).toEqual(Object.keys(stories).toSorted());
   });
 
-  it.each(Object.keys(stories))('go on as they began: %s', async (name) => {
+  it.each(Object.keys(stories))('replay unchanged: %s', async (name) => {
     await replayHistory(histories, name, bundle);
   });
 });

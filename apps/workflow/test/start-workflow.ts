@@ -15,7 +15,7 @@ export const startWorkflow = ({ clock, ...options }: ReplicaOptions & { clock?: 
     },
     {
       ...options,
-      // Nobody listens there: timers are the sweeper's until a test says otherwise.
+      // There is no server: timers are the background task's where a test does not set another address.
       environment: { TEMPORAL_ADDRESS: '127.0.0.1:1', ...options.environment },
     },
   );

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { approvalReminded } from '@plinth/contracts/workflow/events';
 import { newId } from '@plinth/kernel/uuid';
-import type { Close } from '@plinth/runtime/lifecycle';
-import { silentLog } from '@plinth/runtime/log';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
@@ -10,11 +10,11 @@ import { createActivities } from '../src/temporal/activities';
 import { startWorker } from '../src/temporal/run-worker';
 import { aTenantWithOrders, APPROVER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
-import { toldBy } from './told';
+import { publishedEvents } from './read-published-events';
 
 const quiet = new DefaultLogger('ERROR');
 
-describe('the timers of approvals', () => {
+describe('timers of approvals in Temporal', () => {
   let service: Workflow;
   let workflowBundle: { code: string };
   let stopWorker: Close | undefined;
@@ -28,7 +28,7 @@ describe('the timers of approvals', () => {
       workflowsPath: join(__dirname, '../src/temporal/workflows/index.ts'),
       logger: quiet,
     });
-    // The sweeper does not run here: whatever time does, Temporal does.
+    // The background task does not run here: all timers are Temporal's.
     service = await startWorkflow({
       environment: {
         TEMPORAL_ADDRESS: infrastructure().temporalAddress,
@@ -49,38 +49,38 @@ describe('the timers of approvals', () => {
       activities: createActivities(service),
     });
 
-  const stateOf = async ({ options, someone }: Awaited<ReturnType<typeof aTenantWithOrders>>, id: string) =>
-    (await options(someone('ann'), id)).currentState;
+  const stateOf = async ({ options, user }: Awaited<ReturnType<typeof aTenantWithOrders>>, id: string) =>
+    (await options(user('ann'), id)).currentState;
 
-  it('work off what was asked for before there was a worker', async () => {
+  it('expire an approval that was requested before the worker started', async () => {
     const tenant = await aTenantWithOrders(service, undefined, { expireAfterSeconds: 1 });
-    await tenant.move(tenant.someone('ann'), '1', 'Approved');
+    await tenant.move(tenant.user('ann'), '1', 'Approved');
 
     stopWorker = startOne();
 
     await eventually(async () => (await stateOf(tenant, '1')) === 'Draft', 20_000);
   });
 
-  it('remind, and leave the decision to people', async () => {
+  it('remind the approvers and leave the approval open', async () => {
     const tenant = await aTenantWithOrders(service, undefined, { remindAfterSeconds: 1 });
-    await tenant.move(tenant.someone('ann'), '1', 'Approved');
+    await tenant.move(tenant.user('ann'), '1', 'Approved');
 
-    const reminders = () => toldBy(service, tenant.tenantId, approvalReminded);
+    const reminders = () => publishedEvents(service, tenant.tenantId, approvalReminded);
     await eventually(async () => (await reminders()).length === 1, 20_000);
     expect(await stateOf(tenant, '1')).toBe('PendingApproval');
   });
 
-  it('end with the request they were for', async () => {
-    const { someone, move, inbox } = await aTenantWithOrders(service, undefined, {
+  it('end together with their approval', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service, undefined, {
       expireAfterSeconds: 3600,
     });
-    await move(someone('ann'), '1', 'Approved');
-    const [request] = (await inbox(someone('bob', APPROVER))) as unknown as { id: string }[];
+    await move(user('ann'), '1', 'Approved');
+    const [request] = (await openApprovals(user('bob', APPROVER))) as unknown as { id: string }[];
     const { workflow } = await service.temporal.client();
     const statusOf = async () => (await workflow.getHandle(`approval-${request!.id}`).describe()).status.name;
     await eventually(async () => (await statusOf()) === 'RUNNING', 20_000);
 
-    await move(someone('bob', APPROVER), '1', 'Approved');
+    await move(user('bob', APPROVER), '1', 'Approved');
 
     await eventually(async () => (await statusOf()) === 'COMPLETED', 20_000);
   });

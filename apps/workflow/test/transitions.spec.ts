@@ -3,14 +3,14 @@ import { aCaller } from '@plinth/testing/http';
 import { USER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
-describe('transitions', () => {
+describe('transitions of an entity', () => {
   let service: Workflow;
   beforeAll(async () => {
     service = await startWorkflow();
   });
   afterAll(() => service.close());
 
-  it('finds an entity that nobody moved in its initial state, with the ways from there', async () => {
+  it('start in the initial state of the entity type, and are listed from there', async () => {
     const { status, headers, body } = await service.as(aCaller()).get('/workflow/Invoice/17/transitions');
 
     expect(status).toBe(200);
@@ -24,7 +24,7 @@ describe('transitions', () => {
     });
   });
 
-  it('moves an entity and tells it in the history, newest first', async () => {
+  it('move the entity and appear in its history, newest first', async () => {
     const caller = aCaller();
     const http = service.as(caller);
     const first = await http.post('/workflow/Invoice/18/transition', {
@@ -47,7 +47,7 @@ describe('transitions', () => {
     });
   });
 
-  it('answers a state that is no way from here, or no state at all, with InvalidTransition', async () => {
+  it('result in InvalidTransition for a target that is unreachable or unknown', async () => {
     const http = service.as(aCaller());
     for (const targetState of ['Paid', 'Draft', 'Nowhere', 'PendingApproval']) {
       const { status, body } = await http.post('/workflow/Invoice/1/transition', { targetState });
@@ -57,7 +57,7 @@ describe('transitions', () => {
     expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(0);
   });
 
-  it('answers Denied and says why where the transition’s own permission is missing', async () => {
+  it('result in Denied with a reason where the permission of the transition is missing', async () => {
     const http = service.as(aCaller({ permissions: USER }));
     const { body } = await http.post('/workflow/Template/welcome/transition', {
       targetState: 'PendingReview',
@@ -76,7 +76,7 @@ describe('transitions', () => {
     ]);
   });
 
-  it('shows nothing as allowed to who may only read', async () => {
+  it('are listed as not allowed for callers who may only read', async () => {
     const http = service.as(aCaller({ permissions: ['Workflow.Transitions.Read'] }));
     const { body } = await http.get('/workflow/Invoice/1/transitions');
     expect(body.availableTransitions[0]).toMatchObject({
@@ -91,10 +91,10 @@ describe('transitions', () => {
     ['GET', '/workflow/__proto__/1/history', undefined],
     ['POST', '/workflow/Nothing/1/transition', { targetState: 'X' }],
     ['GET', '/workflow/definitions/Nothing', undefined],
-  ])('answers 404 for an entity type without a definition: %s %s', async (method, path, body) => {
-    const answer = await service.as(aCaller()).send(method, path, { body });
-    expect(answer.status).toBe(404);
-    expect(answer.body.type).toMatch(/\/problems\/entity-type-unknown$/);
+  ])('are 404 for an entity type without a definition: %s %s', async (method, path, body) => {
+    const response = await service.as(aCaller()).send(method, path, { body });
+    expect(response.status).toBe(404);
+    expect(response.body.type).toMatch(/\/problems\/entity-type-unknown$/);
   });
 
   it.each([
@@ -106,13 +106,13 @@ describe('transitions', () => {
     [400, { targetState: 5 }],
     [400, { targetState: { not: '' } }],
     [400, []],
-  ])('refuses with %i what is no request', async (status, body) => {
-    const answer = await service.as(aCaller()).post('/workflow/Invoice/1/transition', body);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toMatch('application/problem+json');
+  ])('are refused with %i for a malformed request', async (status, body) => {
+    const response = await service.as(aCaller()).post('/workflow/Invoice/1/transition', body);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toMatch('application/problem+json');
   });
 
-  it('takes any id that can be written in a path, and tells them apart', async () => {
+  it('accept and distinguish all ids that a path can hold', async () => {
     const http = service.as(aCaller());
     const ids = [
       'a/b',
@@ -120,7 +120,7 @@ describe('transitions', () => {
       'welcome~fr-CA',
       'ünï',
       '__proto__',
-      'transitions',
+      'transitions of an entity',
       "'; DROP TABLE entity",
       'x'.repeat(300),
     ];
@@ -145,22 +145,22 @@ describe('transitions', () => {
     ['Workflow.Transitions.Read', 'GET', '/workflow/definitions/Invoice'],
     ['Workflow.Definitions.Manage', 'PUT', '/workflow/definitions/Invoice'],
     ['Workflow.Definitions.Manage', 'DELETE', '/workflow/definitions/Invoice'],
-  ])('needs the permission %s for %s %s', async (permission, method, path) => {
+  ])('need the permission %s for %s %s', async (permission, method, path) => {
     const others = permissions.filter((name) => name !== permission);
     const { status } = await service.as(aCaller({ permissions: others })).send(method, path);
     expect(status).toBe(403);
     expect((await service.as(null).send(method, path)).status).toBe(401);
   });
 
-  it('makes one move of one operation, however often it is repeated', async () => {
+  it('are executed once for all retries of one operation', async () => {
     const caller = aCaller();
     const http = service.as({ ...caller, operationId: 'operation-1' });
-    const ask = () => http.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
+    const request = () => http.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' });
 
-    const answers = await Promise.all([ask(), ask(), ask(), ask()]);
-    const later = await ask();
+    const responses = await Promise.all([request(), request(), request(), request()]);
+    const later = await request();
 
-    for (const { body } of [...answers, later])
+    for (const { body } of [...responses, later])
       expect(body).toEqual({ succeeded: true, resultingState: 'Submitted', outcome: 'Completed' });
     expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(1);
   });

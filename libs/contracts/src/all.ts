@@ -16,7 +16,7 @@ import { workflowProblems } from './workflow/problems';
 import { contactsEndpoints } from './contacts/endpoints';
 import { contactsProblems } from './contacts/problems';
 
-/** Every endpoint of the platform, by the area whose service answers it. */
+/** Every endpoint of the platform, by its service. */
 export const allEndpoints = {
   'data-exchange': dataExchangeEndpoints,
   localization: localizationEndpoints,
@@ -27,7 +27,7 @@ export const allEndpoints = {
   contacts: contactsEndpoints,
 } satisfies Record<string, Endpoints>;
 
-/** Every problem there is, by its slug. */
+/** Every problem of the platform, by its slug. */
 export const allProblems: Record<string, ProblemType> = {
   ...platformProblems,
   ...dataExchangeProblems,

@@ -2,10 +2,10 @@ import type { ListRules } from '@plinth/kernel/list-query';
 import type { z } from 'zod';
 import type { Permission } from './permissions';
 
-/** Who may call. `hostOnly` marks what reaches beyond one tenant: only callers of the host tenant may do it. */
+/** Who may use an endpoint. `hostOnly` restricts what concerns all tenants to callers of the host tenant. */
 export type Access =
   | { type: 'anonymous' }
-  /** A credential is optional, but a bad one is refused. */
+  /** A credential is optional, but one that is not valid is refused. */
   | { type: 'optional' }
   | { type: 'authenticated' }
   | { type: 'permission'; permission: Permission; hostOnly?: boolean }
@@ -27,7 +27,7 @@ export function accessOf(access: Access, params: Record<string, string>): Access
   return access.accessByValue[params[access.parameter] ?? ''] ?? authenticated;
 }
 
-/** Interface, "Limits": Cache-Control by type of endpoint. Writes and errors are `no-store`. */
+/** `Cache-Control` by kind of data. Writes and errors are `no-store`. */
 export const cacheControlByPolicy = {
   'user-data': 'private, no-cache',
   reference: 'public, max-age=3600',
@@ -44,15 +44,15 @@ export interface Success {
   status: 200 | 201 | 202 | 204 | 207;
   /** JSON body; absent for 204 and for files. */
   body?: z.ZodType;
-  /** A file answer: the exact types it may have, beside `application/octet-stream`. */
+  /** A file: the exact types it may have, besides `application/octet-stream`. */
   file?: readonly string[];
   /** A stream of server-sent events. */
   events?: boolean;
-  /** What the answer is, in one sentence for the API reference. */
+  /** What the response is, in one sentence for the API reference. */
   description?: string;
 }
 
-/** When and why an endpoint goes away (RFC 9745, RFC 8594). */
+/** Since when an endpoint is deprecated, and when it is removed (RFC 9745, RFC 8594). */
 export interface Deprecation {
   since: string;
   sunset?: string;
@@ -61,7 +61,7 @@ export interface Deprecation {
 }
 
 /**
- * One endpoint, said once: validation, types, access, caching, API reference, client and gateway route come from it.
+ * One endpoint as data: validation, types, access, caching, API reference, client and gateway route come from it.
  * `path` is relative to the prefix; parameters are written `:name`.
  */
 export interface Endpoint {
@@ -72,29 +72,31 @@ export interface Endpoint {
   access: Access;
   params?: z.ZodObject;
   query?: z.ZodObject;
-  /** The list rules of a list endpoint; its answer is a page. */
+  /** The list rules of a list endpoint; its response is a page. */
   list?: ListRules;
-  /** The JSON body. `.nullish()` at the top makes it optional: then nothing, or `null`, is accepted too. */
+  /** The JSON body. `.nullish()` at the top makes it optional: then an empty body, or `null`, is accepted too. */
   body?: z.ZodType;
   /** The body is a multipart upload that the handler reads as a stream. */
   upload?: boolean;
-  /** The text parts of an upload, beside the part `file`. */
+  /** The text parts of an upload, besides the part `file`. */
   uploadFields?: z.ZodObject;
-  /** The body is a file sent as it is, which the handler reads as a stream. */
+  /** The body is the bytes of a file, which the handler reads as a stream. */
   binary?: boolean;
   success: Success;
-  /** Other ways to succeed, such as 204 where the usual answer is 201. */
+  /** Other ways to succeed, such as 204 where the usual response is 201. */
   alternatives?: readonly Success[];
-  /** Slugs of the problems this endpoint is known for, beside the general ones. */
+  /** Slugs of the problems of this endpoint, besides the general ones. */
   problems?: readonly string[];
   /** Required for GET. */
   cache?: CachePolicy;
-  /** The answer carries a strong `ETag`, and GET answers 304 to a matching `If-None-Match`. */
+  /** The response has a strong `ETag`, and GET responds with 304 to a matching `If-None-Match`. */
   etag?: boolean;
   /** PUT and DELETE that honour `If-Match`. */
   ifMatch?: boolean;
-  /** Also served at the root, beside the prefix. */
-  atRoot?: boolean;
+  /** Other paths with the same parameters that existing clients use; they are not part of the API reference. */
+  aliases?: readonly string[];
+  /** Also served at the root, without the prefix; as an alias it is not part of the API reference. */
+  atRoot?: true | 'alias';
   /** Class of rate limit; the policy of each class is configuration. */
   rateLimitClass?: 'default' | 'expensive';
   deprecated?: Deprecation;
@@ -115,9 +117,9 @@ export type BodyOf<E extends Endpoint> = E extends { body: infer Schema } ? Pars
 
 type BodyOfSuccess<S> = S extends { body: infer Schema extends z.ZodType } ? z.input<Schema> : undefined;
 
-/** What a handler may send as the body of a successful answer. */
-export type ReplyBodyOf<E extends Endpoint> =
+/** What a handler may send as the body of a successful response. */
+export type ResponseBodyOf<E extends Endpoint> =
   BodyOfSuccess<E['success']> | (E extends { alternatives: readonly (infer S)[] } ? BodyOfSuccess<S> : never);
 
-/** All endpoints of one area, by their names. */
+/** All endpoints of one service, by their names. */
 export type Endpoints = Record<string, Endpoint>;

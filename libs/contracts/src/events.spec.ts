@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { allEndpoints } from './all';
 import { allEvents } from './events';
 
-const areas = Object.keys(allEndpoints);
+const services = Object.keys(allEndpoints);
 const names = allEvents.map(({ name }) => name);
 const page = readFileSync(join(__dirname, '../../../docs/events.md'), 'utf8');
 
@@ -12,14 +12,14 @@ describe('the catalogue of events', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it.each(names)('says %s by the area that tells it and what happened', (name) => {
-    const [area, what, ...rest] = name.split('.');
-    expect(areas).toContain(area);
+  it.each(names)('names %s by its service and what happened', (name) => {
+    const [service, what, ...rest] = name.split('.');
+    expect(services).toContain(service);
     expect(what).toMatch(/^[a-z]+(-[a-z]+)*$/);
     expect(rest).toEqual([]);
   });
 
-  it.each(names)('explains %s in docs/events.md', (name) => {
+  it.each(names)('has %s in docs/events.md', (name) => {
     expect(page).toContain(`| \`${name}\``);
   });
 });

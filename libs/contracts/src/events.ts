@@ -7,7 +7,7 @@ import { timelineEvents } from './timeline/events';
 import { workflowEvents } from './workflow/events';
 import { contactsEvents } from './contacts/events';
 
-/** The catalogue: every fact that an area tells the others. */
+/** The catalogue: every event that a service publishes. */
 export const allEvents: readonly EventType[] = [
   ...Object.values(dataExchangeEvents),
   overrideChanged,

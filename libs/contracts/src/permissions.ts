@@ -1,4 +1,4 @@
-/** Every permission there is, as `Module.Resource.Action`. A role is granted a list of them by configuration. */
+/** Every permission, as `Module.Resource.Action`. The configuration grants a list of them to each role. */
 export const permissions = [
   'Templating.Templates.Read',
   'Templating.Templates.Manage',

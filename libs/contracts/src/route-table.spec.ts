@@ -1,3 +1,4 @@
+import { allEndpoints } from './all';
 import { authenticated, endpoint, type Endpoint } from './endpoint';
 import { createRouteTable } from './route-table';
 
@@ -24,17 +25,17 @@ describe('the route table', () => {
     expect(nameOf('GET', '/settings/user')).toBe('list');
   });
 
-  it('leaves parameters percent-encoded', () => {
+  it('does not decode parameters', () => {
     expect(table.match('PUT', '/settings/user/a%2Fb')).toMatchObject({
       params: { scope: 'user', name: 'a%2Fb' },
     });
   });
 
-  it('serves HEAD by GET', () => {
+  it('serves HEAD with the GET endpoint', () => {
     expect(nameOf('HEAD', '/settings/user/x')).toBe('read');
   });
 
-  it('tells a missing path from a missing method', () => {
+  it('distinguishes a missing path from a missing method', () => {
     expect(table.match('POST', '/settings/user/x')).toEqual({
       found: 'path',
       allow: ['GET', 'HEAD', 'OPTIONS', 'PUT'],
@@ -44,7 +45,22 @@ describe('the route table', () => {
     expect(nameOf('GET', '/elsewhere')).toBe('nothing');
   });
 
-  it('refuses two endpoints at one address', () => {
+  it.each([
+    ['GET', '/imports/jobs', '/imports'],
+    ['DELETE', '/templates/a/draft', '/templates/a'],
+    ['GET', '/templates/a/history/1', '/templates/a/revisions/1'],
+    ['GET', '/templates/categories', '/template-categories'],
+    ['POST', '/templates/categories', '/template-categories'],
+    ['PUT', '/templates/categories/1', '/template-categories/1'],
+    ['DELETE', '/templates/categories/1', '/template-categories/1'],
+    ['GET', '/notifications/unread/count', '/notifications/unread-count'],
+  ])('finds for %s %s, which existing clients send, what is at %s', (method, alias, path) => {
+    const platform = createRouteTable(allEndpoints);
+    expect(platform.match(method, alias)).toMatchObject({ found: 'route' });
+    expect(platform.match(method, alias)).toEqual(platform.match(method, path));
+  });
+
+  it('refuses two endpoints with the same method and path', () => {
     const twice = { a: at('GET', '/x/:id'), b: at('GET', '/x/:name') };
     expect(() => createRouteTable({ area: twice })).toThrow('Two endpoints claim GET /x/:name.');
   });

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint';
 
 export interface Route<E extends Endpoint = Endpoint> {
-  area: string;
+  service: string;
   name: string;
   endpoint: E;
 }
@@ -20,13 +20,14 @@ interface Node {
 
 /**
  * Finds the endpoint of a method and a path. The gateway and the services use this one table, so that both always
- * mean the same endpoint. A literal segment wins over a parameter; HEAD is served by GET.
+ * mean the same endpoint. A literal segment takes precedence over a parameter; HEAD is served by GET.
  */
 export class RouteTable {
   private readonly root: Node = emptyNode();
 
   constructor(readonly routes: readonly Route[]) {
-    for (const route of routes) this.add(route);
+    for (const route of routes)
+      for (const path of [route.endpoint.path, ...(route.endpoint.aliases ?? [])]) this.add(route, path);
   }
 
   /** `path` is relative to the prefix and still percent-encoded. */
@@ -40,10 +41,10 @@ export class RouteTable {
     return { found: 'route', route: entry.route, params };
   }
 
-  private add(route: Route): void {
+  private add(route: Route, path: string): void {
     const names: string[] = [];
     let node = this.root;
-    for (const segment of route.endpoint.path.split('/').slice(1)) {
+    for (const segment of path.split('/').slice(1)) {
       if (segment.startsWith(':')) {
         names.push(segment.slice(1));
         node = node.parameter ??= emptyNode();
@@ -53,16 +54,16 @@ export class RouteTable {
         node = next;
       }
     }
-    const { method, path } = route.endpoint;
+    const { method } = route.endpoint;
     if (node.routes.has(method)) throw new Error(`Two endpoints claim ${method} ${path}.`);
     node.routes.set(method, { route, names });
   }
 }
 
-/** Joins the endpoints of several areas into one table. */
-export function createRouteTable(endpointsByArea: Record<string, Record<string, Endpoint>>): RouteTable {
-  const routes = Object.entries(endpointsByArea).flatMap(([area, endpoints]) =>
-    Object.entries(endpoints).map(([name, endpoint]) => ({ area, name, endpoint })),
+/** Joins the endpoints of several services into one table. */
+export function createRouteTable(endpointsByService: Record<string, Record<string, Endpoint>>): RouteTable {
+  const routes = Object.entries(endpointsByService).flatMap(([service, endpoints]) =>
+    Object.entries(endpoints).map(([name, endpoint]) => ({ service, name, endpoint })),
   );
   return new RouteTable(routes);
 }

@@ -2,7 +2,7 @@ import { isStorableInstant } from '@plinth/kernel/instant';
 import { lengthOf } from '@plinth/kernel/text';
 import { z } from 'zod';
 
-/** An instant in an answer: handlers give a Date or its text, the wire has ISO 8601. */
+/** An instant in a response: handlers return a Date or its text, the wire has ISO 8601. */
 export const Timestamp = z
   .union([z.date(), z.iso.datetime({ offset: true })])
   .meta({ type: 'string', format: 'date-time' });
@@ -35,10 +35,37 @@ export const text = (lengthMax: number, lengthMin = 0) => {
     : schema;
 };
 
-/** RFC 5646, 4.4.1: no tag that is in use is longer. */
+const ENTITY_TYPE_LENGTH_MAX = 100;
+
+const describeEntityType = {
+  maxLength: ENTITY_TYPE_LENGTH_MAX,
+  minLength: 1,
+  description: 'Kind of entity',
+  examples: ['Invoice', 'purchase-order', 'Pièce comptable'],
+};
+
+/** The name of a kind of entity in any language, as the service or the tenant that owns it chose it. */
+export const EntityType = text(ENTITY_TYPE_LENGTH_MAX, 1)
+  .refine((value) => !/\p{Cc}/u.test(value), {
+    params: { rule: 'Format' },
+    message: 'An entity type has no control characters.',
+  })
+  .meta(describeEntityType);
+
+/** An entity type in a path, where a text that cannot be one is malformed. */
+export const EntityTypeInPath = z
+  .string()
+  .normalize('NFC')
+  .refine((value) => EntityType.safeParse(value).success, {
+    params: { rule: 'Format' },
+    message: `must have 1 to ${ENTITY_TYPE_LENGTH_MAX} characters, none of them a control character.`,
+  })
+  .meta(describeEntityType);
+
+/** RFC 5646, 4.4.1: no tag in use is longer. */
 const CULTURE_LENGTH_MAX = 35;
 
-/** Language, script, region, a variant and private use, which is what people write; extensions are taken as well. */
+/** Language, script, region, a variant and private use, which is what people write; extensions are accepted too. */
 const CULTURE_PATTERN =
   '^(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?$';
 

@@ -1,6 +1,6 @@
 import { acceptedCultures } from './accepted-cultures';
 
-describe('the cultures that a client accepts', () => {
+describe('acceptedCultures', () => {
   it.each([
     ['fr-CA,fr;q=0.9,en;q=0.8', ['fr-CA', 'fr', 'en']],
     ['en;q=0.5, de-de;q=0.7', ['de-DE', 'en']],
@@ -9,7 +9,7 @@ describe('the cultures that a client accepts', () => {
     ['!!, ;;;, fr;q=2, x', []],
     ['', []],
     [undefined, []],
-  ])('of %j are %j', (header, cultures) => {
+  ])('reads %j as %j', (header, cultures) => {
     expect(acceptedCultures(header)).toEqual(cultures);
   });
 });

@@ -3,8 +3,8 @@ const RANGES_MAX = 50;
 const RANGE = /^\s*([a-z\d-]{1,35}|\*)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?\s*$/i;
 
 /**
- * The cultures of an `Accept-Language`, most wanted first; `*` stands for any.
- * What cannot be read, and what is refused by `q=0`, is as good as absent.
+ * The cultures of an `Accept-Language` in the order of preference; `*` stands for any.
+ * Ranges that cannot be parsed, and those with `q=0`, are ignored.
  */
 export function acceptedCultures(acceptLanguage = ''): string[] {
   const weighted = acceptLanguage.split(',', RANGES_MAX).flatMap((part) => {

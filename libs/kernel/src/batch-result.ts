@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The wire shape of a 207 answer: one result per item, in the order of the request. */
+/** The wire shape of a 207 response: one result for each item, in the order of the request. */
 export const batchResult = <Value extends z.ZodType>(value: Value) =>
   z.object({
     results: z.array(

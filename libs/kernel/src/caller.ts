@@ -1,15 +1,17 @@
 /** The tenant of the platform's operators, and of callers whose token names no tenant. */
 export const HOST_TENANT_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Who asks, as the gateway established it from the credential. */
+/** The user and the tenant of a request, as the gateway determined them from the credential. */
 export interface Caller {
-  /** The tenant acted in. */
+  /** The tenant in which the caller acts. */
   tenantId: string;
   tenantName?: string | undefined;
   userId: string;
   userName: string;
   /** Granted permissions; `*` stands for all. */
   permissions: readonly string[];
+  /** When the credential ends, in milliseconds since 1970; what is sent for longer than a request ends with it. */
+  credentialExpiresAt?: number | undefined;
   /** Derived from the idempotency key; the same for every retry of one operation. */
   operationId?: string | undefined;
 }
@@ -18,5 +20,5 @@ export interface Caller {
 export const holds = (caller: Caller, permission: string): boolean =>
   caller.permissions.includes('*') || caller.permissions.includes(permission);
 
-/** Whether the caller acts in the host tenant, the only one from which the whole platform may be changed. */
+/** Whether the caller acts in the host tenant, whose callers alone may change what concerns all tenants. */
 export const isOfHost = (caller: Caller): boolean => caller.tenantId === HOST_TENANT_ID;

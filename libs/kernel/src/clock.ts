@@ -1,4 +1,4 @@
-/** Where the present comes from; tests pass a fixed one. */
+/** The current time; tests pass a fixed one. */
 export interface Clock {
   now(): Date;
 }

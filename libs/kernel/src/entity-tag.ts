@@ -1,15 +1,22 @@
+import { createHash } from 'node:crypto';
 import { Problem } from './problem';
 
-/** The `If-Match` of a request: a list of strong tags, `*` for anything that exists, or nothing asked. */
+/** The `If-Match` of a request: a list of strong tags, `*` for any existing version, or undefined without the header. */
 export type IfMatch = readonly string[] | '*' | undefined;
 
 /** Makes the strong tag of a version; quotes are part of a tag. */
 export const entityTag = (version: string | number): string => `"${version}"`;
 
+const DIGEST_CHARACTERS = 27;
+
+/** Makes the strong tag of a text, for what has no version. */
+export const hashedEntityTag = (text: string): string =>
+  entityTag(createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_CHARACTERS));
+
 /**
- * Stops a change made on the ground of a stale reading.
+ * Refuses a change that is based on a stale version.
  * `current` is the tag of what is stored now, or undefined where nothing is stored.
- * @throws Problem `conflict`: the interface has no 412 (silences, row 12).
+ * @throws Problem `conflict`: the interface has no 412 for a failed precondition.
  */
 export function requireMatch(ifMatch: IfMatch, current: string | undefined): void {
   if (ifMatch === undefined) return;
@@ -18,9 +25,13 @@ export function requireMatch(ifMatch: IfMatch, current: string | undefined): voi
   if (!matches) throw staleVersion();
 }
 
-/** What somebody wants to change was changed by someone else meanwhile. */
+/** The resource was changed since the caller read it. */
 export const staleVersion = (): Problem =>
-  new Problem('conflict', 'It was changed since you read it; read it again and repeat your change.', {
-    slug: 'stale-version',
-    title: 'Changed meanwhile',
-  });
+  new Problem(
+    'conflict',
+    'The resource was changed since you read it; read it again and repeat your change.',
+    {
+      slug: 'stale-version',
+      title: 'Changed meanwhile',
+    },
+  );

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** A fact that one area tells the others: `area.what-happened`, and the shape of what it says. */
+/** A type of event that a service publishes: `service.what-happened`, and the shape of its payload. */
 export interface EventType<Payload extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly payload: Payload;
@@ -8,18 +8,18 @@ export interface EventType<Payload extends z.ZodType = z.ZodType> {
 
 export type PayloadOf<E extends EventType> = z.output<E['payload']>;
 
-/** Declares a fact and keeps its exact type. */
+/** Declares an event type and keeps its exact type. */
 export const eventType = <Payload extends z.ZodType>(name: string, payload: Payload): EventType<Payload> => ({
   name,
   payload,
 });
 
-/** A fact on its way: what happened, to what, when, and through whom. */
+/** An event as it is published: what happened, to what, when, and by whom. */
 export interface EventEnvelope<Payload = unknown> {
   id: string;
   name: string;
   tenantId: string;
-  /** What it happened to; facts of one subject keep their order by `sequence`. */
+  /** What it happened to; events of one subject are ordered by `sequence`. */
   subject: string;
   sequence: number;
   occurredAt: string;

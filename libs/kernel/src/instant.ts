@@ -1,6 +1,6 @@
 const FIRST = Date.parse('0001-01-01T00:00:00Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Whether an instant lies in the years that ISO 8601, JSON and the database all write with four digits. */
+/** Whether an instant is in the years that ISO 8601, JSON and the database all write with four digits. */
 export const isStorableInstant = (instant: Date): boolean =>
   instant.getTime() >= FIRST && instant.getTime() <= LAST;

@@ -15,7 +15,18 @@ const rules: ListRules = {
   cursor: true,
   presets: { age: ['new', 'old'] },
   quickFilters: ['mine'],
+  shortFilters: ['status'],
 };
+
+/** Spellings of a name in different cases. */
+const spellings = (name: string, count: number): string[] =>
+  [
+    ...new Set(
+      Array.from({ length: 4_096 }, (_, mask) =>
+        [...name].map((letter, at) => ((mask >> at) & 1 ? letter.toUpperCase() : letter)).join(''),
+      ),
+    ),
+  ].slice(0, count);
 
 const refusal = (parameters: Record<string, string | string[]>): string => {
   try {
@@ -39,7 +50,7 @@ describe('a list query', () => {
     });
   });
 
-  it('reads every part', () => {
+  it('can have every part', () => {
     const query = parseListQuery(
       {
         page: '3',
@@ -90,16 +101,61 @@ describe('a list query', () => {
     ['presets[age]', 'ancient'],
     ['quickFilters', 'theirs'],
     ['skipTotalCount', 'maybe'],
+    ['status', 'Nowhere'],
+    ['status', ''],
+    ['groupBy', 'status'],
+    ['GROUPBY', ''],
+    ['sort', Array(21).fill('name').join(',')],
+    ['quickFilters', Array(21).fill('mine').join(',')],
   ])('refuses %s=%s as malformed', (name, value) => {
     expect(refusal({ [name]: value })).toBe('malformed');
   });
 
-  it('refuses a repeated parameter, and a page beside a cursor', () => {
+  it('refuses a repeated parameter, and a page together with a cursor', () => {
     expect(refusal({ page: ['1', '2'] })).toBe('malformed');
     expect(refusal({ page: '1', cursor: '' })).toBe('malformed');
   });
 
-  it('answers any text at all with a query or a problem, never with a crash', () => {
+  it('takes a field that has a parameter of its own as one more filter', () => {
+    expect(parseListQuery({ status: 'DRAFT', 'filter[status.eq]': 'Published' }, rules).filters).toEqual([
+      { field: 'status', operator: 'eq', values: [0] },
+      { field: 'status', operator: 'eq', values: [2] },
+    ]);
+  });
+
+  it('takes filters, presets and quick filters that say the same as one', () => {
+    const query = parseListQuery(
+      {
+        status: 'draft',
+        'filter[status.eq]': 'Draft',
+        ...Object.fromEntries(spellings('name.contains', 60).map((key) => [`filter[${key}]`, 'x'])),
+        ...Object.fromEntries(spellings('age', 8).map((key) => [`presets[${key}]`, 'new,old,NEW,new'])),
+        quickFilters: 'mine,Mine',
+        sort: 'name,-NAME',
+      },
+      rules,
+    );
+
+    expect(query.filters).toEqual([
+      { field: 'status', operator: 'eq', values: [0] },
+      { field: 'name', operator: 'contains', values: ['x'] },
+    ]);
+    expect(query.presets).toEqual([{ name: 'age', values: ['new', 'old'] }]);
+    expect(query.quickFilters).toEqual(['mine']);
+    expect(query.sort).toEqual([{ field: 'name', descending: false }]);
+  });
+
+  it('has at most 50 filters, however they are spelled', () => {
+    const filters = (count: number) =>
+      Object.fromEntries(
+        spellings('name.contains', count).map((key, value) => [`filter[${key}]`, `x${value}`]),
+      );
+
+    expect(parseListQuery(filters(50), rules).filters).toHaveLength(50);
+    expect(refusal(filters(51))).toBe('malformed');
+  });
+
+  it('parses every text to a query or a problem, and never crashes', () => {
     const name = fc.oneof(
       fc.constantFrom('page', 'pageSize', 'sort', 'search', 'cursor', 'filter[name.eq]'),
       fc.string(),
@@ -112,8 +168,8 @@ describe('a list query', () => {
   });
 });
 
-describe('a comma-separated list', () => {
-  it('gives back what was joined, whatever the values hold', () => {
+describe('splitList', () => {
+  it('returns the values that were joined with commas', () => {
     const escape = (value: string) => value.replace(/[\\,]/g, '\\$&');
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), (values) => {
@@ -123,23 +179,23 @@ describe('a comma-separated list', () => {
   });
 });
 
-describe('a timestamp', () => {
+describe('parseTimestamp', () => {
   it.each(['2026-11-21', '2026-11-21T10:00', '2026-11-21T10:00:00.123Z', '2026-11-21T10:00:00+02:00'])(
-    'may be %s',
+    'accepts %s',
     (text) => {
       expect(parseTimestamp(text)).toBeInstanceOf(Date);
     },
   );
 
   it.each(['0000-12-31', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00'])(
-    'may not be %s, which no database can hold',
+    'refuses %s, which a database cannot store',
     (text) => {
       expect(parseTimestamp(text)).toBeUndefined();
     },
   );
 
   it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])(
-    'may not be "%s"',
+    'refuses "%s"',
     (text) => {
       expect(parseTimestamp(text)).toBeUndefined();
     },

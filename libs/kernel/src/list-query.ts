@@ -1,11 +1,11 @@
 /**
  * The grammar of list queries: pages, sort, filters, presets, quick filters and search.
  *
- * It is written down once because it arrives on two roads: as query parameters of list endpoints
+ * There is one parser because list queries arrive in two forms: as query parameters of list endpoints
  * (`filter[name.contains]=x`) and as members of an export request (`{"filter": {"name.contains": "x"}}`).
- * A list declares what it allows as data, and everything it does not declare is refused with 400. What leaves this
- * file is typed and safe: field names are the declared ones, values have the field's type, and nothing of the
- * caller's text is left where a store would read it as syntax.
+ * A list declares what it allows as data, and everything it does not declare is refused with 400. The results of this
+ * file are typed and safe: field names are the declared ones, values have the field's type, and no text of the caller
+ * is left where a store would read it as syntax.
  */
 import { isStorableInstant } from './instant';
 import { invalid, malformed } from './problem';
@@ -17,13 +17,17 @@ export const PAGE_SIZE_MAX = 100;
 export const OFFSET_MAX = 10_000_000;
 export const SEARCH_LENGTH_MAX = 500;
 export const LIST_VALUES_MAX = 500;
+export const FILTERS_MAX = 50;
+export const SORT_FIELDS_MAX = 20;
+export const PRESETS_MAX = 20;
+export const QUICK_FILTERS_MAX = 20;
 
 export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'uuid' | 'enum';
 
 export type Operator =
   'eq' | 'contains' | 'startsWith' | 'endsWith' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'between';
 
-/** What may be asked of a field, by its type. */
+/** The operators of a filter by the type of its field. */
 export const operatorsByType: Record<FieldType, readonly Operator[]> = {
   string: ['eq', 'contains', 'startsWith', 'endsWith', 'in'],
   integer: ['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'between'],
@@ -42,14 +46,16 @@ export interface FieldRule {
   values?: Record<string, string | number>;
 }
 
-/** What one list lets its clients ask for. */
+/** What a list allows in its queries. */
 export interface ListRules {
   filterable: Record<string, FieldRule>;
+  /** Filterable fields with a parameter of their own: `status=x` means `filter[status.eq]=x`. */
+  shortFilters?: readonly string[];
   sortable: readonly string[];
   /** In the syntax of the `sort` parameter. */
   defaultSort: string;
   searchable: readonly string[];
-  /** Whether the list can be walked by cursor. */
+  /** Whether the list has cursor pages. */
   cursor?: boolean;
   presets?: Record<string, readonly string[]>;
   quickFilters?: readonly string[];
@@ -71,10 +77,10 @@ export interface Filter {
 
 export type PageRequest =
   | { mode: 'offset'; page: number; pageSize: number; skipTotalCount: boolean }
-  /** An empty cursor asks for the first page. */
+  /** An empty cursor means the first page. */
   | { mode: 'cursor'; cursor: string; pageSize: number };
 
-/** What to select, whatever part of it is shown. */
+/** The part of a list query that is the same for all pages. */
 export interface Selection {
   sort: SortTerm[];
   filters: Filter[];
@@ -95,25 +101,33 @@ export type QueryParameters = Record<string, string | string[] | undefined>;
  * @throws Problem `malformed` for what the list does not allow, `invalid` for a text that is too long.
  */
 export function parseListQuery(parameters: QueryParameters, rules: ListRules): ListQuery {
-  const filter: Record<string, string> = {};
-  const presets: Record<string, string> = {};
+  refuseGrouping(parameters);
+  const filters: [string, string][] = [];
+  const presets: [string, string][] = [];
+  for (const field of rules.shortFilters ?? []) {
+    const value = single(parameters, field);
+    if (value !== undefined) filters.push([`${field}.eq`, value]);
+  }
   for (const name of Object.keys(parameters)) {
     const [, kind, key] = /^(filter|presets)\[(.*)\]$/i.exec(name) ?? [];
     if (kind === undefined || key === undefined) continue;
-    const target = kind.toLowerCase() === 'filter' ? filter : presets;
-    target[key] = single(parameters, name) ?? '';
+    const target = kind.toLowerCase() === 'filter' ? filters : presets;
+    target.push([key, single(parameters, name) ?? '']);
   }
-  const selection = parseSelection(
-    {
-      sort: single(parameters, 'sort'),
-      filter,
-      presets,
-      quickFilters: single(parameters, 'quickFilters'),
-      search: single(parameters, 'search'),
-    },
-    rules,
-  );
-  return { page: parsePage(parameters, rules), ...selection };
+  return {
+    page: parsePage(parameters, rules),
+    sort: parseSort(single(parameters, 'sort') || rules.defaultSort, rules),
+    filters: parseFilters(filters, rules),
+    presets: parsePresets(presets, rules),
+    quickFilters: parseQuickFilters(single(parameters, 'quickFilters') ?? '', rules),
+    search: parseSearch(single(parameters, 'search')),
+  };
+}
+
+/** Refuses `groupBy`: a client that relies on groups must not take a plain list for them. */
+export function refuseGrouping(parameters: QueryParameters): void {
+  if (Object.keys(parameters).some((name) => name.toLowerCase() === 'groupby'))
+    throw malformed('Grouping (groupBy) is not available.');
 }
 
 export interface SelectionText {
@@ -124,12 +138,12 @@ export interface SelectionText {
   search?: string | null | undefined;
 }
 
-/** Reads the part of a list query that an export request carries too. */
+/** Reads the part of a list query that export requests have too. */
 export function parseSelection(text: SelectionText, rules: ListRules): Selection {
   return {
     sort: parseSort(text.sort || rules.defaultSort, rules),
-    filters: Object.entries(text.filter ?? {}).map(([key, value]) => parseFilter(key, value, rules)),
-    presets: Object.entries(text.presets ?? {}).map(([name, values]) => parsePreset(name, values, rules)),
+    filters: parseFilters(Object.entries(text.filter ?? {}), rules),
+    presets: parsePresets(Object.entries(text.presets ?? {}), rules),
     quickFilters: parseQuickFilters(text.quickFilters ?? '', rules),
     search: parseSearch(text.search),
   };
@@ -141,22 +155,22 @@ export function parsePage(parameters: QueryParameters, rules: { cursor?: boolean
   const page = positiveInteger(parameters, 'page');
   const cursor = single(parameters, 'cursor');
   if (cursor !== undefined) {
-    if (!rules.cursor) throw malformed('This list has no cursor; use page and pageSize.');
+    if (!rules.cursor) throw malformed('This list does not support cursors; use page and pageSize.');
     if (page !== undefined) throw malformed('Use either page or cursor, not both.');
     return { mode: 'cursor', cursor, pageSize };
   }
   if ((page ?? 1) * pageSize > OFFSET_MAX) {
     throw malformed(
-      `Pages end at item ${OFFSET_MAX}; ${rules.cursor ? 'go on with a cursor' : 'narrow the list'}.`,
+      `Pages end at item ${OFFSET_MAX}; ${rules.cursor ? 'continue with a cursor' : 'use filters'}.`,
     );
   }
   return { mode: 'offset', page: page ?? 1, pageSize, skipTotalCount: flag(parameters, 'skipTotalCount') };
 }
 
-/** The value of a parameter that may be given once. */
+/** The value of a parameter that must not be repeated. */
 export function single(parameters: QueryParameters, name: string): string | undefined {
   const value = parameters[name];
-  if (Array.isArray(value)) throw malformed(`The parameter ${name} is given more than once.`);
+  if (Array.isArray(value)) throw malformed(`The parameter ${name} is repeated.`);
   return value;
 }
 
@@ -164,7 +178,7 @@ function positiveInteger(parameters: QueryParameters, name: string): number | un
   const text = single(parameters, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-  if (value < 1) throw malformed(`${name} must be a whole number from 1.`);
+  if (value < 1) throw malformed(`${name} must be a whole number, at least 1.`);
   return value;
 }
 
@@ -176,7 +190,9 @@ function flag(parameters: QueryParameters, name: string): boolean {
 }
 
 function parseSort(text: string, rules: ListRules): SortTerm[] {
-  const terms = text.split(',').map((part) => {
+  const parts = text.split(',');
+  requireAtMost(SORT_FIELDS_MAX, 'sort fields', parts);
+  const terms = parts.map((part) => {
     const descending = part.trim().startsWith('-');
     const name = part.trim().slice(descending ? 1 : 0);
     const field = named(name, rules.sortable);
@@ -185,6 +201,13 @@ function parseSort(text: string, rules: ListRules): SortTerm[] {
     return { field, descending };
   });
   return terms.filter(({ field }, index) => terms.findIndex((term) => term.field === field) === index);
+}
+
+/** Parses filters; those that say the same, whatever their spelling, are one. */
+function parseFilters(entries: readonly (readonly [string, string])[], rules: ListRules): Filter[] {
+  const filters = distinct(entries.map(([key, value]) => parseFilter(key, value, rules)));
+  requireAtMost(FILTERS_MAX, 'filters', filters);
+  return filters;
 }
 
 function parseFilter(key: string, text: string, rules: ListRules): Filter {
@@ -207,7 +230,7 @@ function parseFilter(key: string, text: string, rules: ListRules): Filter {
   return { field, operator, values: parts.map((part) => parseValue(field, part, rule)) };
 }
 
-/** Reads one value of a filter in the field's type. */
+/** Parses one value of a filter as the type of its field. */
 function parseValue(field: string, text: string, rule: FieldRule): FilterValue {
   switch (rule.type) {
     case 'string':
@@ -239,16 +262,25 @@ function parseValue(field: string, text: string, rule: FieldRule): FilterValue {
       break;
     }
   }
-  throw malformed(`"${text.slice(0, 100)}" is no ${rule.type} for the field ${field}.`);
+  throw malformed(`"${text.slice(0, 100)}" is not a valid ${rule.type} for the field ${field}.`);
 }
 
-/** Reads an ISO 8601 date or date and time; a time without a zone is taken as UTC. */
+/** Reads an ISO 8601 date or date and time; a time without a zone is UTC. */
 export function parseTimestamp(text: string): Date | undefined {
   const [, , time, zone] =
     /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
   if (!/^\d{4}-\d\d-\d\d/.test(text) || (text.length > 10 && time === undefined)) return undefined;
   const instant = new Date(time !== undefined && zone === undefined ? `${text}Z` : text);
   return isStorableInstant(instant) ? instant : undefined;
+}
+
+function parsePresets(
+  entries: readonly (readonly [string, string])[],
+  rules: ListRules,
+): Selection['presets'] {
+  const presets = distinct(entries.map(([name, values]) => parsePreset(name, values, rules)));
+  requireAtMost(PRESETS_MAX, 'presets', presets);
+  return presets;
 }
 
 function parsePreset(name: string, text: string, rules: ListRules): { name: string; values: string[] } {
@@ -260,17 +292,19 @@ function parsePreset(name: string, text: string, rules: ListRules): { name: stri
     if (allowed === undefined) throw malformed(`The preset ${known} has no value "${value}".`);
     return allowed;
   });
-  return { name: known, values };
+  return { name: known, values: distinct(values) };
 }
 
 function parseQuickFilters(text: string, rules: ListRules): string[] {
-  return splitList(text)
-    .filter((name) => name !== '')
-    .map((name) => {
+  const names = splitList(text).filter((name) => name !== '');
+  requireAtMost(QUICK_FILTERS_MAX, 'quick filters', names);
+  return distinct(
+    names.map((name) => {
       const known = named(name, rules.quickFilters ?? []);
       if (known === undefined) throw malformed(`This list has no quick filter "${name}".`);
       return known;
-    });
+    }),
+  );
 }
 
 function parseSearch(text: string | null | undefined): string | undefined {
@@ -297,7 +331,16 @@ export function splitList(text: string): string[] {
   return [...values, current];
 }
 
-/** The known name that a caller spelled, whatever its case. */
+function requireAtMost(max: number, kind: string, given: readonly unknown[]): void {
+  if (given.length > max) throw malformed(`A list query takes at most ${max} ${kind}.`);
+}
+
+/** Each value once, at its first place. */
+const distinct = <Value>(values: readonly Value[]): Value[] => [
+  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
+];
+
+/** The known name that the caller wrote, in any case. */
 const named = (name: string, known: readonly string[]): string | undefined =>
   known.find((candidate) => candidate === name) ??
   known.find((candidate) => candidate.toLowerCase() === name.toLowerCase());

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The wire shape of a list answer, in offset and in cursor mode. */
+/** The wire shape of a list response, in offset and in cursor mode. */
 export const pagedResult = <Item extends z.ZodType>(item: Item) =>
   z.object({
     items: z.array(item),

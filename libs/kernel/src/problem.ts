@@ -1,4 +1,4 @@
-/** What went wrong, in words that no transport owns. HTTP, gRPC and Temporal each translate it in one table. */
+/** What went wrong, independent of the transport. HTTP, gRPC and Temporal each translate it in one table. */
 export type ProblemKind =
   | 'malformed'
   | 'unauthenticated'
@@ -24,23 +24,23 @@ export type ProblemKind =
 export type FieldErrors = Record<string, string[]>;
 
 export interface ProblemOptions {
-  /** Names the situation in kebab-case; the gateway serves a page about it at `/problems/{slug}`. */
+  /** Names the problem type in kebab-case; the gateway serves a page about it at `/problems/{slug}`. */
   slug?: string;
   /** Short summary; the default is the name of the HTTP status. */
   title?: string;
   errors?: FieldErrors;
   /** Extra members of the problem body. */
   extensions?: Record<string, unknown>;
-  /** When trying again makes sense, in seconds. */
+  /** When to retry, in seconds. */
   retryAfterSeconds?: number;
-  /** Methods that the address understands, for `method-not-allowed`. */
+  /** Methods of the resource, for `method-not-allowed`. */
   allow?: readonly string[];
   cause?: unknown;
 }
 
 /**
  * A failure the caller is meant to understand.
- * It names a kind, never a status code. `detail` is public; what an operator needs but a caller must not see goes into `cause`.
+ * It names a kind, never a status code. `detail` is public; details for operators that a caller must not see go into `cause`.
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -62,7 +62,7 @@ export class Problem extends Error {
   }
 }
 
-/** One entry of a service's catalogue of problems: what the situation is, and how to say it. */
+/** One entry of a service's catalogue of problems. */
 export interface ProblemType {
   readonly kind: ProblemKind;
   readonly title: string;
@@ -120,9 +120,9 @@ export const malformed = (detail: string): Problem => new Problem('malformed', d
 /** The caller is known but may not do this. */
 export const forbidden = (detail: string): Problem => new Problem('forbidden', detail);
 
-/** Nothing of that name exists, as far as this caller may know. */
+/** The resource does not exist, as far as this caller may know. */
 export const notFound = (detail: string): Problem => new Problem('not-found', detail);
 
-/** A part the platform needs does not answer now; trying again later makes sense. */
+/** A part of the platform is unavailable; the caller can retry later. */
 export const unavailable = (detail: string, cause?: unknown): Problem =>
   new Problem('overloaded', detail, { retryAfterSeconds: 5, cause });

@@ -1,10 +1,10 @@
-/** True for text that cannot be stored: it holds NUL or half of a surrogate pair. */
+/** True for text that cannot be stored: it contains NUL or half of a surrogate pair. */
 export const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
 
-/** Number of characters as a person counts code points. */
+/** The number of code points. */
 export const lengthOf = (text: string): number => [...text].length;
 
-/** Where in a JSON value the first unstorable text stands (as a value or a property name), as a property path. */
+/** The property path of the first unstorable text in a JSON value (a value or a property name). */
 export function findUnstorable(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return isUnstorable(value) ? path : undefined;
   if (Array.isArray(value)) return firstOf(value, (item, index) => findUnstorable(item, `${path}[${index}]`));

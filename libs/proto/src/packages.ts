@@ -9,7 +9,7 @@ import type { ProtoGrpcType as WorkflowProto } from './generated/workflow';
 type Descriptors = Parameters<typeof fromJSON>[0];
 type Packages = ExchangeProto & LocalizationProto & SettingsProto & WorkflowProto;
 
-/** Every gRPC package of the platform: clients to ask with and definitions to serve by. */
+/** Every gRPC package of the platform: clients and service definitions. */
 export const protoPackages = (
   loadPackageDefinition(
     fromJSON(descriptors as Descriptors, { longs: Number, enums: String, defaults: true, oneofs: true }),

@@ -1,4 +1,4 @@
-/** The body of every failure (RFC 7807), as the platform sends it. */
+/** The body of every error response (RFC 7807). */
 export interface ProblemDetails {
   type: string;
   title: string;
@@ -6,18 +6,18 @@ export interface ProblemDetails {
   detail: string;
   instance: string;
   traceId?: string;
-  /** Error codes by property path, when input broke rules. */
+  /** Error codes by property path, when the input breaks validation rules. */
   errors?: Record<string, string[]>;
   [extension: string]: unknown;
 }
 
-/** Thrown for every answer that is not a success. */
+/** Thrown for every response that is not a success. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
 
   constructor(
     readonly problem: ProblemDetails,
-    /** When trying again makes sense, where the platform said so. */
+    /** When to retry, where the platform says so. */
     readonly retryAfterSeconds: number | undefined,
   ) {
     super(`${problem.title}: ${problem.detail}`);
@@ -27,7 +27,7 @@ export class ApiProblem extends Error {
     return this.problem.status;
   }
 
-  /** Names the situation, such as `stale-version`; undefined for general problems. */
+  /** Names the type of the problem, such as `stale-version`; undefined for general problems. */
   get slug(): string | undefined {
     return /\/problems\/([\w-]+)$/.exec(this.problem.type)?.[1];
   }
@@ -36,13 +36,13 @@ export class ApiProblem extends Error {
     return this.problem.errors ?? {};
   }
 
-  /** Quote it when you ask an operator for help. */
+  /** Lets an operator find the request in the logs. */
   get traceId(): string | undefined {
     return this.problem.traceId;
   }
 }
 
-/** Reads the problem of a failed answer, also where something on the way answered in its own words. */
+/** Reads the problem of an error response, also of one in another form, such as that of a proxy. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const text = await response.text();
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
@@ -65,6 +65,6 @@ const unknownProblem = ({ status, statusText, url }: Response): ProblemDetails =
   type: 'about:blank',
   title: statusText || 'Error',
   status,
-  detail: 'The answer is not one of the platform.',
+  detail: 'The response was not sent by the platform.',
   instance: URL.canParse(url) ? new URL(url).pathname : '',
 });

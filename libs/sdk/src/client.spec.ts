@@ -7,7 +7,7 @@ import { authenticated, endpoint, permission } from '@plinth/contracts/endpoint'
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { Timestamp } from '@plinth/contracts/schemas';
 import { z } from 'zod';
-import { Download } from './answer';
+import { Download } from './response';
 import { createClient, createPlatformClient, type ClientOptions } from './client';
 import { everyItem } from './every-item';
 import { fileFrom, saveTo } from './node-files';
@@ -123,22 +123,22 @@ const client = (options: Partial<ClientOptions> = {}) =>
   });
 const thing = { name: 'a', madeAt: '2026-11-21T10:00:00.000Z' };
 
-describe('a call', () => {
-  it('is addressed and signed from the contract, and answers body, entity tag and address', async () => {
+describe('a request of the SDK', () => {
+  it('has the URL and headers of its contract, and returns body, entity tag and location', async () => {
     replies = [replyWith(200, thing, { etag: '"1"', location: '/here' })];
-    const answer = await client({ tenantId: 'other', token: async () => 'fresh' }).getThing({
+    const response = await client({ tenantId: 'other', token: async () => 'fresh' }).getThing({
       params: { name: 'a/b ü' },
       query: { culture: 'fr' },
     });
 
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 200,
       body: thing,
       etag: '"1"',
       location: '/here',
       isReplay: false,
     });
-    expect(answer.body.madeAt.length).toBe(24);
+    expect(response.body.madeAt.length).toBe(24);
     expect(received[0]).toMatchObject({
       method: 'GET',
       url: '/api/v1/things/a%2Fb%20%C3%BC?culture=fr',
@@ -147,7 +147,7 @@ describe('a call', () => {
     expect(received[0]!.headers['idempotency-key']).toBeUndefined();
   });
 
-  it('spells list queries in the grammar of the interface', async () => {
+  it('has list queries in the grammar of the interface', async () => {
     replies = [replyWith(200, { items: [], totalCount: 0, hasMore: false })];
     await client().listThings({
       list: {
@@ -163,19 +163,19 @@ describe('a call', () => {
     );
   });
 
-  it('that no URL can hold is refused before it is sent', async () => {
+  it('is not sent when its parameters cannot be written in a URL', async () => {
     await expect(client().getThing({ params: { name: '..' } })).rejects.toThrow(RangeError);
     expect(received).toEqual([]);
   });
 
-  it('answers 304 without a body', async () => {
+  it('returns 304 without a body', async () => {
     replies = [replyWith(304)];
-    const answer = await client().getThing({ params: { name: 'a' }, ifNoneMatch: '"1"' });
-    expect(answer).toMatchObject({ status: 304, body: undefined });
+    const response = await client().getThing({ params: { name: 'a' }, ifNoneMatch: '"1"' });
+    expect(response).toMatchObject({ status: 304, body: undefined });
     expect(received[0]!.headers['if-none-match']).toBe('"1"');
   });
 
-  it('does not compile without what the endpoint needs', () => {
+  it('does not compile without the parameters of its endpoint', () => {
     const typed = client();
     // @ts-expect-error params are missing
     const withoutParams = () => typed.getThing();
@@ -187,8 +187,8 @@ describe('a call', () => {
   });
 });
 
-describe('a failure', () => {
-  it('is a problem with status, slug, errors and trace id', async () => {
+describe('an error response in the SDK', () => {
+  it('is thrown as a problem with status, slug, errors and trace id', async () => {
     const errors = { name: ['Service:Validation:NotEmptyValidator'] };
     replies = [problem(422, {}, { type: 'https://x/problems/thing-wrong', errors, traceId: 'abc' })];
     const failure = await client()
@@ -203,7 +203,7 @@ describe('a failure', () => {
     });
   });
 
-  it('is a problem also when something on the way answered in its own words', async () => {
+  it('is thrown as a problem also when a proxy responded in another form', async () => {
     replies = [(res) => res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>')];
     await expect(client().getThing({ params: { name: 'a' } })).rejects.toMatchObject({
       status: 404,
@@ -212,17 +212,17 @@ describe('a failure', () => {
   });
 });
 
-describe('trying again', () => {
-  it('repeats what nobody answered and what the platform could not do now, under one idempotency key', async () => {
+describe('retries of the SDK', () => {
+  it('repeat requests without a response and those the platform could not process, under one idempotency key', async () => {
     replies = [
       (res) => void res.destroy(),
       problem(503, { 'retry-after': '3' }),
       problem(409, { 'retry-after': '1' }),
       replyWith(204, undefined, { 'x-idempotency-replayed': 'true' }),
     ];
-    const answer = await client().putThing({ params: { name: 'a' }, body: { name: 'b' }, ifMatch: '"1"' });
+    const response = await client().putThing({ params: { name: 'a' }, body: { name: 'b' }, ifMatch: '"1"' });
 
-    expect(answer).toMatchObject({ status: 204, isReplay: true });
+    expect(response).toMatchObject({ status: 204, isReplay: true });
     const keys = new Set(received.map(({ headers }) => headers['idempotency-key']));
     expect([received.length, keys.size]).toEqual([4, 1]);
     expect([...keys][0]).toMatch(/^[0-9a-f-]{36}$/);
@@ -230,32 +230,35 @@ describe('trying again', () => {
     expect(received.map(({ body }) => body)).toEqual(received.map(() => '{"name":"b"}'));
   });
 
-  it.each([400, 401, 403, 404, 409, 422, 500])('does not repeat what failed with %i', async (status) => {
-    replies = [problem(status)];
-    await expect(client().getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status });
-    expect(received).toHaveLength(1);
-  });
+  it.each([400, 401, 403, 404, 409, 422, 500])(
+    'do not repeat requests that failed with %i',
+    async (status) => {
+      replies = [problem(status)];
+      await expect(client().getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status });
+      expect(received).toHaveLength(1);
+    },
+  );
 
-  it('ends after as many attempts as are allowed', async () => {
+  it('end after the maximum number of attempts', async () => {
     replies = [1, 2, 3].map(() => problem(503));
     const stubborn = client({ retry: { attemptsMax: 3 } });
     await expect(stubborn.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status: 503 });
     expect(received).toHaveLength(3);
   });
 
-  it('repeats what was not answered in time', async () => {
+  it('repeat requests that timed out', async () => {
     let attempts = 0;
-    const answeringTheSecond: typeof fetch = async (_address, init) => {
+    const respondToSecondAttempt: typeof fetch = async (_address, init) => {
       if (++attempts === 2) return Response.json(thing);
       return new Promise((_, reject) =>
         init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
       );
     };
-    const patient = client({ timeoutMilliseconds: 100, fetch: answeringTheSecond });
+    const patient = client({ timeoutMilliseconds: 100, fetch: respondToSecondAttempt });
     expect((await patient.getThing({ params: { name: 'a' } })).body.name).toBe('a');
   });
 
-  it('stops when the caller does', async () => {
+  it('stop when the caller aborts', async () => {
     replies = [() => {}];
     const abort = new AbortController();
     const call = client().getThing({ params: { name: 'a' }, signal: abort.signal });
@@ -264,8 +267,8 @@ describe('trying again', () => {
   });
 });
 
-describe('a list', () => {
-  it('is walked to its end by cursor', async () => {
+describe('lists in the SDK', () => {
+  it('are read to their end by cursor', async () => {
     const page = (name: string, nextCursor: string | null) =>
       replyWith(200, {
         items: [{ ...thing, name }],
@@ -287,14 +290,14 @@ describe('a list', () => {
   });
 });
 
-describe('files', () => {
+describe('files in the SDK', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sdk-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('are uploaded from the disk as a form, without a key and never twice', async () => {
+  it('are uploaded from disk as a form, without an idempotency key and never twice', async () => {
     const path = join(folder, 'données.csv');
     await writeFile(path, 'a,b\n1,2\n');
     replies = [problem(503)];
@@ -309,13 +312,13 @@ describe('files', () => {
     );
   });
 
-  it('are downloaded to the disk under the name that the platform gave', async () => {
+  it('are downloaded to disk under the name that the platform gave', async () => {
     replies = [
       (res) =>
         res
           .writeHead(200, {
             'content-type': 'application/octet-stream',
-            'content-disposition': `attachment; filename="donn_es.csv"; filename*=UTF-8''donn%C3%A9es.csv`,
+            'content-disposition': `attachment; filename*=UTF-8''donn%C3%A9es.csv; filename="donn_es.csv"`,
           })
           .end('a,b\n'),
     ];
@@ -328,7 +331,7 @@ describe('files', () => {
     expect(await readdir(folder)).toEqual(['données.csv']);
   });
 
-  it('that break on the way leave nothing behind', async () => {
+  it('leave nothing behind when a download is cut off', async () => {
     replies = [
       (res) => {
         res.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': '100' });
@@ -347,8 +350,8 @@ describe('files', () => {
   });
 });
 
-describe('server-sent events', () => {
-  it('are read as they come, without the heartbeats', async () => {
+describe('server-sent events in the SDK', () => {
+  it('are read as they arrive, without the heartbeats', async () => {
     replies = [
       (res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -367,7 +370,7 @@ describe('server-sent events', () => {
 });
 
 describe('the client of the whole platform', () => {
-  it('has a function for every endpoint of every area', async () => {
+  it('has a function for every endpoint of every service', async () => {
     replies = [replyWith(200, { 'a.b': 'c' })];
     const { localization, settings, dataExchange } = createPlatformClient({ baseUrl: `${baseUrl()}/` });
     const { body } = await localization.listLocalizationOverrides({

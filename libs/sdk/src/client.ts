@@ -1,16 +1,16 @@
 import { allEndpoints } from '@plinth/contracts/all';
 import type { Endpoint, Endpoints } from '@plinth/contracts/endpoint';
 import { newId } from '@plinth/kernel/uuid';
-import { readAnswer, type Answer, type BodyOf } from './answer';
+import { readResponse, type ApiResponse, type BodyOf } from './response';
 import { addressOf, contentOf, type AnyInput, type InputOf } from './input';
 import { send, type RetryOptions, type SendOptions } from './send';
 
 export interface ClientOptions {
-  /** Where the gateway is: `https://platform.example.org`. */
+  /** The address of the gateway: `https://platform.example.org`. */
   baseUrl: string;
-  /** Route prefix; `/api/v1` unless told otherwise. */
+  /** Route prefix; `/api/v1` by default. */
   prefix?: string;
-  /** The bearer token, or where to get one; asked anew for every attempt. */
+  /** The bearer token, or a function that returns one; called for every attempt. */
   token?: string | (() => string | Promise<string>);
   /** Acts in another tenant than the token's, where the token allows it. */
   tenantId?: string;
@@ -21,7 +21,7 @@ export interface ClientOptions {
 }
 
 type Arguments<Input> = Record<never, never> extends Input ? [input?: Input] : [input: Input];
-type Call<E extends Endpoint> = (...input: Arguments<InputOf<E>>) => Promise<Answer<BodyOf<E>>>;
+type Call<E extends Endpoint> = (...input: Arguments<InputOf<E>>) => Promise<ApiResponse<BodyOf<E>>>;
 
 /** One function for each endpoint, named as in the contract. */
 export type Client<Contract extends Endpoints> = { [Name in keyof Contract]: Call<Contract[Name]> };
@@ -29,7 +29,7 @@ export type Client<Contract extends Endpoints> = { [Name in keyof Contract]: Cal
 const RETRY: RetryOptions = { attemptsMax: 4, waitMilliseconds: 200, waitMillisecondsMax: 5_000 };
 const TIMEOUT_MILLISECONDS = 30_000;
 
-/** A client of one area, made from its contract. Every call answers a success or throws an `ApiProblem`. */
+/** A client of one service, made from its contract. Every function returns a success or throws an `ApiProblem`. */
 export function createClient<Contract extends Endpoints>(
   endpoints: Contract,
   options: ClientOptions,
@@ -45,25 +45,29 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 type AllEndpoints = typeof allEndpoints;
-type Platform = { [Area in keyof AllEndpoints as CamelCase<Area>]: Client<AllEndpoints[Area]> };
+type Platform = { [Service in keyof AllEndpoints as CamelCase<Service>]: Client<AllEndpoints[Service]> };
 
-/** A client of the whole platform, area by area: `platform.dataExchange.uploadImport(…)`. */
+/** A client of the whole platform, with one member for each service: `platform.dataExchange.uploadImport(…)`. */
 export const createPlatformClient = (options: ClientOptions): Platform =>
   Object.fromEntries(
-    Object.entries<Endpoints>(allEndpoints).map(([area, endpoints]) => [
-      area.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    Object.entries<Endpoints>(allEndpoints).map(([service, endpoints]) => [
+      service.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
       createClient(endpoints, options),
     ]),
   ) as Platform;
 
-async function call(endpoint: Endpoint, input: AnyInput, options: ClientOptions): Promise<Answer<unknown>> {
+async function call(
+  endpoint: Endpoint,
+  input: AnyInput,
+  options: ClientOptions,
+): Promise<ApiResponse<unknown>> {
   const { baseUrl, prefix = '/api/v1', token, tenantId } = options;
   const url = baseUrl.replace(/\/$/, '') + prefix + addressOf(endpoint, input);
   const { body, type } = contentOf(endpoint, input);
-  // Interface, "Idempotency": only JSON can be hashed, so an upload cannot carry a key and is never sent twice.
-  const isHashable = !endpoint.upload && !endpoint.binary;
+  // The gateway can compare only JSON bodies, so an upload cannot have a key and is never sent twice.
+  const canHaveKey = !endpoint.upload && !endpoint.binary;
   const isWrite = endpoint.method !== 'GET';
-  const key = isWrite && isHashable ? (input.idempotencyKey ?? newId()) : undefined;
+  const key = isWrite && canHaveKey ? (input.idempotencyKey ?? newId()) : undefined;
 
   const makeRequest = async (): Promise<RequestInit> => {
     const bearer = typeof token === 'function' ? await token() : token;
@@ -86,11 +90,11 @@ async function call(endpoint: Endpoint, input: AnyInput, options: ClientOptions)
     timeoutMilliseconds: options.timeoutMilliseconds ?? TIMEOUT_MILLISECONDS,
     ...(options.wait ? { wait: options.wait } : {}),
   };
-  const response = await send(url, makeRequest, !isWrite || isHashable, sending, input.signal);
-  return readAnswer(endpoint, response);
+  const response = await send(url, makeRequest, !isWrite || canHaveKey, sending, input.signal);
+  return readResponse(endpoint, response);
 }
 
-/** All forms in which an endpoint may succeed, and problems. */
+/** The media types of all successful responses of an endpoint, and of problems. */
 function acceptOf(endpoint: Endpoint): string {
   const successes = [endpoint.success, ...(endpoint.alternatives ?? [])];
   const files = successes.flatMap(({ file }) => (file ? ['application/octet-stream'] : []));

@@ -20,7 +20,7 @@ export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGene
   }
 }
 
-/** Not every browser lets one loop over a stream. */
+/** Not every browser has streams that are async iterables. */
 async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
@@ -30,7 +30,7 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** Reads one event; comments that only keep the connection open are none. */
+/** Parses one event; undefined for a comment that only keeps the connection open. */
 function parseEvent(block: string): ReceivedEvent | undefined {
   const fields = block
     .split(/\r?\n/)

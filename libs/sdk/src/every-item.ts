@@ -1,4 +1,4 @@
-import type { Answer } from './answer';
+import type { ApiResponse } from './response';
 import type { ListInput } from './input';
 
 interface Page<Item> {
@@ -7,18 +7,18 @@ interface Page<Item> {
 }
 
 /**
- * Walks a list to its end by cursor, page by page, also while it changes.
+ * Reads a list to its end by cursor, page by page, also while it changes.
  *
  *     for await (const job of everyItem(exchange.listExportJobs, { list: { pageSize: 100 } })) …
  */
 export async function* everyItem<Item, Input extends { list?: ListInput }>(
-  list: (input: Input) => Promise<Answer<Page<Item>>>,
+  list: (input: Input) => Promise<ApiResponse<Page<Item>>>,
   input: Input = {} as Input,
 ): AsyncGenerator<Item> {
-  const { page: _page, ...wishes } = input.list ?? {};
+  const { page: _page, ...parameters } = input.list ?? {};
   let cursor: string | null | undefined = '';
   while (cursor !== null && cursor !== undefined) {
-    const { body }: Answer<Page<Item>> = await list({ ...input, list: { ...wishes, cursor } });
+    const { body }: ApiResponse<Page<Item>> = await list({ ...input, list: { ...parameters, cursor } });
     yield* body.items;
     cursor = body.nextCursor;
   }

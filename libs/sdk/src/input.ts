@@ -1,7 +1,7 @@
 import type { Endpoint } from '@plinth/contracts/endpoint';
 import type { z } from 'zod';
 
-/** What any list takes; which fields may be sorted and filtered, the API reference says for each. */
+/** The parameters of every list; the API reference has the sortable and filterable fields of each one. */
 export interface ListInput {
   page?: number;
   pageSize?: number;
@@ -15,15 +15,17 @@ export interface ListInput {
   presets?: Record<string, string>;
   quickFilters?: string;
   search?: string;
+  /** Of imports and export jobs: their state. */
+  status?: string;
 }
 
-/** What a call takes beside what its endpoint needs. */
+/** The options of every request, besides the input of its endpoint. */
 export interface CallOptions {
-  /** Change only what still has this entity tag. */
+  /** Changes the resource only while it has this entity tag. */
   ifMatch?: string | undefined;
-  /** Answer 304 (body undefined) while what is there has this entity tag. */
+  /** Returns 304 (body undefined) while the resource has this entity tag. */
   ifNoneMatch?: string | undefined;
-  /** Names the operation; the client makes a key of its own for every write otherwise. */
+  /** By default the client makes a key for every write. */
   idempotencyKey?: string | undefined;
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
@@ -31,7 +33,7 @@ export interface CallOptions {
 
 type MayHave<Name extends string, Value> = { [Key in Name]?: Value };
 type MustHave<Name extends string, Value> = { [Key in Name]: Value };
-/** A member that may be left out where nothing in it is needed. */
+/** A member that is optional when all of its own members are. */
 type Member<Name extends string, Value> =
   Record<never, never> extends Value ? MayHave<Name, Value> : MustHave<Name, Value>;
 type OptionalBody<Body> = undefined extends Body ? MayHave<'body', Body> : MustHave<'body', Body>;
@@ -46,7 +48,7 @@ type FieldsPart<E> = E extends { uploadFields: infer S extends z.ZodType }
 type UploadPart<E> = E extends { upload: true } ? { file: Blob; fileName?: string } & FieldsPart<E> : unknown;
 type BinaryPart<E> = E extends { binary: true } ? { content: Blob | Uint8Array<ArrayBuffer> } : unknown;
 
-/** What a call of an endpoint takes. */
+/** The input of an endpoint. */
 export type InputOf<E extends Endpoint> = ParamsPart<E> &
   ListPart<E> &
   QueryPart<E> &
@@ -55,7 +57,7 @@ export type InputOf<E extends Endpoint> = ParamsPart<E> &
   BinaryPart<E> &
   CallOptions;
 
-/** The same without its types, for the inside of the client. */
+/** The same without the types of an endpoint, for the implementation of the client. */
 export interface AnyInput extends CallOptions {
   params?: Record<string, unknown>;
   list?: ListInput;
@@ -67,7 +69,7 @@ export interface AnyInput extends CallOptions {
   content?: Blob | Uint8Array<ArrayBuffer>;
 }
 
-/** The address of a call below the prefix. @throws RangeError for a path part that no URL can hold */
+/** The path and query of a request, below the prefix. @throws RangeError for a value that cannot be part of a URL path */
 export function addressOf(endpoint: Endpoint, input: AnyInput): string {
   const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => pathPart(String(input.params?.[name])));
   const { filter, presets, ...list } = input.list ?? {};
@@ -80,14 +82,14 @@ export function addressOf(endpoint: Endpoint, input: AnyInput): string {
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** URLs take `.` and `..` as steps, however they are encoded. */
+/** URLs treat `.` and `..` as relative segments in every encoding. */
 function pathPart(value: string): string {
   if (value === '' || value === '.' || value === '..')
     throw new RangeError(`"${value}" cannot be part of a path.`);
   return encodeURIComponent(value);
 }
 
-/** The body of a call and its type; a form says its type by itself. */
+/** The body of a request and its type; `fetch` sets the type of a form. */
 export function contentOf(
   endpoint: Endpoint,
   input: AnyInput,

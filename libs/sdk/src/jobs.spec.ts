@@ -9,18 +9,18 @@ const events = (body: string | ReadableStream) =>
   new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 const state = (status: string) => Response.json({ id, status });
 
-/** A client that gets these answers, and notes what it asked for. */
-function exchangeAnswering(...answers: Response[]) {
-  const asked: string[] = [];
+/** A client that gets these responses, and records its requests. */
+function exchangeWithResponses(...responses: Response[]) {
+  const requests: string[] = [];
   const exchange = createClient(dataExchangeEndpoints, {
     baseUrl: 'http://platform',
     fetch: async (address, init) => {
       init?.signal?.throwIfAborted();
-      asked.push(`${init?.method} ${String(address).replace(`http://platform/api/v1/imports/${id}`, '')}`);
-      return answers.shift()!;
+      requests.push(`${init?.method} ${String(address).replace(`http://platform/api/v1/imports/${id}`, '')}`);
+      return responses.shift()!;
     },
   });
-  return { exchange, asked };
+  return { exchange, requests };
 }
 
 /** Ends in the middle, as a connection does when a service is replaced. */
@@ -35,9 +35,9 @@ function breakingAfter(text: string): ReadableStream {
   });
 }
 
-describe('waiting for a job', () => {
-  it('tells its progress and answers how it ended', async () => {
-    const { exchange, asked } = exchangeAnswering(
+describe('waiting for a job in the SDK', () => {
+  it('reports progress and returns the final state of the job', async () => {
+    const { exchange, requests } = exchangeWithResponses(
       events(progress('progress', 'Executing', 5) + progress('end', 'Completed', 9)),
       state('Completed'),
     );
@@ -52,38 +52,38 @@ describe('waiting for a job', () => {
       ['Executing', 5],
       ['Completed', 9],
     ]);
-    expect(asked).toEqual(['GET /events', 'GET ']);
+    expect(requests).toEqual(['GET /events', 'GET ']);
   });
 
   it.each([
     ['breaks', breakingAfter(progress('progress', 'Executing', 5))],
     ['ends early', progress('progress', 'Executing', 5)],
-  ])('goes on when the stream %s', async (_how, first) => {
-    const { exchange, asked } = exchangeAnswering(
+  ])('continues when the stream %s', async (_how, first) => {
+    const { exchange, requests } = exchangeWithResponses(
       events(first),
       events(progress('end', 'Failed', 7)),
       state('Failed'),
     );
 
     expect((await importJob(exchange, id).wait()).status).toBe('Failed');
-    expect(asked).toEqual(['GET /events', 'GET /events', 'GET ']);
+    expect(requests).toEqual(['GET /events', 'GET /events', 'GET ']);
   });
 
-  it('stops when the caller does, and when the caller fails', async () => {
+  it('stops when the caller aborts, and when the callback of the caller throws', async () => {
     const running = () => events(progress('progress', 'Executing', 5) + progress('end', 'Completed', 9));
     const abort = new AbortController();
-    const stopped = importJob(exchangeAnswering(running()).exchange, id).wait({ signal: abort.signal });
+    const stopped = importJob(exchangeWithResponses(running()).exchange, id).wait({ signal: abort.signal });
     abort.abort();
     await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
 
     const onProgress = () => {
       throw new Error('the screen is gone');
     };
-    const failing = importJob(exchangeAnswering(running()).exchange, id).wait({ onProgress });
+    const failing = importJob(exchangeWithResponses(running()).exchange, id).wait({ onProgress });
     await expect(failing).rejects.toThrow('the screen is gone');
   });
 
-  it('is a problem where there is no such job', async () => {
+  it('throws a problem when the job does not exist', async () => {
     const problem = {
       type: 'https://x/problems/import-job-not-found',
       title: '',
@@ -91,7 +91,7 @@ describe('waiting for a job', () => {
       detail: '',
       instance: '',
     };
-    const { exchange } = exchangeAnswering(Response.json(problem, { status: 404 }));
+    const { exchange } = exchangeWithResponses(Response.json(problem, { status: 404 }));
 
     await expect(importJob(exchange, id).wait()).rejects.toMatchObject({ slug: 'import-job-not-found' });
   });

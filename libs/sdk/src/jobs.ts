@@ -1,38 +1,38 @@
 import type { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { ExchangeProgress } from '@plinth/contracts/data-exchange/shapes';
 import type { z } from 'zod';
-import type { Answer, Wire } from './answer';
+import type { ApiResponse, Wire } from './response';
 import type { Client } from './client';
 import type { ReceivedEvent } from './events';
 import { waitFor } from './send';
 
 type DataExchange = Client<typeof dataExchangeEndpoints>;
-type StateOf<Call extends (...input: never[]) => Promise<Answer<unknown>>> = Awaited<
+type StateOf<Call extends (...input: never[]) => Promise<ApiResponse<unknown>>> = Awaited<
   ReturnType<Call>
 >['body'];
 
 export type ExportJob = Job<StateOf<DataExchange['getExportJob']>>;
 export type ImportJob = Job<StateOf<DataExchange['getImport']>>;
 
-/** How far a job is: `status`, `rowsDone`, `rowsFailed`, `rowsPerSecond`, `estimatedEndAt`. */
+/** The progress of a job: `status`, `rowsDone`, `rowsFailed`, `rowsPerSecond`, `estimatedEndAt`. */
 export type JobProgress = Wire<z.output<typeof ExchangeProgress>>;
 
 export interface WaitOptions {
-  /** Told whenever something has changed. */
+  /** Called whenever something has changed. */
   onProgress?: (progress: JobProgress) => void;
   signal?: AbortSignal;
 }
 
-/** Work of the platform that goes on while nobody looks. */
+/** Work that the platform continues in the background. */
 export interface Job<State> {
   readonly id: string;
   read(): Promise<State>;
-  /** Answers the last state when the job has ended, well or not: `status` says which. */
+  /** Returns the last state when the job has ended; its `status` says whether it succeeded. */
   wait(options?: WaitOptions): Promise<State>;
   cancel(): Promise<void>;
 }
 
-/** The export that `createExportJob` answered: `exportJob(dataExchange, body.id)`. */
+/** The export that `createExportJob` started: `exportJob(dataExchange, body.id)`. */
 export const exportJob = (exchange: DataExchange, id: string): ExportJob =>
   jobOf(id, {
     read: exchange.getExportJob,
@@ -40,14 +40,14 @@ export const exportJob = (exchange: DataExchange, id: string): ExportJob =>
     cancel: exchange.cancelExportJob,
   });
 
-/** An import; wait for it once it executes. */
+/** An import; wait for it after it was executed. */
 export const importJob = (exchange: DataExchange, id: string): ImportJob =>
   jobOf(id, { read: exchange.getImport, watch: exchange.watchImport, cancel: exchange.cancelImport });
 
 type JobCall<Body> = (input: {
   params: { jobId: string };
   signal?: AbortSignal | undefined;
-}) => Promise<Answer<Body>>;
+}) => Promise<ApiResponse<Body>>;
 
 interface JobCalls<State> {
   read: JobCall<State>;
@@ -65,7 +65,7 @@ function jobOf<State>(id: string, { read, watch, cancel }: JobCalls<State>): Job
     async wait({ onProgress, signal } = {}) {
       for (;;) {
         const { body: events } = await watch({ params, signal });
-        if (await followed(events, onProgress, signal)) return (await read({ params, signal })).body;
+        if (await followToEnd(events, onProgress, signal)) return (await read({ params, signal })).body;
         await waitFor(RECONNECT_MILLISECONDS, signal);
       }
     },
@@ -75,8 +75,8 @@ function jobOf<State>(id: string, { read, watch, cancel }: JobCalls<State>): Job
   };
 }
 
-/** Whether the events came to their end; a stream may break before that, such as when a service is replaced. */
-async function followed(
+/** Whether the last event arrived; a stream may be cut off before that, such as when a service is replaced. */
+async function followToEnd(
   events: AsyncIterable<ReceivedEvent>,
   onProgress: WaitOptions['onProgress'],
   signal: AbortSignal | undefined,

@@ -3,15 +3,15 @@ import { rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Download } from './answer';
+import type { Download } from './response';
 
-/** A file of the disk to upload; it is read while it is sent and never held in memory. */
+/** A file on disk to upload; it is streamed and never held in memory. */
 export const fileFrom = async (path: string): Promise<{ file: Blob; fileName: string }> => ({
   file: await openAsBlob(path),
   fileName: basename(path),
 });
 
-/** Writes a download to the disk; the file appears under its name when it is complete. */
+/** Writes a download to disk; the file gets its name when it is complete. */
 export async function saveTo(download: Download, path: string): Promise<void> {
   const draft = `${path}.part`;
   try {

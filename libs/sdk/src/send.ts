@@ -1,9 +1,9 @@
 import { problemOf } from './api-problem';
 
 export interface RetryOptions {
-  /** How often a call is sent at most; 1 never repeats. */
+  /** How often a request is sent at most; 1 means no retries. */
   attemptsMax: number;
-  /** Waits grow from here, each a random part of twice the one before. */
+  /** The delay before the first retry; delays double, and each is a random part of its maximum. */
   waitMilliseconds: number;
   waitMillisecondsMax: number;
 }
@@ -11,70 +11,70 @@ export interface RetryOptions {
 export interface SendOptions {
   fetch: typeof fetch;
   retry: RetryOptions;
-  /** How long an answer may take to begin. */
+  /** How long a response may take to begin. */
   timeoutMilliseconds: number;
   /** Passed in by tests. */
   wait?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 /**
- * Sends a request until it succeeds, fails for good, or was sent often enough. Repeated are requests that nobody
- * answered, and answers that say that trying again makes sense.
- * @throws ApiProblem for an answer that is no success, or what `fetch` threw
+ * Sends a request until it succeeds, fails permanently, or was sent as often as allowed. Requests without a response and
+ * those with a temporary problem are retried.
+ * @throws ApiProblem for a response that is not a success, or the error of `fetch`
  */
 export async function send(
   url: string,
   makeRequest: () => Promise<RequestInit>,
-  mayRepeat: boolean,
+  mayRetry: boolean,
   { fetch, retry, timeoutMilliseconds, wait = waitFor }: SendOptions,
   signal?: AbortSignal,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    const isLast = !mayRepeat || attempt >= retry.attemptsMax;
+    const isLast = !mayRetry || attempt >= retry.attemptsMax;
     const backoff =
       Math.random() * Math.min(retry.waitMilliseconds * 2 ** attempt, retry.waitMillisecondsMax);
     const request = await makeRequest();
     try {
-      const response = await fetchInTime(url, request, fetch, timeoutMilliseconds, signal);
+      const response = await fetchWithTimeout(url, request, fetch, timeoutMilliseconds, signal);
       if (response.ok || response.status === 304) return response;
       const problem = await problemOf(response);
-      if (isLast || !isWorthAnotherTry(problem.status, problem.retryAfterSeconds)) throw problem;
+      if (isLast || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
       await wait(Math.max(backoff, (problem.retryAfterSeconds ?? 0) * 1000), signal);
     } catch (error) {
       // By its name, because `fetch` may come from another realm.
-      const isUnanswered = ['TypeError', 'TimeoutError'].includes((error as Error).name);
-      if (isLast || !isUnanswered || signal?.aborted) throw error;
+      const hasNoResponse = ['TypeError', 'TimeoutError'].includes((error as Error).name);
+      if (isLast || !hasNoResponse || signal?.aborted) throw error;
       await wait(backoff, signal);
     }
   }
 }
 
-/** 409 with `Retry-After`: an earlier attempt with the same idempotency key still runs. */
-const isWorthAnotherTry = (status: number, retryAfterSeconds: number | undefined): boolean =>
+/** 409 with `Retry-After`: an earlier attempt with the same idempotency key is still running. */
+const isTemporary = (status: number, retryAfterSeconds: number | undefined): boolean =>
   [429, 502, 503].includes(status) || (status === 409 && retryAfterSeconds !== undefined);
 
-/** The time counts until the answer begins; reading a long one may take longer. */
-async function fetchInTime(
+/** The timeout ends when the response begins; reading a long one may take longer. */
+async function fetchWithTimeout(
   url: string,
   request: RequestInit,
-  fetchIt: typeof fetch,
+  fetchFunction: typeof fetch,
   milliseconds: number,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
-  const late = new AbortController();
+  const timeout = new AbortController();
   const timer = setTimeout(
-    () => late.abort(new DOMException('No answer in time.', 'TimeoutError')),
+    () => timeout.abort(new DOMException('No response in time.', 'TimeoutError')),
     milliseconds,
   );
   try {
-    const signals = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    return await fetchIt(url, { ...request, signal: signals });
+    const signals = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+    return await fetchFunction(url, { ...request, signal: signals });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Waits, unless the caller stops before. */
+/** Waits, unless the caller aborts before. */
 export function waitFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

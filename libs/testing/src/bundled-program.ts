@@ -7,8 +7,8 @@ const root = join(__dirname, '../../..');
 const folder = join(root, 'node_modules/.cache/plinth-test');
 
 /**
- * Bundles a program of the project as the build does, for a test that needs it in a process of its own; answers
- * where it is. @param path from the root
+ * Bundles a program of the project as the build does, for a test that runs it in a separate process; returns the path of
+ * the bundle. @param path from the root
  */
 export function bundledProgram(path: string): string {
   const { outputFiles } = buildSync({
@@ -25,7 +25,7 @@ export function bundledProgram(path: string): string {
   const program = join(folder, `${createHash('sha256').update(code).digest('hex').slice(0, 16)}.cjs`);
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
-  // In one step: other tests may be starting the same program.
+  // Renamed in one step, because other tests may start the same program.
   const draft = `${program}.${process.pid}`;
   writeFileSync(draft, code);
   renameSync(draft, program);

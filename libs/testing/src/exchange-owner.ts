@@ -1,5 +1,7 @@
 import type { ServiceError } from '@grpc/grpc-js';
-import type { UndoneWrite } from '@plinth/conventions/exchange/undo-import';
+import { copiedRows, readCopiedRow } from '@plinth/exchange/export/copy-text';
+import type { FailedRow } from '@plinth/exchange/row-error';
+import type { UndoneWrite } from '@plinth/exchange/undo/undo-import';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
@@ -8,21 +10,21 @@ import type { ExportRows__Output } from '@plinth/proto/generated/plinth/exchange
 import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
 import type { UndoneWrite__Output } from '@plinth/proto/generated/plinth/exchange/v1/UndoneWrite';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
-import { problemOfGrpc, serveGrpc, sibling, type GrpcService } from '@plinth/runtime/grpc';
+import { problemOfGrpc, serveGrpc, serviceClient, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import { TEST_KEYS } from './http';
 
-export interface OwnerRow {
-  rowNumber: number;
-  kind: string;
-  details: { column: string | null; value: string | null; code: string; message: string }[];
-}
+/** The result of a batch with its failed rows. */
+export type OwnerResult = Omit<BatchResult__Output, 'failures'> & { failures: FailedRow[] };
 
-export type OwnerResult = Omit<BatchResult__Output, 'failures'> & { failures: OwnerRow[] };
-
-/** Serves an owner of exchangeable data on a free port and speaks to it as data exchange does. */
+/** Serves a data owner on a free port, with a client that calls it as data exchange does. */
 export async function openExchangeOwner(services: readonly GrpcService[]) {
   const { port, close } = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, services);
-  const owner = sibling('owner', protoPackages.exchange.v1.ExchangeOwner, `127.0.0.1:${port}`, TEST_KEYS);
+  const owner = serviceClient(
+    'owner',
+    protoPackages.exchange.v1.ExchangeOwner,
+    `127.0.0.1:${port}`,
+    TEST_KEYS,
+  );
   const { client, identity } = owner;
 
   return {
@@ -44,17 +46,19 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
           { ...request, selection: JSON.stringify(request.selection ?? {}) },
           identity('Export', caller),
         );
-        call.on('data', ({ lines }: ExportRows__Output) => rows.push(...readLines(lines.toString())));
+        call.on('data', ({ lines }: ExportRows__Output) => {
+          for (const copied of copiedRows(lines)) rows.push(...copied.map(readCopiedRow));
+        });
         call.on('error', (error: Error) => reject(problemOfGrpc(error as ServiceError, 'owner')));
         call.on('end', () => resolve(rows));
       }),
 
-    /** Seals a job and undoes it from behind a write; answers what became of each write, the last one first. */
+    /** Seals a job and undoes the writes before `after`; returns what became of each, the last one first. */
     undoImport: async (
       caller: Caller,
       request: { definition: string; jobId: string; after?: number },
     ): Promise<UndoneWrite[]> => {
-      await owner.ask('SealImport', { jobId: request.jobId, range: 0 }, caller);
+      await owner.call('SealImport', { jobId: request.jobId, range: 0 }, caller);
       const call = client.UndoImport(request, identity('UndoImport', caller));
       try {
         const writes: UndoneWrite[] = [];
@@ -66,7 +70,7 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
       }
     },
 
-    /** Sends batches, numbered from `firstBatch`; without `end` the stream is closed as by a worker that died. */
+    /** Sends batches, numbered from `firstBatch`; without `end` the stream is closed as by a worker that crashed. */
     importRows: (
       caller: Caller,
       start: StartImport,
@@ -80,20 +84,20 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
     }> =>
       new Promise((resolve, reject) => {
         const jobId = start.jobId ?? newId();
-        const answers: ImportAnswer__Output[] = [];
+        const responses: ImportAnswer__Output[] = [];
         const call = client.Import(identity('Import', caller));
         const finish = () =>
           resolve({
             jobId,
-            lastBatch: answers.find(({ started }) => started)?.started?.lastBatch ?? -1,
-            results: answers.flatMap(({ result }) =>
-              result ? [{ ...result, failures: JSON.parse(result.failures.toString()) as OwnerRow[] }] : [],
+            lastBatch: responses.find(({ started }) => started)?.started?.lastBatch ?? -1,
+            results: responses.flatMap(({ result }) =>
+              result ? [{ ...result, failures: JSON.parse(result.failures.toString()) as FailedRow[] }] : [],
             ),
-            committed: answers.find(({ ended }) => ended)?.ended?.committed,
+            committed: responses.find(({ ended }) => ended)?.ended?.committed,
           });
-        call.on('data', (answer: ImportAnswer__Output) => {
-          answers.push(answer);
-          const isLast = answers.filter(({ result }) => result).length === batches.length;
+        call.on('data', (response: ImportAnswer__Output) => {
+          responses.push(response);
+          const isLast = responses.filter(({ result }) => result).length === batches.length;
           if (isLast && options.end === false) call.cancel();
         });
         call.on('error', (error: Error) =>
@@ -109,16 +113,5 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
       }),
   };
 }
-
-/** Rows as `COPY` of Postgres writes them. */
-const readLines = (lines: string): (string | null)[][] =>
-  lines
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => line.split('\t').map(readCell));
-
-const letters: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
-const readCell = (cell: string): string | null =>
-  cell === '\\N' ? null : cell.replace(/\\(.)/gs, (_, letter: string) => letters[letter] ?? letter);
 
 export type ExchangeOwner = Awaited<ReturnType<typeof openExchangeOwner>>;

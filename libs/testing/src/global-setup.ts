@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { announceTestServers } from './infrastructure';
+import { setTestServers } from './infrastructure';
 
 const root = join(__dirname, '../../..');
 
-/** Makes sure, before any test, that the servers run and every service has a migrated database to clone. */
-// eslint-disable-next-line no-restricted-syntax -- jest asks for a default export
+/** Ensures before all tests that the servers are running and every service has a migrated database to clone. */
+// eslint-disable-next-line no-restricted-syntax -- jest requires a default export
 export default function globalSetup(): void {
-  runNode('tools/launcher/test-servers.mjs', ['start', String(process.pid)], 'inherit');
+  runNode('tools/development/launcher/test-servers.mjs', ['start', String(process.pid)], 'inherit');
   const servers = JSON.parse(readFileSync(join(root, '.plinth/test/servers.json'), 'utf8'));
-  const templates = runNode('tools/migrate/test-templates.ts', [], 'pipe', {
+  const templates = runNode('tools/operations/migrate/test-templates.ts', [], 'pipe', {
     MIGRATE_DATABASE_URL: servers.postgresUrl,
   });
-  announceTestServers({ ...servers, templates: JSON.parse(templates) });
+  setTestServers({ ...servers, templates: JSON.parse(templates) });
 }
 
 function runNode(

@@ -3,14 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { Caller } from '@plinth/kernel/caller';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
-import { CALLER_HEADER, signCaller } from '@plinth/runtime/signed-caller';
-import { HEADER_BYTES_MAX, KEEP_ALIVE_MILLISECONDS } from '@plinth/conventions/serve';
+import { CALLER_HEADER, signCaller } from '@plinth/runtime/rpc/signed-caller';
+import { HEADER_BYTES_MAX, KEEP_ALIVE_MILLISECONDS } from '@plinth/http/serve';
 import type { Express } from 'express';
 
 /** Keys of the processes under test. */
 export const TEST_KEYS = ['a-key-that-only-tests-use'];
 
-/** A caller of a new tenant, with all permissions unless told otherwise. */
+/** A caller of a new tenant, by default with all permissions. */
 export const aCaller = (parts: Partial<Caller> = {}): Caller => ({
   tenantId: newId(),
   tenantName: 'Test',
@@ -24,13 +24,13 @@ export interface TestResponse {
   status: number;
   headers: Headers;
   /** The parsed JSON body; undefined where there is none. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read responses without types
   body: any;
   text: string;
 }
 
 export interface RequestOptions {
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -52,7 +52,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** Serves an app on a free port and speaks to it as the gateway would. */
+/** Serves an app on a free port, with clients that call it as the gateway would. */
 export async function serveForTest(app: Express, prefix = '/api/v1'): Promise<TestServer> {
   const server: Server = createServer(
     { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: KEEP_ALIVE_MILLISECONDS },
@@ -71,7 +71,7 @@ export async function serveForTest(app: Express, prefix = '/api/v1'): Promise<Te
   };
 }
 
-/** Speaks to a service that listens at this address as the gateway would. */
+/** A client that calls the service at this address as the gateway would. */
 export function clientOf(url: string, prefix: string, caller: Caller | null, tenantId: string): TestClient {
   const address = (method: string, path: string) => {
     const target = prefix + path;

@@ -1,4 +1,4 @@
-/** Where the servers of the tests are. Reading one that is absent fails and says which. */
+/** The addresses of the servers of the tests. Reading a missing one throws an error that names it. */
 export type Infrastructure = {
   readonly postgresUrl: string;
   readonly redisUrl: string;
@@ -6,7 +6,7 @@ export type Infrastructure = {
   readonly temporalAddress: string;
 };
 
-/** What global setup hands to the test processes. */
+/** What global setup passes to the test processes. */
 export type TestServers = Partial<Infrastructure> & {
   readonly templates: Readonly<Record<string, TestTemplate>>;
 };
@@ -47,7 +47,7 @@ export function testServers(): TestServers {
 }
 
 /** Called once, before the test processes start. */
-export function announceTestServers(servers: TestServers): void {
+export function setTestServers(servers: TestServers): void {
   process.env[variable] = JSON.stringify(servers);
 }
 

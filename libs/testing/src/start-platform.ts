@@ -6,9 +6,9 @@ import { freePort } from './free-port';
 
 export type RunningPlatform = {
   readonly url: string;
-  /** Where it keeps everything it writes. */
+  /** The directory of everything that it writes. */
   readonly dataDirectory: string;
-  /** Process ids by process name, as they are now: a process that was killed comes back with another id. */
+  /** Process ids by process name, as they are now: a process that was killed is started again with another id. */
   processIds(): Record<string, number | undefined>;
   stop(): Promise<void>;
 };
@@ -20,7 +20,7 @@ const runFile = promisify(execFile);
 export async function startPlatform(options: {
   dataDirectory: string;
   port?: number;
-  /** For every process of the platform; wins over what the launcher would say. */
+  /** For every process of the platform; overrides the launcher's. */
   environment?: Record<string, string>;
 }): Promise<RunningPlatform> {
   const port = options.port ?? (await freePort());
@@ -41,12 +41,12 @@ async function launcher(
 ): Promise<void> {
   const node = join(root, 'node_modules/.bin/node');
   try {
-    // Jest gives tests an environment of their own; without this the launcher would not see what a test set.
+    // Jest gives tests a copy of the environment; without this the launcher would not get the variables that a test sets.
     const env = { ...process.env, ...environment };
-    await runFile(node, [join(root, 'tools/launcher', script), ...args], { cwd: root, env });
+    await runFile(node, [join(root, 'tools/development/launcher', script), ...args], { cwd: root, env });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`The platform did not obey ${script}:\n${stdout}${stderr}`);
+    throw new Error(`${script} failed:\n${stdout}${stderr}`);
   }
 }
 

@@ -1,12 +1,12 @@
 import { newId } from '@plinth/kernel/uuid';
-import { closeAll, type Close } from '@plinth/runtime/lifecycle';
-import { silentLog, type Log } from '@plinth/runtime/log';
+import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
+import { silentLog, type Log } from '@plinth/runtime/process/log';
 import type { Express } from 'express';
 import { serveForTest, TEST_KEYS } from './http';
 import { infrastructure } from './infrastructure';
 import { createTestDatabase } from './test-database';
 
-/** What `main.ts` of a service puts together. */
+/** The parts of a service that its `main.ts` assembles. */
 export interface ServiceParts<Config, Deps extends object> {
   name: string;
   schema: { parse(environment: Record<string, string>): Config };

@@ -5,7 +5,7 @@ import { infrastructure, testServers } from './infrastructure';
 export type TestDatabase = {
   /** As the service's own role: row-level security applies. */
   readonly url: string;
-  /** As the administrator, who sees and may do everything. */
+  /** As the administrator, who has all rights. */
   readonly adminUrl: string;
   /** Ends all sessions and removes the database. */
   drop(): Promise<void>;
@@ -18,8 +18,8 @@ export async function createTestDatabase(service: string): Promise<TestDatabase>
   if (prepared === undefined)
     throw new Error(`apps/${service} has no prisma/schema.prisma, so there is no database to clone.`);
 
-  const bornAt = Math.floor(Date.now() / 1000);
-  const database = `test_${service.replaceAll('-', '_')}_${bornAt}_${randomBytes(5).toString('hex')}`;
+  const createdAt = Math.floor(Date.now() / 1000);
+  const database = `test_${service.replaceAll('-', '_')}_${createdAt}_${randomBytes(5).toString('hex')}`;
   const name = escapeIdentifier(database);
   const appRole = escapeIdentifier(decodeURIComponent(new URL(prepared.appUrl).username));
   await asAdministrator(postgresUrl, async (admin) => {

@@ -6,14 +6,14 @@ import { temporal } from '@temporalio/proto';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { infrastructure } from './infrastructure';
 
-/** One way through a workflow, with activities that answer what leads there. */
+/** One path through a workflow, with activities whose results lead there. */
 export interface Story {
   workflow: string;
   args: unknown[];
   activities: object;
-  /** Where its activities are worked off beside its own task queue: what follows the name of that. */
+  /** Suffixes of further task queues on which its activities run, besides its own task queue. */
   furtherQueues?: readonly string[];
-  /** What happens to the workflow from outside. */
+  /** What is sent to the workflow while it runs. */
   meanwhile?: (handle: WorkflowHandle) => Promise<void>;
 }
 
@@ -27,11 +27,11 @@ const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() 
 export const bundleWorkflows = (workflowsPath: string): Promise<Bundle> =>
   bundleWorkflowCode({ workflowsPath, logger: quiet });
 
-/** The stories whose histories are kept in a folder. */
-export const keptHistories = (folder: string): string[] =>
+/** The stories whose histories are recorded in a folder. */
+export const recordedHistories = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.bin$/, '')) : [];
 
-/** Tells each story to a real server and keeps its history, when that is what this run is for. */
+/** Runs each story on a real server and records its history, where this run is for recording. */
 export async function recordHistories(
   folder: string,
   stories: Record<string, Story>,
@@ -45,11 +45,11 @@ export async function recordHistories(
 }
 
 /**
- * Runs workflows of now through a history of then.
+ * Replays a recorded history with the current workflows.
  * @throws DeterminismViolationError when they would not do the same again.
  */
 export async function replayHistory(folder: string, name: string, workflowBundle: Bundle): Promise<void> {
-  // Kept as bytes: histories as JSON are not understood where several copies of the protocol are loaded.
+  // Stored as bytes: histories as JSON cannot be decoded where several copies of the protocol are loaded.
   const recorded = readFileSync(join(folder, `${name}.bin`));
   await Worker.runReplayHistory({ workflowBundle }, temporal.api.history.v1.History.decode(recorded));
 }
@@ -69,7 +69,7 @@ async function record(
     const others = await Promise.all(
       furtherQueues.map((suffix) => Worker.create({ ...common, taskQueue: `${taskQueue}${suffix}` })),
     );
-    const tell = async () => {
+    const runStory = async () => {
       const handle = await client.workflow.start(workflow, { taskQueue, workflowId: newId(), args });
       await meanwhile?.(handle);
       await handle.result();
@@ -77,7 +77,7 @@ async function record(
     };
     return await [worker, ...others].reduce(
       (inner, one) => () => one.runUntil(inner),
-      (): Promise<Uint8Array> => tell(),
+      (): Promise<Uint8Array> => runStory(),
     )();
   } finally {
     await nativeConnection.close();

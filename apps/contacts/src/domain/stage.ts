@@ -1,4 +1,4 @@
-import type { ContactStage } from '@plinth/contracts/contacts/shapes';
+import { ContactStage } from '@plinth/contracts/contacts/shapes';
 
 export const CONTACT_ENTITY_TYPE = 'Contact';
 export const COMPANY_ENTITY_TYPE = 'Company';
@@ -8,9 +8,41 @@ interface Reachable {
   phone: string | null;
 }
 
-/** What speaks against moving a contact to a stage, whoever wants it; workflow knows which moves there are. */
+/** Why a contact cannot reach a stage, for any caller; workflow knows which transitions there are. */
 export function objectionTo({ email, phone }: Reachable, stage: ContactStage): string | undefined {
   if (stage === 'Active' && !email && !phone)
     return 'An active contact can be reached: give it an email or a phone number first.';
   return undefined;
+}
+
+export const objectionsTo = (contact: Reachable): { stage: ContactStage; reason: string }[] =>
+  Object.values(ContactStage).flatMap((stage) => {
+    const reason = objectionTo(contact, stage);
+    return reason === undefined ? [] : [{ stage, reason }];
+  });
+
+/** A transition that workflow has decided on. */
+export interface StageTransition {
+  /** The same for every attempt. */
+  id: string;
+  contactId: string;
+  from: string;
+  to: ContactStage;
+  comment: string | null;
+}
+
+/** What became of a transition, and the stage afterwards. */
+export type TransitionResult =
+  | { applied: true; stage: string; appliedBy: string }
+  /** With a reason where a change of the contact would help. */
+  | { applied: false; stage: string | undefined; reason?: string };
+
+/** Why a transition cannot be applied to a contact; undefined where it can be. */
+export function refusalOf(
+  contact: (Reachable & { stage: string }) | null,
+  { from, to }: StageTransition,
+): TransitionResult | undefined {
+  if (contact?.stage !== from) return { applied: false, stage: contact?.stage };
+  const reason = objectionTo(contact, to);
+  return reason === undefined ? undefined : { applied: false, stage: from, reason };
 }

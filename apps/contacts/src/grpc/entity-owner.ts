@@ -7,61 +7,71 @@ import type { ApplyResponse } from '@plinth/proto/generated/plinth/workflow/v1/A
 import type { DescribeRequest__Output } from '@plinth/proto/generated/plinth/workflow/v1/DescribeRequest';
 import type { DescribeResponse } from '@plinth/proto/generated/plinth/workflow/v1/DescribeResponse';
 import { protoPackages } from '@plinth/proto/packages';
-import { grpcHandlers, type GrpcService } from '@plinth/runtime/grpc';
+import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
-import { CONTACT_ENTITY_TYPE, objectionTo } from '../domain/stage';
+import { CONTACT_ENTITY_TYPE, objectionsTo } from '../domain/stage';
 
-const stages = Object.values(ContactStage);
-
-/** Workflow decides who may move a contact; the contact is moved here. */
-export function entityOwner({ config, log, moves }: Pick<Deps, 'config' | 'log' | 'moves'>): GrpcService {
+/** Workflow decides about transitions of contacts; they are applied here. */
+export function entityOwner({
+  config,
+  log,
+  stageTransitions,
+}: Pick<Deps, 'config' | 'log' | 'stageTransitions'>): GrpcService {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const Describe = unary<DescribeRequest__Output, DescribeResponse>(async (request, caller) => {
-    const contact = await moves.find(named(caller).tenantId, contactIdOf(request));
+    const { tenantId } = requireCaller(caller);
+    const contact = await stageTransitions.find(tenantId, contactIdOf(request));
     if (!contact) return { exists: false, state: ContactStage.Prospect, objections: [] };
-    const objections = stages.flatMap((targetState) => {
-      const reason = objectionTo(contact, targetState);
-      return reason === undefined ? [] : [{ targetState, reason, concernsCaller: false }];
-    });
-    return { exists: true, state: contact.stage, objections };
+    return {
+      exists: true,
+      state: contact.stage,
+      objections: objectionsTo(contact).map(({ stage, reason }) => ({
+        targetState: stage,
+        reason,
+        concernsCaller: false,
+      })),
+    };
   });
 
   const Apply = unary<ApplyRequest__Output, ApplyResponse>(async (request, caller) => {
-    const asking = named(caller);
+    const actor = actorOf(request, requireCaller(caller));
     const contactId = contactIdOf(request);
-    const to = stages.find((stage) => stage === request.to);
+    const to = Object.values(ContactStage).find((stage) => stage === request.to);
     if (to === undefined) return { outcome: 'STATE_CHANGED', state: ContactStage.Prospect, reason: '' };
-    const { actorId: userId, actorName: userName, from, moveId: id, comment } = request;
-    const mover = { ...asking, userId: userId || asking.userId, userName: userName || asking.userName };
-    const { moved, stage, movedBy, reason } = await moves.make(mover, {
-      id,
+    const result = await stageTransitions.apply(actor, {
+      id: request.moveId,
       contactId,
-      from,
+      from: request.from,
       to,
-      comment: comment || null,
+      comment: request.comment || null,
     });
-    return {
-      outcome: moved ? 'MOVED' : 'STATE_CHANGED',
-      state: stage ?? ContactStage.Prospect,
-      reason: reason ?? '',
-      movedBy: movedBy ?? '',
-    };
+    const state = result.stage ?? ContactStage.Prospect;
+    return result.applied
+      ? { outcome: 'MOVED', state, reason: '', movedBy: result.appliedBy }
+      : { outcome: 'STATE_CHANGED', state, reason: result.reason ?? '', movedBy: '' };
   });
 
   return { definition: protoPackages.workflow.v1.EntityOwner.service, handlers: { Describe, Apply } };
 }
 
-/** The id of a contact; what is no id at all is the id of none. */
+/** The id of the contact; an id that is malformed is the id of none. */
 function contactIdOf({ entityType, entityId }: { entityType: string; entityId: string }): string {
   if (entityType !== CONTACT_ENTITY_TYPE)
-    throw malformed(`The stage of entities of the type ${entityType} is not kept here.`);
+    throw malformed(`Entities of the type ${entityType} do not belong to the contacts service.`);
   return isUuid(entityId) ? entityId : NO_CONTACT;
 }
 
 const NO_CONTACT = '00000000-0000-0000-0000-000000000000';
 
-function named(caller: Caller | null): Caller {
+/** The user in whose name the transition happens: whom workflow names, else the caller. */
+const actorOf = ({ actorId, actorName }: ApplyRequest__Output, caller: Caller): Caller => ({
+  ...caller,
+  userId: actorId || caller.userId,
+  userName: actorName || caller.userName,
+});
+
+function requireCaller(caller: Caller | null): Caller {
   if (caller) return caller;
-  throw forbidden('Contacts are moved on behalf of somebody.');
+  throw forbidden('The stage of a contact can be read and changed only on behalf of a caller.');
 }

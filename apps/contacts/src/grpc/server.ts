@@ -1,21 +1,14 @@
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
-import { protoPackages } from '@plinth/proto/packages';
-import type { GrpcService } from '@plinth/runtime/grpc';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
+import type { GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
 import { entityOwner } from './entity-owner';
-import { companiesExchange, contactsExchange } from './exchange';
+import { companiesExchange } from '../exchange/companies';
+import { contactsExchange } from '../exchange/contacts';
 
-/** The questions of sibling services that this service answers. */
+/** The calls that other services make of this one. */
 export function grpcServices(
-  deps: Pick<Deps, 'config' | 'log' | 'pool' | 'outbox' | 'moves'>,
+  deps: Pick<Deps, 'config' | 'log' | 'pool' | 'outbox' | 'stageTransitions'>,
 ): GrpcService[] {
   const wake = () => deps.outbox.wake();
-  return [
-    entityOwner(deps),
-    serveExchange(
-      protoPackages.exchange.v1.ExchangeOwner.service,
-      [companiesExchange(wake), contactsExchange(wake)],
-      deps,
-    ),
-  ];
+  return [entityOwner(deps), serveExchange([companiesExchange(wake), contactsExchange(wake)], deps)];
 }

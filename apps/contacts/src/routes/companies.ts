@@ -1,16 +1,17 @@
 import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
-import type { Api } from '@plinth/conventions/api';
-import { created, noContent, ok } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { created, noContent, ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
-import { toCompany } from '../store/company-store';
-import { keyOf, tagOf } from '../store/record-store';
+import { tagOf } from '../store/record-store';
+import { toCompany } from './company-response';
+import { cursorKeyOf } from './record-response';
 
 const { getCompanies, postCompany, getCompany, putCompany, deleteCompany } = contactsEndpoints;
 
 export function mountCompanies(api: Api, { companies }: Pick<Deps, 'companies'>): void {
   api.on(getCompanies, async ({ list, caller }) => {
     const { rows, totalCount } = await companies.list(caller.tenantId, list);
-    return list.toPage(rows, totalCount, toCompany, keyOf(list));
+    return list.toPage(rows, totalCount, toCompany, cursorKeyOf(list));
   });
 
   api.on(postCompany, async ({ body, caller }) => {

@@ -1,16 +1,17 @@
 import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
-import type { Api } from '@plinth/conventions/api';
-import { created, noContent, ok } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { created, noContent, ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
-import { toContact } from '../store/contact-store';
-import { keyOf, tagOf } from '../store/record-store';
+import { tagOf } from '../store/record-store';
+import { toContact } from './contact-response';
+import { cursorKeyOf } from './record-response';
 
 const { getContacts, postContact, getContact, putContact, deleteContact } = contactsEndpoints;
 
 export function mountContacts(api: Api, { contacts }: Pick<Deps, 'contacts'>): void {
   api.on(getContacts, async ({ list, caller }) => {
     const { rows, totalCount } = await contacts.list(caller.tenantId, list);
-    return list.toPage(rows, totalCount, toContact, keyOf(list));
+    return list.toPage(rows, totalCount, toContact, cursorKeyOf(list));
   });
 
   api.on(postContact, async ({ body, caller }) => {

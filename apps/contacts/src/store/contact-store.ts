@@ -1,9 +1,9 @@
-import type { ContactStage, PreferredChannel, SaveContactRequest } from '@plinth/contracts/contacts/shapes';
+import type { SaveContactRequest } from '@plinth/contracts/contacts/shapes';
 import type { z } from 'zod';
 import { contactNotFound, unknownCompany } from '../domain/problems';
-import { contactFacts } from '../events/told';
+import { contactEvents } from '../events/published';
 import type { Prisma } from '../generated/client';
-import { dayOf, recordStore, type Model, type StoreParts } from './record-store';
+import { recordStore, type Model, type StoreParts } from './record-store';
 
 type Fields = z.output<typeof SaveContactRequest>;
 
@@ -14,7 +14,7 @@ export const contactStore = (parts: StoreParts) =>
   recordStore<ContactRow, Fields>(
     {
       table: 'contact',
-      facts: contactFacts,
+      events: contactEvents,
       searchable: ['externalId', 'firstName', 'lastName', 'email'],
       model: (tx) => tx.contact as unknown as Model<ContactRow>,
       include,
@@ -33,7 +33,7 @@ export const contactStore = (parts: StoreParts) =>
     parts,
   );
 
-/** The company of this name, which cannot be deleted before the contact is stored. */
+/** The company with this external id; it cannot be deleted before the contact is stored. */
 async function companyIdOf(
   tx: Prisma.TransactionClient,
   tenantId: string,
@@ -47,27 +47,3 @@ async function companyIdOf(
   if (!found) throw unknownCompany(externalId);
   return found.id;
 }
-
-/** What clients see of a row. */
-export const toContact = (row: ContactRow) => {
-  const { id, externalId, firstName, lastName, email, phone, wantsNews, lastSpokenAt, company } = row;
-  const { createdAt, createdBy, changedAt, changedBy } = row;
-  return {
-    id,
-    externalId,
-    firstName,
-    lastName,
-    email,
-    phone,
-    channel: row.channel as PreferredChannel,
-    wantsNews,
-    bornOn: dayOf(row.bornOn),
-    lastSpokenAt,
-    company,
-    stage: row.stage as ContactStage,
-    createdAt,
-    createdBy,
-    changedAt,
-    changedBy,
-  };
-};

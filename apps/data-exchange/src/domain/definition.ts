@@ -1,10 +1,10 @@
+import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Caller } from '@plinth/kernel/caller';
 import { holds, isOfHost } from '@plinth/kernel/caller';
 import type { ListRules } from '@plinth/kernel/list-query';
 import { permissionMissing } from './problems';
 
-/** The column that an export adds and an import finds rows by. */
-export const ID_PROPERTY = 'id';
+/** The header of the column that an export adds and an import finds rows by. */
 export const ID_HEADER = 'Id';
 
 export interface DefinitionField {
@@ -20,12 +20,12 @@ export interface DefinitionField {
   isNavigation: boolean;
 }
 
-/** What a service lets others export and import. */
+/** What can be exported and imported, as its data owner describes it. */
 export interface Definition {
   name: string;
   entityType: string;
   permission: string;
-  /** Whoever holds it sees more rows than others; null where all see the same. */
+  /** Callers who hold it see more rows than others; null where all see the same. */
   widerPermission: string | null;
   widerOnHostOnly: boolean;
   importable: boolean;
@@ -72,12 +72,12 @@ export const importableFields = ({ fields }: Definition): DefinitionField[] => [
   idField,
 ];
 
-/** Silences, row 57: whatever shows or changes rows also needs the permission that the definition names. */
+/** To see or change rows also needs the permission that the definition names. */
 export function requirePermission(caller: Caller, permission: string): void {
   if (!holds(caller, permission)) throw permissionMissing(permission);
 }
 
-/** What whoever reads the file of this caller's export needs beside the permission for the rows that all see. */
+/** The permission to read the file of this caller's export, beside the one for the rows that all callers see. */
 export function widerPermissionOf(
   { widerPermission, widerOnHostOnly }: Pick<Definition, 'widerPermission' | 'widerOnHostOnly'>,
   caller: Caller,
@@ -86,8 +86,8 @@ export function widerPermissionOf(
   return widerOnHostOnly && !isOfHost(caller) ? null : widerPermission;
 }
 
-/** On whose behalf a job runs: as much of the caller as outlives the request. */
-export const actorOf = ({ tenantId, tenantName, userId, userName, permissions }: Caller): Caller => ({
+/** The caller as a job stores it: what outlives the request. */
+export const jobCaller = ({ tenantId, tenantName, userId, userName, permissions }: Caller): Caller => ({
   tenantId,
   ...(tenantName === undefined ? {} : { tenantName }),
   userId,

@@ -1,5 +1,7 @@
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import type { SelectionText } from '@plinth/kernel/list-query';
+import { invalid, malformed } from '@plinth/kernel/problem';
+import type { Definition } from './definition';
 
 export interface ExportRequest {
   fields: readonly string[];
@@ -7,12 +9,12 @@ export interface ExportRequest {
   selection: SelectionText;
 }
 
-/** Where the file of an export is kept. */
+/** The key of the file of an export in the blob store. */
 export const exportBlobKey = (tenantId: string, jobId: string): string => `${tenantId}/exports/${jobId}`;
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
-/** Silences, row 33: `<definition>_<yyyy-MM-dd_HHmmss>.<ext>`, in UTC. */
+/** `<definition>_<yyyy-MM-dd_HHmmss>.<ext>`, in UTC. */
 export function exportFileName({
   definitionName,
   format,
@@ -29,14 +31,38 @@ export function exportFileName({
   return `${definitionName}_${date}_${time}.${format}`;
 }
 
-/** An export's `filter` and `presets` may be spelled as in a query, `filter[name.eq]`, or without the brackets. */
-export const withoutBrackets = (
+/**
+ * An export's `filter` and `presets` may be spelled as in a query, `filter[name.eq]`, or without the brackets.
+ * @throws Problem `malformed`: one key in both spellings with different values, of which one would be lost.
+ */
+export function withoutBrackets(
   kind: 'filter' | 'presets',
   texts: Record<string, string> | null | undefined,
-): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(texts ?? {}).map(([key, value]) => [
-      new RegExp(`^${kind}\\[(.*)\\]$`, 'i').exec(key)?.[1] ?? key,
-      value,
-    ]),
-  );
+): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [spelled, value] of Object.entries(texts ?? {})) {
+    const key = new RegExp(`^${kind}\\[(.*)\\]$`, 'i').exec(spelled)?.[1] ?? spelled;
+    if (values.has(key) && values.get(key) !== value)
+      throw malformed(`${kind} has "${key}" twice, with different values.`);
+    values.set(key, value);
+  }
+  return Object.fromEntries(values);
+}
+
+/** The selected fields; all where none is selected. @throws Problem `invalid`: unknown or repeated fields. */
+export function selectFields({ fields }: Pick<Definition, 'fields'>, selected: readonly string[]): string[] {
+  const known = fields.map(({ propertyPath }) => propertyPath);
+  if (selected.length === 0) return known;
+  const unknown = selected.flatMap((property, index) => (known.includes(property) ? [] : [index]));
+  if (unknown.length > 0) {
+    const errors = Object.fromEntries(unknown.map((index) => [`selectedFields[${index}]`, 'Enum' as const]));
+    throw invalid(errors, `There is no field "${selected[unknown[0]!]}".`);
+  }
+  const repeated = selected.findIndex((property, index) => selected.indexOf(property) !== index);
+  if (repeated >= 0)
+    throw invalid(
+      { [`selectedFields[${repeated}]`]: 'Unique' },
+      `"${selected[repeated]}" is selected twice.`,
+    );
+  return [...selected];
+}

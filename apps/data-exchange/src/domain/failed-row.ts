@@ -1,26 +1,13 @@
-import type { ImportRowErrorKind } from '@plinth/contracts/data-exchange/shapes';
-import { fillIn, rowTexts, type RowText } from '@plinth/conventions/exchange/row-texts';
+import { formatMessage, rowMessages } from '@plinth/exchange/row-message';
+import type { FailedRow, RowErrorDetail } from '@plinth/exchange/row-error';
 
-export interface RowErrorDetail {
-  /** Name of the column in the file; null where the row as a whole is meant. */
-  column: string | null;
-  value: string | null;
-  code: string;
-  /** In the words of the owner. */
-  message: string;
-  /** The same as a text that there is in other cultures too. */
-  text?: RowText;
+/** A failed row with the cells it has in the file. */
+export interface FailedRowWithCells extends FailedRow {
+  cells: string[];
 }
 
-/** A row that is not imported, and everything that is wrong with it. */
-export interface FailedRow {
-  rowNumber: number;
-  kind: ImportRowErrorKind;
-  details: RowErrorDetail[];
-}
-
-/** Owners speak of properties; whoever repairs a file knows its columns. */
-export const inColumnsOfFile = (
+/** Data owners name properties; a person who corrects a file knows its columns. */
+export const withFileColumns = (
   row: FailedRow,
   columnByProperty: ReadonlyMap<string, string>,
 ): FailedRow => ({
@@ -31,36 +18,27 @@ export const inColumnsOfFile = (
   })),
 });
 
-/** What is said of rows in one culture, by the keys of the texts. */
-export type RowTexts = Readonly<Record<string, string>>;
+/** The row messages of one culture, by their keys. */
+export type RowMessageTexts = Readonly<Record<string, string>>;
 
-/** The same row in the words of a culture; what it has no words for is said in English, or as the owner said it. */
-export const inWordsOf = <Row extends FailedRow>(row: Row, texts: RowTexts): Row => ({
+/** The same row with messages of a culture; a message without a text there is in English. */
+export const localize = <Row extends FailedRow>(row: Row, texts: RowMessageTexts): Row => ({
   ...row,
-  details: row.details.map((detail) => ({ ...detail, message: messageOf(detail, texts) })),
+  details: row.details.map((detail) => ({ ...detail, message: localizedMessage(detail, texts) })),
 });
 
-function messageOf({ column, message, text }: RowErrorDetail, texts: RowTexts): string {
-  const words = text && (texts[text.key] ?? rowTexts[text.key]);
-  return words === undefined ? message : fillIn(words, [column ?? '', ...text!.args]);
+function localizedMessage({ column, message, text }: RowErrorDetail, texts: RowMessageTexts): string {
+  const localized = text && (texts[text.key] ?? rowMessages[text.key]);
+  return localized === undefined ? message : formatMessage(localized, [column ?? '', ...text!.args]);
 }
 
-/** One text that says what is wrong, with column and value. */
-export function describeFailure({ details }: Pick<FailedRow, 'details'>): string {
-  return details.map(describeDetail).join(' ');
+/** All errors of a row as one text, with columns and values. */
+export function describeErrors({ details }: Pick<FailedRow, 'details'>): string {
+  return details.map(describeError).join(' ');
 }
 
-const describeDetail = ({ column, value, message }: RowErrorDetail): string => {
+const describeError = ({ column, value, message }: RowErrorDetail): string => {
   if (column === null) return message;
   const subject = message.includes(column) ? message : `${column}: ${message}`;
   return value === null ? subject : `${subject} (${JSON.stringify(value)})`;
 };
-
-/** What a report says of a failed row. */
-export const toRowError = ({ rowNumber, kind, details }: FailedRow) => ({
-  rowNumber,
-  kind,
-  errorCodes: [...new Set(details.map(({ code }) => code))],
-  message: describeFailure({ details }),
-  details: details.map(({ column, value, code, message }) => ({ column, value, code, message })),
-});

@@ -1,7 +1,7 @@
 import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { importInWrongState } from './problems';
 
-/** From which states each step is possible (silences, rows 36 and 68). */
+/** From which states each step is possible. A preview may follow the mapping and leaves the job mapped. */
 const statesOf = {
   preview: ['Created', 'Previewed', 'Mapped'],
   'correct its format': ['Created', 'Previewed', 'Mapped'],
@@ -49,7 +49,7 @@ export const noRows: RowCounts = {
   failedRows: 0,
 };
 
-/** How an import ends that was neither cancelled nor broke off: by what became of its rows. */
+/** The final status of an import that was not cancelled and did not break: by the result of its rows. */
 export function finalStatus({ totalRows, failedRows }: RowCounts, isAborted = false): ImportJobStatus {
   if (failedRows === 0) return ImportJobStatus.Completed;
   return isAborted || failedRows === totalRows ? ImportJobStatus.Failed : ImportJobStatus.PartiallyCompleted;

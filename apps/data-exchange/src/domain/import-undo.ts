@@ -2,18 +2,18 @@ import { ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
 import { requireRun } from './import-job';
 import { importUndoExpired } from './problems';
 
-/** Owners keep what it takes a day longer. */
+/** The ledgers of data owners have a retention of one day more. */
 const UNDO_DAYS_MAX = 7;
 const DAY_MILLISECONDS = 86_400_000;
 
-interface EndedImport {
+interface FinishedImport {
   status: string;
   executedAt: Date | null;
   completedAt: Date | null;
 }
 
 /** An import that ran can be undone however it ended. @throws Problem `import-in-wrong-state`, `import-undo-expired`. */
-export function requireUndoable(job: EndedImport, now: Date): void {
+export function requireUndoable(job: FinishedImport, now: Date): void {
   requireRun('undo', job);
   const age = now.getTime() - (job.completedAt ?? now).getTime();
   if (age > UNDO_DAYS_MAX * DAY_MILLISECONDS) throw importUndoExpired(UNDO_DAYS_MAX);
@@ -22,7 +22,7 @@ export function requireUndoable(job: EndedImport, now: Date): void {
 export interface UndoCounts {
   removedRows: number;
   restoredRows: number;
-  /** Inserted rows that somebody had deleted. */
+  /** Inserted rows that were deleted since. */
   goneRows: number;
   keptRows: number;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { DefinitionField } from './definition';
-import { likeness, normalizeName, suggestMappings } from './mapping';
+import { similarity, normalizeName, suggestMappings } from './mapping';
 
 const aField = (propertyPath: string, parts: Partial<DefinitionField> = {}): DefinitionField => ({
   propertyPath,
@@ -47,11 +47,11 @@ describe('suggested mappings', () => {
     ['Ville', 'city', 'Semantic'],
     ['Shoe size', null, 'Manual'],
     ['', null, 'Manual'],
-  ])('take the column %j for %j (%s)', (header, property, confidence) => {
+  ])('map the column %j to %j (%s)', (header, property, confidence) => {
     expect(suggest([header])).toEqual([[property, confidence]]);
   });
 
-  it('give each property to the surest of its columns', () => {
+  it('map each property to the most similar of its columns', () => {
     expect(suggest(['Emails', 'courriel', 'email'])).toEqual([
       [null, 'Manual'],
       [null, 'Manual'],
@@ -59,7 +59,7 @@ describe('suggested mappings', () => {
     ]);
   });
 
-  it('prefer what somebody confirmed before', () => {
+  it('prefer mappings that were confirmed before', () => {
     const saved = [
       { sourceColumn: 'EMAIL', targetProperty: 'city' },
       { sourceColumn: 'Town', targetProperty: 'gone' },
@@ -70,7 +70,7 @@ describe('suggested mappings', () => {
     ]);
   });
 
-  it('name every column once and every property at most once, whatever the header is', () => {
+  it('contain every column once and every property at most once, for any header', () => {
     const header = fc.uniqueArray(
       fc.oneof(fc.string(), fc.constantFrom('email', 'E mail', 'town', 'Ort', 'first')),
       { maxLength: 8 },
@@ -86,19 +86,19 @@ describe('suggested mappings', () => {
   });
 });
 
-describe('likeness', () => {
+describe('similarity', () => {
   it('is 1 for equal texts, symmetric, and between 0 and 1', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (left, right) => {
-        expect(likeness(left, right)).toBeCloseTo(likeness(right, left));
-        expect(likeness(left, right)).toBeGreaterThanOrEqual(0);
-        expect(likeness(left, right)).toBeLessThanOrEqual(1);
-        if (left !== '') expect(likeness(left, left)).toBe(1);
+        expect(similarity(left, right)).toBeCloseTo(similarity(right, left));
+        expect(similarity(left, right)).toBeGreaterThanOrEqual(0);
+        expect(similarity(left, right)).toBeLessThanOrEqual(1);
+        if (left !== '') expect(similarity(left, left)).toBe(1);
       }),
     );
   });
 
-  it('sees through case, accents and separators', () => {
+  it('ignores case, accents and separators', () => {
     expect(normalizeName('  Prénom_de l’élève ')).toBe('prenomdeleleve');
   });
 });

@@ -3,7 +3,6 @@ import type { ImportColumnMapping } from '@plinth/contracts/data-exchange/shapes
 import { invalid, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import type { DefinitionField } from './definition';
-import { columnsMissing } from './problems';
 
 export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 
@@ -18,15 +17,15 @@ export const normalizeName = (name: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** The same for files with the same columns, whatever their case and order. */
+/** The same for files with the same columns in any case and order. */
 export const headerHash = (headers: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify(headers.map((header) => header.trim().toLowerCase()).sort()))
     .digest('base64url');
 
 /**
- * Suggests which column is which property (silences, row 37). Surer kinds of likeness choose first, each property is
- * suggested once, and a column that nothing fits is listed without one.
+ * Suggests the property of each column. Surer kinds of similarity choose first, each property is suggested once, and a
+ * column without a similar property is listed without one.
  */
 export function suggestMappings(
   headers: readonly string[],
@@ -45,8 +44,8 @@ export function suggestMappings(
     const known = saved.find(
       ({ sourceColumn }) => sourceColumn.trim().toLowerCase() === header.trim().toLowerCase(),
     );
-    const isStillThere = fields.some(({ propertyPath }) => propertyPath === known?.targetProperty);
-    if (known?.targetProperty && isStillThere) suggest(header, known.targetProperty, 'Saved');
+    const stillExists = fields.some(({ propertyPath }) => propertyPath === known?.targetProperty);
+    if (known?.targetProperty && stillExists) suggest(header, known.targetProperty, 'Saved');
   }
   const named = fields.map(namesOf);
   const open = headers.map((header) => ({ header, name: normalizeName(header) }));
@@ -54,11 +53,11 @@ export function suggestMappings(
   for (const { header, name, field } of pairs) {
     if (field.exact.has(name)) suggest(header, field.propertyPath, 'Exact');
   }
-  const alike = pairs
-    .map(({ header, name, field }) => ({ header, field, likeness: likenessTo(name, field.exact) }))
-    .filter(({ likeness }) => likeness >= FUZZY_MIN)
-    .sort((left, right) => right.likeness - left.likeness);
-  for (const { header, field } of alike) suggest(header, field.propertyPath, 'Fuzzy');
+  const similar = pairs
+    .map(({ header, name, field }) => ({ header, field, similarity: bestSimilarity(name, field.exact) }))
+    .filter(({ similarity }) => similarity >= FUZZY_MIN)
+    .sort((left, right) => right.similarity - left.similarity);
+  for (const { header, field } of similar) suggest(header, field.propertyPath, 'Fuzzy');
   for (const { header, name, field } of pairs) {
     if (meansSame(name, field.synonyms)) suggest(header, field.propertyPath, 'Semantic');
   }
@@ -72,7 +71,7 @@ export function suggestMappings(
   );
 }
 
-/** What a field is called, as names are compared. */
+/** The names of a field in the form in which names are compared. */
 const namesOf = ({ propertyPath, header, aliases, synonyms }: DefinitionField) => ({
   propertyPath,
   exact: new Set([propertyPath, header, ...aliases].map(normalizeName)),
@@ -82,22 +81,24 @@ const namesOf = ({ propertyPath, header, aliases, synonyms }: DefinitionField) =
 const meansSame = (name: string, synonyms: ReadonlySet<string>): boolean =>
   name !== '' &&
   (synonyms.has(name) ||
-    [...synonyms].some((word) => mayBeAlike(name, word, SYNONYM_MIN) && likeness(name, word) >= SYNONYM_MIN));
+    [...synonyms].some(
+      (word) => canBeSimilar(name, word, SYNONYM_MIN) && similarity(name, word) >= SYNONYM_MIN,
+    ));
 
-const likenessTo = (name: string, names: ReadonlySet<string>): number =>
+const bestSimilarity = (name: string, names: ReadonlySet<string>): number =>
   Math.max(
     0,
     ...[...names]
-      .filter((candidate) => mayBeAlike(name, candidate, FUZZY_MIN))
-      .map((candidate) => likeness(name, candidate)),
+      .filter((candidate) => canBeSimilar(name, candidate, FUZZY_MIN))
+      .map((candidate) => similarity(name, candidate)),
   );
 
-/** Texts of too different lengths need no look at their letters. */
-const mayBeAlike = (left: string, right: string, min: number): boolean =>
+/** Texts of too different lengths cannot be similar. */
+const canBeSimilar = (left: string, right: string, min: number): boolean =>
   Math.abs(left.length - right.length) <= (1 - min) * Math.max(left.length, right.length);
 
 /** 1 for equal texts, 0 for texts with nothing in common: the edit distance, relative to the longer one. */
-export function likeness(left: string, right: string): number {
+export function similarity(left: string, right: string): number {
   const longest = Math.max(left.length, right.length);
   if (longest === 0 || longest > 100) return left === right && longest > 0 ? 1 : 0;
   return 1 - editDistance(left, right) / longest;
@@ -123,7 +124,7 @@ interface ConfirmedMapping {
 }
 
 /**
- * Checks what somebody confirmed; columns left out are not imported.
+ * Checks the mappings that a caller confirmed; columns without a mapping are not imported.
  * @throws Problem `invalid`: unknown column or property, one property twice, a required property missing.
  */
 export function confirmMappings(
@@ -167,31 +168,6 @@ export function confirmMappings(
     targetProperty: targetProperty ?? null,
     confidence: confidence ?? 'Manual',
   }));
-}
-
-export interface MappedColumn {
-  sourceColumn: string;
-  targetProperty: string;
-  position: number;
-}
-
-/**
- * Where the mapped columns stand in a file. A sheet that is named later than the mappings may have its columns in
- * another order, or other columns.
- * @throws Problem `invalid`: a mapped column is missing.
- */
-export function mappedColumns(
-  mappings: readonly Pick<ColumnMapping, 'sourceColumn' | 'targetProperty'>[],
-  headers: readonly string[],
-): MappedColumn[] {
-  const mapped = mappings.flatMap(({ sourceColumn, targetProperty }) =>
-    targetProperty === null
-      ? []
-      : [{ sourceColumn, targetProperty, position: headers.indexOf(sourceColumn) }],
-  );
-  const missing = mapped.filter(({ position }) => position < 0);
-  if (missing.length > 0) throw columnsMissing(missing.map(({ sourceColumn }) => sourceColumn));
-  return mapped;
 }
 
 const dedupe = (errors: Record<string, ValidationRule[]>): Record<string, ValidationRule[]> =>

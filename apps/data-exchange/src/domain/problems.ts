@@ -4,7 +4,7 @@ import { forbidden, invalid, type Problem } from '@plinth/kernel/problem';
 export const definitionNotFound = (name: string): Problem =>
   dataExchangeProblems['exchange-definition-not-found'](`There is no definition "${name}".`);
 
-/** The same for a name in a body. */
+/** The same for a name in a request body. */
 export const definitionUnknown = (name: string): Problem =>
   invalid({ definitionName: 'Enum' }, `There is no definition "${name}".`);
 
@@ -27,7 +27,7 @@ export const importNotUndoable = (definition: string): Problem =>
 
 export const importUnknownToOwner = (): Problem =>
   dataExchangeProblems['import-not-undoable'](
-    'What this import changed is not known: it ran before undo was possible.',
+    'The changes of this import were not recorded: it ran before undo was possible.',
   );
 
 export const importAlreadyUndone = (status: string): Problem =>
@@ -37,7 +37,7 @@ export const importUndoExpired = (days: number): Problem =>
   dataExchangeProblems['import-undo-expired'](`The import ended more than ${days} days ago.`);
 
 export const importNotUndone = (id: string): Problem =>
-  dataExchangeProblems['import-not-undone'](`Nobody asked to undo the import ${id}.`);
+  dataExchangeProblems['import-not-undone'](`The undo of the import ${id} was never requested.`);
 
 export const fileUnsupported = (): Problem =>
   dataExchangeProblems['import-file-unsupported']('This is neither CSV nor TSV nor an xlsx workbook.');
@@ -51,7 +51,7 @@ export const fileUnreadable = (reason: string): Problem =>
 export const columnsMissing = (columns: readonly string[]): Problem =>
   invalid(
     { sheet: 'Enum' },
-    `The sheet that is read lacks columns that are mapped: ${columns.map((column) => `"${column}"`).join(', ')}.`,
+    `The sheet lacks columns that are mapped: ${columns.map((column) => `"${column}"`).join(', ')}.`,
   );
 
 export const exportJobNotFound = (id: string): Problem =>

@@ -2,8 +2,8 @@ import { readEvidence } from './cell-evidence';
 
 const columnOf = (...cells: string[]): string[][] => cells.map((cell) => [cell]);
 
-describe('what cells say about numbers and dates', () => {
-  it('counts where most cells of a column are numbers or dates, blank ones aside', () => {
+describe('readEvidence', () => {
+  it('counts formats in columns where most cells that are not blank are numbers or dates', () => {
     expect(readEvidence(columnOf('1,5', '', '7', 'none'))).toMatchObject({ comma: 1 });
     expect(readEvidence(columnOf('31.12.2026', ''))).toMatchObject({ dates: { DayMonthYear: 1 } });
   });

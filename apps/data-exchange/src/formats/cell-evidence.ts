@@ -1,7 +1,7 @@
 import type { DateOrder } from '@plinth/contracts/data-exchange/shapes';
 import type { DateFormat } from './file-format';
 
-/** What the cells of a sample say about how a file writes numbers and dates. */
+/** How many cells of a sample show a format of numbers or dates. */
 export interface CellEvidence {
   /** Cells that are a number with this separator only. */
   comma: number;
@@ -30,15 +30,15 @@ const noEvidence = (): CellEvidence => ({
   unsureDates: 0,
 });
 
-/** Asks the columns most of whose cells are numbers or dates: among texts `1,5` may be anything. */
+/** Counts in the columns where most cells are numbers or dates: among texts `1,5` may be anything. */
 export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence {
   const columns = rows.reduce((most, { length }) => Math.max(most, length), 0);
   let evidence = noEvidence();
   for (let column = 0; column < columns; column++) {
     const cells = rows.map((row) => row[column]?.trim() ?? '').filter((cell) => cell !== '');
     const ofColumn = noEvidence();
-    const speaking = cells.filter((cell) => note(cell, ofColumn)).length;
-    if (speaking * 2 >= cells.length) evidence = add(evidence, ofColumn);
+    const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
+    if (typed * 2 >= cells.length) evidence = add(evidence, ofColumn);
   }
   return evidence;
 }
@@ -55,26 +55,26 @@ const add = (left: CellEvidence, right: CellEvidence): CellEvidence => ({
   unsureDates: left.unsureDates + right.unsureDates,
 });
 
-/** Notes what a cell says; answers whether it is a number or a date at all. */
-function note(cell: string, evidence: CellEvidence): boolean {
+/** Counts what a cell shows; returns whether it is a number or a date at all. */
+function countCell(cell: string, evidence: CellEvidence): boolean {
   // Longer than any number or date with a time; most cells end here or at the first test.
   if (cell.length > 40 || !/^[+-]?\d/.test(cell)) return false;
   if (GROUPED_BY_DOTS.test(cell) || GROUPED_BY_SPACES.test(cell)) evidence.comma++;
   else if (GROUPED_BY_COMMAS.test(cell)) evidence.dot++;
-  else if (DECIMAL.test(cell)) noteDecimal(cell, evidence);
+  else if (DECIMAL.test(cell)) countDecimal(cell, evidence);
   else if (YEAR_FIRST.test(cell)) evidence.dates.YearMonthDay++;
-  else return noteDate(cell, evidence) || SAME_EVERYWHERE.test(cell);
+  else return countDate(cell, evidence) || SAME_EVERYWHERE.test(cell);
   return true;
 }
 
-function noteDecimal(cell: string, evidence: CellEvidence): void {
+function countDecimal(cell: string, evidence: CellEvidence): void {
   const [, whole, separator, fraction] = DECIMAL.exec(cell)!;
   const mayBeGrouped = fraction!.length === 3 && whole!.length <= 3 && whole !== '0';
   if (separator === ',') evidence[mayBeGrouped ? 'unsureComma' : 'comma']++;
   else if (!mayBeGrouped) evidence.dot++;
 }
 
-function noteDate(cell: string, evidence: CellEvidence): boolean {
+function countDate(cell: string, evidence: CellEvidence): boolean {
   const [, first, separator, second] = DATE.exec(cell) ?? [];
   if (first === undefined) return false;
   const isDayFirst = separator === '.' || Number(first) > 12;
@@ -86,13 +86,13 @@ function noteDate(cell: string, evidence: CellEvidence): boolean {
   return true;
 }
 
-/** The separator that the cells show; `culture` where they leave it open. */
+/** The separator that the cells show; `culture` where they are ambiguous. */
 function decimalSeparatorOf({ comma, dot, unsureComma }: CellEvidence): '.' | ',' | 'culture' {
   if (comma > 0 || dot > 0) return comma > dot ? ',' : '.';
   return unsureComma > 0 ? 'culture' : '.';
 }
 
-/** The order that the dates show; `culture` where they leave it open, undefined where there are none. */
+/** The order that the dates show; `culture` where they are ambiguous, undefined where there are none. */
 function dateOrderOf({ dates, unsureDates }: CellEvidence): DateOrder | 'culture' | undefined {
   const shown = (Object.entries(dates) as [DateOrder, number][]).filter(([, count]) => count > 0);
   if (shown.length > 0) return shown.sort(([, left], [, right]) => right - left)[0]![0];
@@ -111,8 +111,8 @@ export const contradictsSeparator = (
   separator: '.' | ',',
 ): boolean => (separator === ',' ? dot > 0 && comma + unsureComma === 0 : comma > 0 && dot === 0);
 
-/** How people of a culture write: the separator of their decimals and the order of their dates. */
-function customsOf(culture: string): { decimalSeparator: '.' | ','; dateOrder: DateOrder } {
+/** The conventions of a culture: the separator of its decimals and the order of its dates. */
+function conventionsOf(culture: string): { decimalSeparator: '.' | ','; dateOrder: DateOrder } {
   const number = new Intl.NumberFormat(culture).formatToParts(1.5);
   const parts = new Intl.DateTimeFormat(culture, { calendar: 'gregory' })
     .formatToParts(0)
@@ -125,18 +125,18 @@ function customsOf(culture: string): { decimalSeparator: '.' | ','; dateOrder: D
   };
 }
 
-/** How a file writes its cells: as they show, and where they leave it open as people of a culture write. */
+/** The format of the cells of a file: as they show it, and where they are ambiguous by the conventions of a culture. */
 export async function cellFormatOf(
   evidence: CellEvidence,
   cultureOf: () => Promise<string>,
 ): Promise<{ decimalSeparator: '.' | ',' } & DateFormat> {
   const separator = decimalSeparatorOf(evidence);
   const order = dateOrderOf(evidence);
-  const isOpen = separator === 'culture' || order === 'culture';
-  const customs = isOpen ? customsOf(await cultureOf()) : undefined;
-  const decimalSeparator = separator === 'culture' ? customs!.decimalSeparator : separator;
+  const isAmbiguous = separator === 'culture' || order === 'culture';
+  const conventions = isAmbiguous ? conventionsOf(await cultureOf()) : undefined;
+  const decimalSeparator = separator === 'culture' ? conventions!.decimalSeparator : separator;
   if (order === undefined) return { decimalSeparator };
   if (order === 'culture')
-    return { decimalSeparator, dateOrder: customs!.dateOrder, dateOrderFrom: 'Culture' };
+    return { decimalSeparator, dateOrder: conventions!.dateOrder, dateOrderFrom: 'Culture' };
   return { decimalSeparator, dateOrder: order, dateOrderFrom: 'File' };
 }

@@ -1,4 +1,4 @@
-import { LINE_FEED, readCopiedRow, TAB } from './copy-text';
+import { LINE_FEED, readCopiedRow, TAB } from '@plinth/exchange/export/copy-text';
 import { writeCsvRows } from './csv-writer';
 
 const CARRIAGE_RETURN = 13;
@@ -13,12 +13,12 @@ const special = isIn(bytesOf('",\\').add(0xef));
 /** Needs a quote or a guard where a cell begins with it. */
 const specialAtBegin = isIn(bytesOf(` '=+-@`));
 
-/** Where rows are written before they are given away: large buffers are given back to the system late. */
+/** A reused buffer for rows: large buffers are returned to the system late. */
 let scratch = Buffer.alloc(0);
 
 /**
  * Writes whole lines of `COPY` as CSV, as `writeCsvRows` writes their cells. Most rows only need other bytes between
- * their cells and at their end: they never become texts, which is most of the work of an export.
+ * their cells and at their end: they never become strings, which would be most of the work of an export.
  */
 export function copiedToCsv(lines: Buffer): Buffer {
   const pieces: Buffer[] = [];
@@ -40,7 +40,7 @@ export function copiedToCsv(lines: Buffer): Buffer {
   return Buffer.concat([...pieces, written.subarray(0, length)]);
 }
 
-/** Writes a row that is the same in both formats but for its delimiters; answers where it ends, or -1 where it is not. */
+/** Writes a row whose formats differ only in delimiters; returns where it ends, or -1 for any other row. */
 function writePlain(lines: Buffer, begin: number, end: number, written: Buffer, at: number): number {
   let position = at;
   let last = TAB;

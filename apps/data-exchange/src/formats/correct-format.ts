@@ -11,7 +11,7 @@ import {
 import type { CsvFormat, DateFormat, FileFormat, XlsxFormat } from './file-format';
 import { readCsv } from './read-csv';
 
-/** What somebody says of a file who knows it better; what is absent stays as it is. */
+/** The corrections of a detected format; what is absent stays as it is. */
 export interface FormatCorrection {
   encoding?: TextEncoding | undefined;
   delimiter?: string | undefined;
@@ -36,7 +36,7 @@ export const correctFormat = async (
 ): Promise<FileFormat> =>
   format.kind === 'csv' ? correctText(format, correction, context) : correctWorkbook(format, correction);
 
-/** Whether columns, and not only cells, are read otherwise. */
+/** Whether the correction changes columns, not only cells. */
 export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolean =>
   before.kind === 'csv' && after.kind === 'csv'
     ? before.encoding !== after.encoding || before.delimiter !== after.delimiter
@@ -50,7 +50,7 @@ function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): Xlsx
   }
   if (sheet !== undefined && !format.sheets?.includes(sheet))
     throw invalid({ sheet: 'Enum' }, `The workbook has no sheet "${sheet}".`);
-  return { ...format, ...(sheet === undefined ? {} : { sheet }), ...saidDates(dateOrder) };
+  return { ...format, ...(sheet === undefined ? {} : { sheet }), ...withDateOrder(dateOrder) };
 }
 
 async function correctText(
@@ -66,21 +66,21 @@ async function correctText(
   }
   const evidence = await sample(corrected, format, open);
   requireEvidence(evidence, decimalSeparator, dateOrder);
-  // Of cells that were cut wrongly nothing is known; what somebody said stays.
+  // The evidence of wrongly split cells is worthless; earlier corrections stay.
   const found = readsOtherColumns(format, corrected) ? await cellFormatOf(evidence, cultureOf) : {};
   return {
     ...corrected,
     ...found,
-    ...(format.dateOrderFrom === 'Caller' ? saidDates(format.dateOrder) : {}),
+    ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
-    ...saidDates(dateOrder),
+    ...withDateOrder(dateOrder),
   };
 }
 
-const saidDates = (dateOrder: DateOrder | undefined): DateFormat =>
+const withDateOrder = (dateOrder: DateOrder | undefined): DateFormat =>
   dateOrder === undefined ? {} : { dateOrder, dateOrderFrom: 'Caller' };
 
-/** Every byte must be a character of the encoding; the whole file is looked at, because one may stand in the last line. */
+/** Every byte of the whole file must be a character of the encoding; a wrong one may be in the last line. */
 async function requireEncoding(
   { hasByteOrderMark, encoding: found }: CsvFormat,
   encoding: TextEncoding,
@@ -101,7 +101,7 @@ async function requireEncoding(
   }
 }
 
-/** The cells of the first rows as they are read now. @throws Problem `invalid`: the delimiter is not in the header. */
+/** The evidence of the first rows in the corrected format. @throws Problem `invalid`: the delimiter is not in the header. */
 async function sample(
   corrected: CsvFormat,
   { delimiter }: CsvFormat,

@@ -1,5 +1,4 @@
-import { describeFailure } from '../domain/failed-row';
-import type { StoredFailedRow } from '../store/import-store';
+import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
 import type { CsvFormat } from './file-format';
 import { writeCsvRows } from './csv-writer';
 import { writeXlsx } from './xlsx-writer';
@@ -7,18 +6,18 @@ import { writeXlsx } from './xlsx-writer';
 export const ERRORS_COLUMN = '_Errors';
 
 /**
- * Writes failed rows as the file they came from was written, with one more column that says what is wrong.
- * A column of errors that the upload had already is replaced.
+ * Writes failed rows in the format of their upload, with one more column for their errors. A column of errors that the
+ * upload had already is replaced.
  */
 export async function* correctionFile(
   headers: readonly string[],
   { delimiter }: Pick<CsvFormat, 'delimiter'>,
-  pieces: AsyncIterable<StoredFailedRow[]>,
+  pieces: AsyncIterable<FailedRowWithCells[]>,
 ): AsyncGenerator<string> {
   const kept = keptColumns(headers);
   yield writeCsvRows([[...kept.map((index) => headers[index]!), ERRORS_COLUMN]], delimiter);
   for await (const rows of pieces) {
-    const lines = rows.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeFailure(row)]);
+    const lines = rows.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeErrors(row)]);
     yield writeCsvRows(lines, delimiter);
   }
 }
@@ -26,13 +25,13 @@ export async function* correctionFile(
 /** The same as a workbook. */
 export function correctionWorkbook(
   headers: readonly string[],
-  pieces: AsyncIterable<StoredFailedRow[]>,
+  pieces: AsyncIterable<FailedRowWithCells[]>,
 ): AsyncGenerator<Buffer> {
   const kept = keptColumns(headers);
   const columns = [...kept.map((index) => headers[index]!), ERRORS_COLUMN];
   const rows = async function* () {
     for await (const piece of pieces) {
-      yield piece.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeFailure(row)]);
+      yield piece.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeErrors(row)]);
     }
   };
   return writeXlsx(

@@ -33,7 +33,7 @@ describe('the CSV reader', () => {
     );
   });
 
-  it('reads the same records however the text is cut', () => {
+  it('reads the same records however the text is divided into chunks', () => {
     fc.assert(
       fc.property(messy, fc.integer({ min: 1, max: 5 }), fc.boolean(), (text, length, endsWithCr) => {
         const options = { endsWithCr, recordLengthMax: 12 };
@@ -77,14 +77,14 @@ describe('the CSV reader', () => {
     expect(cellsOf(text)).toEqual(expected);
   });
 
-  it('reads the lone CR of old Macs where the file ends its lines so', () => {
+  it('reads lines that end with a lone CR', () => {
     expect(cellsOf('a,b\r1,2\r', { endsWithCr: true })).toEqual([
       ['a', 'b'],
       ['1', '2'],
     ]);
   });
 
-  it('counts blank lines in the numbering and nowhere else', () => {
+  it('counts blank lines in row numbers and skips them', () => {
     expect(readAll('a,b\n\n  \n1,2\n').map(({ number }) => number)).toEqual([1, 4]);
   });
 
@@ -92,18 +92,18 @@ describe('the CSV reader', () => {
     expect(readAll('a,b\n"1\n\n1",2\n3,4').map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
-  it('loses one line to a quote that is never closed', () => {
+  it('loses only one line to a quote that is never closed', () => {
     expect(readAll('a,b\n"1,2\n3,4\n')).toEqual([
       { number: 1, cells: ['a', 'b'] },
-      { number: 2, cells: ['"1,2'], fault: 'unclosed-quote' },
+      { number: 2, cells: ['"1,2'], error: 'unclosed-quote' },
       { number: 3, cells: ['3', '4'] },
     ]);
   });
 
-  it('loses one line to a record beyond the limit', () => {
+  it('loses only one line to a record beyond the limit', () => {
     const text = `a,b\n${'x'.repeat(50)},y\n"${'z\n'.repeat(20)}\n1,2\n`;
     const records = readAll(text, { recordLengthMax: 30 });
-    expect(records.slice(0, 3).map(({ number, fault }) => [number, fault])).toEqual([
+    expect(records.slice(0, 3).map(({ number, error }) => [number, error])).toEqual([
       [1, undefined],
       [2, 'too-long'],
       [3, 'unclosed-quote'],
@@ -111,14 +111,14 @@ describe('the CSV reader', () => {
     expect(records.at(-1)!.cells).toEqual(['1', '2']);
   });
 
-  it('gives up a file in which no quote is ever closed', () => {
+  it('refuses a file in which no quote is ever closed', () => {
     const text = '"x y\n'.repeat(2_000);
     expect(() => readAll(text, { recordLengthMax: 100 })).toThrow('never closed');
   });
 
-  it('keeps only so many columns', () => {
+  it('reads no more columns than the limit', () => {
     expect(readAll('a,b,c', { columnsMax: 2 })).toEqual([
-      { number: 1, cells: ['a', 'b'], fault: 'too-many-columns' },
+      { number: 1, cells: ['a', 'b'], error: 'too-many-columns' },
     ]);
   });
 });

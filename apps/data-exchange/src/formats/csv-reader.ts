@@ -4,11 +4,11 @@ import { UnreadableFile } from './unreadable-file';
 export interface FileRecord {
   number: number;
   cells: string[];
-  /** Why the record cannot be taken as it stands. */
-  fault?: RecordFault;
+  /** Why the record cannot be read as it is. */
+  error?: RecordError;
 }
 
-export type RecordFault = 'unclosed-quote' | 'too-long' | 'too-many-columns';
+export type RecordError = 'unclosed-quote' | 'too-long' | 'too-many-columns';
 
 export interface CsvOptions {
   delimiter: string;
@@ -23,9 +23,9 @@ export interface CsvOptions {
 
 export const RECORD_LENGTH_MAX = 1024 * 1024;
 export const COLUMNS_MAX = 1_000;
-/** Each one costs another look at up to a whole record, so their number is limited. */
+/** Each one is scanned for up to the length of a record, so their number is limited. */
 const UNCLOSED_QUOTES_MAX = 100;
-const FAULTY_TEXT_LENGTH_MAX = 1_000;
+const SKIPPED_TEXT_LENGTH_MAX = 1_000;
 
 const QUOTE = 34;
 const LF = 10;
@@ -34,9 +34,9 @@ const SPACE = 32;
 const INCOMPLETE = -1;
 
 /**
- * Cuts text into records; how the text was cut into chunks makes no difference.
- * It reads well-formed files as papaparse does and the others so that one fault costs one record: a quote that is
- * never closed loses the line it stands in, not the rest of the file (ADR 0014).
+ * Splits text into records, however the text is divided into chunks.
+ * It reads well-formed files as papaparse does and the others so that one error costs one record: a quote that is never
+ * closed loses its line, not the rest of the file (ADR 0014).
  */
 export class CsvReader {
   private text = '';
@@ -59,7 +59,7 @@ export class CsvReader {
     this.number = options.recordsBefore ?? 0;
   }
 
-  /** Takes the next piece of the file and answers the records that are complete now; blank lines are left out. */
+  /** Reads the next piece of the file and returns the records that are complete now, without blank lines. */
   push(chunk: string): FileRecord[] {
     this.text = this.text === '' ? chunk : this.text + chunk;
     return this.readRecords();
@@ -82,12 +82,12 @@ export class CsvReader {
     return this.number;
   }
 
-  /** What is not yet a record; undefined in the middle of a line that is given up. */
+  /** Text that is not yet a record; undefined inside a line that is skipped. */
   rest(): string | undefined {
     return this.isSkippingLine ? undefined : this.text;
   }
 
-  /** Counts lines up to one that takes a closer look, and answers where that starts: without quotes a line is a record. */
+  /** Counts lines up to the first that must be parsed, and returns where it starts: without quotes a line is a record. */
   private skipPlainLines(start: number): number {
     if (this.endsWithCr) return start;
     const quote = this.text.indexOf('"', start);
@@ -114,7 +114,7 @@ export class CsvReader {
       if (next === INCOMPLETE && !isTooLong) break;
       this.number++;
       if (isTooLong || this.isUnclosed) {
-        position = this.giveUp(position, records);
+        position = this.skipRecord(position, records);
         continue;
       }
       if (!this.isBlank(position)) records.push(this.toRecord());
@@ -127,33 +127,33 @@ export class CsvReader {
   private toRecord(): FileRecord {
     const { number, cells } = this;
     if (cells.length <= this.columnsMax) return { number, cells };
-    return { number, cells: cells.slice(0, this.columnsMax), fault: 'too-many-columns' };
+    return { number, cells: cells.slice(0, this.columnsMax), error: 'too-many-columns' };
   }
 
   private isBlank(start: number): boolean {
     return this.cells.length === 1 && this.cells[0]!.trim() === '' && this.text.charCodeAt(start) !== QUOTE;
   }
 
-  /** Gives up a record that has no end within the limit and answers where its first line ends. */
-  private giveUp(start: number, records: FileRecord[]): number {
+  /** Skips a record that has no end within the limit and returns where its first line ends. */
+  private skipRecord(start: number, records: FileRecord[]): number {
     const end = this.skipLine(start);
     const isOneLine = end - start > this.recordLengthMax;
     if (!isOneLine && ++this.unclosedQuotes > UNCLOSED_QUOTES_MAX) {
       throw new UnreadableFile(`More than ${UNCLOSED_QUOTES_MAX} records have a quote that is never closed.`);
     }
-    const text = this.text.slice(start, Math.min(end, start + FAULTY_TEXT_LENGTH_MAX)).trimEnd();
-    records.push({ number: this.number, cells: [text], fault: isOneLine ? 'too-long' : 'unclosed-quote' });
+    const text = this.text.slice(start, Math.min(end, start + SKIPPED_TEXT_LENGTH_MAX)).trimEnd();
+    records.push({ number: this.number, cells: [text], error: isOneLine ? 'too-long' : 'unclosed-quote' });
     return end;
   }
 
-  /** The position behind the line that `start` is in; what is missing of it is left out when it comes. */
+  /** The position after the line that `start` is in; the rest of an incomplete line is skipped when it comes. */
   private skipLine(start: number): number {
     const lineEnd = this.text.indexOf(this.endsWithCr ? '\r' : '\n', start);
     this.isSkippingLine = lineEnd < 0;
     return lineEnd < 0 ? this.text.length : lineEnd + 1;
   }
 
-  /** Reads the cells of the record at `start` and answers where the next one starts. */
+  /** Reads the cells of the record at `start` and returns where the next one starts. */
   private readRecord(start: number): number {
     const { text, delimiter } = this;
     this.cells = [];
@@ -190,7 +190,7 @@ export class CsvReader {
     return position;
   }
 
-  /** Reads a quoted cell and answers the position of the delimiter or line end behind it. */
+  /** Reads a quoted cell and returns the position of the delimiter or line end after it. */
   private readQuoted(start: number): number {
     const { text } = this;
     let hasDoubled = false;
@@ -210,7 +210,7 @@ export class CsvReader {
         this.cells.push(hasDoubled ? inner.replaceAll('""', '"') : inner);
         return next;
       }
-      // Nobody doubled this quote inside a quoted cell: it is text like any other.
+      // A single quote inside a quoted cell is text like any other.
     }
     if (!this.ended) return INCOMPLETE;
     this.isUnclosed = true;

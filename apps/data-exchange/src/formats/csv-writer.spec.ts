@@ -10,7 +10,7 @@ const tables = fc
   .chain((columns) => fc.array(rowOf(columns), { minLength: 1, maxLength: 8 }));
 
 describe('the CSV writer', () => {
-  it('writes what the reader gives back, cell by cell', () => {
+  it('writes rows that the CSV reader reads back cell by cell', () => {
     fc.assert(
       fc.property(tables, fc.constantFrom(',', ';', '\t', '|'), (rows, delimiter) => {
         const reader = new CsvReader({ delimiter });

@@ -5,5 +5,5 @@ export interface FileColumn {
   type: string;
 }
 
-/** Whether a column of this type holds numbers, which owners send as text for the sake of their digits. */
+/** Whether a column of this type contains numbers, which owners send as text to keep all digits. */
 export const isNumeric = (type: string): boolean => type === 'number' || type === 'integer';

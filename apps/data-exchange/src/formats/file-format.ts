@@ -1,12 +1,12 @@
 import type { DateOrder, DateOrderFrom, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 
-/** How the cells of a file write dates beside ISO 8601, and who says so; absent in files that write none. */
+/** The order of dates beside ISO 8601, and where it comes from; absent in files without dates. */
 export interface DateFormat {
   dateOrder?: DateOrder | undefined;
   dateOrderFrom?: DateOrderFrom | undefined;
 }
 
-/** What was found out about the text of an upload; kept with the job, and what its correction file is written in. */
+/** The detected format of a text file. It is stored with the job, and its correction file has the same. */
 export interface CsvFormat extends DateFormat {
   kind: 'csv';
   encoding: TextEncoding;
@@ -14,7 +14,7 @@ export interface CsvFormat extends DateFormat {
   delimiter: string;
   /** Lines end with a lone CR. */
   endsWithCr: boolean;
-  /** Some bytes are no characters of the encoding: the cells they are in cannot be imported. */
+  /** Some bytes are no characters of the encoding: their cells cannot be imported. */
   hasInvalidBytes: boolean;
   /** Absent: a dot. */
   decimalSeparator?: '.' | ',' | undefined;
@@ -24,7 +24,7 @@ export interface XlsxFormat extends DateFormat {
   kind: 'xlsx';
   /** Names of the sheets, in their order. */
   sheets?: string[] | undefined;
-  /** The sheet that is read; the first one where none is named. */
+  /** The sheet that is read; the first one unless named. */
   sheet?: string | undefined;
 }
 

@@ -5,11 +5,11 @@ const awkward = fc.stringMatching(/^['=+\-@\t\r0-9.eE, a]{0,6}$/);
 const anyCell = fc.oneof(awkward, fc.string({ unit: 'binary' }));
 
 describe('the formula guard', () => {
-  it('gives back every cell exactly', () => {
+  it('restores every cell exactly', () => {
     fc.assert(fc.property(anyCell, (cell) => expect(unguard(guard(cell))).toBe(cell)));
   });
 
-  it('leaves no cell that starts a formula, but plain numbers', () => {
+  it('leaves no cell that starts a formula, except plain numbers', () => {
     fc.assert(
       fc.property(anyCell, (cell) => {
         const guarded = guard(cell);

@@ -2,7 +2,7 @@ const startsFormula = /^'*[=+\-@\t\r]/;
 const isGuarded = /^'+[=+\-@\t\r]/;
 const isPlainNumber = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Text that no spreadsheet takes for a formula. `unguard` gives back exactly what was guarded (silences, row 66). */
+/** Text that no spreadsheet runs as a formula. `unguard` restores exactly what was guarded. */
 export const guard = (cell: string): string => {
   const first = cell.charCodeAt(0);
   // Most cells start with a letter or a digit; the patterns are for the others.
@@ -10,6 +10,6 @@ export const guard = (cell: string): string => {
   return startsFormula.test(cell) && !isPlainNumber.test(cell) ? `'${cell}` : cell;
 };
 
-/** Takes away what `guard` added. */
+/** Removes what `guard` added. */
 export const unguard = (cell: string): string =>
   cell.charCodeAt(0) === 39 && isGuarded.test(cell) ? cell.slice(1) : cell;

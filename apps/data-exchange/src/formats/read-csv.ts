@@ -4,14 +4,14 @@ import type { CsvFormat } from './file-format';
 import { unguard } from './formula-guard';
 import { decodeText } from './text-stream';
 
-/** Why a record cannot be taken as it stands, beside what the reader finds. */
-export type RowFaultReason = NonNullable<FileRecord['fault']> | 'too-many-cells' | 'invalid-bytes';
+/** Why a row cannot be read: errors of its record, too many cells, or invalid bytes. */
+export type RowErrorReason = NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes';
 
 /** A data row of a file: its cells are in the order of the header and may be fewer. */
 export interface FileRow {
   number: number;
   cells: string[];
-  fault?: RowFaultReason;
+  error?: RowErrorReason;
 }
 
 export interface FileRows {
@@ -21,7 +21,7 @@ export interface FileRows {
   rows: AsyncGenerator<FileRow[]>;
   /** Bytes of the file that are read. */
   bytesRead(): number;
-  /** Lets go of the file, whether or not its rows were read. */
+  /** Closes the file, whether or not its rows were read. */
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface LaterRange {
   recordsBefore: number;
 }
 
-/** Opens a text file as rows below a header. Nothing of it is kept but the piece that is being read. */
+/** Opens a text file as rows below a header. Only the piece that is being read is in memory. */
 export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterRange): Promise<FileRows> {
   let bytesRead = 0;
   bytes.on('data', (chunk: Buffer) => {
@@ -76,10 +76,10 @@ async function* dataRows(
   const toRow = (record: FileRecord): FileRow => {
     const row: FileRow = record;
     for (let index = 0; index < row.cells.length; index++) row.cells[index] = unguard(row.cells[index]!);
-    if (row.fault) return row;
-    if (record.cells.length > columns) row.fault = 'too-many-cells';
+    if (row.error) return row;
+    if (record.cells.length > columns) row.error = 'too-many-cells';
     else if (hasInvalidBytes && record.cells.some((cell) => cell.includes('\ufffd')))
-      row.fault = 'invalid-bytes';
+      row.error = 'invalid-bytes';
     return row;
   };
   try {
@@ -90,7 +90,7 @@ async function* dataRows(
   }
 }
 
-/** Silences, row 71: a header that appears twice gets ` (2)`; one without a name gets its position. */
+/** Headers that are unique: a repeated one gets ` (2)`, one without a name gets its position. */
 export function uniqueHeaders(headers: readonly string[]): string[] {
   const taken = new Set<string>();
   return headers.map((header, index) => {

@@ -12,7 +12,7 @@ import { UNREADABLE_EXIT_CODE, type ReaderPiece, type ReaderTask } from './workb
 import type { SheetRow } from './workbook/sheet-rows';
 
 const MEMORY_MEGABYTES_MAX = 160;
-/** A workbook that gives no row for so long is given up. */
+/** The longest time that a workbook may take for its next rows. */
 const SILENCE_MILLISECONDS_MAX = 60_000;
 const REASON_LENGTH_MAX = 500;
 
@@ -66,7 +66,7 @@ async function* dataRows(
   columns: number,
 ): AsyncGenerator<FileRow[]> {
   const toRow = ([number, cells]: SheetRow): FileRow =>
-    cells.length > columns ? { number, cells, fault: 'too-many-cells' } : { number, cells };
+    cells.length > columns ? { number, cells, error: 'too-many-cells' } : { number, cells };
   try {
     if (rest.length > 0) yield rest.map(toRow);
     for await (const rows of pieces) if (rows.length > 0) yield rows.map(toRow);
@@ -75,7 +75,7 @@ async function* dataRows(
   }
 }
 
-/** Reads a workbook in a process of its own, which is killed when it takes too much or nobody wants more. */
+/** Reads a workbook in a process of its own, which is killed when it exceeds its limits or the rows are no longer read. */
 async function* readInChild(
   bytes: Readable,
   sheet: string | undefined,
@@ -98,7 +98,7 @@ async function* readInChild(
   }
 }
 
-/** A file that is gone when the last process that has it open ends, however it ends. */
+/** A file without a name: it is deleted when the last process that has it open ends. */
 async function openNameless(): Promise<FileHandle> {
   const path = join(tmpdir(), `plinth-workbook-${newId()}`);
   const file = await open(path, 'wx+', 0o600);
@@ -141,7 +141,7 @@ async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
   }
 }
 
-/** Lines as they were written; Node's readline ends them at U+2028 too, which cells may hold. */
+/** Lines as they were written; Node's readline ends them at U+2028 too, which cells may contain. */
 async function* linesOf(output: Readable): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of output.setEncoding('utf8') as AsyncIterable<string>) {

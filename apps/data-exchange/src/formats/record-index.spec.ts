@@ -36,8 +36,8 @@ const text = fc
   .tuple(fc.array(line, { minLength: 1, maxLength: 30 }), fc.constantFrom('\n', '\r\n'))
   .map(([lines, end]) => `a,b,c${end}${lines.join(end)}`);
 
-describe('the ranges of a text file', () => {
-  it('hold the same rows with the same numbers as the file in one piece', async () => {
+describe('indexRecords', () => {
+  it('splits a file into ranges with the same rows and numbers as the whole file', async () => {
     await fc.assert(
       fc.asyncProperty(
         text,
@@ -65,7 +65,7 @@ describe('the ranges of a text file', () => {
     );
   });
 
-  it('are many where the file is long', async () => {
+  it('splits a long file into many ranges', async () => {
     const file = Buffer.from(`a,b\n${'1,"x\ny"\n'.repeat(1_000)}`);
     const format = {
       kind: 'csv',

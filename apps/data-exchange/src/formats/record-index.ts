@@ -16,9 +16,9 @@ export interface FileRange {
 export const wholeFile: FileRange = { startByte: 0, endByte: null, recordsBefore: 0 };
 
 /**
- * Cuts a text file into ranges of at least so many bytes, each of whole records. It reads the file as an import does,
- * so a line end inside quotes is no border, whatever else the file holds. Where characters take more bytes than can be
- * told from the text, the file stays whole.
+ * Splits a text file into ranges of at least so many bytes, each of whole records. It reads the file as an import does,
+ * so a line end inside quotes is no border. Where the size of characters cannot be derived from the text, the file
+ * stays whole.
  */
 export async function indexRecords(
   bytes: Readable,
@@ -46,7 +46,7 @@ export async function indexRecords(
   return bytesRead === sizeBytes ? ranges : [{ ...wholeFile }];
 }
 
-/** Borders are looked for behind each piece, so none is longer than a range; a pair of surrogates stays together. */
+/** A border can follow each piece, so none is longer than a range; a pair of surrogates stays together. */
 async function* inPieces(texts: AsyncIterable<string>, lengthMax: number): AsyncGenerator<string> {
   for await (const text of texts) {
     for (let start = 0; start < text.length;) {
@@ -58,7 +58,7 @@ async function* inPieces(texts: AsyncIterable<string>, lengthMax: number): Async
   }
 }
 
-/** How many bytes a text takes in the file, unless it has characters that this cannot tell. */
+/** How many bytes a text has in the file, where that can be derived from its characters. */
 function byteLengthIn(encoding: TextEncoding): (text: string) => number {
   if (encoding === 'utf-8') return (text) => Buffer.byteLength(text);
   return isUtf16(encoding) ? (text) => text.length * 2 : (text) => text.length;

@@ -1,7 +1,6 @@
-import { said } from '@plinth/conventions/exchange/convert';
-import { rowText, type RowTextKey } from '@plinth/conventions/exchange/row-texts';
-import type { FailedRow } from '../domain/failed-row';
-import type { FileRow, RowFaultReason } from './read-csv';
+import { errorMessage, type FailedRow } from '@plinth/exchange/row-error';
+import { rowMessage, type RowMessageKey } from '@plinth/exchange/row-message';
+import type { FileRow, RowErrorReason } from './read-csv';
 
 /** Rows of a file that become one transaction of the owner. */
 export interface RowBatch {
@@ -11,23 +10,23 @@ export interface RowBatch {
   lastRow: number;
   /** Rows with their mapped cells, as JSON. */
   payload: Buffer;
-  /** Rows that the owner never sees. */
-  localFailures: FailedRow[];
-  /** All cells of some rows. Nobody asks for those of most rows, so they are read again from what was sent. */
+  /** Rows that cannot be read, so the owner does not get them. */
+  unreadableRows: FailedRow[];
+  /** All cells of some rows. Those of most rows are not needed again, so they are read from the payload. */
   cellsOf(rowNumbers: ReadonlySet<number>): Map<number, string[]>;
 }
 
 type NumberedRow = [rowNumber: number, ...cells: string[]];
 
 const ROWS_MAX = 4_000;
-/** Three bytes for each at most, which a gRPC message still takes. */
+/** At most three bytes for each character, which fits into a gRPC message. */
 const PAYLOAD_LENGTH_MAX = 1_000_000;
 
 /**
- * Cuts rows into numbered batches of mapped cells. The same file is always cut the same way, because a number must
- * stand for the same rows however often they are read. Batches up to `after` are passed over.
- * A batch holds bytes and no objects: it lives as long as its transaction, and a collector of garbage would copy
- * its cells again and again.
+ * Divides rows into numbered batches of mapped cells. The same file always gives the same batches, because a number
+ * must mean the same rows however often they are read. Batches up to `after` are skipped.
+ * A batch contains bytes and no objects: it lives as long as its transaction, and the garbage collector would copy its
+ * cells again and again.
  */
 export async function* rowBatches(
   pieces: AsyncIterable<FileRow[]>,
@@ -40,7 +39,7 @@ export async function* rowBatches(
   let draft = new BatchDraft(sendsAllCells);
   for await (const piece of pieces) {
     for (const row of piece) {
-      const text = row.fault ? '' : textOf(row, positions);
+      const text = row.error ? '' : textOf(row, positions);
       if (draft.isFullFor(text)) {
         if (number > after) yield draft.finish(number);
         number++;
@@ -59,8 +58,8 @@ class BatchDraft {
   private length = 0;
   private readonly sent = new JsonRows();
   private readonly whole = new JsonRows();
-  private readonly failures: FailedRow[] = [];
-  private readonly failedCells = new Map<number, string[]>();
+  private readonly unreadableRows: FailedRow[] = [];
+  private readonly unreadableCells = new Map<number, string[]>();
 
   constructor(private readonly sendsAllCells: boolean) {}
 
@@ -74,10 +73,10 @@ class BatchDraft {
     if (this.rowCount === 0) this.firstRow = row.number;
     this.lastRow = row.number;
     this.rowCount++;
-    const fault = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.fault;
-    if (fault) {
-      this.failures.push(failureOf(row, fault));
-      this.failedCells.set(row.number, row.cells);
+    const reason = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.error;
+    if (reason) {
+      this.unreadableRows.push(failedRowOf(row, reason));
+      this.unreadableCells.set(row.number, row.cells);
       return;
     }
     this.sent.add(text);
@@ -86,18 +85,18 @@ class BatchDraft {
   }
 
   finish(number: number): RowBatch {
-    const { rowCount, firstRow, lastRow, failures: localFailures, failedCells } = this;
+    const { rowCount, firstRow, lastRow, unreadableRows, unreadableCells } = this;
     const payload = this.sent.end();
     const whole = this.sendsAllCells ? payload : this.whole.end();
     const cellsOf = (rowNumbers: ReadonlySet<number>) => {
       const rows = JSON.parse(whole.toString()) as NumberedRow[];
       const wanted = rows.filter(([rowNumber]) => rowNumbers.has(rowNumber));
       return new Map([
-        ...failedCells,
+        ...unreadableCells,
         ...wanted.map(([rowNumber, ...cells]): [number, string[]] => [rowNumber, cells]),
       ]);
     };
-    return { number, rowCount, firstRow, lastRow, payload, localFailures, cellsOf };
+    return { number, rowCount, firstRow, lastRow, payload, unreadableRows, cellsOf };
   }
 }
 
@@ -107,7 +106,7 @@ class JsonRows {
   private length = 0;
 
   add(text: string): void {
-    // A character takes three bytes at most, and there must be room for a bracket at either end.
+    // A character takes at most three bytes, and both brackets need room.
     const needed = this.length + text.length * 3 + 2;
     if (needed > this.bytes.length) {
       this.bytes = Buffer.concat([this.bytes], Math.max(needed, this.bytes.length * 2));
@@ -128,7 +127,7 @@ function textOf({ number, cells }: FileRow, positions: readonly number[]): strin
   return JSON.stringify(values);
 }
 
-const reasons: Record<RowFaultReason, { code: string; text: RowTextKey }> = {
+const reasons: Record<RowErrorReason, { code: string; text: RowMessageKey }> = {
   'unclosed-quote': { code: 'UnclosedQuote', text: 'unclosedQuote' },
   'too-long': { code: 'RecordLength', text: 'recordLength' },
   'too-many-columns': { code: 'Columns', text: 'tooManyColumns' },
@@ -136,15 +135,15 @@ const reasons: Record<RowFaultReason, { code: string; text: RowTextKey }> = {
   'invalid-bytes': { code: 'Encoding', text: 'encoding' },
 };
 
-const failureOf = ({ number }: FileRow, fault: RowFaultReason): FailedRow => ({
+const failedRowOf = ({ number }: FileRow, reason: RowErrorReason): FailedRow => ({
   rowNumber: number,
   kind: 'Conversion',
   details: [
     {
       column: null,
       value: null,
-      code: `Service:Conversion:${reasons[fault].code}`,
-      ...said(rowText(reasons[fault].text)),
+      code: `Service:Conversion:${reasons[reason].code}`,
+      ...errorMessage(rowMessage(reasons[reason].text)),
     },
   ],
 });

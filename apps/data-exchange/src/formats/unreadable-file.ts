@@ -1,4 +1,4 @@
-/** The file cannot be read to its end; the message says why, in words for whoever uploaded it. */
+/** The file cannot be read to its end; the message is for the person who uploaded it. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }

@@ -17,7 +17,7 @@ import type { RandomAccess } from './workbook/zip-directory.ts';
 import { readZipPart } from './workbook/zip-part.ts';
 
 /**
- * The process that reads a workbook: it may be killed, run out of memory or hang, and nobody else notices. It has no
+ * The process that reads a workbook: it can be killed, run out of memory or hang without harm to others. It has no
  * environment, no right to open files, and two files that are open already.
  */
 const CHUNK_BYTES = 64 * 1024;

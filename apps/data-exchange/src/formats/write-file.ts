@@ -1,6 +1,6 @@
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import { copiedToCsv } from './copied-csv';
-import { copiedRows, readCopiedRow } from './copy-text';
+import { copiedRows, readCopiedRow } from '@plinth/exchange/export/copy-text';
 import { writeCsvRows, type Cell } from './csv-writer';
 import { isNumeric, type FileColumn } from './file-column';
 import { writeXlsx } from './xlsx-writer';
@@ -29,7 +29,7 @@ async function* cellsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Cell[][]>
   }
 }
 
-/** Silences, row 33: UTF-8 with a byte order mark, which is what makes spreadsheets read it as UTF-8. */
+/** UTF-8 with a byte order mark, without which spreadsheets do not read it as UTF-8. */
 async function* writeCsv(
   columns: readonly FileColumn[],
   pieces: AsyncIterable<Buffer>,

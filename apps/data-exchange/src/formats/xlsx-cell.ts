@@ -5,10 +5,10 @@ import { styleOf } from './xlsx-parts';
 const CELL_LENGTH_MAX = 32_767;
 const DIGITS_MAX = 15;
 const MILLISECONDS_OF_DAY = 86_400_000;
-/** The number that spreadsheets give to 1970-01-01. */
+/** The number of 1970-01-01 in spreadsheets. */
 const FIRST_DAY_OF_CLOCK = 25_569;
 
-/** One cell of a sheet; `reference` is where it stands, such as `B7`. What cannot be of its type stays whole as text. */
+/** One cell of a sheet at a `reference` such as `B7`. A value that does not fit its type is written as text. */
 export function cellXml(reference: string, cell: Cell, type: string): string {
   if (cell === null) return '';
   const value = valueOf(cell, type);
@@ -50,7 +50,7 @@ const OUTER_SPACE = /^\s|\s$/;
 const MUST_BE_ESCAPED = /[&<>\0-\x08\x0b-\x1f\ufffe\uffff]|_x[\da-f]{4}_/i;
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Writes what XML cannot hold, or would change, as workbooks do: `_x000D_`. */
+/** Escapes characters that XML cannot contain, or would change, as workbooks do: `_x000D_`. */
 const escapeText = (text: string): string =>
   MUST_BE_ESCAPED.test(text)
     ? text

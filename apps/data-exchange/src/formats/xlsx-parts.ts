@@ -39,10 +39,10 @@ const STYLES = `<styleSheet xmlns="${MAIN}">
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
 </styleSheet>`;
 
-/** The name of the part that holds a sheet. */
+/** The name of the part of a sheet. */
 export const sheetPart = (number: number): string => `xl/worksheets/sheet${number}.xml`;
 
-/** What begins a part that holds a sheet, up to its rows. `columns` is XML as well. */
+/** The beginning of the part of a sheet, up to its rows. `columns` is XML as well. */
 export const sheetBegin = (columns: string): string =>
   `${DECLARATION}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0">` +
   '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +

@@ -24,8 +24,8 @@ async function readBack(bytes: Buffer, sheet?: string): Promise<string[][]> {
   return cells;
 }
 
-describe('a workbook that is written', () => {
-  it('has typed cells under a header that stands out and stays in view', async () => {
+describe('writeXlsx', () => {
+  it('writes typed cells under a bold, frozen header', async () => {
     const bytes = await written([['A', '1.5', 'true', '2026-11-21', '2026-11-21T10:30:00.000Z']]);
     const workbook = new ExcelJS.Workbook();
     await workbook.xlsx.load(bytes as unknown as ExcelJS.Buffer);
@@ -45,7 +45,7 @@ describe('a workbook that is written', () => {
     expect([4, 5].map((cell) => row.getCell(cell).numFmt)).toEqual(['yyyy-mm-dd', 'yyyy-mm-dd hh:mm:ss']);
   });
 
-  it('has days that spreadsheets do not know, or count wrongly, as text', async () => {
+  it('writes dates that spreadsheets cannot represent as text', async () => {
     const rows = ['1900-02-28', '1900-03-01', '0001-01-01'].map((day) => ['A', '1', 'true', day, null]);
 
     expect((await readBack(await written(rows))).slice(1).map((cells) => cells[3])).toEqual([
@@ -55,7 +55,7 @@ describe('a workbook that is written', () => {
     ]);
   });
 
-  it('goes on in a second sheet when the first is full', async () => {
+  it('continues in a second sheet when the first is full', async () => {
     const bytes = await written(
       [1, 2, 3, 4, 5].map((price) => [`C${price}`, String(price), null, null, null]),
       2,
@@ -67,7 +67,7 @@ describe('a workbook that is written', () => {
     expect(await readBack(bytes, 'Export 3')).toEqual([header, ['C5', '5']]);
   });
 
-  it('stops asking for rows when nobody reads it any more', async () => {
+  it('stops reading rows when its output is no longer read', async () => {
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     const endless = async function* () {
       try {
@@ -83,7 +83,7 @@ describe('a workbook that is written', () => {
     await expect(stopped).resolves.toBeUndefined();
   });
 
-  it('fails when its rows do', async () => {
+  it('fails when reading its rows fails', async () => {
     const broken = async function* () {
       yield [['A', '1', 'true', null, null]];
       throw new Error('No more rows.');
@@ -92,7 +92,7 @@ describe('a workbook that is written', () => {
     await expect(buffer(writeXlsx(columns, broken()))).rejects.toThrow('No more rows.');
   });
 
-  it('names as many columns as a sheet can have', async () => {
+  it('writes as many columns as a sheet can have', async () => {
     const many = Array.from({ length: 703 }, (_, index) => ({
       property: `p${index}`,
       header: `H${index}`,
@@ -112,9 +112,12 @@ describe('a workbook that is written', () => {
     ]);
   });
 
-  it.each(['NaN', 'Infinity', '1e400'])('has %s, which is no number of a sheet, as text', async (number) => {
-    expect((await readBack(await written([['A', number, null, null, null]])))[1]).toEqual(['A', number]);
-  });
+  it.each(['NaN', 'Infinity', '1e400'])(
+    'writes %s, which is no number of a sheet, as text',
+    async (number) => {
+      expect((await readBack(await written([['A', number, null, null, null]])))[1]).toEqual(['A', number]);
+    },
+  );
 
   it.each([
     '=1+1',
@@ -129,12 +132,12 @@ describe('a workbook that is written', () => {
     '007',
     '\ufffe',
     'a\u2028b',
-  ])('gives the text %j back as it was', async (text) => {
+  ])('writes the text %j so that it is read back unchanged', async (text) => {
     expect((await readBack(await written([[text, null, null, null, null]])))[1]).toEqual([text]);
   });
 
   it.each(['12345678901234567890.5', '0.1', '-1.5', '123456789012345', '0.30000000000000004', '1e-7'])(
-    'loses no digit of %s',
+    'writes every digit of %s',
     async (number) => {
       expect((await readBack(await written([['A', number, null, null, null]])))[1]).toEqual(['A', number]);
     },

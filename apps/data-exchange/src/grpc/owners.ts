@@ -4,26 +4,26 @@ import type { ListRules } from '@plinth/kernel/list-query';
 import { unavailable, Problem } from '@plinth/kernel/problem';
 import type { Definition__Output } from '@plinth/proto/generated/plinth/exchange/v1/Definition';
 import { protoPackages } from '@plinth/proto/packages';
-import { sibling, type Sibling } from '@plinth/runtime/grpc';
-import type { Close } from '@plinth/runtime/lifecycle';
-import type { Log } from '@plinth/runtime/log';
+import { serviceClient, type ServiceClient } from '@plinth/runtime/rpc/grpc';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Log } from '@plinth/runtime/process/log';
 import type { Definition } from '../domain/definition';
 
 const { ExchangeOwner } = protoPackages.exchange.v1;
 export type OwnerClient = InstanceType<typeof ExchangeOwner>;
-export type Owner = Sibling<OwnerClient>;
+export type Owner = ServiceClient<OwnerClient>;
 
 const FRESH_MILLISECONDS = 5_000;
-const ASK_MILLISECONDS_MAX = 2_000;
+const LIST_MILLISECONDS_MAX = 2_000;
 
-/** The services that own exchangeable data, and what they let others export and import. */
+/** The services that own data, and the definitions of what can be exported and imported. */
 export interface Owners {
-  /** Everything that can be exchanged now; a service that does not answer counts with what it said last. */
+  /** All definitions; of a service that does not respond those that it listed last. */
   list(): Promise<Definition[]>;
-  /** @throws Problem `overloaded` when a service that might have it has never answered. */
+  /** @throws Problem `overloaded` when a service that may have it has never responded. */
   find(name: string): Promise<Definition | undefined>;
-  of(definition: Pick<Definition, 'owner'>): Owner;
-  /** From now on takes no batch of a range of a job; answers the last one that counts. */
+  clientOf(definition: Pick<Definition, 'owner'>): Owner;
+  /** Makes the owner reject all further batches of a range; returns the number of the last one that was applied. */
   seal(
     definition: Pick<Definition, 'owner'>,
     job: { jobId: string; range: number },
@@ -36,11 +36,11 @@ interface Entry {
   service: string;
   owner: Owner;
   definitions: Definition[] | undefined;
-  askedAt: number;
-  asking: Promise<void> | undefined;
+  listedAt: number;
+  listing: Promise<void> | undefined;
 }
 
-/** Knows every sibling service of the address book; which of them own something, they say themselves. */
+/** Connects to every service; those that own data list their definitions. */
 export function connectOwners(
   addresses: Record<string, string>,
   callerKeys: readonly string[],
@@ -48,67 +48,73 @@ export function connectOwners(
 ): Owners {
   const entries = Object.entries(addresses).map(([service, address]): Entry => ({
     service,
-    owner: sibling(service, ExchangeOwner, address, callerKeys),
+    owner: serviceClient(service, ExchangeOwner, address, callerKeys),
     definitions: undefined,
-    askedAt: 0,
-    asking: undefined,
+    listedAt: 0,
+    listing: undefined,
   }));
 
-  const ask = async (entry: Entry): Promise<void> => {
+  const listDefinitions = async (entry: Entry): Promise<void> => {
     try {
-      const options = { deadlineMilliseconds: ASK_MILLISECONDS_MAX };
-      const { definitions } = await entry.owner.ask('ListDefinitions', {}, null, options);
+      const options = { deadlineMilliseconds: LIST_MILLISECONDS_MAX };
+      const { definitions } = await entry.owner.call('ListDefinitions', {}, null, options);
       entry.definitions = definitions.map((definition) => readDefinition(definition, entry.service));
-      entry.askedAt = Date.now();
+      entry.listedAt = Date.now();
     } catch (error) {
       if (error instanceof Problem && error.kind === 'unsupported') {
         entry.definitions = [];
-        entry.askedAt = Date.now();
-      } else log.warn({ service: entry.service, err: error }, 'a service does not say what it exchanges');
+        entry.listedAt = Date.now();
+      } else
+        log.warn({ service: entry.service, err: error }, 'the definitions of a service could not be listed');
     } finally {
-      entry.asking = undefined;
+      entry.listing = undefined;
     }
   };
 
   const refresh = (isFreshEnough: (entry: Entry) => boolean): Promise<unknown> =>
     Promise.all(
-      entries.filter((entry) => !isFreshEnough(entry)).map((entry) => (entry.asking ??= ask(entry))),
+      entries
+        .filter((entry) => !isFreshEnough(entry))
+        .map((entry) => (entry.listing ??= listDefinitions(entry))),
     );
 
-  const known = (): Definition[] =>
+  const cached = (): Definition[] =>
     entries
       .flatMap(({ definitions }) => definitions ?? [])
       .sort((left, right) => (left.name < right.name ? -1 : 1));
 
-  const isFresh = ({ askedAt }: Entry) => Date.now() - askedAt < FRESH_MILLISECONDS;
+  const isFresh = ({ listedAt }: Entry) => Date.now() - listedAt < FRESH_MILLISECONDS;
 
-  const of: Owners['of'] = ({ owner }) => {
+  const clientOf: Owners['clientOf'] = ({ owner }) => {
     const entry = entries.find(({ service }) => service === owner);
-    if (!entry) throw unavailable(`The service ${owner} is not among the services of this installation.`);
+    if (!entry) throw unavailable(`The service ${owner} is not part of this installation.`);
     return entry.owner;
   };
 
   return {
-    of,
+    clientOf,
 
     async list() {
       await refresh(isFresh);
-      return known();
+      return cached();
     },
 
     async find(name) {
-      const cached = known().find((definition) => definition.name === name);
-      if (cached && isFresh(entries.find(({ service }) => service === cached.owner)!)) return cached;
+      const known = cached().find((definition) => definition.name === name);
+      if (known && isFresh(entries.find(({ service }) => service === known.owner)!)) return known;
       await refresh(isFresh);
-      const found = known().find((definition) => definition.name === name);
+      const found = cached().find((definition) => definition.name === name);
       if (found) return found;
-      const silent = entries.filter(({ definitions }) => definitions === undefined);
-      if (silent.length > 0) throw unavailable(`Not every area says now what it exchanges; try again.`);
+      const unlisted = entries.filter(({ definitions }) => definitions === undefined);
+      if (unlisted.length > 0)
+        throw unavailable(
+          'Some services are unavailable, so the list of definitions may be incomplete; try again.',
+        );
       return undefined;
     },
 
     async seal(definition, job, caller) {
-      return (await of(definition).ask('SealImport', job, caller)).lastBatch;
+      return (await clientOf(definition).call('SealImport', job, caller)).lastBatch;
     },
 
     close: () => {

@@ -3,7 +3,7 @@ import { aCaller } from '@plinth/testing/http';
 import type { Owner } from './owners';
 import { receiveRows } from './receive-rows';
 
-/** An owner that answers with these messages. */
+/** An owner that responds with these messages. */
 const ownerOf = (messages: object[]): Owner =>
   ({
     client: { Export: () => Object.assign(Readable.from(messages), { cancel: () => undefined }) },
@@ -11,7 +11,7 @@ const ownerOf = (messages: object[]): Owner =>
   }) as unknown as Owner;
 
 async function received(messages: object[]): Promise<string> {
-  const from = { owner: ownerOf(messages), area: 'shop', caller: aCaller() };
+  const from = { owner: ownerOf(messages), service: 'shop', caller: aCaller() };
   const request = { definition: 'Shop.Articles', fields: ['code'], includeId: false, selection: '{}' };
   let text = '';
   for await (const lines of receiveRows({ ...from, signal: new AbortController().signal }, request))
@@ -19,8 +19,8 @@ async function received(messages: object[]): Promise<string> {
   return text;
 }
 
-describe('rows that an owner sends', () => {
-  it('are taken in whole lines', async () => {
+describe('receiveRows', () => {
+  it('returns the whole lines that an owner sends', async () => {
     expect(await received([{ lines: Buffer.from('A\nB\n') }, { lines: Buffer.from('C\n') }])).toBe(
       'A\nB\nC\n',
     );
@@ -29,7 +29,7 @@ describe('rows that an owner sends', () => {
   it.each([
     ['in another field', { rows: Buffer.from('[["A"]]'), lines: Buffer.alloc(0) }],
     ['in parts', { lines: Buffer.from('A\nB') }],
-  ])('are refused when they come %s, so that no file lacks rows', async (_, message) => {
+  ])('refuses rows that come %s, so that no file lacks rows', async (_, message) => {
     await expect(received([message])).rejects.toMatchObject({ kind: 'overloaded' });
   });
 });

@@ -1,9 +1,9 @@
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
-import { problemOfGrpc } from '@plinth/runtime/grpc';
+import { problemOfGrpc } from '@plinth/runtime/rpc/grpc';
 
-/** What an owner of data streams, message by message; whoever reads slowly slows it down. */
+/** Receives what a data owner streams, message by message; a slow reader slows it down. */
 export async function* receive<Message>(
-  { area, signal }: { area: string; signal: AbortSignal },
+  { service, signal }: { service: string; signal: AbortSignal },
   open: () => ClientReadableStream<Message>,
 ): AsyncGenerator<Message> {
   signal.throwIfAborted();
@@ -14,7 +14,9 @@ export async function* receive<Message>(
     yield* call as AsyncIterable<Message>;
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof Error && 'metadata' in error ? problemOfGrpc(error as ServiceError, area) : error;
+    throw error instanceof Error && 'metadata' in error
+      ? problemOfGrpc(error as ServiceError, service)
+      : error;
   } finally {
     signal.removeEventListener('abort', cancel);
     call.cancel();

@@ -1,137 +1,165 @@
 import { once } from 'node:events';
 import type { ServiceError } from '@grpc/grpc-js';
+import type { FailedRow } from '@plinth/exchange/row-error';
 import type { Caller } from '@plinth/kernel/caller';
 import { unavailable } from '@plinth/kernel/problem';
+import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
+import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
-import { problemOfGrpc } from '@plinth/runtime/grpc';
-import type { FailedRow } from '../domain/failed-row';
+import { problemOfGrpc } from '@plinth/runtime/rpc/grpc';
 import type { RowBatch } from '../formats/row-batches';
 import type { Duplicate, RowKey } from '../store/key-store';
 import type { Owner } from './owners';
 
-export type Commit = 'EACH_BATCH' | 'ALL_OR_NOTHING' | 'NEVER' | 'READ_KEYS';
-
-/** What became of one batch. */
+/** A batch that was sent, and its result. */
 export interface SentBatch {
   batch: RowBatch;
   inserted: number;
   updated: number;
   skipped: number;
-  failures: FailedRow[];
-  /** Where keys were asked for. */
+  failedRows: FailedRow[];
+  /** Where the import only reads keys. */
   keys: RowKey[];
 }
 
 export interface SendOptions {
   owner: Owner;
-  area: string;
+  service: string;
   caller: Caller;
-  start: StartImport & { commit: Commit };
+  start: StartImport & { commit: Commit__Output };
   batches: AsyncIterable<RowBatch>;
-  /** Rows of a batch whose key stands in an earlier row, where that is known. */
+  /** The duplicate keys of a batch, where they are known. */
   duplicatesOf?: ((batch: RowBatch) => Promise<Duplicate[]>) | undefined;
-  /** Takes each result in order; answers false to send no more. */
+  /** Receives each result in order; returns false to send no more. */
   onResult(sent: SentBatch): Promise<boolean>;
   signal: AbortSignal;
 }
 
-/** `sealed`: the owner takes no more of this job. */
+/** `sealed`: the owner accepts no more batches of this job. */
 export type SendEnd = 'sent' | 'stopped' | 'sealed';
 
-/** What is under way: enough that file, owner and database work at the same time, little enough to stay small. */
-const BATCHES_UNDER_WAY_MAX = 4;
-const BYTES_UNDER_WAY_MAX = 2_000_000;
+/** Sent batches without a result: enough that file, owner and database work at the same time, few enough for the memory. */
+const BATCHES_IN_FLIGHT_MAX = 4;
+const BYTES_IN_FLIGHT_MAX = 2_000_000;
 
 /**
- * Sends batches to the owner of the data and takes their results.
- * A batch counts when its result came; whoever sends it again after a break is answered the same.
+ * Sends batches to the data owner and receives their results.
+ * A batch counts when its result was received; a batch that is sent again gets the same result.
  */
-export async function sendRows({
-  owner,
-  area,
-  caller,
-  start,
-  batches,
-  duplicatesOf,
-  onResult,
-  signal,
-}: SendOptions): Promise<SendEnd> {
+export async function sendRows(options: SendOptions): Promise<SendEnd> {
+  const { owner, service, caller, signal } = options;
   signal.throwIfAborted();
   const call = owner.client.Import(owner.identity('Import', caller));
-  // Failures are taken by whoever reads the call; one that comes after that is nobody's business.
+  // Errors reach the reader of the call; one that comes after the reader has ended is ignored.
   call.on('error', () => undefined);
   const cancel = () => call.cancel();
   signal.addEventListener('abort', cancel, { once: true });
-
-  const underWay: RowBatch[] = [];
-  const isFull = (): boolean =>
-    underWay.length >= BATCHES_UNDER_WAY_MAX ||
-    underWay.reduce((bytes, { payload }) => bytes + payload.length, 0) >= BYTES_UNDER_WAY_MAX;
-  const state: { end: SendEnd } = { end: 'sent' };
-  let step = Promise.withResolvers<void>();
-
-  const takeResult = async ({ result }: ImportAnswer__Output): Promise<void> => {
-    if (!result || state.end === 'sealed') return;
-    if (result.sealed) state.end = 'sealed';
-    else {
-      const batch = underWay[0]!;
-      const told = JSON.parse(result.failures.toString()) as FailedRow[];
-      const failures = [...batch.localFailures, ...told].sort(
-        (left, right) => left.rowNumber - right.rowNumber,
-      );
-      const { inserted, updated, skipped } = result;
-      const keys = result.keys.length === 0 ? [] : (JSON.parse(result.keys.toString()) as RowKey[]);
-      if (!(await onResult({ batch, inserted, updated, skipped, failures, keys }))) state.end = 'stopped';
-      underWay.shift();
-    }
-    step.resolve();
-    step = Promise.withResolvers();
-  };
-  const receive = async (): Promise<void> => {
-    for await (const answer of call as AsyncIterable<ImportAnswer__Output>) {
-      if (answer.ended) return;
-      await takeResult(answer);
-    }
-    throw unavailable(`The area ${area} broke off; try again.`);
-  };
-  const received = receive();
-  const failure = received.then(() => new Promise<never>(() => undefined));
-  failure.catch(() => undefined);
-  const unlessItFails = <Result>(promise: Promise<Result>): Promise<Result> =>
-    Promise.race([promise, failure]);
-
-  const write = async (message: object): Promise<void> => {
-    if (!call.write(message)) await unlessItFails(once(call, 'drain'));
-  };
-  /** What is under way may be committed already, so it is waited for, unless nothing of it stays anyway. */
-  const isSettled = (): boolean =>
-    underWay.length === 0 ||
-    state.end === 'sealed' ||
-    (state.end === 'stopped' && start.commit !== 'EACH_BATCH');
-
   try {
-    await write({ start });
-    for await (const batch of batches) {
-      while (isFull() && state.end === 'sent') await unlessItFails(step.promise);
-      if (state.end !== 'sent') break;
-      underWay.push(batch);
-      const duplicates = Buffer.from(duplicatesOf ? JSON.stringify(await duplicatesOf(batch)) : '');
-      await write({ batch: { number: batch.number, rows: batch.payload, duplicates } });
-    }
-    while (!isSettled()) await unlessItFails(step.promise);
-    if (state.end === 'sent') {
-      await write({ end: {} });
-      await received;
-    }
-    return state.end;
+    return await new BatchSender(call, options).run();
   } catch (error) {
     signal.throwIfAborted();
-    throw isServiceError(error) ? problemOfGrpc(error, area) : error;
+    throw isServiceError(error) ? problemOfGrpc(error, service) : error;
   } finally {
     signal.removeEventListener('abort', cancel);
     call.cancel();
   }
+}
+
+class BatchSender {
+  private readonly inFlight: RowBatch[] = [];
+  private end: SendEnd = 'sent';
+  private progress = Promise.withResolvers<void>();
+  private readonly received: Promise<void>;
+  /** Rejects when receiving fails; never resolves. */
+  private readonly failure: Promise<never>;
+
+  constructor(
+    private readonly call: ReturnType<Owner['client']['Import']>,
+    private readonly options: SendOptions,
+  ) {
+    this.received = this.receiveResults();
+    this.failure = this.received.then(() => new Promise<never>(() => undefined));
+    this.failure.catch(() => undefined);
+  }
+
+  async run(): Promise<SendEnd> {
+    const { start, batches, duplicatesOf } = this.options;
+    await this.write({ start });
+    for await (const batch of batches) {
+      while (this.isFull() && this.end === 'sent') await this.nextResult();
+      if (this.end !== 'sent') break;
+      this.inFlight.push(batch);
+      const duplicates = Buffer.from(duplicatesOf ? JSON.stringify(await duplicatesOf(batch)) : '');
+      await this.write({ batch: { number: batch.number, rows: batch.payload, duplicates } });
+    }
+    while (!this.isSettled()) await this.nextResult();
+    if (this.end === 'sent') {
+      await this.write({ end: {} });
+      await this.received;
+    }
+    return this.end;
+  }
+
+  private async receiveResults(): Promise<void> {
+    for await (const { result, ended } of this.call as AsyncIterable<ImportAnswer__Output>) {
+      if (ended) return;
+      if (result && this.end !== 'sealed') await this.receiveResult(result);
+    }
+    throw unavailable(`The ${this.options.service} service closed the connection; try again.`);
+  }
+
+  private async receiveResult(result: BatchResult__Output): Promise<void> {
+    if (result.sealed) this.end = 'sealed';
+    else {
+      const sent = toSentBatch(this.inFlight[0]!, result);
+      if (!(await this.options.onResult(sent))) this.end = 'stopped';
+      this.inFlight.shift();
+    }
+    this.progress.resolve();
+    this.progress = Promise.withResolvers();
+  }
+
+  private async write(message: object): Promise<void> {
+    if (!this.call.write(message)) await this.orFailure(once(this.call, 'drain'));
+  }
+
+  private nextResult(): Promise<void> {
+    return this.orFailure(this.progress.promise);
+  }
+
+  private orFailure<Result>(promise: Promise<Result>): Promise<Result> {
+    return Promise.race([promise, this.failure]);
+  }
+
+  private isFull(): boolean {
+    return (
+      this.inFlight.length >= BATCHES_IN_FLIGHT_MAX ||
+      this.inFlight.reduce((bytes, { payload }) => bytes + payload.length, 0) >= BYTES_IN_FLIGHT_MAX
+    );
+  }
+
+  /** Batches in flight may be committed already, so their results are awaited, unless all are rolled back anyway. */
+  private isSettled(): boolean {
+    return (
+      this.inFlight.length === 0 ||
+      this.end === 'sealed' ||
+      (this.end === 'stopped' && this.options.start.commit !== 'EACH_BATCH')
+    );
+  }
+}
+
+function toSentBatch(batch: RowBatch, { failures, keys, ...counts }: BatchResult__Output): SentBatch {
+  const { inserted, updated, skipped } = counts;
+  const refused = JSON.parse(failures.toString()) as FailedRow[];
+  return {
+    batch,
+    inserted,
+    updated,
+    skipped,
+    failedRows: [...batch.unreadableRows, ...refused].sort((left, right) => left.rowNumber - right.rowNumber),
+    keys: keys.length === 0 ? [] : (JSON.parse(keys.toString()) as RowKey[]),
+  };
 }
 
 const isServiceError = (error: unknown): error is ServiceError =>

@@ -1,28 +1,20 @@
-import type { Api } from '@plinth/conventions/api';
-import { listExportDefinitions, listExportFields } from '@plinth/contracts/data-exchange/endpoints';
-import { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
+import type { Api } from '@plinth/http/api';
+import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { Deps } from '../compose';
-import { clrTypeName } from '../domain/definition';
 import { definitionNotFound } from '../domain/problems';
+import { toDefinitionResponse, toFieldDescriptor } from './export-definition-response';
+
+const { listExportDefinitions, listExportFields } = dataExchangeEndpoints;
 
 export function mountExportDefinitions(api: Api, { owners }: Pick<Deps, 'owners'>): void {
   api.on(listExportDefinitions, async () => {
     const definitions = await owners.list();
-    return definitions
-      .filter(({ exportable }) => exportable)
-      .map(({ name, entityType }) => ({ name, entityType, supportedFormats: Object.values(ExportFormat) }));
+    return definitions.filter(({ exportable }) => exportable).map(toDefinitionResponse);
   });
 
   api.on(listExportFields, async ({ params }) => {
     const definition = await owners.find(params.name);
     if (!definition?.exportable) throw definitionNotFound(params.name);
-    return definition.fields.map((field, order) => ({
-      propertyPath: field.propertyPath,
-      clrTypeName: clrTypeName(field),
-      header: field.header || null,
-      format: field.format || null,
-      order,
-      isNavigation: field.isNavigation,
-    }));
+    return definition.fields.map(toFieldDescriptor);
   });
 }

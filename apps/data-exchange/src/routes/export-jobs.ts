@@ -1,31 +1,25 @@
-import type { Api } from '@plinth/conventions/api';
-import { accepted, events, file, noContent } from '@plinth/conventions/reply';
-import {
-  cancelExportJob,
-  createExportJob,
-  downloadExport,
-  fileTypes,
-  getExportJob,
-  listExportJobs,
-  watchExportJob,
-} from '@plinth/contracts/data-exchange/endpoints';
-import { holds, type Caller } from '@plinth/kernel/caller';
+import type { Api } from '@plinth/http/api';
+import { accepted, events, file, noContent } from '@plinth/http/response';
+import { dataExchangeEndpoints, fileTypes } from '@plinth/contracts/data-exchange/endpoints';
 import { parseSelection } from '@plinth/kernel/list-query';
-import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
+import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
-import { actorOf, requirePermission, widerPermissionOf, type Definition } from '../domain/definition';
-import { withoutBrackets } from '../domain/export-job';
+import { jobCaller, requirePermission, widerPermissionOf } from '../domain/definition';
+import { selectFields, withoutBrackets } from '../domain/export-job';
 import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
-import { progressEvents } from '../domain/progress';
 import type { ExportJob } from '../store/export-store';
+import { toExportJobResponse } from './export-job-response';
+
+const { cancelExportJob, createExportJob, downloadExport, getExportJob, listExportJobs, watchExportJob } =
+  dataExchangeEndpoints;
 
 type Needs = Pick<Deps, 'owners' | 'exports' | 'starter' | 'blobs' | 'clock'>;
 
 export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clock }: Needs): void {
   api.on(listExportJobs, async ({ list, caller, tenantId }) => {
     const { rows, totalCount } = await exports.list(tenantId, list);
-    const toItem = (job: ExportJob) => toResponse(job, caller);
+    const toItem = (job: ExportJob) => toExportJobResponse(job, caller);
     return list.toPage(rows, totalCount, toItem, ({ createdAt, id }) => [createdAt.toISOString(), id]);
   });
 
@@ -40,6 +34,7 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
       search: body.search ?? null,
     };
     const fields = selectFields(definition, body.selectedFields ?? []);
+    // The owner parses it again when the job runs; here an invalid request is refused before there is a job.
     parseSelection(selection, definition.listRules);
     await starter.requireReady();
     const job = await exports.insert({
@@ -50,20 +45,22 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
       widerPermission: widerPermissionOf(definition, caller),
       format: body.format,
       request: { fields, includeId: body.includeIdForImport, selection },
-      caller: actorOf(caller),
+      caller: jobCaller(caller),
       createdBy: caller.userId,
       createdAt: clock.now(),
       operationId: caller.operationId ?? null,
     });
     await starter.startExport(job);
-    return accepted(toResponse(job, caller), `/exports/jobs/${job.id}`);
+    return accepted(toExportJobResponse(job, caller), `/exports/jobs/${job.id}`);
   });
 
   api.on(getExportJob, async ({ params, caller, tenantId }) =>
-    toResponse(await exports.get(tenantId, params.jobId), caller),
+    toExportJobResponse(await exports.get(tenantId, params.jobId), caller),
   );
 
-  api.on(cancelExportJob, async ({ params, tenantId }) => {
+  api.on(cancelExportJob, async ({ params, caller, tenantId }) => {
+    const { permission } = await exports.get(tenantId, params.jobId);
+    requirePermission(caller, permission);
     await exports.cancel(tenantId, params.jobId, clock.now());
     return noContent();
   });
@@ -83,7 +80,7 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
         share: null,
       };
     };
-    return events(progressEvents(read, clock, signal));
+    return events(watchProgress(read, clock, signal));
   });
 
   api.on(downloadExport, async ({ params, caller, tenantId }) => {
@@ -100,34 +97,3 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
     });
   });
 }
-
-/** Silences, row 33: none selected is all; an unknown field is refused. */
-export function selectFields({ fields }: Definition, selected: readonly string[]): string[] {
-  const known = fields.map(({ propertyPath }) => propertyPath);
-  if (selected.length === 0) return known;
-  const unknown = selected.flatMap((property, index) => (known.includes(property) ? [] : [index]));
-  if (unknown.length > 0) {
-    const errors = Object.fromEntries(unknown.map((index) => [`selectedFields[${index}]`, 'Enum' as const]));
-    throw invalid(errors, `There is no field "${selected[unknown[0]!]}".`);
-  }
-  const repeated = selected.findIndex((property, index) => selected.indexOf(property) !== index);
-  if (repeated >= 0)
-    throw invalid(
-      { [`selectedFields[${repeated}]`]: 'Unique' },
-      `"${selected[repeated]}" is selected twice.`,
-    );
-  return [...selected];
-}
-
-/** How many rows there are is told to those only who see all of them. */
-const toResponse = (job: ExportJob, caller: Caller) => ({
-  id: job.id,
-  definitionName: job.definitionName,
-  format: job.format,
-  status: job.status as 'Queued' | 'Exporting' | 'Completed' | 'Failed',
-  rowCount: job.widerPermission === null || holds(caller, job.widerPermission) ? job.rowCount : null,
-  fileName: job.fileName,
-  errorMessage: job.errorMessage,
-  createdAt: job.createdAt,
-  completedAt: job.completedAt,
-});

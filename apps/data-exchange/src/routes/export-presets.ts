@@ -1,13 +1,11 @@
-import type { Api } from '@plinth/conventions/api';
-import { created, noContent } from '@plinth/conventions/reply';
-import {
-  deleteExportPreset,
-  listExportPresets,
-  saveExportPreset,
-} from '@plinth/contracts/data-exchange/endpoints';
+import type { Api } from '@plinth/http/api';
+import { created, noContent } from '@plinth/http/response';
+import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { Deps } from '../compose';
+import { selectFields } from '../domain/export-job';
 import { definitionNotFound, definitionUnknown, exportPresetNotFound } from '../domain/problems';
-import { selectFields } from './export-jobs';
+
+const { deleteExportPreset, listExportPresets, saveExportPreset } = dataExchangeEndpoints;
 
 export function mountExportPresets(api: Api, { owners, presets }: Pick<Deps, 'owners' | 'presets'>): void {
   const requireDefinition = async (name: string) => {

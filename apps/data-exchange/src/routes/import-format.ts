@@ -1,17 +1,19 @@
-import type { Api } from '@plinth/conventions/api';
-import { slow } from '@plinth/conventions/reply';
-import { correctImportFormat, getImportFormat } from '@plinth/contracts/data-exchange/endpoints';
+import type { Api } from '@plinth/http/api';
+import { slow } from '@plinth/http/response';
+import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
 import { requireState } from '../domain/import-job';
 import { correctFormat, readsOtherColumns } from '../formats/correct-format';
-import type { FileFormat } from '../formats/file-format';
+import { toFormatResponse } from './import-format-response';
+
+const { correctImportFormat, getImportFormat } = dataExchangeEndpoints;
 
 type Needs = Pick<Deps, 'imports' | 'blobs' | 'cultures'>;
 
 export function mountImportFormat(api: Api, { imports, blobs, cultures }: Needs): void {
   api.on(getImportFormat, async ({ params, tenantId }) =>
-    toResponse((await imports.get(tenantId, params.jobId)).format),
+    toFormatResponse((await imports.get(tenantId, params.jobId)).format),
   );
 
   api.on(correctImportFormat, async ({ params, body, caller, request }) => {
@@ -24,7 +26,9 @@ export function mountImportFormat(api: Api, { imports, blobs, cultures }: Needs)
         cultureOf: () => cultures.of(caller, request),
       });
       const startsOver = readsOtherColumns(job.format, format);
-      return toResponse((await imports.correctFormat(job.tenantId, job.id, format, { startsOver })).format);
+      return toFormatResponse(
+        (await imports.correctFormat(job.tenantId, job.id, format, { startsOver })).format,
+      );
     };
     return slow(correct());
   });
@@ -34,26 +38,3 @@ const withoutNulls = <Value extends object>(body: Value) =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) as {
     [Key in keyof Value]: Exclude<Value[Key], null>;
   };
-
-const toResponse = (format: FileFormat) => ({
-  kind: format.kind,
-  dateOrder: format.dateOrder ?? null,
-  dateOrderFrom: format.dateOrderFrom ?? null,
-  ...(format.kind === 'csv'
-    ? {
-        encoding: format.encoding,
-        hasByteOrderMark: format.hasByteOrderMark,
-        delimiter: format.delimiter,
-        decimalSeparator: format.decimalSeparator ?? '.',
-        sheets: null,
-        sheet: null,
-      }
-    : {
-        encoding: null,
-        hasByteOrderMark: null,
-        delimiter: null,
-        decimalSeparator: null,
-        sheets: format.sheets ?? null,
-        sheet: format.sheet ?? format.sheets?.[0] ?? null,
-      }),
-});

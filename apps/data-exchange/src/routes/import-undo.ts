@@ -1,9 +1,10 @@
-import type { Api } from '@plinth/conventions/api';
-import { accepted, events } from '@plinth/conventions/reply';
-import { getImportUndo, undoImport, watchImportUndo } from '@plinth/contracts/data-exchange/endpoints';
+import type { Api } from '@plinth/http/api';
+import { accepted, events } from '@plinth/http/response';
+import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
-import { actorOf, requirePermission } from '../domain/definition';
+import { jobCaller, requirePermission } from '../domain/definition';
 import { requireUndoable, undoneRows } from '../domain/import-undo';
 import {
   definitionNotFound,
@@ -11,8 +12,9 @@ import {
   importNotUndoable,
   importNotUndone,
 } from '../domain/problems';
-import { progressEvents } from '../domain/progress';
-import type { ImportUndo, KeptRow } from '../store/undo-store';
+import { toUndoResponse } from './import-undo-response';
+
+const { getImportUndo, undoImport, watchImportUndo } = dataExchangeEndpoints;
 
 type Needs = Pick<Deps, 'owners' | 'imports' | 'undos' | 'starter' | 'clock'>;
 
@@ -31,9 +33,9 @@ export function mountImportUndo(api: Api, { owners, imports, undos, starter, clo
     requirePermission(caller, job.permission);
     const location = `/imports/${job.id}/undo`;
     const earlier = await undos.find(tenantId, job.id);
-    // Silences, row 14: a repeated operation finds its first effect.
+    // Not by `runOnce`: a job is undone once at most, and what it was undone by tells a retry from another request.
     if (earlier && operationId !== undefined && earlier.caller.operationId === operationId)
-      return accepted(toResponse(earlier, []), location);
+      return accepted(toUndoResponse(earlier, []), location);
     if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
     requireUndoable(job, clock.now());
     const definition = await owners.find(job.definitionName);
@@ -41,18 +43,18 @@ export function mountImportUndo(api: Api, { owners, imports, undos, starter, clo
     if (!definition.undoable) throw importNotUndoable(definition.name);
     await starter.requireReady();
     const by = {
-      caller: { ...actorOf(caller), ...(operationId === undefined ? {} : { operationId }) },
+      caller: { ...jobCaller(caller), ...(operationId === undefined ? {} : { operationId }) },
       at: clock.now(),
     };
     const undo = await undos.begin(tenantId, job.id, by);
     await starter.startUndo({ tenantId, id: job.id, requestedAt: undo.requestedAt });
-    return accepted(toResponse(undo, []), location);
+    return accepted(toUndoResponse(undo, []), location);
   });
 
   api.on(getImportUndo, async ({ params, caller }) => {
     const { job, undo } = await get(caller.tenantId, params.jobId);
     requirePermission(caller, job.permission);
-    return toResponse(undo, await undos.keptRows(job.tenantId, job.id, REPORT_ROW_ERRORS_MAX));
+    return toUndoResponse(undo, await undos.keptRows(job.tenantId, job.id, REPORT_ROW_ERRORS_MAX));
   });
 
   api.on(watchImportUndo, async ({ params, tenantId, signal }) => {
@@ -71,20 +73,6 @@ export function mountImportUndo(api: Api, { owners, imports, undos, starter, clo
         share: rowCount > 0 ? Math.min(1, rowsDone / rowCount) : null,
       };
     };
-    return events(progressEvents(read, clock, signal));
+    return events(watchProgress(read, clock, signal));
   });
 }
-
-const toResponse = (undo: ImportUndo, kept: KeptRow[]) => ({
-  importJobId: undo.jobId,
-  status: undo.status,
-  removedRows: undo.removedRows,
-  restoredRows: undo.restoredRows,
-  goneRows: undo.goneRows,
-  keptRows: undo.keptRows,
-  kept,
-  requestedBy: undo.caller.userId,
-  requestedAt: undo.requestedAt,
-  completedAt: undo.completedAt,
-  errorMessage: undo.errorMessage,
-});

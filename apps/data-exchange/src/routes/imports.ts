@@ -1,17 +1,14 @@
-import type { Api } from '@plinth/conventions/api';
-import { created, events, noContent } from '@plinth/conventions/reply';
-import {
-  cancelImport,
-  getImport,
-  listImports,
-  uploadImport,
-  watchImport,
-} from '@plinth/contracts/data-exchange/endpoints';
+import type { Api } from '@plinth/http/api';
+import { created, events, noContent } from '@plinth/http/response';
+import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
+import { receiveUpload } from '../app/receive-upload';
+import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
+import { requirePermission } from '../domain/definition';
 import { isFinal, requireState } from '../domain/import-job';
-import { progressEvents } from '../domain/progress';
-import { receiveUpload } from './receive-upload';
 import { toImportResponse } from './import-response';
+
+const { cancelImport, getImport, listImports, uploadImport, watchImport } = dataExchangeEndpoints;
 
 type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'blobs' | 'clock' | 'cultures'>;
 
@@ -35,12 +32,13 @@ export function mountImports(api: Api, deps: Needs): void {
     toImportResponse(await imports.get(tenantId, params.jobId)),
   );
 
-  api.on(cancelImport, async ({ params, tenantId }) => {
+  api.on(cancelImport, async ({ params, caller, tenantId }) => {
     const { jobId } = params;
     const job = await imports.get(tenantId, jobId);
+    requirePermission(caller, job.permission);
     requireState('cancel', job.status);
     const now = clock.now();
-    if (job.status !== 'Executing' && (await imports.cancelBefore(tenantId, jobId, now))) {
+    if (job.status !== 'Executing' && (await imports.cancelBeforeExecution(tenantId, jobId, now))) {
       await blobs.delete(job.blobKey);
       return noContent();
     }
@@ -62,6 +60,6 @@ export function mountImports(api: Api, deps: Needs): void {
         share: job.fileSizeBytes > 0 ? Math.min(1, job.bytesDone / job.fileSizeBytes) : null,
       };
     };
-    return events(progressEvents(read, clock, signal));
+    return events(watchProgress(read, clock, signal));
   });
 }

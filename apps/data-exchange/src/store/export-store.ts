@@ -1,12 +1,14 @@
-import type { ListRequest } from '@plinth/conventions/paging';
-import { findPage, toWhere } from '@plinth/conventions/prisma-list';
+import type { ListRequest } from '@plinth/http/paging';
+import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
-import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { ExportRequest } from '../domain/export-job';
+import { publishExportFinished } from '../events/published';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
 import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
-import { tellExportEnd } from './tell-end';
+import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
 
 export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'fileSizeBytes'> & {
   request: ExportRequest;
@@ -27,8 +29,7 @@ export type NewExportJob = Pick<
   | 'caller'
   | 'createdBy'
   | 'createdAt'
-  | 'operationId'
->;
+> & { operationId: string | null };
 
 export interface WrittenFile {
   blobKey: string;
@@ -40,27 +41,28 @@ export interface WrittenFile {
 }
 
 export interface ExportStore {
-  /** Creates a job; a repeated operation is answered with the job it made first. */
+  /** Creates a job; a repeated operation finds the job that it created first. */
   insert(job: NewExportJob): Promise<ExportJob>;
   /** @throws Problem `export-job-not-found`. */
   get(tenantId: string, id: string): Promise<ExportJob>;
   list(tenantId: string, list: ListRequest): Promise<{ rows: ExportJob[]; totalCount: number | null }>;
-  /** The job that is to be worked on now; undefined when it has ended. */
+  /** Starts a run of the job; returns undefined when it has ended. */
   begin(tenantId: string, id: string): Promise<ExportJob | undefined>;
-  noteProgress(tenantId: string, id: string, rowsDone: number): Promise<{ isCancelled: boolean }>;
+  recordProgress(tenantId: string, id: string, rowsDone: number): Promise<{ isCancelled: boolean }>;
   complete(tenantId: string, id: string, file: WrittenFile): Promise<void>;
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
   /** @throws Problem `export-already-ended`. */
   cancel(tenantId: string, id: string, at: Date): Promise<void>;
-  /** Jobs of all tenants that ended before these times and whose file was not seen to be removed. */
-  withFileLeft(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
-  noteFileRemoved(tenantId: string, id: string, at: Date): Promise<void>;
-  overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
-  noteStart(tenantId: string, id: string, at: Date): Promise<void>;
+  /** Jobs of all tenants that ended before these times and whose file may still be stored. */
+  listWithFile(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
+  recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
+  /** Jobs of all tenants that should run: never started, or silent since. */
+  listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
+  /** Records that Temporal was asked to run the job. */
+  recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
 
 const RUNNING = ['Queued', 'Exporting'];
-const SWEPT_AT_ONCE = 100;
 
 export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): ExportStore {
   const get: ExportStore['get'] = (tenantId, id) =>
@@ -69,7 +71,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       if (!row) throw exportJobNotFound(id);
       return toJob(row);
     });
-  /** Changes a job that has not ended, and tells when that ends it; answers whether it had not. */
+  /** Changes a job that has not ended, and publishes when that ends it; returns whether it changed. */
   const changeRunning = async (
     tenantId: string,
     id: string,
@@ -78,35 +80,30 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     const where = { tenantId, id, status: { in: RUNNING } };
     return db.inTenant(tenantId, async (tx) => {
       const { count } = await tx.exportJob.updateMany({ where, data });
-      if (count > 0 && data.completedAt) await tellExportEnd(tx, tenantId, id);
+      if (count > 0 && data.completedAt) {
+        const job = await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+        await publishExportFinished(tx, toJob(job));
+      }
       return count > 0;
     });
   };
 
   return {
+    ...jobRecords(db, (tx) => tx.exportJob),
     get,
 
-    async insert({ request, caller, ...job }) {
-      try {
-        return await db.inTenant(job.tenantId, async (tx) =>
-          toJob(
-            await tx.exportJob.create({
-              data: { ...job, status: 'Queued', request: request as object, caller: caller as object },
-            }),
-          ),
-        );
-      } catch (error) {
-        const { tenantId, operationId } = job;
-        if (!operationId || !isUniqueViolation(error, 'operation_id')) throw error;
-        return db.inTenant(tenantId, async (tx) =>
-          toJob(
-            await tx.exportJob.findUniqueOrThrow({
-              where: { tenantId_operationId: { tenantId, operationId } },
-            }),
-          ),
-        );
-      }
-    },
+    insert: ({ request, caller, operationId, ...job }) =>
+      db.inTenant(job.tenantId, async (tx) => {
+        const { tenantId } = job;
+        const operation = { tenantId, operationId: operationId ?? undefined };
+        const { id } = await runOnce(tx, operation, async () => {
+          await tx.exportJob.create({
+            data: { ...job, status: 'Queued', request: request as object, caller: caller as object },
+          });
+          return { id: job.id };
+        });
+        return toJob(await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
+      }),
 
     list: (tenantId, list) =>
       db.inTenant(tenantId, async (tx) => {
@@ -128,7 +125,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       return isRunning ? get(tenantId, id) : undefined;
     },
 
-    async noteProgress(tenantId, id, rowsDone) {
+    async recordProgress(tenantId, id, rowsDone) {
       await changeRunning(tenantId, id, { rowsDone, progressAt: new Date() });
       return { isCancelled: (await get(tenantId, id)).cancelRequestedAt !== null };
     },
@@ -160,7 +157,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       if (!wasRunning) throw exportAlreadyEnded((await get(tenantId, id)).status);
     },
 
-    withFileLeft: ({ completed, failed }) =>
+    listWithFile: ({ completed, failed }) =>
       db.inPlatform((tx) =>
         tx.exportJob.findMany({
           where: {
@@ -171,39 +168,21 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
             ],
           },
           select: { tenantId: true, id: true },
-          take: SWEPT_AT_ONCE,
+          take: JOB_BATCH_SIZE,
         }),
       ),
 
-    noteFileRemoved: async (tenantId, id, at) => {
-      await db.inTenant(tenantId, (tx) =>
-        tx.exportJob.updateMany({ where: { tenantId, id }, data: { fileRemovedAt: at } }),
-      );
-    },
-
-    overdue: (silentSince) =>
+    listOverdue: (silentSince) =>
       db.inPlatform((tx) =>
         tx.exportJob.findMany({
           where: {
             status: { in: RUNNING },
-            OR: [
-              { startedAt: null },
-              {
-                startedAt: { lt: silentSince },
-                OR: [{ progressAt: null }, { progressAt: { lt: silentSince } }],
-              },
-            ],
+            ...isOverdue(silentSince),
           },
           select: { tenantId: true, id: true },
-          take: SWEPT_AT_ONCE,
+          take: JOB_BATCH_SIZE,
         }),
       ),
-
-    noteStart: async (tenantId, id, at) => {
-      await db.inTenant(tenantId, (tx) =>
-        tx.exportJob.updateMany({ where: { tenantId, id }, data: { startedAt: at } }),
-      );
-    },
   };
 }
 

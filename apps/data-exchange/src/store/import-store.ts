@@ -1,21 +1,22 @@
-import type { ListRequest } from '@plinth/conventions/paging';
-import { findPage, toWhere } from '@plinth/conventions/prisma-list';
+import type { ListRequest } from '@plinth/http/paging';
+import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
-import type { FailedRow } from '../domain/failed-row';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
 import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
+import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
-import { keepFailedRows } from './failed-rows';
-import { tellImportEnd } from './tell-end';
+import { insertFailedRows } from './failed-row-store';
+import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
 
 export interface ImportOptions {
   mode: 'insert' | 'update' | 'upsert';
   onError: 'continue' | 'abort';
-  /** Of a workbook; the first one where none is named. */
+  /** Of a workbook; the first one unless named. */
   sheet?: string;
 }
 
@@ -48,15 +49,11 @@ export type NewImportJob = Pick<
   | 'createdAt'
 >;
 
-/** A failed row together with what it held. */
-export interface StoredFailedRow extends FailedRow {
-  cells: string[];
-}
-
-export interface BatchNote {
+/** One batch of an import, counted, with its failed rows. */
+export interface CountedBatch {
   number: number;
   counts: RowCounts;
-  failedRows: readonly StoredFailedRow[];
+  failedRows: readonly FailedRowWithCells[];
   bytesDone: number;
 }
 
@@ -73,17 +70,17 @@ export interface ImportStore {
     step: ImportStep,
     change: Prisma.ImportJobUpdateManyMutationInput,
   ): Promise<ImportJob>;
-  /** Notes how the file is to be read; `startsOver` where what was previewed and mapped is void then. */
+  /** Stores how the file is read; `startsOver` discards its preview and mappings. */
   correctFormat(
     tenantId: string,
     id: string,
     format: FileFormat,
     options: { startsOver: boolean },
   ): Promise<ImportJob>;
-  /** Notes the columns of the sheet that a job imports. */
-  noteHeaders(tenantId: string, id: string, headers: readonly string[]): Promise<void>;
-  /** Ends a job that does not execute yet; answers whether it did not. */
-  cancelBefore(tenantId: string, id: string, at: Date): Promise<boolean>;
+  /** Stores the columns of the sheet that a job imports. */
+  setHeaders(tenantId: string, id: string, headers: readonly string[]): Promise<void>;
+  /** Cancels a job that does not execute yet; returns whether it did. */
+  cancelBeforeExecution(tenantId: string, id: string, at: Date): Promise<boolean>;
   /** Ends a job that executes; later attempts change nothing. */
   finish(
     tenantId: string,
@@ -91,38 +88,28 @@ export interface ImportStore {
     end: {
       status: ImportJobStatus;
       counts?: RowCounts;
-      failedRows?: readonly StoredFailedRow[];
+      failedRows?: readonly FailedRowWithCells[];
       errorMessage?: string;
       at: Date;
     },
   ): Promise<void>;
-  /** Failed rows after a row number, in their order. */
-  failedRows(tenantId: string, id: string, after: number, take: number): Promise<StoredFailedRow[]>;
-  /** The last imports of a definition that gave rows back. */
-  withFailedRows(tenantId: string, definitionName: string): Promise<ImportJob[]>;
-  savedMapping(tenantId: string, definitionName: string, headerHash: string): Promise<ColumnMapping[]>;
-  saveMapping(
-    tenantId: string,
-    definitionName: string,
-    headerHash: string,
-    mappings: ColumnMapping[],
-  ): Promise<void>;
-  /** Jobs of all tenants that nobody has executed since they were uploaded before this time. */
-  abandoned(uploadedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
-  /** Jobs of all tenants that ended before this time and whose file was not seen to be removed. */
-  withFileLeft(endedBefore: Date): Promise<{ tenantId: string; id: string; blobKey: string }[]>;
-  noteFileRemoved(tenantId: string, id: string, at: Date): Promise<void>;
-  /** Jobs of all tenants that should run and may not: never started, or silent since. */
-  overdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
-  /** Notes that Temporal was asked to run the job. */
-  noteStart(tenantId: string, id: string, at: Date): Promise<void>;
+  /** The last imports of a definition with failed rows. */
+  listWithFailedRows(tenantId: string, definitionName: string): Promise<ImportJob[]>;
+  /** Jobs of all tenants that were uploaded before this time and never executed. */
+  listAbandoned(uploadedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
+  /** Jobs of all tenants that ended before this time and whose file may still be stored. */
+  listWithFile(endedBefore: Date): Promise<{ tenantId: string; id: string; blobKey: string }[]>;
+  recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
+  /** Jobs of all tenants that should run: never started, or silent since. */
+  listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
+  /** Records that Temporal was asked to run the job. */
+  recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
 
 const BEFORE_EXECUTION = [...statesFor('preview')];
 const FINAL = [...statesFor('read its report')];
-const SWEPT_AT_ONCE = 100;
-/** Of how many imports a tenant repairs rows at the same time. */
-const CORRECTED_AT_ONCE = 20;
+/** How many imports of a tenant may have correction files in use. */
+const CORRECTED_IMPORTS_MAX = 20;
 
 export function importStore(db: TenantDatabase<Prisma.TransactionClient>): ImportStore {
   const find: ImportStore['find'] = (tenantId, id) =>
@@ -146,10 +133,11 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     if (changed) return changed;
     const job = await get(tenantId, id);
     requireState(step, job.status);
-    throw new Error('The job changed its state twice in between.');
+    throw new Error('The state of the job changed twice meanwhile.');
   };
 
   return {
+    ...jobRecords(db, (tx) => tx.importJob),
     find,
     get,
     advance,
@@ -180,18 +168,18 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         return { rows: rows.map(toJob), totalCount };
       }),
 
-    noteHeaders: async (tenantId, id, headers) => {
+    setHeaders: async (tenantId, id, headers) => {
       await db.inTenant(tenantId, (tx) =>
         tx.importJob.updateMany({ where: { tenantId, id }, data: { headers: [...headers] } }),
       );
     },
 
-    async cancelBefore(tenantId, id, at) {
+    async cancelBeforeExecution(tenantId, id, at) {
       const where = { tenantId, id, status: { in: BEFORE_EXECUTION } };
       const data = { status: 'Cancelled', completedAt: at };
       return db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importJob.updateMany({ where, data });
-        if (count > 0) await tellImportEnd(tx, tenantId, id);
+        if (count > 0) await publishEnd(tx, tenantId, id);
         return count > 0;
       });
     },
@@ -208,103 +196,56 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
           },
         });
         if (count === 0) return;
-        if (failedRows && failedRows.length > 0) await keepFailedRows(tx, tenantId, id, failedRows);
-        await tellImportEnd(tx, tenantId, id);
+        if (failedRows && failedRows.length > 0) await insertFailedRows(tx, tenantId, id, failedRows);
+        await publishEnd(tx, tenantId, id);
       }),
 
-    failedRows: (tenantId, jobId, after, take) =>
-      db.inTenant(tenantId, async (tx) => {
-        const rows = await tx.importFailedRow.findMany({
-          where: { tenantId, jobId, rowNumber: { gt: after } },
-          orderBy: { rowNumber: 'asc' },
-          take,
-        });
-        return rows.map(({ rowNumber, kind, details, cells }) => ({
-          rowNumber,
-          kind: kind as FailedRow['kind'],
-          details: details as unknown as FailedRow['details'],
-          cells: cells as string[],
-        }));
-      }),
-
-    withFailedRows: (tenantId, definitionName) =>
+    listWithFailedRows: (tenantId, definitionName) =>
       db.inTenant(tenantId, async (tx) =>
         (
           await tx.importJob.findMany({
             where: { tenantId, definitionName, failedRows: { gt: 0 } },
             orderBy: { createdAt: 'desc' },
-            take: CORRECTED_AT_ONCE,
+            take: CORRECTED_IMPORTS_MAX,
           })
         ).map(toJob),
       ),
 
-    savedMapping: (tenantId, definitionName, headerHash) =>
-      db.inTenant(tenantId, async (tx) => {
-        const row = await tx.savedMapping.findUnique({
-          where: { tenantId_definitionName_headerHash: { tenantId, definitionName, headerHash } },
-        });
-        return (row?.mappings ?? []) as unknown as ColumnMapping[];
-      }),
-
-    saveMapping: (tenantId, definitionName, headerHash, mappings) =>
-      db.inTenant(tenantId, async (tx) => {
-        const key = { tenantId, definitionName, headerHash };
-        const data = { mappings: mappings as unknown as Prisma.InputJsonValue, savedAt: new Date() };
-        await tx.savedMapping.upsert({
-          where: { tenantId_definitionName_headerHash: key },
-          create: { ...key, ...data },
-          update: data,
-        });
-      }),
-
-    abandoned: (uploadedBefore) =>
+    listAbandoned: (uploadedBefore) =>
       db.inPlatform((tx) =>
         tx.importJob.findMany({
           where: { status: { in: BEFORE_EXECUTION }, fileRemovedAt: null, createdAt: { lt: uploadedBefore } },
           select: { tenantId: true, id: true },
-          take: SWEPT_AT_ONCE,
+          take: JOB_BATCH_SIZE,
         }),
       ),
 
-    withFileLeft: (endedBefore) =>
+    listWithFile: (endedBefore) =>
       db.inPlatform((tx) =>
         tx.importJob.findMany({
           where: { status: { in: FINAL }, fileRemovedAt: null, completedAt: { lt: endedBefore } },
           select: { tenantId: true, id: true, blobKey: true },
-          take: SWEPT_AT_ONCE,
+          take: JOB_BATCH_SIZE,
         }),
       ),
 
-    noteFileRemoved: async (tenantId, id, at) => {
-      await db.inTenant(tenantId, (tx) =>
-        tx.importJob.updateMany({ where: { tenantId, id }, data: { fileRemovedAt: at } }),
-      );
-    },
-
-    overdue: (silentSince) =>
+    listOverdue: (silentSince) =>
       db.inPlatform((tx) =>
         tx.importJob.findMany({
           where: {
             status: 'Executing',
-            OR: [
-              { startedAt: null },
-              {
-                startedAt: { lt: silentSince },
-                OR: [{ progressAt: null }, { progressAt: { lt: silentSince } }],
-              },
-            ],
+            ...isOverdue(silentSince),
           },
           select: { tenantId: true, id: true },
-          take: SWEPT_AT_ONCE,
+          take: JOB_BATCH_SIZE,
         }),
       ),
-
-    noteStart: async (tenantId, id, at) => {
-      await db.inTenant(tenantId, (tx) =>
-        tx.importJob.updateMany({ where: { tenantId, id }, data: { startedAt: at } }),
-      );
-    },
   };
+}
+
+async function publishEnd(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<void> {
+  const job = await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  await publishImportFinished(tx, toJob(job));
 }
 
 const toJob = (row: ImportJobRow): ImportJob => ({

@@ -1,4 +1,4 @@
-import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres';
+import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { Gauge, type Registry } from 'prom-client';
 
 const kinds = ['import', 'export', 'undo'] as const;
@@ -9,7 +9,7 @@ interface Unfinished {
   silentSeconds: number;
 }
 
-/** Shows, whenever metrics are read, how many jobs are not finished, and for how long one of them made no progress. */
+/** Measures, whenever metrics are read, how many jobs are not finished and for how long one of them made no progress. */
 export function measureJobs(metrics: Registry, db: TenantDatabase<RawStatements>): void {
   const registers = [metrics];
   const labelNames = ['kind'] as const;

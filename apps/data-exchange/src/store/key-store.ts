@@ -1,26 +1,31 @@
-import { inTenantConnection } from '@plinth/runtime/postgres';
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import type { Pool } from 'pg';
 
-/** A row, and 32 hex digits that stand for its key. */
+/** A row, and the hash of its key as 32 hex digits. */
 export type RowKey = [rowNumber: number, hash: string];
 /** A row, and the first row of the file that has the same key. */
 export type Duplicate = [rowNumber: number, firstRow: number];
 
-/** The keys of all rows of a file, and which of them repeat. */
+/** The keys of all rows of a file, and the rows with duplicate keys. */
 export interface KeyStore {
-  /** Keeps the keys of a batch; the same batch may come again. */
-  keep(tenantId: string, jobId: string, range: number, batch: number, keys: readonly RowKey[]): Promise<void>;
-  /** The last batch of a range whose keys are kept. */
+  /** Stores the keys of a batch, once however often it is repeated. */
+  insert(
+    tenantId: string,
+    jobId: string,
+    range: number,
+    batch: number,
+    keys: readonly RowKey[],
+  ): Promise<void>;
+  /** The last batch of a range whose keys are stored. */
   lastBatch(tenantId: string, jobId: string, range: number): Promise<number>;
-  /** Finds the rows whose key stands in an earlier row, and forgets the keys. */
+  /** Finds the rows with duplicate keys, and deletes the keys. */
   findDuplicates(tenantId: string, jobId: string): Promise<void>;
-  /** Those among rows of the file, both ends included. */
-  duplicates(tenantId: string, jobId: string, firstRow: number, lastRow: number): Promise<Duplicate[]>;
-  /** Nobody asks for them any more. */
-  forget(tenantId: string, jobId: string): Promise<void>;
+  /** The duplicates among rows of the file, both ends included. */
+  listDuplicates(tenantId: string, jobId: string, firstRow: number, lastRow: number): Promise<Duplicate[]>;
+  delete(tenantId: string, jobId: string): Promise<void>;
 }
 
-/** Without Prisma: it has no words for this, and its transactions are shorter than sorting ten million keys. */
+/** Without Prisma: it cannot express these statements, and its transactions are shorter than sorting ten million keys. */
 export function keyStore(pool: Pool): KeyStore {
   const query = async <Row extends object>(
     tenantId: string,
@@ -30,7 +35,7 @@ export function keyStore(pool: Pool): KeyStore {
     (await inTenantConnection(pool, tenantId, (connection) => connection.query<Row>(text, values))).rows;
 
   return {
-    async keep(tenantId, jobId, range, batch, keys) {
+    async insert(tenantId, jobId, range, batch, keys) {
       await query(
         tenantId,
         `INSERT INTO import_key (tenant_id, job_id, range, batch, row_numbers, hashes)
@@ -59,7 +64,7 @@ export function keyStore(pool: Pool): KeyStore {
       });
     },
 
-    async duplicates(tenantId, jobId, firstRow, lastRow) {
+    async listDuplicates(tenantId, jobId, firstRow, lastRow) {
       const rows = await query<{ row_number: number; first_row: number }>(
         tenantId,
         `SELECT row_number, first_row FROM import_duplicate
@@ -69,7 +74,7 @@ export function keyStore(pool: Pool): KeyStore {
       return rows.map(({ row_number, first_row }) => [row_number, first_row]);
     },
 
-    async forget(tenantId, jobId) {
+    async delete(tenantId, jobId) {
       for (const table of ['import_key', 'import_duplicate'])
         await query(tenantId, `DELETE FROM ${table} WHERE tenant_id = $1 AND job_id = $2`, [tenantId, jobId]);
     },

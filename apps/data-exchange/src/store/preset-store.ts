@@ -1,5 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { ExportPreset, Prisma } from '../generated/client';
 
 export type Preset = Pick<
@@ -10,9 +10,9 @@ export type Preset = Pick<
 /** Presets belong to the user who saved them. */
 export interface PresetStore {
   list(caller: Caller, definitionName: string): Promise<Preset[]>;
-  /** Answers whether there was none of this name. */
+  /** Returns whether the preset is new. */
   save(caller: Caller, preset: Preset): Promise<{ isNew: boolean }>;
-  /** Answers whether there was one. */
+  /** Returns whether there was one. */
   remove(caller: Caller, definitionName: string, presetName: string): Promise<boolean>;
 }
 

@@ -1,8 +1,8 @@
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { FileRange } from '../formats/record-index';
 import type { Prisma } from '../generated/client';
-import { keepFailedRows } from './failed-rows';
-import type { BatchNote } from './import-store';
+import { insertFailedRows } from './failed-row-store';
+import type { CountedBatch } from './import-store';
 
 /** A range of the file of an import, and how far it is. */
 export interface ImportRange extends FileRange {
@@ -11,21 +11,21 @@ export interface ImportRange extends FileRange {
   lastBatch: number;
 }
 
-/** The ranges that files are cut into, and the keys by which ranges know of each other. */
+/** The ranges of the files of imports. */
 export interface RangeStore {
-  /** Keeps the ranges of a job, unless it has some already. */
-  keep(tenantId: string, jobId: string, ranges: readonly FileRange[]): Promise<void>;
+  /** Stores the ranges of a job, unless it has some already. */
+  insert(tenantId: string, jobId: string, ranges: readonly FileRange[]): Promise<void>;
   list(tenantId: string, jobId: string): Promise<ImportRange[]>;
   get(tenantId: string, jobId: string, number: number): Promise<ImportRange>;
   /**
-   * Counts a batch of a range, once however often it is noted, and keeps its failed rows.
-   * Answers whether somebody asked to cancel.
+   * Counts a batch of a range, once however often it is repeated, and stores its failed rows.
+   * Returns whether the job was cancelled.
    */
-  noteBatch(
+  countBatch(
     tenantId: string,
     jobId: string,
     range: number,
-    note: BatchNote,
+    batch: CountedBatch,
   ): Promise<{ isCancelled: boolean }>;
 }
 
@@ -45,7 +45,7 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
   return {
     list,
 
-    keep: async (tenantId, jobId, ranges) => {
+    insert: async (tenantId, jobId, ranges) => {
       await db.inTenant(tenantId, (tx) =>
         tx.importRange.createMany({
           data: ranges.map((range, number) => ({ tenantId, jobId, number, ...range })),
@@ -55,12 +55,12 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
     },
 
     async get(tenantId, jobId, number) {
-      const range = (await list(tenantId, jobId)).find((one) => one.number === number);
+      const range = (await list(tenantId, jobId)).find((candidate) => candidate.number === number);
       if (!range) throw new Error(`The job ${jobId} has no range ${number}.`);
       return range;
     },
 
-    noteBatch: (tenantId, jobId, range, { number, counts, failedRows, bytesDone }) =>
+    countBatch: (tenantId, jobId, range, { number, counts, failedRows, bytesDone }) =>
       db.inTenant(tenantId, async (tx) => {
         const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
           COUNT_BATCH,
@@ -75,7 +75,7 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
           counts.failedRows,
           BigInt(bytesDone),
         );
-        if (job && failedRows.length > 0) await keepFailedRows(tx, tenantId, jobId, failedRows);
+        if (job && failedRows.length > 0) await insertFailedRows(tx, tenantId, jobId, failedRows);
         if (job) return { isCancelled: job.cancelled };
         const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
         return { isCancelled: stored?.cancelRequestedAt != null };
@@ -83,11 +83,11 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
   };
 }
 
-/** The range first: who gets it has the turn of this batch. What the job has read is the sum of its ranges. */
+/** Advances the range first: of repeated batches only one can. The bytes read of a job are the sum of its ranges. */
 const COUNT_BATCH = `
   WITH before AS (
     SELECT bytes_done FROM import_range WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND number = $3::int
-  ), turn AS (
+  ), advanced AS (
     UPDATE import_range SET last_batch = $4::int, bytes_done = GREATEST(bytes_done, $10::bigint)
     WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND number = $3::int AND last_batch = $4::int - 1
       AND EXISTS (
@@ -99,5 +99,5 @@ const COUNT_BATCH = `
     last_batch = last_batch + 1, total_rows = total_rows + $5::int, inserted_rows = inserted_rows + $6::int,
     updated_rows = updated_rows + $7::int, skipped_rows = skipped_rows + $8::int, failed_rows = failed_rows + $9::int,
     bytes_done = bytes_done + GREATEST(0, $10::bigint - (SELECT bytes_done FROM before)), progress_at = now()
-  FROM turn WHERE import_job.tenant_id = turn.tenant_id AND import_job.id = turn.job_id AND status = 'Executing'
+  FROM advanced WHERE import_job.tenant_id = advanced.tenant_id AND import_job.id = advanced.job_id AND status = 'Executing'
   RETURNING cancel_requested_at IS NOT NULL AS cancelled`;

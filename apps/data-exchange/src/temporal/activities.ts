@@ -1,51 +1,61 @@
 import { Problem, type ProblemKind } from '@plinth/kernel/problem';
-import type { Log } from '@plinth/runtime/log';
-import { problemOfDatabase } from '@plinth/runtime/postgres';
+import type { Log } from '@plinth/runtime/process/log';
+import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { endImport, failImport, type ImportToEnd } from '../jobs/end-import';
-import { importAtOnce } from '../jobs/import-at-once';
-import { importRange, type RangeToImport } from '../jobs/import-range';
-import { cutFile, planImport, type PlanParts } from '../jobs/plan-import';
-import { readKeys } from '../jobs/read-keys';
-import { runExport, type ExportRunParts } from '../jobs/run-export';
-import { failUndo, undoImport, type UndoParts } from '../jobs/undo-import';
+import { endImport, failImport, type ImportToEnd } from '../app/end-import';
+import { importInSingleTransaction } from '../app/import-in-single-transaction';
+import { importRange, type RangeToImport } from '../app/import-range';
+import { planImport } from '../app/plan-import';
+import { readKeys } from '../app/read-keys';
+import { runExport, type ExportDependencies } from '../app/run-export';
+import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
+import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
 
 const HEARTBEAT_MILLISECONDS = 3_000;
-/** A fault of ours is not repeated for ever. */
-const BUG_ATTEMPTS_MAX = 5;
+/** An unexpected error is not retried for ever. */
+const UNEXPECTED_ERROR_ATTEMPTS_MAX = 5;
 
-const passing: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
+const retryableKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
-export const createActivities = (parts: PlanParts & UndoParts & ExportRunParts & { log: Log }) => {
-  const alive = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
-    whileAlive(parts.log, work);
+/**
+ * The activities by the names that recorded workflow histories have for them, so these and their arguments stay:
+ * `cutFile` splits a file into ranges, `importAtOnce` imports it in a single transaction.
+ */
+export const createActivities = (
+  dependencies: SplitDependencies & UndoDependencies & ExportDependencies & { log: Log },
+) => {
+  const run = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+    withHeartbeat(dependencies.log, work);
   return {
-    planImport: (tenantId: string, jobId: string) => alive(() => planImport(parts, tenantId, jobId)),
-    cutFile: (tenantId: string, jobId: string) => alive(() => cutFile(parts, tenantId, jobId)),
+    planImport: (tenantId: string, jobId: string) => run(() => planImport(dependencies, tenantId, jobId)),
+    cutFile: (tenantId: string, jobId: string) => run(() => splitIntoRanges(dependencies, tenantId, jobId)),
     importAtOnce: (tenantId: string, jobId: string) =>
-      alive((signal) => importAtOnce(parts, tenantId, jobId, signal)),
-    readKeys: (range: RangeToImport) => alive((signal) => readKeys(parts, range, signal)),
+      run((signal) => importInSingleTransaction(dependencies, tenantId, jobId, signal)),
+    readKeys: (range: RangeToImport) => run((signal) => readKeys(dependencies, range, signal)),
     findDuplicates: (tenantId: string, jobId: string) =>
-      alive(() => parts.keys.findDuplicates(tenantId, jobId)),
-    importRange: (range: RangeToImport) => alive((signal) => importRange(parts, range, signal)),
-    endImport: (job: ImportToEnd) => alive((signal) => endImport(parts, job, signal)),
+      run(() => dependencies.keys.findDuplicates(tenantId, jobId)),
+    importRange: (range: RangeToImport) => run((signal) => importRange(dependencies, range, signal)),
+    endImport: (job: ImportToEnd) => run((signal) => endImport(dependencies, job, signal)),
     failImport: (tenantId: string, jobId: string, reason: string) =>
-      alive(() => failImport(parts, tenantId, jobId, reason)),
+      run(() => failImport(dependencies, tenantId, jobId, reason)),
     undoImport: (tenantId: string, jobId: string) =>
-      alive((signal) => undoImport(parts, tenantId, jobId, signal)),
+      run((signal) => undoImport(dependencies, tenantId, jobId, signal)),
     failUndo: (tenantId: string, jobId: string, reason: string) =>
-      alive(() => failUndo(parts, tenantId, jobId, reason)),
+      run(() => failUndo(dependencies, tenantId, jobId, reason)),
     runExport: (tenantId: string, jobId: string) =>
-      alive((signal) => runExport(parts, tenantId, jobId, signal)),
+      run((signal) => runExport(dependencies, tenantId, jobId, signal)),
     failExport: (tenantId: string, jobId: string, reason: string) =>
-      alive(() => parts.exports.fail(tenantId, jobId, reason, parts.clock.now())),
+      run(() => dependencies.exports.fail(tenantId, jobId, reason, dependencies.clock.now())),
   };
 };
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** Tells Temporal that the work goes on, and what its failures mean: whether trying again makes sense. */
-async function whileAlive<Result>(log: Log, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+/** Reports to Temporal that the activity is alive, and whether its error can be retried. */
+async function withHeartbeat<Result>(
+  log: Log,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const context = Context.current();
   const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_MILLISECONDS);
   try {
@@ -59,14 +69,14 @@ async function whileAlive<Result>(log: Log, work: (signal: AbortSignal) => Promi
       throw ApplicationFailure.create({
         message: 'An unexpected error happened.',
         type: 'Bug',
-        nonRetryable: attempt >= BUG_ATTEMPTS_MAX,
+        nonRetryable: attempt >= UNEXPECTED_ERROR_ATTEMPTS_MAX,
       });
     }
     log.warn({ err: problem.options.cause ?? problem, attempt }, `${activityType}: ${problem.detail}`);
     throw ApplicationFailure.create({
       message: problem.detail,
       type: 'Problem',
-      nonRetryable: !passing.includes(problem.kind),
+      nonRetryable: !retryableKinds.includes(problem.kind),
     });
   } finally {
     clearInterval(heartbeat);

@@ -1,41 +1,41 @@
-import type { Log } from '@plinth/runtime/log';
-import type { Temporal } from '@plinth/runtime/temporal';
+import type { Log } from '@plinth/runtime/process/log';
+import type { Temporal } from '@plinth/runtime/temporal/temporal';
 import { unavailable } from '@plinth/kernel/problem';
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
-import type { UndoStore } from '../store/undo-store';
+import type { ImportUndoStore } from '../store/import-undo-store';
 
 export interface JobKey {
   tenantId: string;
   id: string;
 }
 
-/** The undo of a job that was asked for at this time. */
+/** The undo of a job that was requested at this time. */
 export interface UndoKey extends JobKey {
   requestedAt: Date;
 }
 
-/** Has jobs worked off by Temporal. The job's row is the promise; a start that got lost is made up for. */
+/** Starts the workflows of jobs. The row of a job is enough: a start that was lost is repeated from it. */
 export interface JobStarter {
-  /** @throws Problem `overloaded` while Temporal does not answer: then nothing should be promised. */
+  /** @throws Problem `overloaded` while Temporal does not respond: then no job should be accepted. */
   requireReady(): Promise<void>;
   startImport(job: JobKey): Promise<void>;
   startExport(job: JobKey): Promise<void>;
-  /** Undoes an import; one that failed and is asked for again is another run. */
+  /** Starts the undo of an import; one that failed and is requested again is another workflow. */
   startUndo(job: UndoKey): Promise<void>;
-  /** Starts what should run and does not. */
-  sweep(): Promise<void>;
+  /** Starts the jobs that should run and do not. */
+  startOverdueJobs(): Promise<void>;
 }
 
 const SILENCE_MILLISECONDS = 60_000;
 const READY_MILLISECONDS_MAX = 3_000;
 
-interface Parts {
+interface Dependencies {
   config: { EXCHANGE_TASK_QUEUE: string };
   temporal: Temporal;
   imports: ImportStore;
-  undos: UndoStore;
+  undos: ImportUndoStore;
   exports: ExportStore;
   log: Log;
 }
@@ -43,10 +43,10 @@ interface Parts {
 interface Start {
   workflow: string;
   workflowId: string;
-  noteStart: ImportStore['noteStart'];
+  noteStart: ImportStore['recordStart'];
 }
 
-export function jobStarter({ config, temporal, imports, undos, exports, log }: Parts): JobStarter {
+export function jobStarter({ config, temporal, imports, undos, exports, log }: Dependencies): JobStarter {
   const start = async ({ tenantId, id }: JobKey, { workflow, workflowId, noteStart }: Start) => {
     const client = await temporal.client();
     try {
@@ -61,33 +61,33 @@ export function jobStarter({ config, temporal, imports, undos, exports, log }: P
     }
     await noteStart(tenantId, id, new Date());
   };
-  const startLater = async (job: JobKey, what: Start): Promise<void> => {
-    await start(job, what).catch((error: unknown) =>
-      log.warn({ err: error, job: job.id }, 'a job could not be started; it will be'),
+  const tryStart = async (job: JobKey, workflow: Start): Promise<void> => {
+    await start(job, workflow).catch((error: unknown) =>
+      log.warn({ err: error, job: job.id }, 'job start failed; will retry'),
     );
   };
   const startImport = (job: JobKey) =>
-    startLater(job, { workflow: 'executeImport', workflowId: job.id, noteStart: imports.noteStart });
+    tryStart(job, { workflow: 'executeImport', workflowId: job.id, noteStart: imports.recordStart });
   const startExport = (job: JobKey) =>
-    startLater(job, { workflow: 'executeExport', workflowId: job.id, noteStart: exports.noteStart });
-  // The run that failed may still be about to end when it is asked for again.
+    tryStart(job, { workflow: 'executeExport', workflowId: job.id, noteStart: exports.recordStart });
+  // The workflow that failed may not have ended yet when the undo is requested again.
   const startUndo = (job: UndoKey) =>
-    startLater(job, {
+    tryStart(job, {
       workflow: 'undoImport',
       workflowId: `${job.id}-undo-${job.requestedAt.getTime()}`,
-      noteStart: undos.noteStart,
+      noteStart: undos.recordStart,
     });
 
   return {
     async requireReady() {
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error('no answer')), READY_MILLISECONDS_MAX);
+      const timeout = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new Error('Temporal did not respond.')), READY_MILLISECONDS_MAX);
       });
       try {
-        await Promise.race([temporal.check(), late]);
+        await Promise.race([temporal.check(), timeout]);
       } catch (error) {
-        throw unavailable('The server for long-running work does not answer; try again.', error);
+        throw unavailable('The server for long-running work does not respond; try again.', error);
       } finally {
         clearTimeout(timer);
       }
@@ -95,11 +95,11 @@ export function jobStarter({ config, temporal, imports, undos, exports, log }: P
     startImport,
     startExport,
     startUndo,
-    async sweep() {
+    async startOverdueJobs() {
       const silentSince = new Date(Date.now() - SILENCE_MILLISECONDS);
-      for (const job of await imports.overdue(silentSince)) await startImport(job);
-      for (const job of await exports.overdue(silentSince)) await startExport(job);
-      for (const job of await undos.overdue(silentSince)) await startUndo(job);
+      for (const job of await imports.listOverdue(silentSince)) await startImport(job);
+      for (const job of await exports.listOverdue(silentSince)) await startExport(job);
+      for (const job of await undos.listOverdue(silentSince)) await startUndo(job);
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { Close } from '@plinth/runtime/lifecycle';
-import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal-worker';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal/temporal-worker';
 import type { DataExchangeConfig } from '../config';
 import type { Activities } from './activities';
 import { shortQueueOf } from './workflows/task-queues';
@@ -9,7 +9,7 @@ export interface WorkerSetup extends Required<Pick<TemporalWorkerSetup, 'log' | 
   activities: Activities;
 }
 
-/** Works off imports and exports: long activities, which take turns, and beside them short ones. */
+/** Runs imports and exports: long activities, which share their queue, and beside them short ones. */
 export function startWorker({ workflowBundle, ...setup }: WorkerSetup): Close {
   const taskQueue = setup.config.EXCHANGE_TASK_QUEUE;
   const limits = { maxConcurrentActivityTaskExecutions: 4, shutdownGraceTime: '5 seconds' } as const;

@@ -1,9 +1,9 @@
-import type { Temporal } from '@plinth/runtime/temporal';
+import type { Temporal } from '@plinth/runtime/temporal/temporal';
 
 const ACTIVITIES = 2;
 const WORKERS_MAX = 16;
 
-/** How many worker processes ask this task queue for work; one where the server cannot say. */
+/** How many worker processes poll this task queue; one where that cannot be read. */
 export async function countWorkers(
   temporal: Temporal,
   { TEMPORAL_NAMESPACE, EXCHANGE_TASK_QUEUE }: { TEMPORAL_NAMESPACE: string; EXCHANGE_TASK_QUEUE: string },

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Counter } from 'prom-client';
 import type { Problem } from '@plinth/kernel/problem';
-import type { Exchange, HeaderList, WholeAnswer } from '../exchange';
+import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { platformProblems } from '@plinth/contracts/platform/problems';
-import { fingerprintOf, operationIdOf, type Claim, type KeySpace, type Ledger, type Run } from './ledger';
+import {
+  fingerprintOf,
+  operationIdOf,
+  type Claim,
+  type KeySpace,
+  type IdempotencyRecords,
+  type Run,
+} from './records';
 
 export interface IdempotencySettings {
   /** Lower case. */
@@ -11,32 +18,35 @@ export interface IdempotencySettings {
   /** Routes that need a key, as `METHOD /path` relative to the prefix with `:name` for parameters. */
   requiredRoutes: ReadonlySet<string>;
   executionMilliseconds: number;
-  /** Larger answers are passed on, but not kept. */
-  answerBytesMax: number;
+  /** What a key of a multipart request leads to: 422, or a request that is served as if it had none. */
+  multipart: 'refuse' | 'ignore';
+  /** Larger responses are streamed, but not stored. */
+  responseBytesMax: number;
 }
 
-/** Places in the course of a guarded request; tests end the process there. */
-export type Checkpoint =
-  'before-marker' | 'after-marker' | 'after-upstream-answered' | 'before-store' | 'after-store';
+/** Steps of a request with a key; tests kill the process there. */
+export type Checkpoint = 'before-marker' | 'after-marker' | 'after-response' | 'before-store' | 'after-store';
 
 export interface GuardDeps {
-  ledger: Ledger;
+  records: IdempotencyRecords;
   settings: IdempotencySettings;
   outcomes: Counter<'outcome'>;
   onCheckpoint: (checkpoint: Checkpoint) => void;
-  onLedgerFailure: (error: unknown) => void;
+  onStoreError: (error: unknown) => void;
 }
 
 const METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** Interface, "Idempotency": 401 and 403 are never stored. */
+/** 401 and 403 are not among them: a client may repeat the request with another credential. */
 const STORED_ERRORS = new Set([400, 404, 409, 410, 422]);
-/** Silences, row 14: no other header of the first answer is replayed. */
+/** Every other header belongs to the request that is being responded to, not to the first one. */
 const STORED_HEADERS = new Set(['location', 'content-type', 'etag', 'content-disposition']);
-/** Before a marker can be gone there is no use in asking again. */
+/** The interface's name, and the one that other platforms use. */
+const REPLAYED_HEADERS = ['X-Idempotency-Replayed', 'true', 'Idempotent-Replayed', 'true'];
+/** A client is told to wait for the marker to expire, but no longer than this. */
 const RETRY_AFTER_SECONDS_MAX = 5;
 
-/** Runs an operation once per key, whatever its client, its network and the gateways do. */
+/** Runs an operation once for each key, across retries, network errors and crashes of gateways. */
 export class IdempotencyGuard {
   constructor(private readonly deps: GuardDeps) {}
 
@@ -44,28 +54,30 @@ export class IdempotencyGuard {
     return this.deps.settings.executionMilliseconds;
   }
 
-  get answerBytesMax(): number {
-    return this.deps.settings.answerBytesMax;
+  get responseBytesMax(): number {
+    return this.deps.settings.responseBytesMax;
   }
 
   /**
    * Reads the key of a request; undefined where the request has none and needs none.
    * @throws Problem `invalid` for a missing key, a key that is not valid, and a multipart body.
    */
-  readKey(exchange: Exchange, routePath: string): string | undefined {
-    if (!METHODS.has(exchange.method)) return undefined;
-    const { headerName, requiredRoutes } = this.deps.settings;
-    const isRequired = requiredRoutes.size > 0 && requiredRoutes.has(`${exchange.method} ${routePath}`);
-    if (exchange.request.headers[headerName] === undefined) {
+  readKey(context: RequestContext, routePath: string): string | undefined {
+    if (!METHODS.has(context.method)) return undefined;
+    const { headerName, requiredRoutes, multipart } = this.deps.settings;
+    const isMultipart = /^\s*multipart\//i.test(context.request.headers['content-type'] ?? '');
+    if (isMultipart && multipart === 'ignore') return undefined;
+    const isRequired = requiredRoutes.size > 0 && requiredRoutes.has(`${context.method} ${routePath}`);
+    if (context.request.headers[headerName] === undefined) {
       if (isRequired)
         throw platformProblems['idempotency-key-missing'](`The header ${headerName} is missing.`);
       return undefined;
     }
-    const keys = exchange.valuesOf(headerName);
+    const keys = context.valuesOf(headerName);
     if (keys.length !== 1 || !KEY.test(keys[0]!)) {
       throw platformProblems['idempotency-key-not-valid'](`The header ${headerName} is not valid.`);
     }
-    if (/^\s*multipart\//i.test(exchange.request.headers['content-type'] ?? '')) {
+    if (isMultipart) {
       throw platformProblems['idempotency-multipart'](
         `A multipart request cannot have the header ${headerName}.`,
       );
@@ -74,25 +86,25 @@ export class IdempotencyGuard {
   }
 
   /**
-   * Runs the operation if nobody did so before, and answers what it answered.
-   * `execute` answers undefined when the answer went to the client on the way, too large to be kept.
+   * Runs the operation unless it has run before, and returns its response.
+   * `execute` returns undefined when the response was streamed to the client because it is too large to be stored.
    */
   async run(
     space: KeySpace,
     body: Buffer,
-    execute: (operationId: string) => Promise<WholeAnswer | undefined>,
-  ): Promise<WholeAnswer | undefined> {
+    execute: (operationId: string) => Promise<CompleteResponse | undefined>,
+  ): Promise<CompleteResponse | undefined> {
     const run = { operationId: operationIdOf(space), run: randomUUID(), fingerprint: fingerprintOf(body) };
     this.deps.onCheckpoint('before-marker');
     const claim = await this.claim(run);
     this.deps.outcomes.inc({ outcome: claim.state });
     if (claim.state === 'answered') {
-      const { status, headers, body: replayed } = claim.answer;
-      return { status, headers: [...headers, 'X-Idempotency-Replayed', 'true'], body: replayed };
+      const { status, headers, body: replayed } = claim.response;
+      return { status, headers: [...headers, ...REPLAYED_HEADERS], body: replayed };
     }
     if (claim.state === 'mismatch') {
       throw platformProblems['idempotency-payload-mismatch'](
-        'The payload does not match that of the first request with this idempotency key.',
+        'The payload does not match the payload of the first request with this idempotency key.',
       );
     }
     if (claim.state === 'in-progress') throw inProgress(claim.expiresInMilliseconds);
@@ -102,35 +114,35 @@ export class IdempotencyGuard {
 
   private async execute(
     run: Run,
-    execute: (operationId: string) => Promise<WholeAnswer | undefined>,
-  ): Promise<WholeAnswer | undefined> {
-    let answer: WholeAnswer | undefined;
+    execute: (operationId: string) => Promise<CompleteResponse | undefined>,
+  ): Promise<CompleteResponse | undefined> {
+    let response: CompleteResponse | undefined;
     try {
-      answer = await execute(run.operationId);
+      response = await execute(run.operationId);
     } catch (error) {
-      // After a time-out the operation may still be running, so its marker stays until it expires.
+      // After a timeout the operation may still be running, so its marker stays until it expires.
       if ((error as Problem).slug !== 'area-timed-out')
-        await this.quietly(() => this.deps.ledger.release(run));
+        await this.tolerateErrors(() => this.deps.records.release(run));
       throw error;
     }
-    this.deps.onCheckpoint('after-upstream-answered');
-    if (answer && isStored(answer.status)) {
+    this.deps.onCheckpoint('after-response');
+    if (response && isStored(response.status)) {
       this.deps.onCheckpoint('before-store');
-      const kept = { ...answer, headers: storedHeaders(answer.headers) };
-      await this.quietly(() => this.deps.ledger.store(run, kept));
+      const stored = { ...response, headers: storedHeaders(response.headers) };
+      await this.tolerateErrors(() => this.deps.records.store(run, stored));
       this.deps.onCheckpoint('after-store');
-    } else await this.quietly(() => this.deps.ledger.release(run));
-    return answer;
+    } else await this.tolerateErrors(() => this.deps.records.release(run));
+    return response;
   }
 
   private async claim(run: Run): Promise<Claim> {
     try {
-      return await this.deps.ledger.claim(run);
+      return await this.deps.records.claim(run);
     } catch (cause) {
       this.deps.outcomes.inc({ outcome: 'unavailable' });
-      this.deps.onLedgerFailure(cause);
+      this.deps.onStoreError(cause);
       throw platformProblems['idempotency-unavailable'](
-        'Idempotency keys cannot be checked now; nothing was executed.',
+        'Idempotency keys cannot be checked now; the request was not executed.',
         {
           retryAfterSeconds: 2,
           cause,
@@ -139,12 +151,12 @@ export class IdempotencyGuard {
     }
   }
 
-  /** The effect has happened, so its answer is given even when the ledger cannot be told. */
-  private async quietly(tell: () => Promise<void>): Promise<void> {
+  /** The operation has run, so its response is sent even when it cannot be stored. */
+  private async tolerateErrors(update: () => Promise<void>): Promise<void> {
     try {
-      await tell();
+      await update();
     } catch (error) {
-      this.deps.onLedgerFailure(error);
+      this.deps.onStoreError(error);
     }
   }
 }

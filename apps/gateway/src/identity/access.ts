@@ -1,11 +1,11 @@
 import { accessOf, type Access } from '@plinth/contracts/endpoint';
 import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { platformProblems } from '@plinth/contracts/platform/problems';
-import { notValid } from './credential';
+import { invalidCredential } from './credential';
 
 /**
- * Stops a caller who may not use an endpoint.
- * The service checks the same rule again: it does not depend on the gateway having looked.
+ * Refuses a caller who may not use an endpoint.
+ * The service checks the same rule again: it does not depend on the check of the gateway.
  * @throws Problem `invalid-credential` without a caller, `permission-missing` without the permission.
  */
 export function requireAccess(
@@ -15,14 +15,14 @@ export function requireAccess(
 ): void {
   const rule = accessOf(access, params);
   if (rule.type === 'anonymous' || rule.type === 'optional') return;
-  if (!caller) throw notValid('This address needs a credential.');
+  if (!caller) throw invalidCredential('This endpoint requires a credential.');
   if (rule.type !== 'permission') return;
   if (!holds(caller, rule.permission)) {
-    throw platformProblems['permission-missing'](`This needs the permission ${rule.permission}.`);
+    throw platformProblems['permission-missing'](`This requires the permission ${rule.permission}.`);
   }
   if (rule.hostOnly && !isOfHost(caller)) {
     throw platformProblems['permission-missing'](
-      'This reaches beyond one tenant and is for callers of the host tenant only.',
+      'Only callers of the host tenant may change what concerns all tenants.',
     );
   }
 }

@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import { grantedPermissions, type RolePermissions } from './grants';
 
-/** Who presented a credential, before a tenant is chosen. */
+/** The user of a credential, before a tenant is chosen. */
 export interface Identity {
   userId: string;
   userName: string;
@@ -17,9 +16,11 @@ export interface Identity {
   /** Other tenants that the token allows. */
   tenants: readonly string[];
   permissions: readonly string[];
+  /** When the token expires, in milliseconds since 1970. */
+  expiresAt: number;
 }
 
-/** Whose tokens are accepted. */
+/** An issuer whose tokens are accepted. */
 export interface Issuer {
   issuer: string;
   audience: string;
@@ -49,7 +50,7 @@ const storable = z
   .refine((text) => !isUnstorable(text));
 const strings = z.array(storable);
 
-/** The claims that matter; others are ignored. */
+/** The claims that are read; others are ignored. */
 const Claims = z.object({
   sub: storable.min(1),
   exp: z.number(),
@@ -59,19 +60,23 @@ const Claims = z.object({
   roles: strings.optional(),
   realm_access: z.object({ roles: strings.optional() }).optional(),
   permissions: strings.optional(),
+  /** Keycloak says here what a token is for. */
+  typ: z.string().optional(),
 });
 
 /**
  * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
- * A header that was good is remembered by its hash until its token expires, so that it is verified once.
+ * A valid header is cached by its hash until its token expires, so that it is verified once.
  */
 export class Credentials {
-  private readonly verified = new Map<string, { identity: Identity; goodUntil: number }>();
+  private readonly verified = new Map<string, { identity: Identity; validUntil: number }>();
 
   constructor(
     private readonly issuers: readonly Issuer[],
     private readonly rolePermissions: RolePermissions,
     private readonly clock: Clock,
+    /** The tenant of tokens that name none; without it they are refused. */
+    private readonly defaultTenantId?: string,
   ) {}
 
   /**
@@ -80,31 +85,36 @@ export class Credentials {
    */
   identify(authorization: readonly string[]): Identity | undefined | Promise<Identity> {
     if (authorization.length === 0) return undefined;
-    if (authorization.length > 1) throw notValid('The header Authorization is given more than once.');
+    if (authorization.length > 1) throw invalidCredential('The Authorization header is repeated.');
     const fingerprint = hash('sha256', authorization[0]!, 'base64');
-    const known = this.verified.get(fingerprint);
-    if (known && known.goodUntil > this.clock.now().getTime()) return known.identity;
+    const cached = this.verified.get(fingerprint);
+    if (cached && cached.validUntil > this.clock.now().getTime()) return cached.identity;
     const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization[0]!) ?? [];
-    if (token === undefined) throw notValid('The header Authorization is not of the form "Bearer <token>".');
-    if (token.length > TOKEN_LENGTH_MAX) throw notValid('The token is too long.');
+    if (token === undefined)
+      throw invalidCredential('The Authorization header must have the form "Bearer <token>".');
+    if (token.length > TOKEN_LENGTH_MAX) throw invalidCredential('The token is too long.');
     return this.verify(token, fingerprint);
   }
 
   private async verify(token: string, fingerprint: string): Promise<Identity> {
     const claims = Claims.safeParse(await this.verifiedPayload(token));
     if (!claims.success)
-      throw notValid(`The claim ${claims.error.issues[0]?.path.join('.')} is missing or not valid.`);
-    const identity = toIdentity(claims.data, this.rolePermissions);
-    this.remember(fingerprint, identity, (claims.data.exp + CLOCK_TOLERANCE_SECONDS) * 1000);
+      throw invalidCredential(`The claim ${claims.error.issues[0]?.path.join('.')} is missing or not valid.`);
+    if (claims.data.typ?.toUpperCase() === 'ID')
+      throw invalidCredential('An ID token is not a credential; send the access token.');
+    const tenantId = claims.data.tenant_id ?? this.defaultTenantId;
+    if (tenantId === undefined) throw invalidCredential('The claim tenant_id is missing.');
+    const identity = toIdentity(claims.data, tenantId, this.rolePermissions);
+    this.cache(fingerprint, identity, (claims.data.exp + CLOCK_TOLERANCE_SECONDS) * 1000);
     return identity;
   }
 
   private async verifiedPayload(token: string): Promise<JWTPayload> {
     try {
-      if (!token.split('.').every(isCanonical)) throw notValid('The token is not valid.');
+      if (!token.split('.').every(isCanonical)) throw invalidCredential('The token is not valid.');
       const claimed = decodeJwt(token).iss;
       const issuer = this.issuers.find((known) => known.issuer === claimed);
-      if (!issuer) throw notValid('The token is of an issuer that is not trusted here.');
+      if (!issuer) throw invalidCredential('The issuer of the token is not trusted.');
       const { payload } = await jwtVerify(token, issuer.keys, {
         issuer: issuer.issuer,
         audience: issuer.audience,
@@ -116,24 +126,29 @@ export class Credentials {
       return payload;
     } catch (error) {
       if (error instanceof Problem) throw error;
-      throw notValid(reasonOf(error), error);
+      throw invalidCredential(reasonOf(error), error);
     }
   }
 
-  private remember(fingerprint: string, identity: Identity, goodUntil: number): void {
+  private cache(fingerprint: string, identity: Identity, validUntil: number): void {
     if (this.verified.size >= CACHE_SIZE_MAX) this.verified.delete(this.verified.keys().next().value!);
-    this.verified.set(fingerprint, { identity, goodUntil });
+    this.verified.set(fingerprint, { identity, validUntil });
   }
 }
 
-function toIdentity(claims: z.infer<typeof Claims>, rolePermissions: RolePermissions): Identity {
+function toIdentity(
+  claims: z.infer<typeof Claims>,
+  tenantId: string,
+  rolePermissions: RolePermissions,
+): Identity {
   const roles = [...(claims.roles ?? []), ...(claims.realm_access?.roles ?? [])];
   return {
     userId: claims.sub,
     userName: claims.name ?? claims.sub,
-    tenantId: claims.tenant_id ?? HOST_TENANT_ID,
+    tenantId,
     tenants: claims.tenants ?? [],
     permissions: grantedPermissions(roles, claims.permissions ?? [], rolePermissions),
+    expiresAt: claims.exp * 1000,
   };
 }
 
@@ -141,12 +156,12 @@ function toIdentity(claims: z.infer<typeof Claims>, rolePermissions: RolePermiss
 const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;
 
 function reasonOf(error: unknown): string {
-  if (error instanceof errors.JWTExpired) return 'The token is expired.';
+  if (error instanceof errors.JWTExpired) return 'The token has expired.';
   if (error instanceof errors.JWTClaimValidationFailed)
     return `The claim ${error.claim} of the token is missing or not valid.`;
   return 'The token is not valid.';
 }
 
-/** What a request without a credential, or with one that is not good, is told. */
-export const notValid = (detail: string, cause?: unknown): Problem =>
+/** The problem of a request whose credential is missing or not valid. */
+export const invalidCredential = (detail: string, cause?: unknown): Problem =>
   platformProblems['invalid-credential'](detail, { cause });

@@ -1,6 +1,7 @@
 import { createECDH, hash, randomBytes } from 'node:crypto';
 import { createLocalJWKSet, importJWK, SignJWT, type JSONWebKeySet, type JWK } from 'jose';
 import { z } from 'zod';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import type { Issuer } from './credential';
 
@@ -8,7 +9,7 @@ const ISSUER = 'urn:plinth:dev-issuer';
 const ALGORITHM = 'ES256';
 const VALID_SECONDS = 12 * 3600;
 
-/** Body of `POST /dev/token`. A negative lifetime gives an expired token, to see what becomes of it. */
+/** Body of `POST /dev/token`. A negative lifetime makes an expired token, for tests. */
 export const DevTokenRequest = z
   .object({
     sub: z.string().min(1).max(255),
@@ -25,7 +26,7 @@ export const DevToken = z
   .object({ accessToken: z.string(), tokenType: z.literal('Bearer'), expiresIn: z.int() })
   .meta({ id: 'DevToken' });
 
-/** Issues tokens to whoever asks, in development. */
+/** Issues tokens to every client, in development. */
 export interface DevIssuer extends Issuer {
   /** The public keys. */
   jwks: JSONWebKeySet;
@@ -47,7 +48,7 @@ export async function createDevIssuer(seed: string, audience: string, clock: Clo
       const issuedAt = Math.floor(clock.now().getTime() / 1000);
       const accessToken = await new SignJWT({
         name: name ?? sub,
-        tenant_id: tenantId,
+        tenant_id: tenantId ?? HOST_TENANT_ID,
         tenants,
         roles,
         permissions,
@@ -64,7 +65,7 @@ export async function createDevIssuer(seed: string, audience: string, clock: Clo
   };
 }
 
-/** A seed that nobody knows. */
+/** A seed that cannot be guessed. */
 export const randomSeed = (): string => randomBytes(32).toString('base64url');
 
 function keyPair(seed: string): { privateJwk: JWK; publicJwk: JWK } {

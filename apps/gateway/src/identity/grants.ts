@@ -1,6 +1,6 @@
 import { permissions } from '@plinth/contracts/permissions';
 
-/** Which permissions a role brings; `*` stands for all. */
+/** The permissions of each role; `*` stands for all. */
 export type RolePermissions = Readonly<Record<string, readonly string[]>>;
 
 const reading = permissions.filter(
@@ -19,14 +19,14 @@ const writing = [
   'Workflow.Transitions.Execute',
 ] as const;
 
-/** The roles of a platform that configures none. `admin` has everything, whatever is configured. */
+/** The roles of a platform that configures none. `admin` has all permissions in every configuration. */
 export const defaultRolePermissions: RolePermissions = {
   viewer: reading,
   editor: [...reading, ...writing],
   publisher: [...reading, ...writing, 'Templating.Templates.Publish', 'Workflow.Transitions.Approve'],
 };
 
-/** All permissions of these roles, together with those that the token names itself. */
+/** All permissions of these roles, together with those that the token names. */
 export function grantedPermissions(
   roles: readonly string[],
   named: readonly string[],

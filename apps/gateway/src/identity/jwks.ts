@@ -4,9 +4,9 @@ import { platformProblems } from '@plinth/contracts/platform/problems';
 
 /** Keys older than this are fetched again before they are used. */
 const AGE_SECONDS_MAX = 600;
-/** An unknown key id asks for the keys again, at most this often. */
+/** An unknown key id makes the keys be fetched again, at most this often. */
 const COOLDOWN_SECONDS = 30;
-/** While there are no keys at all, the provider is asked at most this often. */
+/** While there are no keys at all, they are fetched at most this often. */
 const RETRY_SECONDS = 1;
 const FETCH_MILLISECONDS_MAX = 5_000;
 
@@ -14,8 +14,8 @@ export type FetchKeys = () => Promise<JSONWebKeySet>;
 
 /**
  * The keys of an identity provider, fetched when they are needed.
- * A new key is found without a restart; while the provider is away the known keys stay good until they are too old,
- * and then the answer is a problem `upstream`. A flood of unknown key ids does not become a flood of fetches.
+ * A new key is found without a restart; while the provider is unavailable the known keys are used until they are too old,
+ * and then a problem `upstream` is thrown. A flood of unknown key ids does not become a flood of fetches.
  */
 export function remoteKeys(fetchKeys: FetchKeys, clock: Clock): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
@@ -67,7 +67,7 @@ export const fetchKeysFrom =
       signal: AbortSignal.timeout(FETCH_MILLISECONDS_MAX),
       redirect: 'error',
     });
-    if (!response.ok) throw new Error(`The identity provider answered ${response.status}.`);
+    if (!response.ok) throw new Error(`The identity provider responded with ${response.status}.`);
     return (await response.json()) as JSONWebKeySet;
   };
 

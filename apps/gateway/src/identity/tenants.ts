@@ -1,7 +1,7 @@
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { malformed } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
-import type { Tenant } from '@plinth/runtime/config';
+import type { Tenant } from '@plinth/runtime/process/config';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import type { Identity } from './credential';
 
@@ -12,7 +12,7 @@ export class Tenants {
   private readonly byId: ReadonlyMap<string, Tenant>;
   private readonly idByShortName: ReadonlyMap<string, string>;
   private readonly idByHost: ReadonlyMap<string, string>;
-  /** Most people act in one tenant for as long as their token lives. */
+  /** Most callers use one tenant for as long as their token is valid. */
   private readonly latestCallers = new WeakMap<Identity, Caller>();
 
   constructor(tenants: readonly Tenant[]) {
@@ -28,11 +28,11 @@ export class Tenants {
   }
 
   /**
-   * The caller in the tenant that the request asks for, or else in that of the token.
+   * The caller in the tenant that the request names, or else in that of the token.
    * @throws Problem `tenant-not-allowed` for a tenant that the token does not belong to.
    */
-  callerIn(identity: Identity, asked: string | undefined): Caller {
-    const tenantId = asked ?? identity.tenantId;
+  callerIn(identity: Identity, requestedTenantId: string | undefined): Caller {
+    const tenantId = requestedTenantId ?? identity.tenantId;
     const latest = this.latestCallers.get(identity);
     if (latest?.tenantId === tenantId) return latest;
     const maySwitch =
@@ -49,6 +49,7 @@ export class Tenants {
       userId: identity.userId,
       userName: identity.userName,
       permissions: identity.permissions,
+      credentialExpiresAt: identity.expiresAt,
     };
     this.latestCallers.set(identity, caller);
     return caller;
@@ -58,7 +59,7 @@ export class Tenants {
   fromHeader(values: readonly string[]): string | undefined {
     if (values.length === 0) return undefined;
     const [value = ''] = values;
-    if (values.length > 1 || !isUuid(value)) throw malformed('X-Tenant-Id must be one UUID.');
+    if (values.length > 1 || !isUuid(value)) throw malformed('The header X-Tenant-Id must be one UUID.');
     return value.toLowerCase();
   }
 
@@ -66,9 +67,9 @@ export class Tenants {
   fromParameter(values: readonly string[]): string | undefined {
     if (values.length === 0) return undefined;
     const [value = ''] = values;
-    if (values.length > 1) throw malformed('The parameter tenant is given more than once.');
+    if (values.length > 1) throw malformed('The parameter tenant is repeated.');
     const id = isUuid(value) ? value.toLowerCase() : this.idByShortName.get(value.toLowerCase());
-    if (id === undefined) throw platformProblems['unknown-tenant']('There is no tenant of that name.');
+    if (id === undefined) throw platformProblems['unknown-tenant']('There is no tenant with that name.');
     return id;
   }
 

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import type { Exchange } from '../exchange';
+import type { RequestContext } from '../request-context';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import { quotasOf, WINDOW_SECONDS, type RateLimits, type Subject } from './policies';
 import type { Decision, RateLimiter } from './rate-limiter';
 
-/** Counts a request and says on its answer what is left. */
+/** Counts a request and adds headers that say how many are left. */
 export async function limitRequest(
-  exchange: Exchange,
+  context: RequestContext,
   subject: Subject,
   rateClass: string,
   { limiter, rateLimits }: { limiter: RateLimiter; rateLimits: RateLimits },
 ): Promise<Decision> {
   const quotas = quotasOf(subject, rateClass, rateLimits);
-  const decision = await limiter.take(quotas);
+  const decision = await limiter.consume(quotas);
   const policies = quotas.map(({ scope, limit }) => `"${scope}";q=${limit};w=${WINDOW_SECONDS}`);
   const { scope, remaining, resetSeconds } = decision;
-  exchange.add([
+  context.addHeaders([
     'RateLimit-Policy',
     policies.join(', '),
     'RateLimit',
@@ -24,9 +24,8 @@ export async function limitRequest(
   return decision;
 }
 
-/** What somebody is told whose quota is used up. */
 export const tooManyRequests = ({ scope, resetSeconds }: Decision) =>
-  platformProblems['too-many-requests'](`The limit of requests of this ${scope} is reached.`, {
+  platformProblems['too-many-requests'](`The request limit of this ${scope} is reached.`, {
     retryAfterSeconds: resetSeconds,
   });
 

@@ -6,13 +6,13 @@ const Limits = z.object({ user: z.int().min(1), tenant: z.int().min(1), address:
 export type Limits = z.infer<typeof Limits>;
 export type Scope = keyof Limits;
 
-/** Silences, row 77. */
+/** A second, on average: 20 requests of a user, 200 of a tenant, 5 of an address without a credential. */
 export const defaultLimits: Limits = { user: 1_200, tenant: 12_000, address: 300 };
 
-/** The limits of each class of routes; a class that is not named is limited together with the default. */
+/** The limits of each class of endpoints; classes without limits of their own share those of the default. */
 export type RateLimits = ReadonlyMap<string, Limits>;
 
-/** `{"default": {"user": 600}, "expensive": {"user": 60}}`: what is left out is as by default. */
+/** `{"default": {"user": 600}, "expensive": {"user": 60}}`; limits that are left out have their defaults. */
 export const RateLimits = z.record(z.string(), Limits.partial()).transform((classes): RateLimits => {
   const byDefault = merge(defaultLimits, classes['default']);
   const named = Object.entries(classes).map(([name, limits]) => [name, merge(byDefault, limits)] as const);
@@ -37,7 +37,7 @@ export interface Quota {
 
 export const WINDOW_SECONDS = 60;
 
-/** The counters of a request: user and tenant of a known caller, else the address. */
+/** The counters of a request: those of the user and the tenant of a known caller, else that of the address. */
 export function quotasOf(subject: Subject, rateClass: string, limitsByClass: RateLimits): Quota[] {
   const name = limitsByClass.has(rateClass) ? rateClass : 'default';
   const limits = limitsByClass.get(name)!;

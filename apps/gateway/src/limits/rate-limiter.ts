@@ -2,29 +2,30 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../redis-script';
 import { WINDOW_SECONDS, type Quota, type Scope } from './policies';
 
-/** What was decided, and what is left of the quota that runs out first. */
+/** Whether a request is allowed, and what is left of the quota that runs out first. */
 export interface Decision {
   allowed: boolean;
   scope: Scope;
   remaining: number;
-  /** Until more is to be had. */
+  /** Until the quota grows again. */
   resetSeconds: number;
-  /** False when the counters could not be asked, so that the request passed uncounted. */
+  /** False when Redis was unavailable, so that the request was allowed without being counted. */
   counted: boolean;
 }
 
-/** The window is counted in slices: what leaves it does so slice by slice, and never more than the limit fits into it. */
+/** The window slides in slices: requests leave it slice by slice, and it never holds more than the limit. */
 const SLICES = 20;
 const SLICE_MILLISECONDS = (WINDOW_SECONDS * 1000) / SLICES;
 
 /**
- * Decides a batch of requests in one step for all gateways. Requests that are counted alike are a group; of each group
- * as many pass as there is room for.
+ * Decides a batch of requests in one step for all gateways. Requests with the same counters are a group; as many of each
+ * group are allowed as there is room for.
  *
  * KEYS: the counters, each once: a hash from slice to number of requests.
- * ARGV: the limits of the counters, then for each group the number of requests, the number and the places of its counters.
- * Answers for each group: how many pass, place of the decisive counter, what remains of it, milliseconds until more.
- * The time is that of the Redis server, so that gateways need not agree about it.
+ * ARGV: the limits of the counters, then for each group the number of requests, the number and the indexes of its counters.
+ * Returns for each group: how many are allowed, the index of the decisive counter, what remains of it, milliseconds
+ * until it grows.
+ * The clock is that of the Redis server, so that the clocks of the gateways may differ.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -76,73 +77,75 @@ end
 return results
 `;
 
-/** Requests that wait to be decided and are counted alike. */
+/** Waiting requests with the same counters. */
 interface Group {
   quotas: readonly Quota[];
   resolves: ((decision: Decision) => void)[];
 }
 
 const BATCH_GROUPS_MAX = 256;
-/** So long everything passes at once after Redis did not answer, so that its silence slows few requests. */
-const REST_MILLISECONDS = 1_000;
+/** After an error of Redis requests are allowed uncounted for this time, so that an outage slows few of them. */
+const REDIS_RETRY_MILLISECONDS = 1_000;
 const KEY_PREFIX = 'plinth:limit:';
 
 /**
  * Counts requests in Redis, exactly and for all gateways together.
- * Requests that arrive while an answer of Redis is awaited are decided together by the next call: under load one call
- * carries many of them, and the cost of each becomes small. While Redis is away everything passes.
+ * Requests that arrive while a script runs in Redis are decided together by the next run: under load one run decides
+ * many of them, and the cost of each becomes small. While Redis is unavailable every request is allowed.
  */
 export class RateLimiter {
-  /** By the key of the first counter: who shares that one shares all. */
+  /** By the key of the first counter: requests that share it share all counters. */
   private waiting = new Map<string, Group>();
-  private isAsking = false;
-  private restsUntil = 0;
+  private isRunning = false;
+  private uncountedUntil = 0;
 
   constructor(private readonly redis: Redis) {}
 
-  async take(quotas: readonly Quota[]): Promise<Decision> {
-    if (performance.now() < this.restsUntil) return uncounted(quotas);
+  async consume(quotas: readonly Quota[]): Promise<Decision> {
+    if (performance.now() < this.uncountedUntil) return uncounted(quotas);
     return new Promise((resolve) => {
       const { key } = quotas[0]!;
       const group = this.waiting.get(key);
       if (group) group.resolves.push(resolve);
       else this.waiting.set(key, { quotas, resolves: [resolve] });
-      this.askSoon();
+      this.scheduleRun();
     });
   }
 
-  /** When this turn of the event loop has read all requests that are there. */
-  private askSoon(): void {
-    if (this.isAsking) return;
-    this.isAsking = true;
-    setImmediate(() => void this.ask());
+  /** Runs once this turn of the event loop has read all requests that have arrived. */
+  private scheduleRun(): void {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    setImmediate(() => void this.runBatch());
   }
 
-  private async ask(): Promise<void> {
+  private async runBatch(): Promise<void> {
     const groups = [...this.waiting.values()].slice(0, BATCH_GROUPS_MAX);
     for (const { quotas } of groups) this.waiting.delete(quotas[0]!.key);
     await this.decide(groups);
-    this.isAsking = false;
-    if (this.waiting.size > 0) this.askSoon();
+    this.isRunning = false;
+    if (this.waiting.size > 0) this.scheduleRun();
   }
 
   private async decide(groups: readonly Group[]): Promise<void> {
-    const places = new Map<string, number>();
+    const indexes = new Map<string, number>();
     const counters: Quota[] = [];
     const wanted: number[] = [];
     for (const { quotas, resolves } of groups) {
       wanted.push(resolves.length, quotas.length);
       for (const quota of quotas) {
-        let place = places.get(quota.key);
-        if (place === undefined) places.set(quota.key, (place = counters.push(quota)));
-        wanted.push(place);
+        let index = indexes.get(quota.key);
+        if (index === undefined) indexes.set(quota.key, (index = counters.push(quota)));
+        wanted.push(index);
       }
     }
     try {
       const results = await this.run(counters, wanted);
-      groups.forEach((group, index) => tell(group, counters, results.slice(index * 4, index * 4 + 4)));
+      groups.forEach((group, index) =>
+        resolveGroup(group, counters, results.slice(index * 4, index * 4 + 4)),
+      );
     } catch {
-      this.restsUntil = performance.now() + REST_MILLISECONDS;
+      this.uncountedUntil = performance.now() + REDIS_RETRY_MILLISECONDS;
       for (const { quotas, resolves } of groups) resolves.forEach((resolve) => resolve(uncounted(quotas)));
     }
   }
@@ -154,8 +157,8 @@ export class RateLimiter {
   }
 }
 
-/** The first ones of a group pass, each leaving one less. */
-function tell({ resolves }: Group, counters: readonly Quota[], result: readonly number[]): void {
+/** The first requests of a group are allowed, each leaving one less. */
+function resolveGroup({ resolves }: Group, counters: readonly Quota[], result: readonly number[]): void {
   const [passing, decisive, remaining, milliseconds] = result as [number, number, number, number];
   const { scope } = counters[decisive - 1]!;
   const resetSeconds = Math.max(Math.ceil(milliseconds / 1000), 1);

@@ -1,8 +1,8 @@
 import { Problem } from '@plinth/kernel/problem';
-import type { Health } from '@plinth/runtime/health';
+import type { Health } from '@plinth/runtime/process/health';
 import { onlyMethods, type PageGroup } from './pages';
 
-/** `/healthz`: the process answers. */
+/** `/healthz`: the process is alive. */
 export const healthPage = (): PageGroup => ({
   path: '/healthz',
   unlimited: true,
@@ -14,17 +14,17 @@ export const healthPage = (): PageGroup => ({
   },
 });
 
-/** The parts are asked at most this often, however often the page is. */
-const FRESH_MILLISECONDS = 500;
+/** The parts are checked at most this often, however often the page is requested. */
+const CACHE_MILLISECONDS = 500;
 
 /** `/readyz`: every part of the platform is reachable; the body names each one and its state. */
 export function readinessPage(health: Health): PageGroup {
-  let asked: { at: number; answer: ReturnType<Health['readiness']> } | undefined;
+  let latest: { at: number; readiness: ReturnType<Health['readiness']> } | undefined;
   const readiness = () => {
-    if (!asked || performance.now() - asked.at > FRESH_MILLISECONDS) {
-      asked = { at: performance.now(), answer: health.readiness() };
+    if (!latest || performance.now() - latest.at > CACHE_MILLISECONDS) {
+      latest = { at: performance.now(), readiness: health.readiness() };
     }
-    return asked.answer;
+    return latest.readiness;
   };
 
   return {

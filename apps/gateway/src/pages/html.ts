@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import type { Response } from 'express';
 
 const STYLE = `
@@ -13,7 +13,7 @@ th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px s
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** A small page in the platform's clothes. */
+/** A small page in the platform's style. */
 export const htmlPage = (title: string, body: string): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -21,7 +21,7 @@ export const htmlPage = (title: string, body: string): string =>
 <body>${body}</body></html>
 `;
 
-/** Sends a page that may do nothing but show itself. */
+/** Sends a page that may not load or run anything. */
 export function sendHtml(
   response: Response,
   html: string,
@@ -32,6 +32,6 @@ export function sendHtml(
     .set('cache-control', 'public, max-age=3600')
     .set('content-security-policy', contentSecurityPolicy)
     .set('referrer-policy', 'no-referrer')
-    .set('etag', `"${hash('sha256', html, 'base64url').slice(0, 27)}"`)
+    .set('etag', hashedEntityTag(html))
     .send(html);
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
+import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import { onlyMethods, type PageGroup } from './pages';
 
 /** `/openapi.json`: the whole interface in one document. */
 export function openApiPage(document: object): PageGroup {
   const text = JSON.stringify(document);
-  const etag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
+  const etag = hashedEntityTag(text);
   return {
     path: '/openapi.json',
     mount(app) {

@@ -1,4 +1,4 @@
-import { statusByKind } from '@plinth/conventions/problem-details';
+import { statusByKind } from '@plinth/http/problem-details';
 import { notFound, type ProblemType } from '@plinth/kernel/problem';
 import { escapeHtml, htmlPage, sendHtml } from './html';
 import { onlyMethods, type PageGroup } from './pages';
@@ -39,7 +39,7 @@ function listPage(catalogue: Readonly<Record<string, ProblemType>>): string {
   return htmlPage(
     'Problems',
     `<h1>Problems</h1>
-<p>The <code>type</code> of a problem names what happened. These are all there are.</p>
+<p>The <code>type</code> of a problem names what happened. This list is complete.</p>
 <table><thead><tr><th>Status</th><th>Problem</th><th>What it is</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>
 <p><a href="/docs">API reference</a></p>`,
   );

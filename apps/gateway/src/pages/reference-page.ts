@@ -5,7 +5,7 @@ import { onlyMethods, type PageGroup } from './pages';
 import { REFERENCE_SCRIPT } from './reference-script';
 import { REFERENCE_STYLE } from './reference-style';
 
-/** The page loads nothing but what this gateway serves, and speaks to nobody else. */
+/** The page loads from and connects to this gateway only. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,26 +22,26 @@ interface Asset {
   text: string;
 }
 
-/** `/docs`: the API reference, where a signed-in user can try every call. It works without any network beside this one. */
+/** `/docs`: the API reference, where a user with a token can try every endpoint. It works without internet access. */
 export function referencePage(options: { hasDevIssuer: boolean }): PageGroup {
-  const script = asset('reference', 'js', 'text/javascript', REFERENCE_SCRIPT);
-  const style = asset('reference', 'css', 'text/css', REFERENCE_STYLE);
+  const script = createAsset('reference', 'js', 'text/javascript', REFERENCE_SCRIPT);
+  const style = createAsset('reference', 'css', 'text/css', REFERENCE_STYLE);
   const html = referenceHtml(script, style, options.hasDevIssuer);
   return {
     path: '/docs',
     mount(app) {
       app.get('/docs', (_request, response) => sendHtml(response, html, CONTENT_SECURITY_POLICY));
       onlyMethods(app, '/docs', 'GET', 'HEAD');
-      for (const one of [script, style]) {
-        app.get(one.path, (_request, response) => sendAsset(response, one));
-        onlyMethods(app, one.path, 'GET', 'HEAD');
+      for (const asset of [script, style]) {
+        app.get(asset.path, (_request, response) => sendAsset(response, asset));
+        onlyMethods(app, asset.path, 'GET', 'HEAD');
       }
     },
   };
 }
 
-/** The name changes with the content, so that browsers may keep it for good. */
-const asset = (name: string, extension: string, type: string, text: string): Asset => ({
+/** The name changes with the content, so that browsers may cache it forever. */
+const createAsset = (name: string, extension: string, type: string, text: string): Asset => ({
   path: `/docs/${name}-${hash('sha256', text).slice(0, 12)}.${extension}`,
   type,
   text,

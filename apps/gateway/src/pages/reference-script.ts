@@ -77,8 +77,8 @@ function operationPage(operation) {
     tryForm(operation, parameters),
     operation.requestBody && el('h2', {}, 'Request body'),
     operation.requestBody && bodyOf(operation.requestBody.content),
-    el('h2', {}, 'Answers'),
-    ...Object.entries(operation.responses).map(([status, answer]) => answerOf(status, resolve(answer))),
+    el('h2', {}, 'Responses'),
+    ...Object.entries(operation.responses).map(([status, response]) => responseOf(status, resolve(response))),
   ].filter(Boolean);
 }
 
@@ -86,10 +86,10 @@ const bodyOf = (content) =>
   el('div', {}, Object.entries(content).map(([type, media]) => [
     el('h3', {}, type), media.schema && schemaOf(media.schema, 0), media.example !== undefined && el('pre', {}, JSON.stringify(media.example, null, 2))]));
 
-const answerOf = (status, answer) =>
+const responseOf = (status, response) =>
   el('details', { open: status.startsWith('2') },
-    el('summary', {}, el('span', { className: 'status ' + (status < '400' ? 'good' : 'bad') }, status), ' ', ...inline(answer.description)),
-    answer.content && bodyOf(answer.content));
+    el('summary', {}, el('span', { className: 'status ' + (status < '400' ? 'good' : 'bad') }, status), ' ', ...inline(response.description)),
+    response.content && bodyOf(response.content));
 
 function schemaOf(given, depth) {
   const name = given.$ref && given.$ref.split('/').pop();
@@ -176,7 +176,7 @@ async function send(operation, fields, parts, body, type) {
   const startedAt = performance.now();
   const response = await fetch(url, { method: operation.method, headers, body: payload, credentials: 'omit' });
   const shown = [
-    el('h3', {}, 'Answer'),
+    el('h3', {}, 'Response'),
     el('p', {}, el('span', { className: 'status ' + (response.ok ? 'good' : 'bad') }, response.status + ' ' + response.statusText), ' ', el('span', { className: 'quiet' }, Math.round(performance.now() - startedAt) + ' ms · ' + operation.method + ' ' + url)),
     el('details', {}, el('summary', {}, 'Headers'), el('pre', {}, [...response.headers].map((pair) => pair.join(': ')).join('\n'))),
   ];
@@ -190,8 +190,8 @@ async function shownBody(response) {
   if (type.includes('event-stream')) return firstEvents(response);
   const blob = await response.blob();
   if (blob.size === 0) return el('p', { className: 'quiet' }, 'No body.');
-  const name = /filename="([^"]*)"/.exec(response.headers.get('content-disposition') || '');
-  return el('p', {}, el('a', { href: URL.createObjectURL(blob), download: name ? name[1] : 'answer' }, 'Save ' + blob.size + ' bytes'));
+  const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('content-disposition') || '');
+  return el('p', {}, el('a', { href: URL.createObjectURL(blob), download: name ? decodeURIComponent(name[1]) : 'response' }, 'Save ' + blob.size + ' bytes'));
 }
 
 function firstEvents(response) {
@@ -215,9 +215,9 @@ function offerDevToken() {
     const claims = { sub: subject.value, name: subject.value, roles: roles.value.split(',').map((role) => role.trim()).filter(Boolean) };
     if (tenant.value.trim()) claims.tenantId = tenant.value.trim();
     const response = await fetch('/dev/token', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(claims) });
-    const answer = await response.json();
-    byId('token').value = response.ok ? answer.accessToken : '';
-    byId('who').textContent = response.ok ? 'Token for ' + subject.value : answer.detail;
+    const body = await response.json();
+    byId('token').value = response.ok ? body.accessToken : '';
+    byId('who').textContent = response.ok ? 'Token for ' + subject.value : body.detail;
     sessionStorage.setItem('plinth-token', byId('token').value);
   });
   byId('credential').append(subject, tenant, roles, button);

@@ -3,13 +3,13 @@ import type { Clock } from '@plinth/kernel/clock';
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 export interface BreakerSettings {
-  /** So many failures in a row open the breaker. */
+  /** Number of consecutive failures that open the breaker. */
   failuresMax: number;
-  /** So long nothing is sent; then one request tries. */
+  /** How long nothing is sent; then a single request is tried. */
   openMilliseconds: number;
 }
 
-/** Spares a service that does not answer, and its clients the waiting. */
+/** Circuit breaker: refuses requests to a service that does not respond, instead of letting clients wait. */
 export class Breaker {
   private failures = 0;
   private openedAt: number | undefined;
@@ -25,7 +25,7 @@ export class Breaker {
     return this.clock.now().getTime() - this.openedAt < this.settings.openMilliseconds ? 'open' : 'half-open';
   }
 
-  /** Whether a request may be sent now. Who is let through says how it ended. */
+  /** Whether a request may be sent now. Its sender reports how it ended. */
   admits(): boolean {
     const { state } = this;
     if (state === 'closed') return true;
@@ -46,7 +46,7 @@ export class Breaker {
     if (this.failures >= this.settings.failuresMax) this.openedAt = this.clock.now().getTime();
   }
 
-  /** The request ended without telling anything about the service, such as by the client going away. */
+  /** The end of the request says nothing about the service, such as when the client disconnected. */
   abandoned(): void {
     this.trying = false;
   }

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { CALLER_HEADER } from '@plinth/runtime/signed-caller';
-import type { HeaderList } from '../exchange';
+import { CALLER_HEADER } from '@plinth/runtime/rpc/signed-caller';
+import type { HeaderList } from '../request-context';
 import { traceparent, type Trace } from '../trace';
 
-/** All that a service gets to see of the client's headers. */
+/** The only headers of a client that a service receives. */
 const FORWARDED = new Set([
   'accept',
   'accept-language',
@@ -15,7 +15,7 @@ const FORWARDED = new Set([
   'range',
 ]);
 
-/** What concerns one connection only, or is the gateway's own to say. */
+/** Headers of a single connection, and headers that only the gateway sets. */
 const NOT_RETURNED = new Set([
   'connection',
   'date',
@@ -52,16 +52,16 @@ export function requestHeaders(request: IncomingMessage, trace: Trace, signedCal
 const isNamedIn = (connection: string, name: string): boolean =>
   connection !== '' && connection.split(',').some((option) => option.trim() === name);
 
-/** The headers of a service's answer that the client gets. */
-export function replyHeaders(headers: IncomingHttpHeaders): HeaderList {
-  const kept: HeaderList = [];
+/** The headers of a service's response that the client gets. */
+export function responseHeaders(headers: IncomingHttpHeaders): HeaderList {
+  const returned: HeaderList = [];
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || NOT_RETURNED.has(name) || isReserved(name)) continue;
-    if (Array.isArray(value)) for (const one of value) kept.push(name, one);
-    else kept.push(name, value);
+    if (Array.isArray(value)) for (const one of value) returned.push(name, one);
+    else returned.push(name, value);
   }
-  return kept;
+  return returned;
 }
 
 const isReserved = (name: string): boolean =>

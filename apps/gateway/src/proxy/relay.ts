@@ -2,48 +2,53 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import { Problem } from '@plinth/kernel/problem';
-import type { Exchange, HeaderList, WholeAnswer } from '../exchange';
-import { replyHeaders } from './headers';
+import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
+import { responseHeaders } from './headers';
 import type { Upstream } from './upstream';
 
 /** One request to a service. */
-export interface Call {
+export interface UpstreamRequest {
   method: string;
   /** With its query. */
   path: string;
   headers: HeaderList;
   body: Readable | Buffer | null;
   timeoutMilliseconds: number;
-  /** Answers up to this size are held until they are complete; larger ones are passed on as they come. */
-  heldBytesMax: number;
-  /** Goes on when the client goes away, so that the work and its answer are not lost. */
+  /** Responses up to this size are buffered until they are complete; larger ones are streamed. */
+  bufferedBytesMax: number;
+  /** Continues when the client disconnects, so that the work and its response are not lost. */
   outlivesClient: boolean;
 }
 
-/** How a call ended: with a whole answer in hand, or with one that went to the client on the way. */
-export type Relayed = { kind: 'held'; answer: WholeAnswer } | { kind: 'passed-on' } | { kind: 'broken' };
+/** How a request to a service ended: with a complete response, or with one that was streamed to the client. */
+export type Relayed =
+  { kind: 'buffered'; response: CompleteResponse } | { kind: 'streamed' } | { kind: 'aborted' };
 
 /**
- * Sends a call to a service and passes its answer on with back-pressure.
- * A client that goes away cancels the call; a service that dies in the middle breaks the client's answer, so that
- * nobody takes half of it for the whole.
- * @throws Problem `area-unavailable` or `area-timed-out` when nothing was sent to the client yet.
+ * Sends a request to a service and relays its response with back-pressure.
+ * A client that disconnects cancels the request; a service that dies in the middle aborts the client's response, so that
+ * half of it is never taken for the whole.
+ * @throws Problem `area-unavailable` or `area-timed-out` as long as nothing was sent to the client.
  */
-export async function relay(exchange: Exchange, upstream: Upstream, call: Call): Promise<Relayed> {
+export async function relay(
+  context: RequestContext,
+  upstream: Upstream,
+  call: UpstreamRequest,
+): Promise<Relayed> {
   try {
-    return await attempt(exchange, upstream, call);
+    return await attempt(context, upstream, call);
   } catch (error) {
-    const again = call.method === 'GET' && isConnectionFailure(error) && upstream.mayRetry();
-    if (!again) throw toProblem(error, upstream);
+    const mayRetry = call.method === 'GET' && isConnectionError(error) && upstream.mayRetry();
+    if (!mayRetry) throw toProblem(error, upstream);
   }
-  return attempt(exchange, upstream, call).catch((error: unknown) => {
+  return attempt(context, upstream, call).catch((error: unknown) => {
     throw toProblem(error, upstream);
   });
 }
 
-function attempt(exchange: Exchange, upstream: Upstream, call: Call): Promise<Relayed> {
+function attempt(context: RequestContext, upstream: Upstream, call: UpstreamRequest): Promise<Relayed> {
   return new Promise((resolve, reject) => {
-    const passage = new Passage(exchange, upstream, call, resolve, reject);
+    const handler = new RelayHandler(context, upstream, call, resolve, reject);
     const { method, path, headers, body } = call;
     upstream.pool.dispatch(
       {
@@ -54,53 +59,53 @@ function attempt(exchange: Exchange, upstream: Upstream, call: Call): Promise<Re
         headersTimeout: 0,
         bodyTimeout: call.timeoutMilliseconds,
       },
-      passage,
+      handler,
     );
   });
 }
 
-const CLIENT_GONE = new Error('The client went away.');
+const CLIENT_DISCONNECTED = new Error('The client disconnected.');
 const TIMED_OUT = new Error('The service took too long.');
 
-class Passage implements Dispatcher.DispatchHandler {
+class RelayHandler implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
-  private held: Buffer[] = [];
-  private heldBytes = 0;
+  private buffered: Buffer[] = [];
+  private bufferedBytes = 0;
   private status = 0;
   private headers: HeaderList = [];
-  private passingOn = false;
+  private isStreaming = false;
   private readonly timer: NodeJS.Timeout;
-  private gone: Error | undefined;
+  private abortReason: Error | undefined;
 
   constructor(
-    private readonly exchange: Exchange,
+    private readonly context: RequestContext,
     private readonly upstream: Upstream,
-    private readonly call: Call,
+    private readonly call: UpstreamRequest,
     private readonly resolve: (relayed: Relayed) => void,
     private readonly reject: (error: unknown) => void,
   ) {
     this.timer = setTimeout(this.onTimeout, call.timeoutMilliseconds);
-    exchange.response.once('close', this.onClientClose);
+    context.response.once('close', this.onClientClose);
   }
 
   private readonly onTimeout = (): void => this.stop(TIMED_OUT);
 
   private readonly onClientClose = (): void => {
-    if (this.exchange.response.writableFinished) return;
-    if (this.call.outlivesClient && !this.passingOn) return;
-    this.stop(CLIENT_GONE);
+    if (this.context.response.writableFinished) return;
+    if (this.call.outlivesClient && !this.isStreaming) return;
+    this.stop(CLIENT_DISCONNECTED);
   };
 
   private readonly onDrain = (): void => this.controller?.resume();
 
   private stop(reason: Error): void {
-    this.gone = reason;
+    this.abortReason = reason;
     this.controller?.abort(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.gone) controller.abort(this.gone);
+    if (this.abortReason) controller.abort(this.abortReason);
   }
 
   onResponseStart(
@@ -112,65 +117,69 @@ class Passage implements Dispatcher.DispatchHandler {
     clearTimeout(this.timer);
     this.upstream.breaker.succeeded();
     this.status = status;
-    this.headers = replyHeaders(headers);
-    if (Number(headers['content-length'] ?? 0) > this.call.heldBytesMax) this.passOn();
+    this.headers = responseHeaders(headers);
+    if (Number(headers['content-length'] ?? 0) > this.call.bufferedBytesMax) this.startStreaming();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.passingOn) {
-      if (this.exchange.response.write(chunk)) return;
+    if (this.isStreaming) {
+      if (this.context.response.write(chunk)) return;
       controller.pause();
       return;
     }
-    this.held.push(chunk);
-    this.heldBytes += chunk.length;
-    if (this.heldBytes > this.call.heldBytesMax) this.passOn();
+    this.buffered.push(chunk);
+    this.bufferedBytes += chunk.length;
+    if (this.bufferedBytes > this.call.bufferedBytesMax) this.startStreaming();
   }
 
   onResponseEnd(): void {
     this.finish();
-    if (this.passingOn) {
-      this.exchange.response.end();
-      this.resolve({ kind: 'passed-on' });
+    if (this.isStreaming) {
+      this.context.response.end();
+      this.resolve({ kind: 'streamed' });
       return;
     }
     const body =
-      this.held.length === 1 ? this.held[0] : this.held.length === 0 ? undefined : Buffer.concat(this.held);
-    this.resolve({ kind: 'held', answer: { status: this.status, headers: this.headers, body } });
+      this.buffered.length === 1
+        ? this.buffered[0]
+        : this.buffered.length === 0
+          ? undefined
+          : Buffer.concat(this.buffered);
+    this.resolve({ kind: 'buffered', response: { status: this.status, headers: this.headers, body } });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.finish();
-    if (error === CLIENT_GONE || error instanceof Problem) this.upstream.breaker.abandoned();
+    if (error === CLIENT_DISCONNECTED || error instanceof Problem) this.upstream.breaker.abandoned();
     else this.upstream.breaker.failed();
-    if (error === CLIENT_GONE || this.passingOn) {
-      this.exchange.response.destroy();
-      this.resolve({ kind: 'broken' });
+    if (error === CLIENT_DISCONNECTED || this.isStreaming) {
+      this.context.response.destroy();
+      this.resolve({ kind: 'aborted' });
       return;
     }
     this.reject(error);
   }
 
-  /** Too large to hold: from here on the client gets what comes, as fast as it reads. */
-  private passOn(): void {
-    this.passingOn = true;
-    this.exchange.writeHead(this.status, this.headers);
-    const { response } = this.exchange;
+  /** The response is too large to buffer: from here on the client gets it as fast as it reads. */
+  private startStreaming(): void {
+    this.isStreaming = true;
+    this.context.writeHead(this.status, this.headers);
+    const { response } = this.context;
     response.on('drain', this.onDrain);
-    for (const chunk of this.held) response.write(chunk);
-    this.held = [];
-    if (response.destroyed) this.stop(CLIENT_GONE);
+    for (const chunk of this.buffered) response.write(chunk);
+    this.buffered = [];
+    if (response.destroyed) this.stop(CLIENT_DISCONNECTED);
     else if (response.writableNeedDrain) this.controller?.pause();
   }
 
   private finish(): void {
     clearTimeout(this.timer);
-    this.exchange.response.off('close', this.onClientClose);
-    this.exchange.response.off('drain', this.onDrain);
+    this.context.response.off('close', this.onClientClose);
+    this.context.response.off('drain', this.onDrain);
   }
 }
 
-const connectionFailures = new Set([
+const connectionErrorCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -180,11 +189,11 @@ const connectionFailures = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-const isConnectionFailure = (error: unknown): boolean =>
-  connectionFailures.has((error as NodeJS.ErrnoException).code ?? '') ||
-  (error instanceof AggregateError && error.errors.some(isConnectionFailure));
+const isConnectionError = (error: unknown): boolean =>
+  connectionErrorCodes.has((error as NodeJS.ErrnoException).code ?? '') ||
+  (error instanceof AggregateError && error.errors.some(isConnectionError));
 
-/** A problem of the request's body is passed on as it is; everything else is the service's failure. */
+/** A problem of the request's body is returned unchanged; every other error is the service's. */
 function toProblem(error: unknown, upstream: Upstream): Problem {
   if (error instanceof Problem) return error;
   const isLate = error === TIMED_OUT || error instanceof errors.BodyTimeoutError;

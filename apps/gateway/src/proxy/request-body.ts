@@ -1,38 +1,38 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { Problem } from '@plinth/kernel/problem';
-import type { Exchange } from '../exchange';
+import type { RequestContext } from '../request-context';
 
-/** Interface, "Limits" and silences, row 10. */
+/** The largest JSON body, also of batches. */
 const JSON_BODY_BYTES_MAX = 1024 * 1024;
 
-export const hasBody = ({ request: { headers, method } }: Exchange): boolean => {
+export const hasBody = ({ request: { headers, method } }: RequestContext): boolean => {
   if (method === 'GET' || method === 'HEAD') return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 };
 
 /**
- * A body that flows on as it comes, up to a size and within a time.
- * Its reader may destroy it: that does not end the connection to the client, who still gets an answer.
+ * A streamed body, limited in size and time.
+ * Its reader may destroy it without closing the connection to the client, who still gets a response.
  */
-export function boundedBody(exchange: Exchange, milliseconds: number): Transform {
-  requireFitting(exchange);
+export function boundedBody(context: RequestContext, milliseconds: number): Transform {
+  requireFittingLength(context);
   const body = new BoundedBody();
   const timer = setTimeout(() => body.destroy(tooSlow()), milliseconds);
   body.once('close', () => clearTimeout(timer));
   body.once('end', () => clearTimeout(timer));
   body.on('error', () => undefined);
-  invite(exchange);
-  exchange.request.pipe(body);
+  sendContinue(context);
+  context.request.pipe(body);
   return body;
 }
 
-/** The whole body in memory: only an idempotency key asks for that (ADR 0007). */
-export function wholeBody(exchange: Exchange, milliseconds: number): Promise<Buffer> {
-  if (!hasBody(exchange)) return Promise.resolve(Buffer.alloc(0));
-  requireFitting(exchange);
-  invite(exchange);
-  return collect(exchange.request, milliseconds);
+/** The whole body in memory: only an idempotency key needs that (ADR 0007). */
+export function wholeBody(context: RequestContext, milliseconds: number): Promise<Buffer> {
+  if (!hasBody(context)) return Promise.resolve(Buffer.alloc(0));
+  requireFittingLength(context);
+  sendContinue(context);
+  return collect(context.request, milliseconds);
 }
 
 function collect(request: IncomingMessage, milliseconds: number): Promise<Buffer> {
@@ -58,12 +58,12 @@ function collect(request: IncomingMessage, milliseconds: number): Promise<Buffer
   });
 }
 
-/** A client that asked whether to send its body is told to. */
-export function invite({ request, response }: Exchange): void {
+/** Responds with 100 to a client that waits with its body for that. */
+export function sendContinue({ request, response }: RequestContext): void {
   if (request.headers.expect !== undefined) response.writeContinue();
 }
 
-function requireFitting({ request }: Exchange): void {
+function requireFittingLength({ request }: RequestContext): void {
   if (Number(request.headers['content-length'] ?? 0) > JSON_BODY_BYTES_MAX) throw tooLarge();
 }
 

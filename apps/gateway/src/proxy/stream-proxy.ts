@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import type { Exchange, HeaderList } from '../exchange';
-import { replyHeaders } from './headers';
+import type { RequestContext, HeaderList } from '../request-context';
+import { responseHeaders } from './headers';
 import { problemOfStatus, isProblem } from './upstream-problem';
 import type { Upstream } from './upstream';
 
-/** Uploads, downloads and event streams: http-proxy-middleware moves the bytes, in both directions, untouched. */
-export type StreamProxy = (exchange: Exchange, path: string, headers: HeaderList) => Promise<void>;
+/** Uploads, downloads and event streams: http-proxy-middleware copies the bytes unchanged, in both directions. */
+export type StreamProxy = (context: RequestContext, path: string, headers: HeaderList) => Promise<void>;
 
 export function createStreamProxy(upstream: Upstream): StreamProxy {
-  const exchanges = new WeakMap<IncomingMessage, Exchange>();
+  const contexts = new WeakMap<IncomingMessage, RequestContext>();
 
   const middleware = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: upstream.origin,
@@ -22,22 +22,22 @@ export function createStreamProxy(upstream: Upstream): StreamProxy {
             proxyRequest.destroy(TIMED_OUT),
           );
         });
-        server.on('proxyRes', (reply, request) => {
-          reply.socket.setTimeout(0);
+        server.on('proxyRes', (upstreamResponse, request) => {
+          upstreamResponse.socket.setTimeout(0);
           upstream.breaker.succeeded();
-          begin(exchanges.get(request)!, reply);
+          begin(contexts.get(request)!, upstreamResponse);
         });
         server.on('error', (error, request) => {
-          const exchange = exchanges.get(request as IncomingMessage);
-          if (exchange) fail(exchange, upstream, error);
+          const context = contexts.get(request as IncomingMessage);
+          if (context) fail(context, upstream, error);
         });
       },
     ],
   });
 
-  return async (exchange, path, headers) => {
-    const { request, response } = exchange;
-    exchanges.set(request, exchange);
+  return async (context, path, headers) => {
+    const { request, response } = context;
+    contexts.set(request, context);
     request.url = path;
     request.headers = { ...framing(request), ...fromList(headers) };
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
@@ -48,30 +48,30 @@ export function createStreamProxy(upstream: Upstream): StreamProxy {
 
 const TIMED_OUT = new Error('The service took too long.');
 
-/** Starts the client's answer. What http-proxy-middleware would copy itself is already sent then. */
-function begin(exchange: Exchange, reply: IncomingMessage): void {
-  const status = reply.statusCode ?? 502;
-  if (status >= 400 && !isProblem(reply.headers['content-type'])) {
-    exchange.sendProblem(problemOfStatus(status));
-    reply.resume();
+/** Sends the head of the response, before http-proxy-middleware would send one of its own. */
+function begin(context: RequestContext, upstreamResponse: IncomingMessage): void {
+  const status = upstreamResponse.statusCode ?? 502;
+  if (status >= 400 && !isProblem(upstreamResponse.headers['content-type'])) {
+    context.sendProblem(problemOfStatus(status));
+    upstreamResponse.resume();
     return;
   }
-  exchange.writeHead(status, replyHeaders(reply.headers));
-  exchange.response.flushHeaders();
+  context.writeHead(status, responseHeaders(upstreamResponse.headers));
+  context.response.flushHeaders();
 }
 
-function fail(exchange: Exchange, upstream: Upstream, error: unknown): void {
-  const { response } = exchange;
+function fail(context: RequestContext, upstream: Upstream, error: unknown): void {
+  const { response } = context;
   if (response.destroyed) {
     upstream.breaker.abandoned();
     return;
   }
   upstream.breaker.failed();
   if (response.headersSent) response.destroy();
-  else exchange.sendProblem(error === TIMED_OUT ? upstream.timedOut(error) : upstream.unavailable(error));
+  else context.sendProblem(error === TIMED_OUT ? upstream.timedOut(error) : upstream.unavailable(error));
 }
 
-/** How long the body is stays as the client said it. */
+/** The length of the body is forwarded as the client declared it. */
 function framing({ headers }: IncomingMessage): Record<string, string> {
   const length = headers['content-length'];
   if (length !== undefined) return { 'content-length': length };

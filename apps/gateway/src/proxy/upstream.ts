@@ -6,27 +6,27 @@ import { platformProblems } from '@plinth/contracts/platform/problems';
 import { Breaker } from './breaker';
 
 export interface UpstreamSettings {
-  /** Requests to one area at the same time; what comes on top is refused at once. */
+  /** Requests to one service at the same time; more are refused at once. */
   concurrencyMax: number;
-  /** Uploads, downloads and event streams to one area at the same time. */
+  /** Uploads, downloads and event streams to one service at the same time. */
   streamsMax: number;
-  /** So long a service may take until its answer begins. */
+  /** How long a service may take until its response begins. */
   timeoutMilliseconds: number;
-  /** The same for what is known to take long. */
+  /** The same for endpoints that are known to be slow. */
   slowTimeoutMilliseconds: number;
   breakerFailuresMax: number;
   breakerOpenMilliseconds: number;
 }
 
 /**
- * Shorter than a service that is about to stop goes on: so it never closes a connection that is about to be used, and
- * a write, which is not tried again, is never lost by that.
+ * Shorter than the time that a stopping service continues to serve: so it never closes a connection that is about to be
+ * used, and no write, which would not be retried, is lost by that.
  */
 const UNUSED_MILLISECONDS_MAX = 3_000;
 const RETRY_BUDGET_MAX = 10;
 const RETRY_BUDGET_PER_REQUEST = 0.1;
 
-/** One area's service, kept apart from the others so that a slow one slows nobody else. */
+/** A service as the gateway sees it, with its own connections, so that a slow service does not slow others. */
 export class Upstream {
   readonly pool: Pool;
   readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 32, timeout: UNUSED_MILLISECONDS_MAX });
@@ -36,7 +36,7 @@ export class Upstream {
   private retryBudget = RETRY_BUDGET_MAX;
 
   constructor(
-    readonly area: string,
+    readonly service: string,
     readonly origin: string,
     readonly settings: UpstreamSettings,
     clock: Clock,
@@ -57,13 +57,13 @@ export class Upstream {
   }
 
   /**
-   * Takes a place for one request; call the result when it ended.
-   * @throws Problem `overloaded` when there is none, `area-unavailable` while the service is being spared.
+   * Admits one request; call the result when it has ended.
+   * @throws Problem `overloaded` when too many are running, `area-unavailable` while the breaker is open.
    */
   enter(kind: 'calls' | 'streams'): () => void {
     const max = kind === 'calls' ? this.settings.concurrencyMax : this.settings.streamsMax;
     if (this[kind] >= max) {
-      throw platformProblems.overloaded(`Too many requests to ${this.area} are being worked on.`, {
+      throw platformProblems.overloaded(`The ${this.service} service is processing too many requests.`, {
         retryAfterSeconds: 1,
       });
     }
@@ -75,23 +75,23 @@ export class Upstream {
     };
   }
 
-  /** Whether one more try is within the budget: retries add at most a tenth to the load. */
+  /** Whether another retry is within the budget: retries add at most a tenth to the load. */
   mayRetry(): boolean {
     if (this.retryBudget < 1) return false;
     this.retryBudget -= 1;
     return true;
   }
 
-  /** Problems name the area, never the host. */
+  /** Problems name the service, never the host. */
   unavailable(cause?: unknown): Problem {
-    return platformProblems['area-unavailable'](`${this.area} is not available now.`, {
+    return platformProblems['area-unavailable'](`The ${this.service} service is unavailable.`, {
       retryAfterSeconds: 2,
       cause,
     });
   }
 
   timedOut(cause?: unknown): Problem {
-    return platformProblems['area-timed-out'](`${this.area} did not answer in time.`, {
+    return platformProblems['area-timed-out'](`The ${this.service} service did not respond in time.`, {
       retryAfterSeconds: 5,
       cause,
     });
@@ -105,7 +105,7 @@ export class Upstream {
       headersTimeout: 2_000,
     });
     await body.dump();
-    if (statusCode !== 200) throw new Error(`${this.area} is not ready.`);
+    if (statusCode !== 200) throw new Error(`The ${this.service} service is not ready.`);
   }
 
   async close(): Promise<void> {

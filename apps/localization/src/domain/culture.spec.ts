@@ -4,7 +4,7 @@ import { fallbackChain, findCulture, negotiateCulture } from './culture';
 const known = new Set(['fr', 'fr-CA', 'en', 'en-GB', 'zh-Hant']);
 const isKnown = (culture: string) => known.has(culture);
 
-describe('the fallback of a culture', () => {
+describe('the fallback chain of a culture', () => {
   it.each([
     ['fr-CA', ['fr-CA', 'fr', 'en']],
     ['en-GB', ['en-GB', 'en']],
@@ -27,7 +27,7 @@ describe('the fallback of a culture', () => {
   });
 });
 
-describe('Accept-Language', () => {
+describe('the choice of a culture by Accept-Language', () => {
   it.each([
     ['fr-CA,fr;q=0.8,en;q=0.5', 'fr-CA'],
     ['en;q=0.5, fr;q=0.9', 'fr'],
@@ -46,7 +46,7 @@ describe('Accept-Language', () => {
     expect(negotiateCulture(header, isKnown)).toBe(culture);
   });
 
-  it('never fails and never chooses a culture that nobody knows', () => {
+  it('never fails and never chooses an unknown culture', () => {
     const part = fc.oneof(fc.constantFrom('fr', 'en-GB', '*', ';q=0.5', ';q=x', 'x', '-'), fc.string());
     fc.assert(
       fc.property(fc.array(part), fc.constantFrom(',', ''), (parts, separator) => {

@@ -7,7 +7,7 @@ export function fallbackChain(culture: string): string[] {
   return chain.includes(DEFAULT_CULTURE) ? chain : [...chain, DEFAULT_CULTURE];
 }
 
-/** The parents of a culture by RFC 4647, 3.4: the last part goes, and a single letter that would then stand last. */
+/** The parents of a culture by RFC 4647, 3.4: without the last part, and without a single letter before it. */
 function parentsOf(culture: string): string[] {
   const parts = culture.split('-').slice(0, -1);
   if (parts.at(-1)?.length === 1) parts.pop();
@@ -20,7 +20,7 @@ export const findCulture = (culture: string, isKnown: (culture: string) => boole
 
 /**
  * The known culture that an `Accept-Language` prefers, or undefined where it names none.
- * Languages nobody knows are skipped, `fr-BE` finds `fr`, and what cannot be read is as good as absent.
+ * Unknown languages are skipped, `fr-BE` finds `fr`, and a malformed header counts as absent.
  */
 export function negotiateCulture(
   acceptLanguage: string | undefined,
@@ -33,20 +33,21 @@ export function negotiateCulture(
   return undefined;
 }
 
-export interface Wishes {
-  /** What the address asks for; it decides alone. */
-  asked: string | undefined;
-  /** What the signed-in caller prefers. */
+/** What may decide about the culture of a response, the strongest first. */
+export interface CulturePreferences {
+  /** The culture in the URL; it decides alone. */
+  requested: string | undefined;
+  /** The setting of the signed-in caller. */
   preferred: string | undefined;
   acceptLanguage: string | undefined;
 }
 
-/** The culture to answer in, from what is known of the one who asks; the default where nothing fits. */
+/** The culture of a response; the default where no preference fits. */
 export function chooseCulture(
-  { asked, preferred, acceptLanguage }: Wishes,
+  { requested, preferred, acceptLanguage }: CulturePreferences,
   isKnown: (culture: string) => boolean,
 ): string {
-  if (asked !== undefined) return findCulture(asked, isKnown) ?? DEFAULT_CULTURE;
+  if (requested !== undefined) return findCulture(requested, isKnown) ?? DEFAULT_CULTURE;
   const preference = preferred === undefined ? undefined : findCulture(preferred, isKnown);
   return preference ?? negotiateCulture(acceptLanguage, isKnown) ?? DEFAULT_CULTURE;
 }

@@ -23,7 +23,7 @@ describe('the placeholders of a text', () => {
     expect([...placeholdersOf(text)]).toEqual(names);
   });
 
-  it('are read from any text without a failure', () => {
+  it('are read from any text without an error', () => {
     const piece = fc.constantFrom('{', '}', 'a', ',', ' ', 'plural', 'select', '0', '#', "'", ':');
     fc.assert(
       fc.property(fc.array(piece), (pieces) => expect(placeholdersOf(pieces.join(''))).toBeInstanceOf(Set)),
@@ -41,12 +41,12 @@ describe('the placeholders of a text', () => {
   );
 });
 
-describe('comparing placeholders', () => {
-  it('is content with the same names in another order', () => {
+describe('comparePlaceholders', () => {
+  it('accepts the same names in another order', () => {
     expect(comparePlaceholders('{0} of {1}', 'From {1}: {0}, {0}')).toBeUndefined();
   });
 
-  it('names what is missing and what is too much', () => {
+  it('names missing and unexpected placeholders', () => {
     expect(comparePlaceholders('{0} of {1}', '{1} of {2}')).toEqual({ missing: ['0'], unexpected: ['2'] });
   });
 });

@@ -1,24 +1,26 @@
 import { localizationProblems } from '@plinth/contracts/localization/problems';
 import { invalid, type Problem } from '@plinth/kernel/problem';
 import type { PlaceholderDifference } from './placeholders';
-import type { Override } from './texts';
+import type { OverrideKey } from './texts';
 
 export const overrideStoreMissing = (): Problem =>
-  localizationProblems['override-store-missing']('This installation keeps no overrides of texts.');
+  localizationProblems['override-store-missing'](
+    'Overrides of texts are not available in this installation.',
+  );
 
-export const overrideNotFound = ({ resourceName, cultureName, key }: Omit<Override, 'value'>): Problem =>
+export const overrideNotFound = ({ resourceName, cultureName, key }: OverrideKey): Problem =>
   localizationProblems['override-not-found'](
     `The text "${key}" of ${resourceName} is not overridden in ${cultureName}.`,
   );
 
 export function placeholdersDiffer({ missing, unexpected }: PlaceholderDifference): Problem {
   const list = (names: readonly string[]) => names.map((name) => `{${name}}`).join(', ');
-  const faults = [
-    ...(missing.length > 0 ? [`it lacks ${list(missing)}`] : []),
-    ...(unexpected.length > 0 ? [`it has ${list(unexpected)} too much`] : []),
+  const differences = [
+    ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []),
+    ...(unexpected.length > 0 ? [`unexpected: ${list(unexpected)}`] : []),
   ];
   return invalid(
     { value: 'Format' },
-    `The placeholders differ from those of the text it replaces: ${faults.join(', and ')}.`,
+    `The placeholders differ from those of the text it replaces (${differences.join('; ')}).`,
   );
 }

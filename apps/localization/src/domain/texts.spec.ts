@@ -25,7 +25,7 @@ const override = (cultureName: string, key: string, value: string): Override => 
   value,
 });
 
-describe('flattening', () => {
+describe('flattening a resource file', () => {
   it('joins the keys of groups with dots', () => {
     expect({ ...flatten({ a: 'x', b: { c: 'y', d: { e: 'z' } } }) }).toEqual({
       a: 'x',
@@ -34,7 +34,7 @@ describe('flattening', () => {
     });
   });
 
-  it('takes every key as data, whatever objects call it', () => {
+  it('treats every key as data, also __proto__ and constructor', () => {
     const nested = JSON.parse(
       '{"__proto__": {"polluted": "1"}, "a": {"__proto__": {"constructor": "2"}}}',
     ) as NestedTexts;
@@ -44,7 +44,7 @@ describe('flattening', () => {
     ]);
   });
 
-  it('keeps every text of any tree', () => {
+  it('loses no text of any tree', () => {
     const { tree } = fc.letrec<{ tree: NestedTexts; node: string | NestedTexts }>((tie) => ({
       node: fc.oneof({ maxDepth: 4 }, fc.string(), tie('tree')),
       tree: fc
@@ -63,8 +63,8 @@ describe('flattening', () => {
   });
 });
 
-describe('what a tenant reads', () => {
-  it('falls back text by text', () => {
+describe('the texts of a tenant in one culture', () => {
+  it('fall back text by text', () => {
     expect({ ...mergeTexts(base, [], 'fr')['Shop'] }).toEqual({
       title: 'Boutique',
       'basket.empty': 'Rien ici',
@@ -73,7 +73,7 @@ describe('what a tenant reads', () => {
     expect(mergeTexts(base, [], 'en-GB')['Shop']!['basket.colour']).toBe('Colour');
   });
 
-  it('shows an override in its culture and in those that fall back to it', () => {
+  it('have an override in its culture and in those that fall back to it', () => {
     const overrides = [override('en', 'title', 'Store'), override('fr', 'basket.empty', '')];
 
     expect(mergeTexts(base, overrides, 'en-GB')['Shop']!['title']).toBe('Store');
@@ -84,7 +84,7 @@ describe('what a tenant reads', () => {
     expect(mergeTexts(base, overrides, 'en')['Shop']!['basket.empty']).toBe('Nothing here');
   });
 
-  it('takes keys, resources and cultures that have no text of the platform', () => {
+  it('may have keys, resources and cultures without a text of the platform', () => {
     const overrides = [
       override('de', 'title', 'Laden'),
       { ...override('en', '__proto__', 'x'), resourceName: '__proto__' },
@@ -96,7 +96,7 @@ describe('what a tenant reads', () => {
     expect(JSON.stringify(merged)).toContain('"__proto__":{"__proto__":"x"}');
   });
 
-  it('is the most specific text there is, an override before the text of the platform', () => {
+  it('are the most specific ones there are, an override before the text of the platform', () => {
     const cultures = ['fr-CA', 'fr', 'en'];
     const anOverride = fc.record({
       resourceName: fc.constant('Shop'),

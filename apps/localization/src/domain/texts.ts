@@ -17,11 +17,18 @@ export interface NestedTexts {
   readonly [key: string]: string | NestedTexts;
 }
 
-/** One text that a tenant says in its own words. */
-export interface Override {
+/** The texts of one resource in one culture. */
+export interface Bundle {
   resourceName: string;
   cultureName: string;
+}
+
+export interface OverrideKey extends Bundle {
   key: string;
+}
+
+/** A tenant's own text instead of the platform's. */
+export interface Override extends OverrideKey {
   value: string;
 }
 
@@ -43,7 +50,7 @@ export function flatten(nested: NestedTexts): Texts {
 /** The platform's own texts: culture, resource, key. */
 export type BaseTexts = Record<string, Resources>;
 
-/** Arranges resource files, given by resource name, for reading. */
+/** Arranges resource files, given by resource name, by culture. */
 export function arrangeBaseTexts(filesByResource: Record<string, readonly ResourceFile[]>): BaseTexts {
   const base: BaseTexts = emptyRecord();
   for (const [resourceName, files] of Object.entries(filesByResource)) {
@@ -58,7 +65,7 @@ export function arrangeBaseTexts(filesByResource: Record<string, readonly Resour
 /** The platform's text for a key: in the culture, else in the nearest one it falls back to. */
 export function baseText(
   base: BaseTexts,
-  { resourceName, cultureName, key }: Omit<Override, 'value'>,
+  { resourceName, cultureName, key }: OverrideKey,
 ): string | undefined {
   for (const culture of fallbackChain(cultureName)) {
     const text = base[culture]?.[resourceName]?.[key];
@@ -68,8 +75,9 @@ export function baseText(
 }
 
 /**
- * What a tenant reads in one culture. From the default culture to the most specific one, the platform's texts are laid
- * down and then the tenant's own, so an override counts in its culture and in the cultures that fall back to it.
+ * The texts of a tenant in one culture. From the default culture to the most specific one, the platform's texts and
+ * then the tenant's overrides replace what is there, so an override counts in its culture and in those that fall back
+ * to it.
  */
 export function mergeTexts(base: BaseTexts, overrides: readonly Override[], culture: string): Resources {
   const merged: Resources = emptyRecord();

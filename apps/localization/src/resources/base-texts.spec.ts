@@ -7,7 +7,7 @@ import * as settings from '@plinth/contracts/settings/shapes';
 import * as template from '@plinth/contracts/template/shapes';
 import * as timeline from '@plinth/contracts/timeline/shapes';
 import * as workflow from '@plinth/contracts/workflow/shapes';
-import { rowTexts } from '@plinth/conventions/exchange/row-texts';
+import { rowMessages } from '@plinth/exchange/row-message';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { comparePlaceholders } from '../domain/placeholders';
@@ -30,13 +30,13 @@ describe.each(resources)('the resource %s', (resourceName, files) => {
     );
   });
 
-  it('says everything in English and in French', () => {
+  it('has every text in English and in French', () => {
     expect(Object.keys(textsOf(resourceName, 'fr')).sort()).toEqual(
       Object.keys(textsOf(resourceName, 'en')).sort(),
     );
   });
 
-  it.each(['en-GB', 'fr-CA'])('says in %s only what differs from its language', (region) => {
+  it.each(['en-GB', 'fr-CA'])('has in %s only what differs from its language', (region) => {
     const [, language = ''] = fallbackChain(region);
     const common = textsOf(resourceName, language);
     for (const [key, text] of Object.entries(textsOf(resourceName, region))) {
@@ -55,7 +55,7 @@ describe.each(resources)('the resource %s', (resourceName, files) => {
     }
   });
 
-  it('keeps every text whatever its key is grouped under', () => {
+  it('has no two keys that flatten to the same', () => {
     for (const { texts } of files) {
       const count = JSON.stringify(texts).match(/":"/g)?.length ?? 0;
       expect(Object.keys(flatten(texts))).toHaveLength(count);
@@ -63,8 +63,8 @@ describe.each(resources)('the resource %s', (resourceName, files) => {
   });
 });
 
-describe('French', () => {
-  it('has no space that may break before its punctuation', () => {
+describe('the French texts of the platform', () => {
+  it('have no breakable space before punctuation', () => {
     for (const culture of ['fr', 'fr-CA']) {
       const texts = Object.values(baseTexts[culture]!).flatMap((resource) => Object.values(resource));
       expect(texts.filter((text) => / [:;!?»]|« /.test(text))).toEqual([]);
@@ -77,17 +77,17 @@ describe('the texts of the platform', () => {
   const missingFrom = (culture: string, resourceName: string, keys: readonly string[]) =>
     keys.filter((key) => baseText(baseTexts, { resourceName, cultureName: culture, key }) === undefined);
 
-  it('name every permission', () => {
+  it('have a name for every permission', () => {
     expect(missingFrom('fr-CA', 'Permissions', permissions)).toEqual([]);
   });
 
-  it('say of rows that were not imported what their owners say, in every culture', () => {
-    const said = Object.entries(rowTexts).map(([key, text]) => [`rowErrors.${key}`, text]);
+  it('have every row message of the data owners, in every culture', () => {
+    const expected = Object.entries(rowMessages).map(([key, text]) => [`rowErrors.${key}`, text]);
     const english = Object.entries({ ...textsOf('DataExchange', 'en') });
-    expect(english.filter(([key]) => key.startsWith('rowErrors.'))).toEqual(said);
+    expect(english.filter(([key]) => key.startsWith('rowErrors.'))).toEqual(expected);
   });
 
-  it('say the title of every problem as its catalogue does, and in French', () => {
+  it('have the title of every problem as in its catalogue, and in French', () => {
     const titles = Object.entries(allProblems).map(([slug, { title }]) => [slug, title]);
     expect(
       Object.entries({ ...textsOf('Problems', 'en') }).filter(([key]) => key.startsWith('types.')),
@@ -122,7 +122,7 @@ describe('the texts of the platform', () => {
     ['Workflow', 'states', [...Object.keys(workflow.WorkflowLifecycleStatus), workflow.PENDING_APPROVAL]],
     ['Workflow', 'approvalMode', Object.values(workflow.ApprovalMode)],
     ['Workflow', 'definitionScope', Object.values(workflow.DefinitionScope)],
-  ])('name every value of %s, %s', (resourceName, group, values) => {
+  ])('have a text for every value of %s, %s', (resourceName, group, values) => {
     expect(
       missingFrom(
         'fr-CA',

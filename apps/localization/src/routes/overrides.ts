@@ -1,13 +1,12 @@
-import type { Endpoint, Endpoints } from '@plinth/contracts/endpoint';
 import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
 import { LocalizationOverrideRules } from '@plinth/contracts/localization/shapes';
-import type { Api } from '@plinth/conventions/api';
-import { batchResultOf } from '@plinth/conventions/batch';
-import { noContent, ok } from '@plinth/conventions/reply';
-import { parseInput } from '@plinth/conventions/validation';
+import type { Api } from '@plinth/http/api';
+import { batchResultOf } from '@plinth/http/batch';
+import { noContent, ok } from '@plinth/http/response';
+import { parseInput } from '@plinth/kernel/validation';
 import type { Deps } from '../compose';
 import { requireSamePlaceholders } from '../domain/override';
-import { overrideNotFound, overrideStoreMissing } from '../domain/problems';
+import { overrideNotFound } from '../domain/problems';
 import type { Override } from '../domain/texts';
 import type { OverrideStore } from '../store/override-store';
 
@@ -54,22 +53,4 @@ export function mountOverrides(
     await overrides.remove(caller, params, ifMatch);
     return noContent();
   });
-}
-
-/**
- * The endpoints where no overrides are kept: nothing that is sent is looked at.
- * Interface, "Localization": then every override endpoint answers 501.
- */
-const { getLocalization, ...overrideEndpoints } = localizationEndpoints;
-const missing = Object.entries<Endpoint>(overrideEndpoints).map(
-  ([name, { params: _params, query: _query, body: _body, ...endpoint }]) => [name, endpoint] as const,
-);
-export const endpointsWithoutStore: Endpoints = { getLocalization, ...Object.fromEntries(missing) };
-
-export function mountMissingStore(api: Api): void {
-  for (const [, endpoint] of missing) {
-    api.on(endpoint, () => {
-      throw overrideStoreMissing();
-    });
-  }
 }

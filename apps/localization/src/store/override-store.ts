@@ -1,17 +1,15 @@
-import { overrideChanged } from '@plinth/contracts/localization/events';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
-import { appendToOutbox } from '@plinth/runtime/outbox';
-import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres';
-import { emptyRecord, type Override, type Texts } from '../domain/texts';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { emptyRecord, type Bundle, type Override, type OverrideKey, type Texts } from '../domain/texts';
 import type { Prisma } from '../generated/client';
+import { recordOverridesChanged } from './override-changes';
 
-export type OverrideKey = Omit<Override, 'value'>;
-type Bundle = Pick<Override, 'resourceName' | 'cultureName'>;
 type Tx = Prisma.TransactionClient;
 
-/** The texts that tenants say in their own words. */
+/** The texts that tenants have instead of those of the platform. */
 export interface OverrideStore {
   find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
   /** Texts of one resource and culture by their keys. */
@@ -20,27 +18,22 @@ export interface OverrideStore {
   inCultures(tenantId: string, cultures: readonly string[]): Promise<Override[]>;
   /** The cultures in which a tenant has overrides. */
   cultures(tenantId: string): Promise<string[]>;
-  /** Another text after every change of a tenant's overrides. */
+  /** Differs after every change of a tenant's overrides. */
   version(tenantId: string): Promise<string>;
   /** Creates or updates one. @throws Problem `stale-version` */
   put(caller: Caller, override: Override, ifMatch: IfMatch): Promise<{ etag: string }>;
-  /** Creates or updates many in one step, told as one fact; where a text comes twice, its last value counts. */
+  /** Creates or updates many in one step and with one event; of two values for one text the last counts. */
   putMany(caller: Caller, overrides: readonly Override[]): Promise<void>;
   /** Removes one; nothing happens where there is none. @throws Problem `stale-version` */
   remove(caller: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<void>;
 }
 
-const OPERATIONS_KEPT_DAYS = 2;
-
 export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: string) => void): OverrideStore {
-  /** Runs a write once for each operation, whatever is repeated, and tells of it after the commit. */
-  const write = async <Answer extends Prisma.InputJsonValue>(
-    caller: Caller,
-    execute: (tx: Tx) => Promise<Answer>,
-  ): Promise<Answer> => {
-    const answer = await db.inTenant(caller.tenantId, (tx) => once(tx, caller, execute));
+  /** Runs a write once per operation, and calls back after its commit. */
+  const write = async <Result>(caller: Caller, execute: (tx: Tx) => Promise<Result>): Promise<Result> => {
+    const result = await db.inTenant(caller.tenantId, (tx) => runOnce(tx, caller, () => execute(tx)));
     onChange(caller.tenantId);
-    return answer;
+    return result;
   };
 
   return {
@@ -86,7 +79,7 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
     put: (caller, override, ifMatch) =>
       write(caller, async (tx) => {
         const row = await putOne(tx, caller, override, ifMatch);
-        await tellChange(tx, caller, [override]);
+        await recordOverridesChanged(tx, caller, [override]);
         return { etag: tagOf(row) };
       }),
 
@@ -94,21 +87,21 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
       if (overrides.length === 0) return;
       await write(caller, async (tx) => {
         await tx.$executeRawUnsafe(PUT_MANY, ...putManyValues(caller, overrides));
-        await tellChange(tx, caller, overrides);
+        await recordOverridesChanged(tx, caller, overrides);
         return {};
       });
     },
 
     remove: async (caller, key, ifMatch) => {
       await write(caller, async (tx) => {
-        if (await removeOne(tx, caller, key, ifMatch)) await tellChange(tx, caller, [key]);
+        if (await removeOne(tx, caller, key, ifMatch)) await recordOverridesChanged(tx, caller, [key]);
         return {};
       });
     },
   };
 }
 
-/** The cultures of a tenant by hops through the index, so that it costs as much as there are cultures, not rows. */
+/** Skips through the index, so that the cost depends on the number of cultures, not of rows. */
 const CULTURES = `
   WITH RECURSIVE culture AS (
     (SELECT culture_name FROM override WHERE tenant_id = $1::uuid ORDER BY culture_name LIMIT 1)
@@ -128,7 +121,7 @@ const PUT_MANY = `
   ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
     value = excluded.value, version = override.version + 1, modified_at = now(), modified_by = excluded.modified_by`;
 
-/** Each text once, in the order of the index: two batches then never wait for each other in a circle. */
+/** Each text once, in the order of the index, so that two batches never wait for each other. */
 function putManyValues(caller: Caller, overrides: readonly Override[]): unknown[] {
   const lastByKey = new Map(
     overrides.map((one) => [JSON.stringify([one.resourceName, one.cultureName, one.key]), one]),
@@ -163,7 +156,7 @@ async function putOne(tx: Tx, { tenantId, userId }: Caller, override: Override, 
   return { id, version: version + 1 };
 }
 
-/** Answers whether there was one. */
+/** Returns whether there was one. */
 async function removeOne(tx: Tx, { tenantId }: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<boolean> {
   const row = await tx.override.findUnique({ where: uniqueKey(tenantId, key) });
   requireMatch(ifMatch, row ? tagOf(row) : undefined);
@@ -173,63 +166,6 @@ async function removeOne(tx: Tx, { tenantId }: Caller, key: OverrideKey, ifMatch
   const { count } = await tx.override.deleteMany({ where: { tenantId, id, ...asRead } });
   if (count === 0 && ifMatch !== undefined) throw staleVersion();
   return count > 0;
-}
-
-/**
- * Marks a change and tells of it, in the transaction of the change. Every way of changing overrides ends here, so that
- * replicas see each change.
- */
-export async function tellChange(
-  tx: RawStatements,
-  { tenantId, userId, userName }: Pick<Caller, 'tenantId' | 'userId' | 'userName'>,
-  changed: readonly Bundle[],
-): Promise<void> {
-  await tx.$executeRawUnsafe(PUT_MARK, tenantId, newId());
-  const bundles = new Map(
-    changed.map(({ resourceName, cultureName }) => [
-      JSON.stringify([resourceName, cultureName]),
-      { resourceName, cultureName },
-    ]),
-  );
-  await appendToOutbox(tx, {
-    type: overrideChanged,
-    tenantId,
-    subject: 'overrides',
-    payload: { changeCount: changed.length, bundles: [...bundles.values()] },
-    actor: { userId, userName },
-  });
-}
-
-/** Writers of a tenant never wait for each other here: marks that another one is taking away are left to it. */
-const PUT_MARK = `
-  WITH others AS (
-    SELECT tenant_id, id FROM override_mark WHERE tenant_id = $1::uuid FOR UPDATE SKIP LOCKED
-  ), taken AS (
-    DELETE FROM override_mark mark USING others WHERE mark.tenant_id = others.tenant_id AND mark.id = others.id
-  )
-  INSERT INTO override_mark (tenant_id, id) VALUES ($1::uuid, $2::uuid)`;
-
-/**
- * Executes an operation and keeps its answer, or finds the answer where it was executed before. The operation is noted
- * first, so that a repetition running beside this one waits here instead of doing it again.
- */
-async function once<Answer extends Prisma.InputJsonValue>(
-  tx: Tx,
-  { tenantId, operationId }: Caller,
-  execute: (tx: Tx) => Promise<Answer>,
-): Promise<Answer> {
-  if (operationId === undefined) return execute(tx);
-  const where = { tenantId_operationId: { tenantId, operationId } };
-  const keptSince = new Date(Date.now() - OPERATIONS_KEPT_DAYS * 86_400_000);
-  await tx.overrideOperation.deleteMany({ where: { tenantId, executedAt: { lt: keptSince } } });
-  const { count } = await tx.overrideOperation.createMany({
-    data: [{ tenantId, operationId, answer: {} }],
-    skipDuplicates: true,
-  });
-  if (count === 0) return (await tx.overrideOperation.findUniqueOrThrow({ where })).answer as Answer;
-  const answer = await execute(tx);
-  await tx.overrideOperation.update({ where, data: { answer } });
-  return answer;
 }
 
 const uniqueKey = (tenantId: string, { resourceName, cultureName, key }: OverrideKey) => ({

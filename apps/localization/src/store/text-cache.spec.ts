@@ -4,12 +4,12 @@ import { textCache } from './text-cache';
 const ada = '00000000-0000-7000-8000-0000000000aa';
 const bob = '00000000-0000-7000-8000-0000000000bb';
 
-/** What a database would answer, to be changed under the cache's feet. */
+/** Stands for the database, and counts how often it is read. */
 function aStore() {
   const store = {
     versions: { [ada]: 'first', [bob]: 'first' } as Record<string, string>,
     titles: {} as Record<string, string>,
-    /** Resolved when a reading may go on. */
+    /** Resolved when a reading may continue. */
     gate: Promise.resolve(),
     readings: 0,
     version: async (tenantId: string) => store.versions[tenantId]!,
@@ -45,29 +45,29 @@ describe('the cache of texts', () => {
     expect([...(await cache.cultures(ada))]).toEqual(['fr', 'fr-CA', 'en', 'en-GB', 'de']);
   });
 
-  it('forgets one tenant at a time', async () => {
+  it('invalidates one tenant at a time', async () => {
     const { store, cache, title } = start();
     await Promise.all([title(ada), title(bob)]);
     store.change(ada, 'new');
-    cache.forget(ada);
+    cache.invalidate(ada);
     expect([await title(ada), await title(bob)]).toEqual(['new', bob]);
     expect(store.readings).toBe(3);
   });
 
-  it('does not keep a reading that began before a change', async () => {
+  it('does not cache texts whose reading began before a change', async () => {
     const { store, cache, title } = start();
-    let goOn = (): void => {};
-    store.gate = new Promise((resolve) => (goOn = resolve));
+    let resume = (): void => {};
+    store.gate = new Promise((resolve) => (resume = resolve));
     const before = title(ada);
     await new Promise((resolve) => setImmediate(resolve));
     store.change(ada, 'new');
-    cache.forget(ada);
-    goOn();
+    cache.invalidate(ada);
+    resume();
     expect(await before).toBe(ada);
     expect(await title(ada)).toBe('new');
   });
 
-  it('finds a change that nobody told of when it looks at the version', async () => {
+  it('finds a change whose broadcast was lost by the version, after two seconds', async () => {
     const { store, time, title } = start();
     await title(ada);
     store.change(ada, 'new');
@@ -77,7 +77,7 @@ describe('the cache of texts', () => {
     expect(await title(ada)).toBe('new');
   });
 
-  it('keeps what is still true when it looks', async () => {
+  it('reads nothing again while the version is the same', async () => {
     const { store, time, title } = start();
     await title(ada);
     time.now = 10_000;
@@ -85,7 +85,7 @@ describe('the cache of texts', () => {
     expect(store.readings).toBe(1);
   });
 
-  it('does not keep failures', async () => {
+  it('does not cache errors', async () => {
     const { store, cache, title } = start();
     const { version } = store;
     store.version = () => Promise.reject(new Error('away'));
@@ -95,7 +95,7 @@ describe('the cache of texts', () => {
     expect(await title(ada)).toBe(ada);
   });
 
-  it('lets go of the tenants that were not read for longest when it holds too much', async () => {
+  it('evicts the least recently used tenants when it is full', async () => {
     const { store, title } = start({ sizeMax: 5_000 });
     const tenants = Array.from({ length: 20 }, (_, index) => `tenant ${index}`);
     for (const tenant of tenants) store.versions[tenant] = 'first';

@@ -12,7 +12,7 @@ const anyValues = fc.record({
   default: fc.option(fc.constant('d')),
 });
 
-describe('the cascade', () => {
+describe('the cascade of settings', () => {
   it('takes the first value that is not null: user, tenant, global, config, default', () => {
     fc.assert(
       fc.property(anyValues, (values) => {
@@ -22,12 +22,12 @@ describe('the cascade', () => {
     );
   });
 
-  it('does not look below the scope it is seen at', () => {
+  it('ignores the levels below the scope at which it is seen', () => {
     const values = { ...nothing, user: 'u', global: 'g' };
     expect(resolve(values, unlocked, 'tenant')).toMatchObject({ value: 'g', source: 'Global' });
   });
 
-  it('shows the tenant or global value again when the user value goes', () => {
+  it('falls back to the tenant or global value when the user value is cleared', () => {
     const values = { ...nothing, tenant: 't', global: 'g' };
     expect(resolve({ ...values, user: 'u' }, unlocked, 'user').overrides).toEqual([
       { source: 'Tenant', value: 't' },
@@ -36,11 +36,11 @@ describe('the cascade', () => {
     expect(resolve(values, unlocked, 'user').value).toBe('t');
   });
 
-  it('an empty text is a value', () => {
+  it('takes an empty text for a value', () => {
     expect(resolve({ ...nothing, user: '', tenant: 't' }, unlocked, 'user').value).toBe('');
   });
 
-  it('a lock hides what is set below it', () => {
+  it('ignores what is set below a lock', () => {
     const values = { ...nothing, user: 'u', tenant: 't', global: 'g' };
     expect(resolve(values, { tenant: true, global: false }, 'user')).toMatchObject({
       value: 't',
@@ -56,7 +56,7 @@ describe('the cascade', () => {
     });
   });
 
-  it('a lock forbids changes below its own level only', () => {
+  it('forbids changes below the level of a lock only', () => {
     expect(lockAbove({ tenant: true, global: false }, 'user')).toBe('tenant');
     expect(lockAbove({ tenant: true, global: false }, 'tenant')).toBeUndefined();
     expect(lockAbove({ tenant: true, global: true }, 'tenant')).toBe('global');

@@ -1,6 +1,6 @@
 import type { SettingScope, SettingSource } from '@plinth/contracts/settings/shapes';
 
-/** What is set at each level for one setting; null where nothing is. */
+/** What is set at each level for one setting; null where nothing is set. */
 export interface LevelValues {
   user: string | null;
   tenant: string | null;
@@ -35,7 +35,7 @@ const rank: Record<SettingScope, number> = { user: 0, tenant: 1, global: 2 };
 
 /**
  * The value as seen at one scope: the first that is not null from there on.
- * A lock holds its level fast, so what is set below it does not count.
+ * What is set below a lock does not count.
  */
 export function resolve(values: LevelValues, locks: Locks, seenAt: SettingScope): Resolution {
   const lock: SettingScope | undefined = locks.global ? 'global' : locks.tenant ? 'tenant' : undefined;
@@ -53,7 +53,7 @@ export function resolve(values: LevelValues, locks: Locks, seenAt: SettingScope)
   };
 }
 
-/** The lock that forbids changes at a scope, if there is one: a lock forbids whatever lies below its level. */
+/** The lock that forbids changes at a scope, if there is one: a lock forbids changes below its level. */
 export function lockAbove(locks: Locks, scope: SettingScope): 'tenant' | 'global' | undefined {
   if (locks.global && rank[scope] < rank.global) return 'global';
   if (locks.tenant && rank[scope] < rank.tenant) return 'tenant';

@@ -1,6 +1,6 @@
 import type { SettingDefinition } from '@plinth/contracts/settings/shapes';
 
-/** The well-known settings of the interface. What one service alone reads, that service registers. */
+/** The settings that several services read. What one service alone reads, that service registers. */
 export const platformDefinitions: SettingDefinition[] = [
   {
     name: 'Service.Localization.PreferredCulture',

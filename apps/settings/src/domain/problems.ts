@@ -1,6 +1,6 @@
 import { settingsProblems } from '@plinth/contracts/settings/problems';
 import type { SettingScope } from '@plinth/contracts/settings/shapes';
-import { validationCode, type ValidationRule } from '@plinth/kernel/problem';
+import { invalid, validationCode, type ValidationRule } from '@plinth/kernel/problem';
 
 export const settingNotDefined = (name: string) =>
   settingsProblems['setting-not-defined'](`There is no setting "${name}".`);
@@ -15,3 +15,6 @@ export const valueInvalid = (name: string, rules: ValidationRule[], reason: stri
   settingsProblems['setting-value-invalid'](`The value does not fit the setting "${name}": ${reason}.`, {
     errors: { value: [...new Set(rules)].map(validationCode) },
   });
+
+export const schemaInvalid = (name: string, reason: string) =>
+  invalid({ schema: 'Format' }, `The schema of "${name}" is not a valid JSON Schema: ${reason}`);

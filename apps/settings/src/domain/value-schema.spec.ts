@@ -24,7 +24,7 @@ const verdict = (schema: Record<string, unknown>, value: string) => {
   }
 };
 
-describe('the schema of a setting', () => {
+describe('the JSON Schema of a setting', () => {
   it.each([
     [{ type: 'string', format: 'culture' }, 'fr-CA'],
     [{ type: 'string', format: 'time-zone' }, 'Europe/Paris'],
@@ -32,7 +32,7 @@ describe('the schema of a setting', () => {
     [{ type: 'integer', minimum: 1 }, '7'],
     [{ type: 'boolean' }, 'false'],
     [{}, 'anything'],
-  ])('%j takes %s', (schema, value) => {
+  ])('%j accepts %s', (schema, value) => {
     expect(verdict(schema, value)).toBe('fits');
   });
 
@@ -48,7 +48,7 @@ describe('the schema of a setting', () => {
     expect(verdict(schema, value)).toEqual([`Service:Validation:${rule}Validator`]);
   });
 
-  it('is refused itself when it is no schema, or when the default does not fit it', () => {
+  it('is refused when it is invalid, or when the default does not fit it', () => {
     expect(() => requireUsableDefinition(aDefinition({ type: 'colour' }))).toThrow(Problem);
     expect(() => requireUsableDefinition(aDefinition({ type: 'integer' }, 'seven'))).toThrow(Problem);
     expect(() => requireUsableDefinition(aDefinition({ type: 'integer' }, '7'))).not.toThrow();

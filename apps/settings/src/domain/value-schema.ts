@@ -1,8 +1,8 @@
 import { canonicalCulture } from '@plinth/contracts/schemas';
 import type { SettingDefinition } from '@plinth/contracts/settings/shapes';
-import { invalid, type ValidationRule } from '@plinth/kernel/problem';
+import type { ValidationRule } from '@plinth/kernel/problem';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { valueInvalid } from './problems';
+import { schemaInvalid, valueInvalid } from './problems';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 ajv.addFormat('culture', (text: string) => canonicalCulture(text) !== undefined);
@@ -12,8 +12,8 @@ const validators = new Map<string, ValidateFunction>();
 
 /**
  * Checks a value against the JSON Schema of its definition. A schema for texts is applied to the value as it is, any
- * other schema to the JSON that the value spells.
- * @throws Problem `setting-value-invalid`.
+ * other schema to the value parsed as JSON.
+ * @throws Problem `setting-value-invalid`
  */
 export function requireFittingValue({ name, schema }: SettingDefinition, value: string): void {
   const validate = validatorOf(schema);
@@ -25,15 +25,15 @@ export function requireFittingValue({ name, schema }: SettingDefinition, value: 
   throw valueInvalid(name, errors.map(ruleOf), ajv.errorsText(errors, { dataVar: 'it' }));
 }
 
-/** Refuses a definition whose schema is no JSON Schema, or whose default does not fit it. */
+/**
+ * Refuses a definition whose schema is no JSON Schema, or whose default does not fit it.
+ * @throws Problem `invalid` or `setting-value-invalid`
+ */
 export function requireUsableDefinition(definition: SettingDefinition): void {
   try {
     validatorOf(definition.schema);
   } catch (error) {
-    throw invalid(
-      { schema: 'Format' },
-      `The schema of "${definition.name}" is not usable: ${(error as Error).message}`,
-    );
+    throw schemaInvalid(definition.name, (error as Error).message);
   }
   if (definition.defaultValue !== null) requireFittingValue(definition, definition.defaultValue);
 }

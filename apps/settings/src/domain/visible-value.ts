@@ -1,23 +1,31 @@
-import { createHash } from 'node:crypto';
-import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
-import { entityTag } from '@plinth/kernel/entity-tag';
-import { resolve, type LevelValues, type Locks } from './cascade';
+import type { SettingDefinition, SettingScope, SettingSource } from '@plinth/contracts/settings/shapes';
+import { hashedEntityTag } from '@plinth/kernel/entity-tag';
+import type { Resolution } from './cascade';
 
 /** What stands in place of a secret wherever it is shown. */
 export const SECRET = '***';
 
-/** What a person may read of a value: a secret says only that it is there. */
-export const visibleValue = ({ isSecret }: SettingDefinition, value: string | null): string | null =>
-  isSecret && value !== null ? SECRET : value;
+/** What a person may read of a value: of a secret only that it is set. */
+export const visibleValue = <Value extends string | null>(
+  { isSecret }: SettingDefinition,
+  value: Value,
+): Value | typeof SECRET => (isSecret && value !== null ? SECRET : value);
+
+/** Whether values of this level are stored; those of secrets are sealed then. */
+export const isStored = (source: SettingSource): boolean => ['User', 'Tenant', 'Global'].includes(source);
+
+/** A resolved setting as a person may read it. */
+export const visibleResolution = (definition: SettingDefinition, resolution: Resolution): Resolution => ({
+  ...resolution,
+  value: visibleValue(definition, resolution.value),
+  overrides: resolution.overrides.map(({ source, value }) => ({
+    source,
+    value: visibleValue(definition, value),
+  })),
+});
 
 /** The tag of one setting as seen at one scope; it changes with the value, its source and its lock. */
-export function tagOf(
-  { name }: SettingDefinition,
-  values: LevelValues,
-  locks: Locks,
-  scope: SettingScope,
-): string {
-  const { value, source, locked } = resolve(values, locks, scope);
+export function tagOf(name: string, scope: SettingScope, { value, source, locked }: Resolution): string {
   const seen = JSON.stringify([name, scope, value, source, locked]);
-  return entityTag(createHash('sha256').update(seen).digest('base64url').slice(0, 27));
+  return hashedEntityTag(seen);
 }

@@ -1,26 +1,24 @@
 import { settingsEndpoints } from '@plinth/contracts/settings/endpoints';
-import type { Api } from '@plinth/conventions/api';
-import { noContent } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { noContent } from '@plinth/http/response';
 import type { Deps } from '../compose';
-import { settingNotDefined } from '../domain/problems';
+import { requireDefinition } from '../domain/definitions';
+
+const { lockSetting, unlockSetting } = settingsEndpoints;
 
 export function mountLocks(
   api: Api,
   { definitions, settings }: Pick<Deps, 'definitions' | 'settings'>,
 ): void {
-  const definitionOf = async (name: string) => {
-    const definition = (await definitions.all()).get(name);
-    if (!definition) throw settingNotDefined(name);
-    return definition;
-  };
-
-  api.on(settingsEndpoints.lockSetting, async ({ params: { scope, name }, caller }) => {
-    await settings.lock(caller, scope, await definitionOf(name));
+  api.on(lockSetting, async ({ params: { scope, name }, caller }) => {
+    const definition = requireDefinition(await definitions.all(), name);
+    await settings.change(caller, scope, definition, { type: 'lock' });
     return noContent();
   });
 
-  api.on(settingsEndpoints.unlockSetting, async ({ params: { scope, name }, caller }) => {
-    await settings.unlock(caller, scope, await definitionOf(name));
+  api.on(unlockSetting, async ({ params: { scope, name }, caller }) => {
+    const definition = requireDefinition(await definitions.all(), name);
+    await settings.change(caller, scope, definition, { type: 'unlock' });
     return noContent();
   });
 }

@@ -1,74 +1,42 @@
 import { settingsEndpoints } from '@plinth/contracts/settings/endpoints';
-import {
-  UpdateSettingRules,
-  type SettingDefinition,
-  type SettingScope,
-} from '@plinth/contracts/settings/shapes';
-import type { Api } from '@plinth/conventions/api';
-import { batchResultOf } from '@plinth/conventions/batch';
-import { noContent, ok } from '@plinth/conventions/reply';
-import { parseInput } from '@plinth/conventions/validation';
+import { UpdateSettingRules, type SettingScope } from '@plinth/contracts/settings/shapes';
+import type { Api } from '@plinth/http/api';
+import { batchResultOf } from '@plinth/http/batch';
+import { noContent, ok } from '@plinth/http/response';
+import { parseInput } from '@plinth/kernel/validation';
 import type { Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import type { Deps } from '../compose';
-import { resolve } from '../domain/cascade';
-import { settingNotDefined } from '../domain/problems';
-import { tagOf, visibleValue } from '../domain/visible-value';
-import { levelOf, locksOf } from '../store/setting-store';
+import { requireShownDefinition } from '../domain/definitions';
+import { visibleValue } from '../domain/visible-value';
 
 const { getSettings, getSetting, putSetting, deleteSetting, putSettings, getEffectiveSettings } =
   settingsEndpoints;
 
 export function mountSettings(
   api: Api,
-  { definitions, settings, snapshots }: Pick<Deps, 'definitions' | 'settings' | 'snapshots'>,
+  { definitions, settings, reader }: Pick<Deps, 'definitions' | 'settings' | 'reader'>,
 ): void {
-  const snapshotOf = (caller: Caller, scope: SettingScope) => {
-    const { tenantId, userId } = levelOf(caller, scope);
-    return snapshots.of(tenantId, userId);
-  };
   const write = async (
     caller: Caller,
     scope: SettingScope,
     name: string,
     value: string | null,
     ifMatch?: IfMatch,
-  ) => settings.write(caller, scope, await definitionAt(scope, name), value, ifMatch);
-
-  /** The definition of a setting that exists at this scope as far as this caller may know. */
-  const definitionAt = async (scope: SettingScope, name: string): Promise<SettingDefinition> => {
-    const definition = (await definitions.all()).get(name);
-    if (!definition || !isShownAt(scope, definition)) throw settingNotDefined(name);
-    return definition;
+  ) => {
+    const definition = requireShownDefinition(await definitions.all(), name, scope);
+    await settings.change(caller, scope, definition, { type: 'write', value, ifMatch });
+    return { name, value: visibleValue(definition, value) };
   };
 
   api.on(getSettings, async ({ params: { scope }, caller }) => {
-    const snapshot = await snapshotOf(caller, scope);
-    const shown = [...(await definitions.all()).values()].filter((definition) =>
-      isShownAt(scope, definition),
-    );
-    return Object.fromEntries(
-      shown.map((definition) => {
-        const { value } = resolve(
-          settings.levelValues(snapshot, definition),
-          locksOf(snapshot, definition.name),
-          scope,
-        );
-        return [definition.name, visibleValue(definition, value)];
-      }),
-    );
+    const visible = await reader.visibleSettings(caller, scope);
+    return Object.fromEntries([...visible].map(([name, { value }]) => [name, value]));
   });
 
   api.on(getSetting, async ({ params: { scope, name }, caller }) => {
-    const definition = await definitionAt(scope, name);
-    const snapshot = await snapshotOf(caller, scope);
-    const values = settings.levelValues(snapshot, definition);
-    const locks = locksOf(snapshot, name);
-    const { value } = resolve(values, locks, scope);
-    return ok(
-      { name, value: visibleValue(definition, value) },
-      { etag: tagOf(definition, values, locks, scope) },
-    );
+    const { value, etag } = await reader.visibleSetting(caller, scope, name);
+    return ok({ name, value }, { etag });
   });
 
   api.on(putSetting, async ({ params: { scope, name }, body, caller, ifMatch }) => {
@@ -82,38 +50,13 @@ export function mountSettings(
   });
 
   api.on(putSettings, ({ params: { scope }, body, caller }) =>
-    batchResultOf(body.items, async (item) => {
+    batchResultOf(body.items, (item) => {
       const { name, value } = parseInput(UpdateSettingRules, item, 'body');
-      await write(caller, scope, name, value);
-      return { name, value: visibleValue(await definitionAt(scope, name), value) };
+      return write(caller, scope, name, value);
     }),
   );
 
-  api.on(getEffectiveSettings, async ({ caller }) => {
-    const snapshot = await snapshotOf(caller, 'user');
-    const shown = [...(await definitions.all()).values()].filter((definition) =>
-      isShownAt('user', definition),
-    );
-    return Object.fromEntries(
-      shown.map((definition) => {
-        const resolution = resolve(
-          settings.levelValues(snapshot, definition),
-          locksOf(snapshot, definition.name),
-          'user',
-        );
-        const overrides = resolution.overrides.map(({ source, value }) => ({
-          source,
-          value: visibleValue(definition, value) ?? '',
-        }));
-        return [
-          definition.name,
-          { ...resolution, value: visibleValue(definition, resolution.value), overrides },
-        ];
-      }),
-    );
-  });
+  api.on(getEffectiveSettings, async ({ caller }) =>
+    Object.fromEntries(await reader.visibleSettings(caller, 'user')),
+  );
 }
-
-/** Users see what is meant for them; whoever may read a tenant's or the platform's level sees all of it. */
-const isShownAt = (scope: SettingScope, { isVisibleToUsers }: SettingDefinition): boolean =>
-  scope !== 'user' || isVisibleToUsers;

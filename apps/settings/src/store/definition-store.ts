@@ -1,6 +1,6 @@
 import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { requireUsableDefinition } from '../domain/value-schema';
 import type { Prisma } from '../generated/client';
 

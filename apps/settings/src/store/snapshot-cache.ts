@@ -1,12 +1,14 @@
-import type { SettingChanged, Snapshot } from './setting-store';
+import type { Level } from '../domain/level';
+import type { Snapshot } from '../domain/snapshot';
 
 export interface SnapshotCache {
   /** Everything set that may concern one user of one tenant. */
   of(tenantId: string, userId: string): Promise<Snapshot>;
-  forget(change: SettingChanged): void;
+  /** Drops every snapshot that a change at this level makes stale. */
+  invalidate(level: Level): void;
 }
 
-/** A lost message heals within this time, because a reading is not kept longer. */
+/** The longest time for which a snapshot is stale when the message of a change is lost. */
 const FRESH_MILLISECONDS = 5_000;
 const TENANTS_MAX = 2_000;
 const USERS_MAX = 5_000;
@@ -16,15 +18,15 @@ interface Entry {
   snapshot: Promise<Snapshot>;
 }
 
-/** Keeps readings in the process; entries are found by tenant first, so no tenant ever meets another's. */
+/** Caches snapshots in the process, by tenant first, so that no tenant is ever given another's. */
 export function snapshotCache(read: (tenantId: string, userId: string) => Promise<Snapshot>): SnapshotCache {
   const entriesByTenant = new Map<string, Map<string, Entry>>();
 
   return {
     of(tenantId, userId) {
       const entries = entriesByTenant.get(tenantId) ?? new Map<string, Entry>();
-      const known = entries.get(userId);
-      if (known && Date.now() - known.at < FRESH_MILLISECONDS) return known.snapshot;
+      const cached = entries.get(userId);
+      if (cached && Date.now() - cached.at < FRESH_MILLISECONDS) return cached.snapshot;
 
       if (entriesByTenant.size >= TENANTS_MAX) entriesByTenant.clear();
       if (entries.size >= USERS_MAX) entries.clear();
@@ -38,10 +40,10 @@ export function snapshotCache(read: (tenantId: string, userId: string) => Promis
       return snapshot;
     },
 
-    forget({ tenantId, scope, userId }) {
+    invalidate({ tenantId, scope, userId }) {
       if (scope === 'global') entriesByTenant.clear();
       else if (scope === 'tenant') entriesByTenant.delete(tenantId);
-      else if (userId !== null) entriesByTenant.get(tenantId)?.delete(userId);
+      else entriesByTenant.get(tenantId)?.delete(userId);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The cultures to look in, nearest first: `fr-CA`, `fr`, none (silences, row 23). */
+/** The cultures to look in, nearest first: `fr-CA`, `fr`, none. */
 export function fallbackOf(culture: string | undefined): (string | undefined)[] {
   if (!culture) return [undefined];
   const parts = culture.split('-');

@@ -1,6 +1,6 @@
 import type { TemplateVariable } from '@plinth/contracts/template/shapes';
 
-/** The variables that every template has (silences, row 24). */
+/** The variables that every template has. */
 export const globalVariables: TemplateVariable[] = [
   { name: 'now', type: 'date', description: 'The moment of rendering', example: '2026-11-21T10:00:00.000Z' },
   { name: 'culture', type: 'string', description: 'The culture of the rendering', example: 'fr-CA' },

@@ -23,13 +23,13 @@ const people: Caller[] = ['ada', 'bob'].map((userId) => ({
   permissions: ['*'],
 }));
 
-/** A template and its whole history, as a store would keep them. */
-class World {
+/** A template and its revisions, as a store would save them. */
+class History {
   template: Template | undefined;
   revisions = new Map<string, Revision>();
   submittedBy: string | undefined;
 
-  take({ template, revisions }: Step): void {
+  save({ template, revisions }: Step): void {
     this.template = template;
     for (const revision of revisions) {
       const known = this.revisions.get(revision.id);
@@ -45,46 +45,46 @@ class World {
   }
 }
 
-type Deed =
+type Action =
   | { kind: 'save' }
   | { kind: 'publish' }
   | { kind: 'unpublish' }
   | { kind: 'delete' }
   | { kind: 'move'; to: Status };
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
-  fc.constantFrom<Deed>({ kind: 'save' }, { kind: 'publish' }, { kind: 'unpublish' }, { kind: 'delete' }),
-  fc.constantFrom(...Object.values(Status)).map((to): Deed => ({ kind: 'move', to })),
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.constantFrom<Action>({ kind: 'save' }, { kind: 'publish' }, { kind: 'unpublish' }, { kind: 'delete' }),
+  fc.constantFrom(...Object.values(Status)).map((to): Action => ({ kind: 'move', to })),
 );
 
 describe('the lifecycle of a template', () => {
-  it('keeps its promises whatever people do in whatever order', () => {
+  it('keeps its invariants in every order of actions', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(deed, fc.nat(1), fc.boolean()), { maxLength: 30 }), (deeds) => {
-        const world = new World();
-        for (const [one, person, approval] of deeds) {
+      fc.property(fc.array(fc.tuple(action, fc.nat(1), fc.boolean()), { maxLength: 30 }), (actions) => {
+        const history = new History();
+        for (const [one, person, approval] of actions) {
           const actor = { caller: people[person]!, at };
-          const before = world.template;
+          const before = history.template;
           const couldPublish =
             before && availableTransitions(before, actor.caller, approval).includes(Status.Published);
           try {
-            world.take(step(world, one, actor, approval));
+            history.save(step(history, one, actor, approval));
           } catch (error) {
             expect(error).toBeInstanceOf(Problem);
-            expect(world.template).toBe(before);
+            expect(history.template).toBe(before);
             if (one.kind === 'publish' && before) expect(couldPublish && before.draft).toBeFalsy();
             continue;
           }
-          check(world, before, one, actor.caller, approval);
+          check(history, before, one, actor.caller, approval);
         }
       }),
       { numRuns: 1_000 },
     );
   });
 
-  function step(world: World, one: Deed, actor: { caller: Caller; at: Date }, approval: boolean): Step {
-    const { template } = world;
-    const number = world.revisions.size + 1;
+  function step(history: History, one: Action, actor: { caller: Caller; at: Date }, approval: boolean): Step {
+    const { template } = history;
+    const number = history.revisions.size + 1;
     if (one.kind === 'save') {
       const saving = {
         name: 'a',
@@ -104,18 +104,18 @@ describe('the lifecycle of a template', () => {
   }
 
   function check(
-    world: World,
+    history: History,
     before: Template | undefined,
-    one: Deed,
+    one: Action,
     caller: Caller,
     approval: boolean,
   ): void {
-    const template = world.template!;
-    const all = [...world.revisions.values()];
+    const template = history.template!;
+    const all = [...history.revisions.values()];
     const drafts = all.filter(({ status }) => status === Status.Draft || status === Status.PendingReview);
     const published = all.filter(({ status }) => status === Status.Published);
 
-    // History and template say the same: one draft and one published revision at most.
+    // History and template agree: one draft and one published revision at most.
     expect(drafts.map(({ id }) => id)).toEqual(template.draft ? [template.draft.id] : []);
     expect(published.map(({ id }) => id)).toEqual(template.published ? [template.published.id] : []);
     expect(template.status).toBe(template.draft?.status ?? template.published?.status ?? Status.Archived);
@@ -125,7 +125,7 @@ describe('the lifecycle of a template', () => {
 
     const wasPublished = template.status === Status.Published && before?.draft?.id === template.published?.id;
     if (!wasPublished || before?.published?.id === template.published?.id) return;
-    // Where approval is needed somebody else submitted what was published.
+    // Where approval is needed, another person submitted the published draft.
     if (approval) expect(before!.status).toBe(Status.PendingReview);
     if (before!.status === Status.PendingReview) expect(before!.submittedBy).not.toBe(caller.userId);
   }

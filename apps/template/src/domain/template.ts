@@ -1,16 +1,19 @@
 import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
-import { templateProblems as problems } from '@plinth/contracts/template/problems';
 import { holds, type Caller } from '@plinth/kernel/caller';
 import { forbidden, type Problem } from '@plinth/kernel/problem';
+import {
+  draftNotFound,
+  nothingToPublish,
+  reviewNeeded,
+  reviewNotNeeded,
+  submittedByCaller,
+  templateNotPublished,
+  transitionNotPossible,
+} from './problems';
+import type { TemplateKey } from './template-key';
 
-/** What a template is found by. */
-/** What a text is where nobody says so. */
+/** The media type of a template that is saved without one. */
 export const DEFAULT_MIME_TYPE = 'text/html';
-
-export interface TemplateKey {
-  name: string;
-  culture: string | undefined;
-}
 
 export interface Revision {
   id: string;
@@ -34,7 +37,7 @@ export interface Template extends TemplateKey {
   draft: Revision | undefined;
   published: Revision | undefined;
   submittedBy: string | undefined;
-  /** Nothing is left but its history. */
+  /** Only its history is left. */
   isGone: boolean;
   lastModifiedAt: Date;
   lastModifiedBy: string;
@@ -43,30 +46,28 @@ export interface Template extends TemplateKey {
   revisions: number;
 }
 
-/** A template after a step, and those of its revisions whose status changed or that are new. */
+/** A template after a change, and those of its revisions whose status changed or that are new. */
 export interface Step {
   template: Template;
   revisions: Revision[];
 }
 
-/** What a step needs to know besides the template. */
+/** On whose behalf a template changes, and when. */
 export interface Actor {
   caller: Caller;
   at: Date;
 }
 
-type Target = Exclude<Status, never>;
-
 interface Move {
   from: Status;
-  to: Target;
+  to: Status;
   permission: 'Templating.Templates.Manage' | 'Templating.Templates.Publish';
-  /** It has no endpoint of its own: it is asked for through the workflow service. */
+  /** It has no endpoint of its own, only a transition of the workflow service. */
   throughWorkflow?: true;
   needsApproval?: boolean;
 }
 
-/** The whole lifecycle; what is not here cannot happen. */
+/** The whole lifecycle; other moves are not possible. */
 const moves: readonly Move[] = [
   {
     from: Status.Draft,
@@ -110,7 +111,7 @@ export function availableTransitions(template: Template, caller: Caller, approva
     .sort();
 }
 
-/** What speaks against a move, as the problem that it would end in; undefined when nothing does. */
+/** Why a move is not possible, as the problem that it would end in; undefined when it is. */
 export function objectionTo(
   template: Template,
   to: Status,
@@ -120,10 +121,10 @@ export function objectionTo(
   const move = moves.find((one) => one.from === template.status && one.to === to);
   if (!move) return noSuchMove(template, to);
   if (move.needsApproval === true && !approval) {
-    return problems['template-without-draft'](`${title(template)} needs no review; publish it.`);
+    return reviewNotNeeded(template);
   }
   if (move.needsApproval === false && approval) {
-    return problems['template-needs-review'](`${title(template)} must be reviewed before it is published.`);
+    return reviewNeeded(template);
   }
   const returnsOwn = to === Status.Draft && template.submittedBy === caller.userId;
   const mayReturn =
@@ -131,25 +132,22 @@ export function objectionTo(
     to === Status.Draft &&
     holds(caller, 'Templating.Templates.Publish');
   if (!holds(caller, move.permission) && !returnsOwn && !mayReturn) {
-    return forbidden(`This needs the permission ${move.permission}.`);
+    return forbidden(`This requires the permission ${move.permission}.`);
   }
   if (
     template.status === Status.PendingReview &&
     to === Status.Published &&
     template.submittedBy === caller.userId
   ) {
-    return problems['template-submitted-by-caller'](
-      `You submitted ${title(template)}; somebody else must publish it.`,
-    );
+    return submittedByCaller(template);
   }
   return undefined;
 }
 
 function noSuchMove(template: Template, to: Status): Problem {
-  if (to === Status.Published)
-    return problems['template-without-draft'](`${title(template)} has no draft to publish.`);
-  if (to === Status.Draft) return problems['template-not-published'](`${title(template)} is not published.`);
-  return problems['template-not-published'](`${title(template)} cannot go there from where it stands.`);
+  if (to === Status.Published) return nothingToPublish(template);
+  if (to === Status.Draft) return templateNotPublished(template);
+  return transitionNotPossible(template, nameOfStatus(template.status), nameOfStatus(to));
 }
 
 export interface Saving extends TemplateKey {
@@ -168,12 +166,12 @@ export function save(
   { caller, at }: Actor,
 ): Step {
   const previous = current?.draft ?? current?.published;
-  const kept = current?.isGone ? undefined : current;
+  const existing = current?.isGone ? undefined : current;
   const draft: Revision = {
     id: ids.revision,
     number: (current?.revisions ?? 0) + 1,
     status: Status.Draft,
-    mimeType: mimeType ?? (kept ? previous?.mimeType : undefined) ?? DEFAULT_MIME_TYPE,
+    mimeType: mimeType ?? (existing ? previous?.mimeType : undefined) ?? DEFAULT_MIME_TYPE,
     content,
     createdAt: at,
     createdBy: caller.userId,
@@ -183,9 +181,9 @@ export function save(
   const template: Template = {
     ...key,
     id: current?.id ?? ids.template,
-    category: category === undefined ? kept?.category : (category ?? undefined),
+    category: category === undefined ? existing?.category : (category ?? undefined),
     requiresApproval:
-      requiresApproval === undefined ? kept?.requiresApproval : (requiresApproval ?? undefined),
+      requiresApproval === undefined ? existing?.requiresApproval : (requiresApproval ?? undefined),
     status: Status.Draft,
     draft,
     published: current?.published,
@@ -246,7 +244,7 @@ export function unpublish(template: Template, actor: Actor): Step {
 
 /** Deletes the draft. What is published stays; where nothing is, the template is gone. @throws Problem */
 export function deleteDraft(template: Template, actor: Actor): Step {
-  if (!template.draft) throw problems['draft-not-found'](`${title(template)} has no draft.`);
+  if (!template.draft) throw draftNotFound(template);
   const rest = { ...touched(template, actor), draft: undefined, submittedBy: undefined };
   const gone = {
     ...rest,
@@ -261,7 +259,7 @@ export function deleteDraft(template: Template, actor: Actor): Step {
   };
 }
 
-/** Makes any move of the lifecycle, as the workflow service asks for it. @throws Problem */
+/** Makes any move of the lifecycle, as a transition of the workflow service. @throws Problem */
 export function move(template: Template, to: Status, approval: boolean, actor: Actor): Step {
   const objection = objectionTo(template, to, actor.caller, approval);
   if (objection) throw objection;
@@ -278,6 +276,18 @@ export function move(template: Template, to: Status, approval: boolean, actor: A
   return { template: { ...touched(template, actor), status: to, draft, submittedBy }, revisions: [draft] };
 }
 
+const statusNames = Object.keys(Status) as (keyof typeof Status)[];
+
+export const statuses: readonly Status[] = statusNames.map((name) => Status[name]);
+
+/** The status as events and the workflow service name it. */
+export const nameOfStatus = (status: Status): string => statusNames.find((name) => Status[name] === status)!;
+
+export function statusOfName(wanted: string): Status | undefined {
+  const name = statusNames.find((one) => one === wanted);
+  return name && Status[name];
+}
+
 const archived = (revision: Revision | undefined): Revision[] =>
   revision ? [{ ...revision, status: Status.Archived }] : [];
 
@@ -287,7 +297,3 @@ const touched = (template: Template, { caller, at }: Actor): Template => ({
   lastModifiedBy: caller.userId,
   version: template.version + 1,
 });
-
-/** How a template is called in a sentence. */
-export const title = ({ name, culture }: TemplateKey): string =>
-  culture ? `The template "${name}" (${culture})` : `The template "${name}"`;

@@ -8,15 +8,13 @@ import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/sh
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventType, PayloadOf } from '@plinth/kernel/event';
 import { isUuid, newId } from '@plinth/kernel/uuid';
-import { appendToOutbox } from '@plinth/runtime/outbox';
-import type { RawStatements } from '@plinth/runtime/postgres';
+import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { entityIdOf, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
-import type { Step, Template } from '../domain/template';
+import { nameOfStatus, type Step, type Template } from '../domain/template';
 
-const nameOf = (status: Status): string => Object.entries(Status).find(([, value]) => value === status)![0];
-
-/** Tells what a step did, in the transaction of the step. */
-export async function tellStep(
+/** Publishes what a change did, in the transaction of the change. */
+export async function publishStep(
   tx: RawStatements,
   caller: Caller,
   before: Template | undefined,
@@ -24,28 +22,69 @@ export async function tellStep(
   { moveId, comment }: { moveId: string | undefined; comment: string | undefined },
 ): Promise<void> {
   const entityId = entityIdOf(template);
-  const tell = <E extends EventType>(type: E, payload: PayloadOf<E>) =>
+  const publish = <E extends EventType>(type: E, payload: PayloadOf<E>) =>
     appendToOutbox(tx, { type, tenantId: caller.tenantId, subject: entityId, payload, actor: caller });
   const key = { name: template.name, culture: template.culture ?? null };
 
   const saved = revisions.find(({ number }) => number > (before?.revisions ?? 0));
-  if (saved) await tell(templateSaved, { ...key, revisionId: saved.id, category: template.category ?? null });
+  if (saved)
+    await publish(templateSaved, { ...key, revisionId: saved.id, category: template.category ?? null });
   const published = revisions.find(({ status }) => status === Status.Published);
-  if (published) await tell(templatePublished, { ...key, revisionId: published.id });
+  if (published) await publish(templatePublished, { ...key, revisionId: published.id });
   const wasDeleted =
     before?.draft && !template.draft && !published && before.published?.id === template.published?.id;
   if (wasDeleted)
-    await tell(templateDeleted, { ...key, revisionId: before.draft!.id, gone: template.isGone });
+    await publish(templateDeleted, { ...key, revisionId: before.draft!.id, gone: template.isGone });
 
   if (!before || template.isGone || before.status === template.status) return;
-  await tell(templateMoved, {
+  await publish(templateMoved, {
     entityType: TEMPLATE_ENTITY_TYPE,
     entityId,
     moveId: moveId !== undefined && isUuid(moveId) ? moveId : newId(),
-    previousState: nameOf(before.status),
-    newState: nameOf(template.status),
+    previousState: nameOfStatus(before.status),
+    newState: nameOfStatus(template.status),
     comment: comment || null,
     movedAt: template.lastModifiedAt.toISOString(),
     movedBy: caller.userId,
   });
+}
+
+/** A draft that an import wrote, by the columns of its template. */
+export interface ImportedDraft {
+  name: string;
+  culture: string;
+  category_name: string | null;
+  draft_id: string;
+}
+
+/** Publishes what an import or its undo did, in the transaction of its batch. */
+export async function publishImportedDrafts(
+  tx: RawStatements,
+  caller: Caller,
+  { deleted, saved }: { deleted: { draft: ImportedDraft; gone: boolean }[]; saved: ImportedDraft[] },
+): Promise<void> {
+  const about = ({ name, culture, draft_id: revisionId }: ImportedDraft) => ({
+    subject: entityIdOf({ name, culture: culture || undefined }),
+    key: { name, culture: culture || null, revisionId },
+  });
+  const envelope = { tenantId: caller.tenantId, actor: caller };
+  await appendToOutbox(
+    tx,
+    ...deleted.map(({ draft, gone }) => {
+      const { subject, key } = about(draft);
+      return { ...envelope, type: templateDeleted, subject, payload: { ...key, gone } };
+    }),
+  );
+  await appendToOutbox(
+    tx,
+    ...saved.map((draft) => {
+      const { subject, key } = about(draft);
+      return {
+        ...envelope,
+        type: templateSaved,
+        subject,
+        payload: { ...key, category: draft.category_name },
+      };
+    }),
+  );
 }

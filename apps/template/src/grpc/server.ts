@@ -1,106 +1,79 @@
 import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
 import type { Caller } from '@plinth/kernel/caller';
-import { forbidden, malformed, Problem } from '@plinth/kernel/problem';
+import { forbidden, malformed } from '@plinth/kernel/problem';
 import type { ApplyRequest__Output } from '@plinth/proto/generated/plinth/workflow/v1/ApplyRequest';
 import type { ApplyResponse } from '@plinth/proto/generated/plinth/workflow/v1/ApplyResponse';
 import type { DescribeRequest__Output } from '@plinth/proto/generated/plinth/workflow/v1/DescribeRequest';
 import type { DescribeResponse } from '@plinth/proto/generated/plinth/workflow/v1/DescribeResponse';
 import { protoPackages } from '@plinth/proto/packages';
-import { grpcHandlers, type GrpcService } from '@plinth/runtime/grpc';
+import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
 import { keyOfEntity, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
-import { isApprovalNeeded, move, objectionTo, type Template } from '../domain/template';
-import { templatesExchange } from './exchange';
+import { nameOfStatus, statusOfName } from '../domain/template';
+import type { TemplateKey } from '../domain/template-key';
+import { templatesExchange } from '../exchange/templates';
 
-type Needs = Pick<
-  Deps,
-  'config' | 'log' | 'exchangePool' | 'outbox' | 'templates' | 'renderer' | 'settings' | 'clock'
->;
+type Needs = Pick<Deps, 'config' | 'log' | 'exchangePool' | 'outbox' | 'lifecycle'>;
 
-const states = Object.keys(Status) as (keyof typeof Status)[];
-const nameOf = (status: Status): string => states.find((name) => Status[name] === status)!;
-
-/** The questions of sibling services that this service answers. */
+/** What this service serves over gRPC: its entities for the workflow service, and its exchange. */
 export function grpcServices(deps: Needs): GrpcService[] {
   const { config, log, exchangePool, outbox } = deps;
-  const exchange = serveExchange(
-    protoPackages.exchange.v1.ExchangeOwner.service,
-    [templatesExchange(() => outbox.wake())],
-    { config, log, pool: exchangePool },
-  );
+  const exchange = serveExchange([templatesExchange(() => outbox.wake())], {
+    config,
+    log,
+    pool: exchangePool,
+  });
   return [entityOwner(deps), exchange];
 }
 
+/** The state of a template that does not exist: a new one begins as a draft. */
+const INITIAL_STATE = nameOfStatus(Status.Draft);
+
 /** The workflow service decides who may move a template; the template is moved here. */
-function entityOwner({ config, log, templates, renderer, settings, clock }: Needs): GrpcService {
+function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
 
-  const approvalFor = async (tenantId: string, template: Template): Promise<boolean> =>
-    isApprovalNeeded(
-      template,
-      template.requiresApproval === undefined && (await settings.isApprovalRequired(tenantId)),
-    );
-
-  const find = (caller: Caller, entityType: string, entityId: string): Promise<Template | undefined> => {
-    if (entityType !== TEMPLATE_ENTITY_TYPE)
-      throw malformed(`Entities of the type ${entityType} are not kept here.`);
-    return templates.find(caller.tenantId, keyOfEntity(entityId));
-  };
-
   const Describe = unary<DescribeRequest__Output, DescribeResponse>(
-    async ({ entityType, entityId }, caller) => {
-      const template = await find(named(caller), entityType, entityId);
-      if (!template) return { exists: false, state: 'Draft', objections: [] };
-      const approval = await approvalFor(named(caller).tenantId, template);
-      const objections = states
-        .filter((name) => Status[name] !== template.status)
-        .flatMap((targetState) => {
-          const objection = objectionTo(template, Status[targetState], named(caller), approval);
-          return objection
-            ? [{ targetState, reason: objection.detail, concernsCaller: objection.kind === 'forbidden' }]
-            : [];
-        });
-      return { exists: true, state: nameOf(template.status), objections };
+    async ({ entityType, entityId }, maybeCaller) => {
+      const caller = requireCaller(maybeCaller);
+      const found = await lifecycle.objections(caller, keyOf(entityType, entityId));
+      if (!found) return { exists: false, state: INITIAL_STATE, objections: [] };
+      const objections = found.objections.map(({ to, problem }) => ({
+        targetState: nameOfStatus(to),
+        reason: problem.detail,
+        concernsCaller: problem.kind === 'forbidden',
+      }));
+      return { exists: true, state: nameOfStatus(found.status), objections };
     },
   );
 
-  const Apply = unary<ApplyRequest__Output, ApplyResponse>(async (request, caller) => {
-    const asking = named(caller);
-    const template = await find(asking, request.entityType, request.entityId);
-    const to = states.find((name) => name === request.to);
-    if (!template || to === undefined) return { outcome: 'STATE_CHANGED', state: 'Draft', reason: '' };
-    const approval = await approvalFor(asking.tenantId, template);
-    const mover = {
-      ...asking,
-      userId: request.actorId || asking.userId,
-      userName: request.actorName || asking.userName,
-    };
-    try {
-      if (to === 'Published') await requireParsable(renderer, asking, template);
-      const { template: moved, changedBy: movedBy } = await templates.change(
-        mover,
-        template,
-        (current) => {
-          if (!current || current.isGone || nameOf(current.status) !== request.from)
-            throw new StateChanged(current);
-          return move(current, Status[to], approval, { caller: mover, at: clock.now() });
-        },
-        { operationId: request.moveId, comment: request.comment },
-      );
-      return { outcome: 'MOVED', state: nameOf(moved.status), movedBy };
-    } catch (error) {
-      if (error instanceof StateChanged) {
-        return {
-          outcome: 'STATE_CHANGED',
-          state: error.template ? nameOf(error.template.status) : 'Draft',
-          reason: '',
-        };
+  const Apply = unary<ApplyRequest__Output, ApplyResponse>(async (request, maybeCaller) => {
+    const caller = requireCaller(maybeCaller);
+    const key = keyOf(request.entityType, request.entityId);
+    const to = statusOfName(request.to);
+    if (to === undefined) return { outcome: 'STATE_CHANGED', state: INITIAL_STATE, reason: '' };
+    const result = await lifecycle.move(caller, key, {
+      actor: {
+        ...caller,
+        userId: request.actorId || caller.userId,
+        userName: request.actorName || caller.userName,
+      },
+      from: statusOfName(request.from),
+      to,
+      operationId: request.moveId,
+      comment: request.comment,
+    });
+    const state = result.status === undefined ? INITIAL_STATE : nameOfStatus(result.status);
+    switch (result.kind) {
+      case 'moved':
+        return { outcome: 'MOVED', state, movedBy: result.movedBy };
+      case 'status-changed':
+        return { outcome: 'STATE_CHANGED', state, reason: '' };
+      case 'refused': {
+        const outcome = result.problem.kind === 'forbidden' ? 'DENIED' : 'STATE_CHANGED';
+        return { outcome, state, reason: result.problem.detail };
       }
-      if (!(error instanceof Problem) || !['forbidden', 'conflict', 'invalid'].includes(error.kind))
-        throw error;
-      const outcome = error.kind === 'forbidden' ? 'DENIED' : 'STATE_CHANGED';
-      return { outcome, state: nameOf(template.status), reason: error.detail };
     }
   });
 
@@ -110,23 +83,12 @@ function entityOwner({ config, log, templates, renderer, settings, clock }: Need
   };
 }
 
-class StateChanged extends Error {
-  constructor(readonly template: Template | undefined) {
-    super('The template stands elsewhere now.');
-  }
+function keyOf(entityType: string, entityId: string): TemplateKey {
+  if (entityType === TEMPLATE_ENTITY_TYPE) return keyOfEntity(entityId);
+  throw malformed(`The template service does not own entities of the type ${entityType}.`);
 }
 
-async function requireParsable(
-  renderer: Deps['renderer'],
-  caller: Caller,
-  { draft, culture }: Template,
-): Promise<void> {
-  if (!draft) return;
-  const { errors } = await renderer.read(caller.tenantId, draft.content, 'newest', culture);
-  if (errors.length > 0) throw new Problem('invalid', errors[0]!.message);
-}
-
-function named(caller: Caller | null): Caller {
+function requireCaller(caller: Caller | null): Caller {
   if (caller) return caller;
-  throw forbidden('Templates are moved on behalf of somebody.');
+  throw forbidden('Transitions of templates require a caller.');
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Browser } from 'puppeteer-core';
-import type { Log } from '@plinth/runtime/log';
+import type { Log } from '@plinth/runtime/process/log';
 
 const usualPaths = [
   '/usr/bin/chromium',
@@ -12,13 +12,13 @@ const usualPaths = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** How well the browser is cut off from the world. */
+/** How well the browser is isolated from the network and the host. */
 export type Isolation =
   /** No network and no files of the host: namespaces of its own, by bubblewrap. */
   | 'sealed'
   /** No network: a network namespace of its own. */
   | 'networkless'
-  /** The host gives no namespace: requests are refused inside the browser. */
+  /** The host gives no namespaces: requests are refused inside the browser only. */
   | 'intercepted';
 
 export interface ChromiumOptions {
@@ -31,8 +31,8 @@ export interface Chromium {
   launch(): Promise<Browser>;
 }
 
-/** The arguments that keep a browser from the network by its own means, whatever the host gives. */
-const inwardArguments = [
+/** The arguments that keep a browser from the network by its own means, with or without namespaces. */
+const offlineArguments = [
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--proxy-server=http://127.0.0.1:1',
   '--proxy-bypass-list=<-loopback>',
@@ -46,40 +46,40 @@ const inwardArguments = [
   '--font-render-hinting=none',
 ];
 
-const NOBODY = 65_534;
+const NOBODY_ID = 65_534;
 const PROFILE = '/tmp/profile';
 
 /**
- * Finds the browser and the strongest cage that this host allows; the cage is tried, not assumed.
- * Answers undefined where there is no browser.
+ * Finds the browser and the strongest isolation that works on this host.
+ * Returns undefined where there is no browser.
  */
 export function findChromium({ executable, isProduction }: ChromiumOptions, log: Log): Chromium | undefined {
   const program = executable ?? usualPaths.find((path) => existsSync(path));
   if (!program || !existsSync(program)) return undefined;
-  const cages = [bubblewrap(), unshare()];
-  const cage = cages.find(({ command }) => works(command));
-  const isolation = cage?.isolation ?? 'intercepted';
+  const launchers = [bubblewrap(), unshare()];
+  const launcher = launchers.find(({ command }) => works(command));
+  const isolation = launcher?.isolation ?? 'intercepted';
   if (isolation === 'intercepted') {
     log.warn(
-      'THE BROWSER THAT PRINTS PDF HAS A NETWORK: this host gives no network namespace. Requests are refused inside the browser only. Allow unprivileged user namespaces, or install bubblewrap, or deny the pod all egress.',
+      'CHROMIUM HAS NETWORK ACCESS: this host has no network namespaces, so requests are refused inside the browser only. Allow unprivileged user namespaces, install bubblewrap, or deny the pod all egress.',
     );
   }
   return {
     isolation,
     launch: async () => {
       const { defaultArgs } = await import('puppeteer-core');
-      const inside = await defaultArgs({ headless: true, userDataDir: PROFILE, args: inwardArguments });
+      const inside = await defaultArgs({ headless: true, userDataDir: PROFILE, args: offlineArguments });
       const sandboxed = [...inside, '--remote-debugging-pipe'];
       try {
-        return await start(cage?.command ?? outsider(), program, sandboxed);
+        return await start(launcher?.command ?? dropRoot(), program, sandboxed);
       } catch (error) {
-        // Chromium's own sandbox is never given up in production: then there is no PDF.
+        // In production Chromium never runs without its own sandbox: then PDF is not available.
         if (isProduction || isolation !== 'sealed') throw error;
         log.warn(
           { err: error },
-          'Chromium does not start with its own sandbox on this host; for development it runs without it, inside bubblewrap',
+          'Chromium did not start with its own sandbox; outside production it runs without it, inside bubblewrap',
         );
-        return start(cage!.command, program, [...sandboxed, '--no-sandbox']);
+        return start(launcher!.command, program, [...sandboxed, '--no-sandbox']);
       }
     },
   };
@@ -102,21 +102,21 @@ const start = async ([program, ...before]: string[], chromium: string, args: str
   });
 };
 
-interface Cage {
+interface Launcher {
   isolation: Isolation;
   command: string[];
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Root would be refused by Chromium, and has no business in a browser. */
-const outsider = (): string[] =>
+/** Chromium refuses to run as root. */
+const dropRoot = (): string[] =>
   isRoot()
-    ? ['/usr/bin/setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--']
+    ? ['/usr/bin/setpriv', `--reuid=${NOBODY_ID}`, `--regid=${NOBODY_ID}`, '--clear-groups', '--']
     : ['/usr/bin/env'];
 
-/** Namespaces of its own for everything, and of the host's files only programs, libraries and fonts. */
-function bubblewrap(): Cage {
+/** Its own namespaces, and of the host's files only programs, libraries and fonts. */
+function bubblewrap(): Launcher {
   const readable = [
     '/usr',
     '/opt',
@@ -137,7 +137,7 @@ function bubblewrap(): Cage {
   return {
     isolation: 'sealed',
     command: [
-      ...outsider(),
+      ...dropRoot(),
       'bwrap',
       ...['--unshare-user', '--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
       ...['--die-with-parent', '--new-session'],
@@ -161,10 +161,10 @@ function bubblewrap(): Cage {
   };
 }
 
-const unshare = (): Cage => ({
+const unshare = (): Launcher => ({
   isolation: 'networkless',
   command: [
-    ...outsider(),
+    ...dropRoot(),
     'unshare',
     '--user',
     '--map-current-user',

@@ -58,7 +58,7 @@ const bandOf = (html: string | undefined): string =>
         .replaceAll('{page}', '<span class="pageNumber"></span>')
         .replaceAll('{pages}', '<span class="totalPages"></span>')}</div>`;
 
-/** How a document is printed, from what its first comments say. */
+/** How a document is printed, by its front matter. */
 export function printOptionsOf({ page, margin, header, footer }: FrontMatter): PDFOptions {
   const size = sizeOf(page ?? '');
   const hasBands = header !== undefined || footer !== undefined;

@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Something that does a few things at a time, lets some wait, and refuses the rest. */
+/** A queue that refuses what does not fit into it. */
 interface Queue {
   waiting(): number;
   refused(): number;
 }
 
-/** Shows how many documents wait to be evaluated or printed, and how many were refused because too many did. */
+/** Measures how many documents wait to be evaluated or printed, and how many were refused. */
 export function measureQueues(metrics: Registry, queues: { evaluation: Queue; pdf: Queue }): void {
   const registers = [metrics];
   new Gauge({

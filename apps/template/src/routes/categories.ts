@@ -1,7 +1,7 @@
 import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import type { TemplateCategory } from '@plinth/contracts/template/shapes';
-import type { Api } from '@plinth/conventions/api';
-import { created, noContent, ok } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { created, noContent, ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
 import { categoryTag, type Category } from '../store/category-store';
 

@@ -1,14 +1,14 @@
 import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import type { TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
-import type { Api } from '@plinth/conventions/api';
-import { ok } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { ok } from '@plinth/http/response';
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, OFFSET_MAX } from '@plinth/kernel/list-query';
 import { malformed } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
 import { save } from '../domain/template';
 import { idsForSave, tagOf } from '../store/template-store';
-import { toDetail, toRevision, toSummary } from './wire';
+import { toDetail, toRevision, toSummary } from './template-response';
 
 const { getTemplateHistory, getTemplateRevision, restoreTemplateRevision, getTemplateDiff } =
   templateEndpoints;
@@ -19,7 +19,7 @@ export function mountRevisions(api: Api, { templates, renderer, clock }: Needs):
   api.on(getTemplateHistory, async ({ params: { name }, query, caller }) => {
     const { culture, page = 1 } = query;
     const pageSize = Math.min(query.pageSize ?? PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX);
-    if (page * pageSize > OFFSET_MAX) throw malformed(`Pages end at item ${OFFSET_MAX}.`);
+    if (page * pageSize > OFFSET_MAX) throw malformed(`Pages cannot go beyond item ${OFFSET_MAX}.`);
     const { rows, totalCount } = await templates.history(caller.tenantId, { name, culture }, page, pageSize);
     const revisions = rows.map(({ status, publishedAt, publishedBy, ...row }) =>
       toSummary({

@@ -1,13 +1,13 @@
 import { templateEndpoints } from '@plinth/contracts/template/endpoints';
-import { templateProblems as problems } from '@plinth/contracts/template/problems';
 import type { SaveTemplateRequest, TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
-import type { Api } from '@plinth/conventions/api';
-import { created, noContent, ok } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { created, noContent, ok } from '@plinth/http/response';
 import { invalid } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
-import { deleteDraft, save, title, type Saving } from '../domain/template';
+import { templateExists } from '../domain/problems';
+import { deleteDraft, save, type Saving } from '../domain/template';
 import { idsForSave, tagOf, type TemplateSummary } from '../store/template-store';
-import { pathOf, toDetail, toKey } from './wire';
+import { pathOf, toDetail, toKey } from './template-response';
 
 const { getTemplates, getTemplate, postTemplate, putTemplate, deleteTemplate } = templateEndpoints;
 
@@ -28,7 +28,7 @@ export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templ
   api.on(postTemplate, async ({ body, caller }) => {
     const saving = toSaving(body);
     const { template } = await templates.change(caller, saving, (current) => {
-      if (current && !current.isGone) throw problems['template-exists'](`${title(current)} exists already.`);
+      if (current && !current.isGone) throw templateExists(current);
       return save(current, saving, idsForSave(), { caller, at: clock.now() });
     });
     return created(toDetail(template), pathOf(template), { etag: tagOf(template) });
@@ -36,7 +36,7 @@ export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templ
 
   api.on(putTemplate, async ({ params: { name }, body, caller, ifMatch }) => {
     if (body.name !== name)
-      throw invalid({ name: 'Immutable' }, 'The name in the body is not the one in the path.');
+      throw invalid({ name: 'Immutable' }, 'The name in the body differs from the name in the path.');
     const saving = toSaving(body);
     const { template, isNew } = await templates.change(
       caller,

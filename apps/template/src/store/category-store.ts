@@ -1,8 +1,9 @@
-import { templateProblems as problems } from '@plinth/contracts/template/problems';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
-import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { categoryExists, categoryInUse, categoryNotFound } from '../domain/problems';
 import type { Prisma, TemplateCategory as CategoryRow } from '../generated/client';
 
 export interface CategoryInput {
@@ -22,7 +23,7 @@ export interface CategoryStore {
   get(tenantId: string, id: string): Promise<Category>;
   /** @throws Problem `category-exists` */
   create(caller: Caller, input: CategoryInput): Promise<Category>;
-  /** A new name carries the templates along. @throws Problem `category-not-found`, `category-exists` */
+  /** Templates keep their category when it gets a new name. @throws Problem `category-not-found`, `category-exists` */
   update(caller: Caller, id: string, input: CategoryInput, ifMatch: IfMatch): Promise<Category>;
   /** @throws Problem `category-not-found`, `category-in-use` */
   remove(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
@@ -36,7 +37,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
       return await work();
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      throw problems['category-exists'](`There is a category "${name}" already.`);
+      throw categoryExists(name);
     }
   };
 
@@ -59,7 +60,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
     get: (tenantId, id) =>
       db.inTenant(tenantId, async (tx) => {
         const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
-        if (!row) throw notFound();
+        if (!row) throw categoryNotFound();
         const templateCount = await tx.template.count({
           where: { tenantId, categoryName: row.name, isGone: false },
         });
@@ -69,13 +70,14 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
     create: (caller, input) =>
       orExists(input.name, () =>
         db.inTenant(caller.tenantId, async (tx) => {
-          const { tenantId, operationId } = caller;
-          const done = await doneBefore(tx, caller);
-          if (done) return done;
-          const row = await tx.templateCategory.create({ data: { tenantId, id: newId(), ...toData(input) } });
-          if (operationId !== undefined) {
-            await tx.operation.create({ data: { tenantId, id: operationId, result: { category: row.id } } });
-          }
+          const { tenantId } = caller;
+          const { category: id } = await runOnce(tx, caller, async () => {
+            const id = newId();
+            await tx.templateCategory.create({ data: { tenantId, id, ...toData(input) } });
+            return { category: id };
+          });
+          const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
+          if (!row) throw categoryNotFound();
           return { ...row, templateCount: 0 };
         }),
       ),
@@ -91,7 +93,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
             data: { ...toData(input), version: current.version + 1 },
           });
           if (row.name !== current.name) {
-            // Postgres carried the name along; those who read a template before must notice.
+            // Postgres updated the name in the templates; their ETags must change with it.
             await tx.template.updateMany({
               where: { tenantId, categoryName: row.name },
               data: { version: { increment: 1 } },
@@ -110,34 +112,19 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
         const current = await hold(tx, tenantId, id);
         requireMatch(ifMatch, categoryTag(current));
         const templates = await tx.template.count({ where: { tenantId, categoryName: current.name } });
-        if (templates > 0)
-          throw problems['category-in-use'](`${templates} templates have the category "${current.name}".`);
+        if (templates > 0) throw categoryInUse(current.name, templates);
         await tx.templateCategory.delete({ where: { tenantId_id: { tenantId, id } } });
       }),
   };
-}
-
-async function doneBefore(
-  tx: Prisma.TransactionClient,
-  { tenantId, operationId }: Caller,
-): Promise<Category | undefined> {
-  if (operationId === undefined) return undefined;
-  const done = await tx.operation.findUnique({ where: { tenantId_id: { tenantId, id: operationId } } });
-  const { category } = (done?.result ?? {}) as { category?: string };
-  if (category === undefined) return undefined;
-  const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id: category } } });
-  return row ? { ...row, templateCount: 0 } : undefined;
 }
 
 /** Locks a category until the commit. */
 async function hold(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<CategoryRow> {
   await tx.$queryRaw`SELECT 1 FROM template_category WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;
   const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
-  if (!row) throw notFound();
+  if (!row) throw categoryNotFound();
   return row;
 }
-
-const notFound = () => problems['category-not-found']('There is no category of this id.');
 
 const toData = ({ name, description, icon, sortOrder }: CategoryInput) => ({
   name,

@@ -1,17 +1,20 @@
 import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
-import { templateProblems as problems } from '@plinth/contracts/template/problems';
-import type { ListRequest } from '@plinth/conventions/paging';
-import { findPage, toWhere } from '@plinth/conventions/prisma-list';
+import type { ListRequest } from '@plinth/http/paging';
+import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
-import type { OutboxRelay } from '@plinth/runtime/outbox';
-import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
+import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
 import type { Pool } from 'pg';
 import { fallbackOf } from '../domain/culture';
-import { title, type Revision, type Step, type Template, type TemplateKey } from '../domain/template';
-import { tellStep } from '../events/published';
+import { revisionNotFound, templateNotFound, templateNotPublished } from '../domain/problems';
+import type { Revision, Step, Template } from '../domain/template';
+import type { TemplateKey } from '../domain/template-key';
+import { publishStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
 
 type Tx = Prisma.TransactionClient;
@@ -21,10 +24,10 @@ export type TemplateSummary = Omit<TemplateRow, 'content'>;
 
 export interface ChangeOptions {
   ifMatch?: IfMatch;
-  /** Names the change, so that it is made once however often it is asked for; the idempotency key's by default. */
+  /** A repeated operation makes no second change; the operation of the caller by default. */
   operationId?: string | undefined;
   comment?: string | undefined;
-  /** Without a template there is nothing to change: `template-not-found`. */
+  /** Without a template the change is `template-not-found`. */
   mustExist?: boolean;
 }
 
@@ -37,9 +40,16 @@ export interface TemplateStore {
     tenantId: string,
     name: string,
     culture: string | undefined,
-    which: Which,
-  ): Promise<Nearest | undefined>;
-  /** Whether any template of this name exists; otherwise the cultures that do not help. */
+    revisionChoice: RevisionChoice,
+  ): Promise<RevisionWithKey | undefined>;
+  /** @throws Problem `template-not-found`, or `template-not-published` where there are only drafts */
+  getNearest(
+    tenantId: string,
+    name: string,
+    culture: string | undefined,
+    revisionChoice: RevisionChoice,
+  ): Promise<RevisionWithKey>;
+  /** The cultures that templates of this name have. */
   cultures(tenantId: string, name: string): Promise<string[]>;
   list(
     tenantId: string,
@@ -47,8 +57,8 @@ export interface TemplateStore {
     list: ListRequest,
   ): Promise<{ rows: TemplateSummary[]; totalCount: number | null }>;
   /**
-   * Makes one step of one template's life. Steps of one template wait for each other, and each sees what the one
-   * before left; `decide` is given undefined where there is no template. A repeated operation makes no second step.
+   * Loads a template, lets `decide` compute its change, and saves that, in one transaction. Changes of one template
+   * wait for each other. `decide` receives undefined where there is no template.
    */
   change(
     caller: Caller,
@@ -66,15 +76,15 @@ export interface TemplateStore {
   getRevision(tenantId: string, name: string, id: string): Promise<{ revision: Revision; key: TemplateKey }>;
 }
 
-/** What to take of a template: the newest text, or only what is published. */
-export type Which = 'newest' | 'published';
+/** Which revision of a template to use: the draft where there is one, or the published one only. */
+export type RevisionChoice = 'newest' | 'published';
 
-export interface Nearest {
+export interface RevisionWithKey {
   key: TemplateKey;
   revision: Revision;
 }
 
-/** The strong tag of a template as it stands. */
+/** The strong entity tag of a template. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
 
 export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: OutboxRelay): TemplateStore {
@@ -88,17 +98,28 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
       return rows.map(({ culture }) => culture);
     });
 
-  const notFound = async (tenantId: string, key: TemplateKey) => {
-    const availableCultures = await cultures(tenantId, key.name);
-    const extensions = availableCultures.length > 0 ? { extensions: { availableCultures } } : {};
-    return problems['template-not-found'](`${title(key)} does not exist.`, extensions);
-  };
+  const notFound = async (tenantId: string, key: TemplateKey) =>
+    templateNotFound(key, await cultures(tenantId, key.name));
 
   const find: TemplateStore['find'] = (tenantId, key) =>
     db.inTenant(tenantId, async (tx) => {
       const template = await load(tx, tenantId, key);
       return template?.isGone ? undefined : template;
     });
+
+  const findNearest: TemplateStore['findNearest'] = async (tenantId, name, culture, revisionChoice) => {
+    const wanted = fallbackOf(culture).map((one) => one ?? '');
+    const rows = await readInTenant<RevisionRow & { culture: string }>(pool, tenantId, {
+      name: `find-nearest-${revisionChoice}`,
+      text: selectNearestByChoice[revisionChoice],
+      values: [tenantId, name, wanted],
+    });
+    for (const one of wanted) {
+      const row = rows.find((candidate) => candidate.culture === one);
+      if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
+    }
+    return undefined;
+  };
 
   return {
     find,
@@ -110,18 +131,15 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
       return template;
     },
 
-    async findNearest(tenantId, name, culture, which) {
-      const wanted = fallbackOf(culture).map((one) => one ?? '');
-      const rows = await readInTenant<RevisionRow & { culture: string }>(pool, tenantId, {
-        name: `find-nearest-${which}`,
-        text: nearest[which],
-        values: [tenantId, name, wanted],
-      });
-      for (const one of wanted) {
-        const row = rows.find((candidate) => candidate.culture === one);
-        if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
-      }
-      return undefined;
+    findNearest,
+
+    async getNearest(tenantId, name, culture, revisionChoice) {
+      const found = await findNearest(tenantId, name, culture, revisionChoice);
+      if (found) return found;
+      const key = { name, culture };
+      if (revisionChoice === 'published' && (await findNearest(tenantId, name, culture, 'newest')))
+        throw templateNotPublished(key);
+      throw await notFound(tenantId, key);
     },
 
     async list(tenantId, { status, category, culture }, list) {
@@ -152,22 +170,22 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
     ) {
       const { tenantId } = caller;
       const changed = await db.inTenant(tenantId, async (tx) => {
-        await takeTurn(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`);
+        await lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`);
         const current = await load(tx, tenantId, key);
         const visible = current?.isGone ? undefined : current;
-        const done = current && (await findOperation(tx, tenantId, operationId));
+        const done = current && (await findOperation<{ by?: string }>(tx, { tenantId, operationId }));
         if (done)
-          return { template: current, isNew: current.version === 1, changedBy: done.by ?? caller.userId };
+          return {
+            template: current,
+            isNew: current.version === 1,
+            changedBy: done.result.by ?? caller.userId,
+          };
         if (mustExist && !visible) return undefined;
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
         await write(tx, tenantId, step, current);
-        await tellStep(tx, caller, visible, step, { moveId: operationId, comment });
-        if (operationId !== undefined) {
-          await tx.operation.create({
-            data: { tenantId, id: operationId, result: { template: step.template.id, by: caller.userId } },
-          });
-        }
+        await publishStep(tx, caller, visible, step, { moveId: operationId, comment });
+        await recordOperation(tx, { tenantId, operationId }, { by: caller.userId });
         return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
       });
       if (!changed) throw await notFound(tenantId, key);
@@ -200,18 +218,18 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
         }),
       }));
       if (!found.isKnown) throw await notFound(tenantId, { name, culture: undefined });
-      if (!found.row) throw problems['revision-not-found'](`The template "${name}" has no such revision.`);
+      if (!found.row) throw revisionNotFound(name);
       const culture = found.row.template.culture || undefined;
       return { revision: toRevision(found.row), key: { name, culture } };
     },
   };
 }
 
-/** What every rendering waits for. */
-const nearest = {
+/** Plain SQL, since every rendering waits for it. */
+const selectNearestByChoice = {
   newest: selectNearest('COALESCE(t.draft_id, t.published_id)'),
   published: selectNearest('t.published_id'),
-} satisfies Record<Which, string>;
+} satisfies Record<RevisionChoice, string>;
 
 function selectNearest(revisionId: string): string {
   return `SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
@@ -221,19 +239,7 @@ function selectNearest(revisionId: string): string {
 }
 
 /** Changes of one template wait for each other. */
-const takeTurn = (tx: Tx, key: string) =>
-  tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
-
-/** Silences, row 14: a repeated operation finds its first effect and makes no second one. */
-async function findOperation(
-  tx: Tx,
-  tenantId: string,
-  id: string | undefined,
-): Promise<{ by?: string } | undefined> {
-  if (id === undefined) return undefined;
-  const done = await tx.operation.findUnique({ where: { tenantId_id: { tenantId, id } } });
-  return done ? (done.result as { by?: string }) : undefined;
-}
+const lockTemplate = (tx: Tx, key: string) => lockUntilCommit(tx, key);
 
 async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): Promise<Template | undefined> {
   const row = await tx.template.findUnique({
@@ -311,7 +317,7 @@ async function write(
   }
 }
 
-/** Holds the category until the commit, so that nobody deletes it meanwhile. */
+/** Locks the category until the commit, so that it cannot be deleted meanwhile. */
 async function requireCategory(tx: Tx, tenantId: string, name: string): Promise<void> {
   const found = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM template_category WHERE tenant_id = ${tenantId}::uuid AND name = ${name} FOR KEY SHARE`;
@@ -330,7 +336,7 @@ const toRevision = (row: RevisionRow): Revision => ({
   publishedBy: row.publishedBy ?? undefined,
 });
 
-/** Ids for what a save makes. */
+/** Ids for what a save creates. */
 export const idsForSave = (): { template: string; revision: string } => ({
   template: newId(),
   revision: newId(),

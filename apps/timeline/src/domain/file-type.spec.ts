@@ -22,7 +22,7 @@ describe('the type of a file', () => {
     expect(fileTypeOf(bytes(start), name)).toBe(type);
   });
 
-  it('is text where only the last character is cut off', () => {
+  it('is text when only its last character is cut off', () => {
     expect(fileTypeOf(Buffer.from('späß').subarray(0, -1), 'a.txt')).toBe('text/plain');
   });
 });

@@ -1,7 +1,7 @@
 import type { AttachableType } from '@plinth/contracts/timeline/shapes';
 
-/** So many first bytes tell what a file is. */
-export const SNIFFED_LENGTH = 4_096;
+/** How many bytes of a file are enough to recognize its type. */
+export const HEAD_LENGTH = 4_096;
 
 interface Signature {
   mimeType: AttachableType;
@@ -30,7 +30,7 @@ const signatures: readonly Signature[] = [
   { mimeType: 'application/x-ole-storage', magic: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'] },
 ];
 
-/** What a container of office software holds is told by the name; its content is checked by whoever opens it. */
+/** What an office container holds follows from the file name; its content is not checked. */
 const typeInContainer: Record<string, Record<string, AttachableType>> = {
   'application/zip': {
     docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -55,8 +55,8 @@ const typeOfText: Record<string, AttachableType> = {
 };
 
 /**
- * Judges by its content what a file is, or answers undefined for what is not accepted: programs, and whatever is
- * neither a known format nor text. The name only tells apart what looks the same inside.
+ * Recognizes the type of a file by its content; undefined for what is not accepted: programs, and files that are
+ * neither of a known format nor text. The name only distinguishes types whose content looks the same.
  */
 export function fileTypeOf(head: Buffer, fileName: string): AttachableType | undefined {
   const extension = /\.([a-z0-9]{1,10})$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';

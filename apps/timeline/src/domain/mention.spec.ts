@@ -19,7 +19,7 @@ describe('mentions in a text', () => {
     ['no one for an id of 256 characters', `@[A](user:${'x'.repeat(256)})`, []],
     ['someone for an id of 255 characters', `@[A](user:${'x'.repeat(255)})`, ['x'.repeat(255)]],
     ['a person whose name looks like a script', '@[<img onerror=x> javascript:1](user:a)', ['a']],
-  ])('finds %s', (_what, text, expected) => {
+  ])('finds %s', (_description, text, expected) => {
     expect(usersIn(text)).toEqual(expected);
   });
 
@@ -37,7 +37,7 @@ describe('mentions in a text', () => {
     },
   );
 
-  it('says names from the directory in place of what was typed', () => {
+  it('are replaced by names from the directory', () => {
     const text = 'Ask @[the boss](user:u-1) or @[nobody](user:u-2).';
     const names: Record<string, string> = { 'u-1': 'Ann Lee' };
     expect(replaceMentions(text, (id) => `@${names[id] ?? id}`)).toBe('Ask @Ann Lee or @u-2.');

@@ -1,4 +1,4 @@
-/** The id of a user in a mention is at most this long; longer ones name nobody. */
+/** The id of a user in a mention is at most this long; longer ones are no mention. */
 const USER_ID_LENGTH_MAX = 255;
 
 export interface Mention {
@@ -10,7 +10,7 @@ export interface Mention {
 
 /**
  * Finds the mentions `@[display name](user:id)` of a text, in one pass: a hostile text costs no more than a plain one.
- * The display name is not read; it is whatever the writer typed.
+ * The display name is not read; its author may have typed any text.
  */
 export function findMentions(text: string): Mention[] {
   const mentions: Mention[] = [];
@@ -50,12 +50,12 @@ export const mentionedUserIds = (mentions: readonly Mention[]): string[] => [
   ...new Set(mentions.map(({ userId }) => userId)),
 ];
 
-/** Replaces each mention by what `say` makes of its user. */
-export function replaceMentions(text: string, say: (userId: string) => string): string {
+/** Replaces each mention by what `toText` makes of its user. */
+export function replaceMentions(text: string, toText: (userId: string) => string): string {
   let result = '';
   let position = 0;
   for (const { userId, start, end } of findMentions(text)) {
-    result += text.slice(position, start) + say(userId);
+    result += text.slice(position, start) + toText(userId);
     position = end;
   }
   return result + text.slice(position);

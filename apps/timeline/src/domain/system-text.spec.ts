@@ -1,6 +1,6 @@
 import { bodyIn, chooseCulture, systemCultures, systemTexts } from './system-text';
 
-describe('texts of the system', () => {
+describe('texts of system logs', () => {
   it.each(systemCultures)('are complete in %s, with the same placeholders', (culture) => {
     // A noted entity brings its words in each language, under the name of that language.
     const placeholders = (text = '') =>
@@ -14,12 +14,12 @@ describe('texts of the system', () => {
     }
   });
 
-  it('take values as they are, whatever is in them', () => {
+  it('insert values without interpreting them', () => {
     const message = { key: 'workflow.moved', values: { previousState: '{newState}', newState: '$& <b>' } };
     expect(bodyIn('en', { body: '', message })).toBe('Moved from {newState} to $& <b>.');
   });
 
-  it('say the key where a later release wrote a text that this one does not know', () => {
+  it('fall back to the key of a text that this release does not know', () => {
     expect(bodyIn('en', { body: '', message: { key: 'new.text', values: {} } })).toBe('new.text');
   });
 
@@ -29,7 +29,7 @@ describe('texts of the system', () => {
     [['de', 'en-GB', 'fr-CA'], 'en-GB'],
     [['fr-CA', 'en'], 'fr-CA'],
     [['de'], 'en'],
-  ])('are for a reader who wishes for %j in %s', (wishes, culture) => {
+  ])('for a reader who prefers %j are in %s', (wishes, culture) => {
     expect(chooseCulture(wishes)).toBe(culture);
   });
 });

@@ -1,6 +1,6 @@
 import type { Entry, SystemMessage } from './entry';
 
-/** The cultures in which the system speaks. */
+/** The cultures of system logs. */
 export const systemCultures = ['en', 'en-GB', 'fr', 'fr-CA'] as const;
 export type SystemCulture = (typeof systemCultures)[number];
 export const defaultCulture: SystemCulture = 'en';
@@ -11,7 +11,7 @@ const english: Texts = {
   'workflow.moved': 'Moved from {previousState} to {newState}.',
   'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
   'template.published': 'Published.',
-  // What another area wants to be read of its own entity, which brings its words along.
+  // The text comes with the event of the service that owns the entity.
   'entity.noted': '{en}',
   'settings.changed-for-tenant': 'Changed for the tenant.',
   'settings.changed-for-platform': 'Changed for the whole platform.',
@@ -28,6 +28,10 @@ const english: Texts = {
   'exchange.import-partially-undone':
     'Import of {definitionName} undone: {removedRows} rows removed, {restoredRows} restored, {keptRows} kept.',
   'exchange.import-undo-failed': 'Import of {definitionName} could not be undone.',
+  'notification.mention': '{actorName} mentioned you',
+  'notification.comment': 'New comment on {entityType} {entityId}',
+  'notification.internal-note': 'New internal note on {entityType} {entityId}',
+  'notification.system-log': 'Update on {entityType} {entityId}',
 };
 
 const french: Texts = {
@@ -50,6 +54,10 @@ const french: Texts = {
   'exchange.import-partially-undone':
     'Import de {definitionName} défait : {removedRows} lignes supprimées, {restoredRows} rétablies, {keptRows} conservées.',
   'exchange.import-undo-failed': 'L’import de {definitionName} n’a pas pu être défait.',
+  'notification.mention': '{actorName} vous a mentionné',
+  'notification.comment': 'Nouveau commentaire sur {entityType} {entityId}',
+  'notification.internal-note': 'Nouvelle note interne sur {entityType} {entityId}',
+  'notification.system-log': 'Du nouveau sur {entityType} {entityId}',
 };
 
 // In Canada an import is an "importation" and an export an "exportation".
@@ -78,12 +86,12 @@ export const systemTexts: Record<SystemCulture, Texts> = {
   'fr-CA': canadianFrench,
 };
 
-/** What an entry says in a culture; the words of people are theirs in every culture. */
+/** The body of an entry in a culture; what people wrote is the same in every culture. */
 export const bodyIn = (culture: SystemCulture, { body, message }: Pick<Entry, 'body' | 'message'>): string =>
-  message ? say(message, culture) : body;
+  message ? localizeMessage(message, culture) : body;
 
-/** A text of the system in a culture. */
-export function say({ key, values }: SystemMessage, culture: SystemCulture): string {
+/** The text of a system log in a culture. */
+export function localizeMessage({ key, values }: SystemMessage, culture: SystemCulture): string {
   const text = systemTexts[culture][key] ?? key;
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name]! : '';
@@ -91,10 +99,10 @@ export function say({ key, values }: SystemMessage, culture: SystemCulture): str
   });
 }
 
-/** The first culture of a reader's wishes in which the system speaks; `fr-BE` finds `fr`. */
-export const chooseCulture = (wishes: readonly string[]): SystemCulture =>
-  wishes.map(nearest).find((culture) => culture !== undefined) ?? defaultCulture;
+/** The first of a reader's preferred cultures that has system texts; `fr-BE` finds `fr`. */
+export const chooseCulture = (preferred: readonly string[]): SystemCulture =>
+  preferred.map(nearest).find((culture) => culture !== undefined) ?? defaultCulture;
 
-const nearest = (wish: string): SystemCulture | undefined =>
-  systemCultures.find((culture) => culture === wish) ??
-  systemCultures.find((culture) => culture === wish.split('-')[0]);
+const nearest = (preferred: string): SystemCulture | undefined =>
+  systemCultures.find((culture) => culture === preferred) ??
+  systemCultures.find((culture) => culture === preferred.split('-')[0]);

@@ -7,27 +7,34 @@ import { entryAdded } from '@plinth/contracts/timeline/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
-import { subscription, type Subscription } from '@plinth/runtime/inbox';
+import { subscription, type Subscription } from '@plinth/runtime/messaging/inbox';
 import type { Prisma } from '../generated/client';
-import { notify } from '../store/notification-store';
-import { observe, type Observation } from '../store/system-log-store';
-import type { ToldSignal } from './told-signal';
+import { createNotifications } from '../store/notification-store';
+import { findDisplayName } from '../store/people-store';
+import { insertSystemLogs, type SystemLog } from '../store/system-log-store';
+import type { NotificationSignal } from './notification-signal';
 
 type Tx = Prisma.TransactionClient;
 
-/** Whom a system log names when nobody in particular was behind it. */
+/** The author of a system log whose event names no actor. */
 const SYSTEM = 'system';
 
-/** What this service listens to: its own new entries, and what other areas tell of their entities. */
-export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock }): Subscription<Tx>[] => [
+/** This service's own new entries, and what other services publish about their entities. */
+export const subscriptions = ({
+  signal,
+  clock,
+}: {
+  signal: NotificationSignal;
+  clock: Clock;
+}): Subscription<Tx>[] => [
   subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
-    const userIds = await notify(tx, tenantId, payload.entryId, clock.now());
-    return () => told.announce(tenantId, userIds);
+    const userIds = await createNotifications(tx, tenantId, payload.entryId, clock.now());
+    return () => signal.wake(tenantId, userIds);
   }),
-  logged(
+  systemLogsOf(
     transitionExecuted,
     ({ entityType, entityId, previousState, newState, comment }) => {
-      // The publication of a template is told by the template area itself.
+      // The template service publishes an event of its own for this.
       if (entityType === 'Template' && newState === 'Published') return [];
       const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
       const message = { key, values: { previousState, newState, comment: comment ?? '' } };
@@ -35,33 +42,33 @@ export const subscriptions = ({ told, clock }: { told: ToldSignal; clock: Clock 
     },
     ({ transitionedBy }) => transitionedBy,
   ),
-  logged(templatePublished, ({ name, culture }) => [
+  systemLogsOf(templatePublished, ({ name, culture }) => [
     {
       entityType: 'Template',
       entityId: culture ? `${name}~${culture}` : name,
       message: { key: 'template.published', values: {} },
     },
   ]),
-  logged(settingChanged, ({ scope, names }) => {
-    // What somebody sets for themselves is nobody else's business.
+  systemLogsOf(settingChanged, ({ scope, names }) => {
+    // A person's own settings are private.
     if (scope === 'user') return [];
     const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
     return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
   }),
-  logged(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
+  systemLogsOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
     const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
     const key = status === 'Completed' ? counted : 'exchange.export-failed';
     const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
     return [{ entityType: 'ExportJob', entityId: jobId, message }];
   }),
-  logged(importFinished, ({ jobId, status, ...values }) => [
+  systemLogsOf(importFinished, ({ jobId, status, ...values }) => [
     { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
   ]),
-  logged(importUndone, ({ jobId, status, ...values }) => [
+  systemLogsOf(importUndone, ({ jobId, status, ...values }) => [
     { entityType: 'ImportJob', entityId: jobId, message: { key: undoKeys[status], values } },
   ]),
   ...allEvents.filter(isEntityNoted).map((noted) =>
-    logged(noted, ({ entityType, entityIds, texts }) =>
+    systemLogsOf(noted, ({ entityType, entityIds, texts }) =>
       entityIds.map((entityId) => ({
         entityType,
         entityId,
@@ -84,22 +91,20 @@ const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
   Failed: 'exchange.import-undo-failed',
 };
 
-/** Turns a fact into system logs of the entities it concerns, by whom it names, dated by when it happened. */
-const logged = <E extends EventType>(
+/** Writes system logs of the entities that an event is about, by its actor and with its date. */
+const systemLogsOf = <E extends EventType>(
   type: E,
-  say: (payload: PayloadOf<E>) => Observation[],
+  toLogs: (payload: PayloadOf<E>) => SystemLog[],
   actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
 ): Subscription<Tx> =>
   subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
     const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
-    const actorName = await nameOf(tx, event, actorId);
+    const actorName = await actorNameOf(tx, event, actorId);
     const at = new Date(event.occurredAt);
-    await observe(tx, event.tenantId, say(event.payload), { actorId, actorName, at });
+    await insertSystemLogs(tx, event.tenantId, toLogs(event.payload), { actorId, actorName, at });
   });
 
-async function nameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {
+async function actorNameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {
   if (event.actorName !== null && event.actorId === userId) return event.actorName;
-  const key = { tenantId: event.tenantId, userId };
-  const person = await tx.person.findUnique({ where: { tenantId_userId: key } });
-  return person?.displayName ?? userId;
+  return (await findDisplayName(tx, event.tenantId, userId)) ?? userId;
 }

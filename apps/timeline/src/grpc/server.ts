@@ -1,10 +1,9 @@
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
-import { protoPackages } from '@plinth/proto/packages';
-import type { GrpcService } from '@plinth/runtime/grpc';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
+import type { GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
-import { entryExchange } from './exchange';
+import { entryExchange } from '../exchange/entries';
 
-/** The questions of sibling services that this service answers. */
+/** The calls of other services that this service serves. */
 export const grpcServices = (deps: Pick<Deps, 'config' | 'log' | 'pool'>): GrpcService[] => [
-  serveExchange(protoPackages.exchange.v1.ExchangeOwner.service, [entryExchange], deps),
+  serveExchange([entryExchange], deps),
 ];

@@ -1,9 +1,9 @@
 import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
-import { timelineProblems } from '@plinth/contracts/timeline/problems';
-import type { Api } from '@plinth/conventions/api';
-import { noContent } from '@plinth/conventions/reply';
+import type { Api } from '@plinth/http/api';
+import { noContent } from '@plinth/http/response';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
+import { personNotFound } from '../domain/problems';
 
 const { followEntity, unfollowEntity, getFollowers, putFollower, deleteFollower } = timelineEndpoints;
 
@@ -21,9 +21,7 @@ export function mountFollowers(api: Api, { followers, people }: Pick<Deps, 'foll
   api.on(getFollowers, ({ params, caller }) => followers.list(audienceOf(caller), params));
 
   api.on(putFollower, async ({ params: { userId, ...entity }, caller }) => {
-    if (!(await people.isKnown(caller.tenantId, userId))) {
-      throw timelineProblems['person-not-found']('Nobody of this user id was seen in your tenant yet.');
-    }
+    if (!(await people.isKnown(caller.tenantId, userId))) throw personNotFound();
     await followers.follow(caller.tenantId, entity, userId);
     return noContent();
   });

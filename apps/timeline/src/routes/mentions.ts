@@ -1,9 +1,9 @@
 import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
-import type { Api } from '@plinth/conventions/api';
+import type { Api } from '@plinth/http/api';
 import type { Deps } from '../compose';
 
+const { getMentionSuggestions } = timelineEndpoints;
+
 export function mountMentions(api: Api, { people }: Pick<Deps, 'people'>): void {
-  api.on(timelineEndpoints.getMentionSuggestions, ({ query, caller }) =>
-    people.suggest(caller.tenantId, query.search ?? ''),
-  );
+  api.on(getMentionSuggestions, ({ query, caller }) => people.suggest(caller.tenantId, query.search ?? ''));
 }

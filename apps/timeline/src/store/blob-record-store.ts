@@ -1,11 +1,11 @@
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Audience } from '../domain/audience';
 import type { Blob, Prisma } from '../generated/client';
 import { visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
-/** Where the content of a file is kept. */
+/** Where the content of a file is stored. */
 export const blobKey = (tenantId: string, id: string): string => `${tenantId}/timeline/${id}`;
 
 export interface BlobRecordStore {
@@ -28,7 +28,7 @@ const reachable = (audience: Audience, userId: string): Prisma.BlobWhereInput =>
   OR: [{ uploadedBy: userId }, { attachments: { some: { entry: visibleTo(audience) } } }],
 });
 
-/** Which of these files this person may attach: those they can get. They stay until the transaction ends. */
+/** Which of these files this person may attach: those they may read. They are locked until the transaction ends. */
 export async function attachableBlobIds(
   tx: Tx,
   audience: Audience,

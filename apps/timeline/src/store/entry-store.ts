@@ -1,16 +1,15 @@
-import { entryAdded, entryRemoved } from '@plinth/contracts/timeline/events';
-import { timelineProblems } from '@plinth/contracts/timeline/problems';
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
-import { toAfter, toOrderBy } from '@plinth/conventions/prisma-list';
-import type { ListRequest } from '@plinth/conventions/paging';
+import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
+import type { ListRequest } from '@plinth/http/paging';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
-import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
-import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
 import {
-  requireAnswerable,
+  requireReplyAllowed,
   requireAttachable,
   requireRemovable,
   type Draft,
@@ -18,6 +17,8 @@ import {
   type Entry,
   type SystemMessage,
 } from '../domain/entry';
+import { entryNotFound } from '../domain/problems';
+import { publishEntriesAdded, publishEntryRemoved } from '../events/published';
 import { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers } from './follower-store';
@@ -35,9 +36,9 @@ export interface EntryStore {
   ): Promise<{ rows: Entry[]; totalCount: number }>;
   /** @throws Problem `entry-not-found`, also where this audience does not see the entry. */
   get(audience: Audience, entity: EntityName, id: string): Promise<Entry>;
-  /** Writes what a person says; the same operation finds the entry it made before. */
+  /** Writes the entry of a person; a retry of the operation returns the entry of its first attempt. */
   write(draft: Draft, caller: Caller): Promise<Entry>;
-  /** Removes an entry and what hangs on it. */
+  /** Removes an entry, its notifications and its attachments. */
   remove(entity: EntityName, id: string, caller: Caller): Promise<void>;
 }
 
@@ -75,29 +76,28 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
       }),
 
     async write(draft, caller) {
-      const entry = toNewEntry(draft, caller, clock.now());
-      try {
-        return await db.inTenant(caller.tenantId, async (tx) => {
-          const earlier = await findByOperation(tx, caller);
-          if (earlier) return earlier;
-          await requireFitting(tx, draft, caller);
-          await insert(tx, caller.tenantId, entry, caller.operationId);
+      const { tenantId } = caller;
+      const written = await db.inTenant(tenantId, async (tx) => {
+        const { id } = await runOnce(tx, caller, async () => {
+          const entry = toNewEntry(draft, caller, clock.now());
+          await requireParentAndAttachments(tx, draft, caller);
+          await insert(tx, tenantId, entry);
           const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
-          await addFollowers(tx, caller.tenantId, draft, others, {
+          await addFollowers(tx, tenantId, draft, others, {
             internal: isInternal(entry),
             since: entry.createdAt,
           });
-          return entry;
+          return { id: entry.id };
         });
-      } catch (error) {
-        const earlier =
-          isUniqueViolation(error) &&
-          (await db.inTenant(caller.tenantId, (tx) => findByOperation(tx, caller)));
-        if (!earlier) throw error;
-        return earlier;
-      } finally {
-        outbox.wake();
-      }
+        const row = await tx.entry.findUnique({
+          where: { tenantId_id: { tenantId, id } },
+          include: withAttachments,
+        });
+        if (!row) throw entryNotFound();
+        return toEntry(row);
+      });
+      outbox.wake();
+      return written;
     },
 
     async remove(entity, id, caller) {
@@ -111,7 +111,7 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
         const { count } = await tx.entry.deleteMany({ where });
         if (count === 0) throw entryNotFound();
         await countEntry(tx, tenantId, entry, -1);
-        await tell(tx, entryRemoved, tenantId, entry);
+        await publishEntryRemoved(tx, tenantId, entry);
         await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
       });
       outbox.wake();
@@ -119,14 +119,11 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
   };
 }
 
-const entryNotFound = () =>
-  timelineProblems['entry-not-found']('There is no such entry in the timeline of this entity.');
-
 const isInternal = ({ entryType }: Pick<Entry, 'entryType'>): boolean =>
   entryType === TimelineEntryType.InternalNote;
 
 /**
- * The condition "after this row". The upper bound says again what the rest implies; with it Postgres begins to read
+ * The condition "after this row". The upper bound repeats what the rest implies; with it Postgres begins to read
  * at the row, and not at the newest one.
  */
 function after({ sort, after }: ListRequest): Prisma.EntryWhereInput {
@@ -149,14 +146,8 @@ const toNewEntry = (draft: Draft, caller: Caller, createdAt: Date): Entry => ({
   attachmentBlobIds: draft.attachmentBlobIds,
 });
 
-async function findByOperation(tx: Tx, { tenantId, operationId }: Caller): Promise<Entry | undefined> {
-  if (operationId === undefined) return undefined;
-  const row = await tx.entry.findFirst({ where: { tenantId, operationId }, include: withAttachments });
-  return row ? toEntry(row) : undefined;
-}
-
-/** Judges what can only be judged by looking: the entry answered and the files attached. */
-async function requireFitting(tx: Tx, draft: Draft, caller: Caller): Promise<void> {
+/** Checks what needs the database: the parent entry and the attached files. */
+async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller): Promise<void> {
   const audience = audienceOf(caller);
   const { tenantId } = caller;
   const { entityType, entityId, parentEntryId } = draft;
@@ -164,15 +155,15 @@ async function requireFitting(tx: Tx, draft: Draft, caller: Caller): Promise<voi
     const parent = await tx.entry.findFirst({
       where: { tenantId, id: parentEntryId, entityType, entityId, ...visibleTo(audience) },
     });
-    requireAnswerable(draft, parent ? { entryType: parent.entryType as TimelineEntryType } : undefined);
+    requireReplyAllowed(draft, parent ? { entryType: parent.entryType as TimelineEntryType } : undefined);
   }
   if (draft.attachmentBlobIds.length > 0) {
     requireAttachable(draft, await attachableBlobIds(tx, audience, caller.userId, draft.attachmentBlobIds));
   }
 }
 
-/** Inserts an entry, counts it and tells it. */
-async function insert(tx: Tx, tenantId: string, entry: Entry, operationId?: string): Promise<void> {
+/** Inserts an entry, counts it and publishes it. */
+async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
   const { message, attachmentBlobIds, ...columns } = entry;
   await tx.entry.create({
     data: {
@@ -180,7 +171,6 @@ async function insert(tx: Tx, tenantId: string, entry: Entry, operationId?: stri
       tenantId,
       messageKey: message?.key ?? null,
       messageValues: message?.values ?? Prisma.DbNull,
-      operationId: operationId ?? null,
     },
     select: { id: true },
   });
@@ -190,7 +180,7 @@ async function insert(tx: Tx, tenantId: string, entry: Entry, operationId?: stri
     });
   }
   await countEntry(tx, tenantId, entry, 1);
-  await tell(tx, entryAdded, tenantId, entry);
+  await publishEntriesAdded(tx, tenantId, [entry]);
 }
 
 async function countEntry(tx: Tx, tenantId: string, entry: Entry, by: 1 | -1): Promise<void> {
@@ -202,19 +192,6 @@ async function countEntry(tx: Tx, tenantId: string, entry: Entry, by: 1 | -1): P
     SET public_count = entry_count.public_count + excluded.public_count,
         internal_count = entry_count.internal_count + excluded.internal_count`;
 }
-
-const tell = (tx: Tx, type: typeof entryAdded | typeof entryRemoved, tenantId: string, entry: Entry) =>
-  appendToOutbox(tx, {
-    type,
-    tenantId,
-    subject: `${entry.entityType}/${entry.entityId}`,
-    payload: {
-      entryId: entry.id,
-      entityType: entry.entityType,
-      entityId: entry.entityId,
-      entryType: entry.entryType,
-    },
-  });
 
 const toEntry = (row: EntryRow): Entry => ({
   id: row.id,

@@ -1,5 +1,5 @@
 import type { Clock } from '@plinth/kernel/clock';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import type { Prisma } from '../generated/client';
@@ -10,7 +10,7 @@ type Tx = Prisma.TransactionClient;
 export interface FollowerStore {
   follow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
   unfollow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
-  /** The user ids of those who follow, longest first. Who is not in the directory is nobody yet. */
+  /** The user ids of the followers, longest first, as far as they are in the directory. */
   list(audience: Audience, entity: EntityName): Promise<string[]>;
 }
 
@@ -46,8 +46,8 @@ export function followerStore({ db, clock }: { db: TenantDatabase<Tx>; clock: Cl
 }
 
 /**
- * Makes people follow an entity. `internal` tells that they do so only because a note mentions them: until they
- * follow for another reason as well, only those who see notes see that they follow.
+ * Makes people follow an entity. `internal` means that they do so only because a note mentions them: until they
+ * follow for another reason as well, only readers of notes see that they follow.
  */
 export async function addFollowers(
   tx: Tx,

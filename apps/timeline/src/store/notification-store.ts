@@ -1,10 +1,10 @@
-import { NotificationKind } from '@plinth/contracts/timeline/shapes';
-import { toAfter, toOrderBy } from '@plinth/conventions/prisma-list';
-import type { ListRequest } from '@plinth/conventions/paging';
-import type { Caller } from '@plinth/kernel/caller';
+import { NotificationKind, type TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
+import type { ListRequest } from '@plinth/http/paging';
+import { holds, type Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { audienceOf } from '../domain/audience';
 import type { Entry } from '../domain/entry';
 import { EXCERPT_SOURCE_LENGTH } from '../domain/excerpt';
@@ -18,8 +18,8 @@ type Tx = Prisma.TransactionClient;
 const withEntry = { entry: true } as const;
 type NotificationRow = Prisma.NotificationGetPayload<{ include: typeof withEntry }>;
 
-/** What somebody was told, with the entry that it is about. */
-export interface Notified {
+/** A notification with the entry that it is about. */
+export interface StoredNotification {
   id: string;
   sequence: bigint;
   kind: NotificationKind;
@@ -28,20 +28,23 @@ export interface Notified {
   /** Of the body only as much as an excerpt needs. */
   entry: Pick<
     Entry,
-    'id' | 'entityType' | 'entityId' | 'authorId' | 'authorDisplayName' | 'body' | 'message'
+    'id' | 'entityType' | 'entityId' | 'entryType' | 'authorId' | 'authorDisplayName' | 'body' | 'message'
   >;
 }
 
 export interface NotificationStore {
-  list(caller: Caller, list: ListRequest): Promise<{ rows: Notified[]; totalCount: number | null }>;
+  list(
+    caller: Caller,
+    list: ListRequest,
+  ): Promise<{ rows: StoredNotification[]; totalCount: number | null; unreadCount: number }>;
   unreadCount(caller: Caller): Promise<number>;
-  /** Answers false when this person has no such notification. */
+  /** Returns false when this person has no such notification. */
   markRead(caller: Caller, id: string): Promise<boolean>;
   markAllRead(caller: Caller): Promise<void>;
-  /** Where this person's stream stands: after the notification of this id, or after the newest one. */
+  /** Where this person's stream begins: after the notification of this id, or after the newest one. */
   positionOf(caller: Caller, lastId: string | undefined): Promise<bigint>;
-  /** What this person was told after a position, oldest first. */
-  since(caller: Caller, position: bigint, limit: number): Promise<Notified[]>;
+  /** The notifications of this person after a position, oldest first. */
+  since(caller: Caller, position: bigint, limit: number): Promise<StoredNotification[]>;
 }
 
 export function notificationStore({
@@ -55,7 +58,7 @@ export function notificationStore({
     list: (caller, list) =>
       db.inTenant(caller.tenantId, async (tx) => {
         const selection = {
-          ...mine(caller),
+          ...ownAndVisible(caller),
           ...(list.quickFilters.includes('unread') ? { readAt: null } : {}),
         };
         const rows = await tx.notification.findMany({
@@ -66,19 +69,17 @@ export function notificationStore({
           skip: list.offset,
         });
         return {
-          rows: rows.map(toNotified),
+          rows: rows.map(toStoredNotification),
           totalCount: list.wantsTotalCount ? await tx.notification.count({ where: selection }) : null,
+          unreadCount: await countUnread(tx, caller),
         };
       }),
 
-    unreadCount: (caller) =>
-      db.inTenant(caller.tenantId, (tx) =>
-        tx.notification.count({ where: { ...mine(caller), readAt: null } }),
-      ),
+    unreadCount: (caller) => db.inTenant(caller.tenantId, (tx) => countUnread(tx, caller)),
 
     markRead: (caller, id) =>
       db.inTenant(caller.tenantId, async (tx) => {
-        const where = { ...mine(caller), id };
+        const where = { ...ownAndVisible(caller), id };
         await tx.notification.updateMany({
           where: { ...where, readAt: null },
           data: { readAt: clock.now() },
@@ -87,7 +88,7 @@ export function notificationStore({
       }),
 
     async markAllRead(caller) {
-      const where = { ...mine(caller), readAt: null };
+      const where = { ...ownAndVisible(caller), readAt: null };
       await db.inTenant(caller.tenantId, (tx) =>
         tx.notification.updateMany({ where, data: { readAt: clock.now() } }),
       );
@@ -98,7 +99,7 @@ export function notificationStore({
         const { tenantId, userId } = caller;
         const last = lastId && (await tx.notification.findFirst({ where: { tenantId, userId, id: lastId } }));
         if (last) return last.sequence;
-        // It went with its entry; its id still tells when it was made.
+        // It was removed with its entry; its id still holds when it was made.
         const before = lastId ? { createdAt: { lte: timeOf(lastId) } } : {};
         const newest = await tx.notification.aggregate({
           where: { tenantId, userId, ...before },
@@ -110,20 +111,25 @@ export function notificationStore({
     since: (caller, position, limit) =>
       db.inTenant(caller.tenantId, async (tx) => {
         const rows = await tx.notification.findMany({
-          where: { ...mine(caller), sequence: { gt: position } },
+          where: { ...ownAndVisible(caller), sequence: { gt: position } },
           include: withEntry,
           orderBy: { sequence: 'asc' },
           take: limit,
         });
-        return rows.map(toNotified);
+        return rows.map(toStoredNotification);
       }),
   };
 }
 
-const mine = (caller: Caller) => ({
+const countUnread = (tx: Tx, caller: Caller): Promise<number> =>
+  tx.notification.count({ where: { ...ownAndVisible(caller), readAt: null } });
+
+/** The notifications of this person about entries that they may read now. */
+const ownAndVisible = (caller: Caller) => ({
   tenantId: caller.tenantId,
   userId: caller.userId,
   ...visibleTo(audienceOf(caller)),
+  ...(holds(caller, 'Timeline.Entries.Read') ? {} : { entryId: { in: [] } }),
 });
 
 /** The instant in a UUID version 7. */
@@ -136,16 +142,21 @@ interface Recipient {
 }
 
 /**
- * Tells whom a new entry concerns: who is mentioned, and who follows. Everybody once, and nobody of their own.
- * Who may not see the entry is told too, but sees that as little as the entry. Answers who was told.
+ * Notifies the people whom a new entry mentions and the followers of its entity, each once and not its author. People
+ * who may not see the entry get a notification that they may not see either. Returns who was notified.
  */
-export async function notify(tx: Tx, tenantId: string, entryId: string, at: Date): Promise<string[]> {
+export async function createNotifications(
+  tx: Tx,
+  tenantId: string,
+  entryId: string,
+  at: Date,
+): Promise<string[]> {
   const entry = await tx.entry.findFirst({ where: { tenantId, id: entryId } });
   if (!entry) return [];
   const { entityType, entityId, internal, authorId, createdAt } = entry;
   const mentioned = mentionedUserIds(findMentions(entry.body));
   const followers = await tx.follower.findMany({
-    // Who began to follow later is not told of what was said before.
+    // Later followers are not notified of earlier entries.
     where: { tenantId, entityType, entityId, since: { lte: createdAt } },
   });
   const recipients: Recipient[] = [
@@ -169,8 +180,8 @@ async function insertNotifications(
   at: Date,
 ): Promise<string[]> {
   if (recipients.length === 0) return [];
-  // Counters are taken in the order of the user ids, so that two tellers never wait for each other in a circle.
-  const told = await tx.$queryRaw<{ userId: string }[]>`
+  // Counters are locked in the order of the user ids, so that two writers never wait for each other in a circle.
+  const notified = await tx.$queryRaw<{ userId: string }[]>`
     WITH recipient AS (
       SELECT * FROM unnest(
         ${recipients.map(({ userId }) => userId)}::text[], ${recipients.map(() => newId())}::uuid[],
@@ -189,14 +200,26 @@ async function insertNotifications(
     FROM recipient JOIN numbered USING (user_id)
     ON CONFLICT (tenant_id, entry_id, user_id) DO NOTHING
     RETURNING user_id AS "userId"`;
-  return told.map(({ userId }) => userId);
+  return notified.map(({ userId }) => userId);
 }
 
-const toNotified = ({ id, sequence, kind, createdAt, readAt, entry }: NotificationRow): Notified => ({
+const toStoredNotification = ({
+  id,
+  sequence,
+  kind,
+  createdAt,
+  readAt,
+  entry,
+}: NotificationRow): StoredNotification => ({
   id,
   sequence,
   kind: kind as NotificationKind,
   createdAt,
   readAt,
-  entry: { ...entry, body: entry.body.slice(0, EXCERPT_SOURCE_LENGTH), message: messageOf(entry) },
+  entry: {
+    ...entry,
+    entryType: entry.entryType as TimelineEntryType,
+    body: entry.body.slice(0, EXCERPT_SOURCE_LENGTH),
+    message: messageOf(entry),
+  },
 });

@@ -1,22 +1,22 @@
 import { SUGGESTIONS_MAX } from '@plinth/contracts/timeline/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
-import { escapeLike } from '@plinth/conventions/prisma-list';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import { escapeLike } from '@plinth/kernel/like-pattern';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Prisma } from '../generated/client';
 
-const SEEN_AGAIN_MILLISECONDS = 3_600_000;
-const REMEMBERED_MAX = 50_000;
+const RECORD_AGAIN_MILLISECONDS = 3_600_000;
+const RECENT_MAX = 50_000;
 
 export interface Person {
   id: string;
   displayName: string;
 }
 
-/** The directory of a tenant: everybody whose token was seen in it, under the name of the last one. */
+/** The directory of a tenant: everyone who called in it, by the name of their last token. */
 export interface PeopleStore {
-  /** Notes that somebody is here. */
-  see(caller: Caller): Promise<void>;
+  /** Records that a person called, under their present name. */
+  record(caller: Caller): Promise<void>;
   isKnown(tenantId: string, userId: string): Promise<boolean>;
   namesOf(tenantId: string, userIds: readonly string[]): Promise<Map<string, string>>;
   /** People whose name or id holds the text: those that begin with it first, then those with a word that does. */
@@ -29,8 +29,8 @@ interface Parts {
 }
 
 export function peopleStore({ db, clock }: Parts): PeopleStore {
-  /** Who was noted lately, so that not every request writes. */
-  const noted = new Map<string, { name: string; at: number }>();
+  /** Who was recorded lately, so that not every request writes. */
+  const recent = new Map<string, { name: string; at: number }>();
 
   const namesOf: PeopleStore['namesOf'] = async (tenantId, userIds) => {
     if (userIds.length === 0) return new Map();
@@ -44,11 +44,11 @@ export function peopleStore({ db, clock }: Parts): PeopleStore {
     namesOf,
     isKnown: async (tenantId, userId) => (await namesOf(tenantId, [userId])).has(userId),
 
-    async see({ tenantId, userId, userName }) {
+    async record({ tenantId, userId, userName }) {
       const now = clock.now();
       const key = `${tenantId}/${userId}`;
-      const before = noted.get(key);
-      if (before?.name === userName && now.getTime() - before.at < SEEN_AGAIN_MILLISECONDS) return;
+      const earlier = recent.get(key);
+      if (earlier?.name === userName && now.getTime() - earlier.at < RECORD_AGAIN_MILLISECONDS) return;
       await db.inTenant(
         tenantId,
         (tx) => tx.$executeRaw`
@@ -56,8 +56,8 @@ export function peopleStore({ db, clock }: Parts): PeopleStore {
           VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now})
           ON CONFLICT (tenant_id, user_id) DO UPDATE SET display_name = excluded.display_name, seen_at = excluded.seen_at`,
       );
-      if (noted.size >= REMEMBERED_MAX) noted.clear();
-      noted.set(key, { name: userName, at: now.getTime() });
+      if (recent.size >= RECENT_MAX) recent.clear();
+      recent.set(key, { name: userName, at: now.getTime() });
     },
 
     suggest: (tenantId, search) => {
@@ -75,4 +75,14 @@ export function peopleStore({ db, clock }: Parts): PeopleStore {
       );
     },
   };
+}
+
+/** The name of a person in the directory, read inside a transaction. */
+export async function findDisplayName(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  userId: string,
+): Promise<string | undefined> {
+  const person = await tx.person.findUnique({ where: { tenantId_userId: { tenantId, userId } } });
+  return person?.displayName;
 }

@@ -1,41 +1,40 @@
-import { entryAdded } from '@plinth/contracts/timeline/events';
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { newId } from '@plinth/kernel/uuid';
-import { appendToOutbox } from '@plinth/runtime/outbox';
 import type { EntityName, SystemMessage } from '../domain/entry';
-import { defaultCulture, say } from '../domain/system-text';
+import { defaultCulture, localizeMessage } from '../domain/system-text';
+import { publishEntriesAdded } from '../events/published';
 import type { Prisma } from '../generated/client';
 
-/** What the system says in the timeline of an entity. */
-export interface Observation extends EntityName {
+/** An entry that the system writes in the timeline of an entity. */
+export interface SystemLog extends EntityName {
   message: SystemMessage;
 }
 
-/** Who was behind it, and when it happened, which may be long before it was heard of. */
-interface Occasion {
+/** Who caused it and when it happened, which may be long before its event is processed. */
+interface Origin {
   actorId: string;
   actorName: string;
   at: Date;
 }
 
 /**
- * Writes what the system noticed, within the transaction that notes that it was noticed. A fact may concern thousands
- * of entities, so the number of statements does not depend on theirs; and told is only what somebody waits for.
+ * Inserts the system logs of one event, in the transaction of its inbox. An event may be about thousands of entities, so
+ * the number of statements does not depend on theirs; only the entries of entities with followers are published.
  */
-export async function observe(
+export async function insertSystemLogs(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  observations: readonly Observation[],
-  { actorId, actorName, at }: Occasion,
+  systemLogs: readonly SystemLog[],
+  { actorId, actorName, at }: Origin,
 ): Promise<void> {
-  const logs = observations.map(({ message, ...entity }) => ({
+  const logs = systemLogs.map(({ message, ...entity }) => ({
     ...entity,
     id: newId(),
-    body: say(message, defaultCulture),
+    body: localizeMessage(message, defaultCulture),
     key: message.key,
     values: message.values,
   }));
-  // Counters are taken in the order of their entities, so that two writers never wait for each other in a circle.
+  // Counters are locked in the order of their entities, so that two writers never wait for each other in a circle.
   const followed = await tx.$queryRaw<{ id: string }[]>`
     WITH log AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) AS log (
@@ -55,16 +54,12 @@ export async function observe(
     )
     SELECT id::text AS id FROM log WHERE EXISTS (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid
       AND entity_type = "entityType" AND entity_id = "entityId")`;
-  const awaited = new Set(followed.map(({ id }) => id));
-  await appendToOutbox(
+  const withFollowers = new Set(followed.map(({ id }) => id));
+  await publishEntriesAdded(
     tx,
-    ...logs
-      .filter(({ id }) => awaited.has(id))
-      .map(({ id, entityType, entityId }) => ({
-        type: entryAdded,
-        tenantId,
-        subject: `${entityType}/${entityId}`,
-        payload: { entryId: id, entityType, entityId, entryType: TimelineEntryType.SystemLog },
-      })),
+    tenantId,
+    logs
+      .filter(({ id }) => withFollowers.has(id))
+      .map((log) => ({ ...log, entryType: TimelineEntryType.SystemLog })),
   );
 }

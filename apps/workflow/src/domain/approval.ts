@@ -2,10 +2,10 @@ import { holds, type Caller } from '@plinth/kernel/caller';
 import type { Approvers, Timers, Transition } from './definition';
 import { approversOf } from './definition';
 
-/** Who asks; permissions are what decides. */
+/** A user who requests or decides, by their permissions. */
 export type Person = Pick<Caller, 'userId' | 'userName' | 'permissions'>;
 
-/** One person's agreement. `seat` is whose place they took: their own, or that of who delegated to them. */
+/** One user's agreement. `seat` is the user in whose place they voted: themselves, or one who delegated to them. */
 export interface Vote {
   seat: string;
   voterId: string;
@@ -32,18 +32,18 @@ export interface Approval {
   escalatePermission: string | null;
   escalateUsers: readonly string[];
   isReminded: boolean;
-  /** From now on those it escalates to may decide too. */
+  /** From now on `escalateUsers` and holders of `escalatePermission` may decide too. */
   isEscalated: boolean;
   expiresAt: Date | null;
 }
 
-/** Somebody in whose place the caller may decide now, with the permissions they held when they said so. */
+/** A user in whose place the caller may decide now, with the permissions they held when they delegated. */
 export interface Delegator {
   userId: string;
   permissions: readonly string[];
 }
 
-/** How many approvals a move needs when this person asks for it; undefined where nobody else could give them. */
+/** How many approvals a move needs when this user requests it; undefined where no other user could give them. */
 export function approvalsNeeded(approvers: Approvers, requesterId: string): number | undefined {
   const others = new Set(approvers.users.filter((user) => user !== requesterId)).size;
   const needed = approvers.mode === 'All' ? others : approvers.mode === 'Count' ? (approvers.count ?? 1) : 1;
@@ -51,7 +51,7 @@ export function approvalsNeeded(approvers: Approvers, requesterId: string): numb
   return isPossible ? needed : undefined;
 }
 
-/** The request that a person makes by asking for a move that requires approval. */
+/** Opens the approval of a move that requires one. */
 export function requestApproval(
   entity: { entityType: string; entityId: string },
   transition: Transition,
@@ -85,11 +85,15 @@ export function requestApproval(
   };
 }
 
-/** What the caller may do about a request: decide from a seat, or the reason why not. */
-export type Standing = { seat: string } | { reason: string };
+/** The seat from which a user may decide, or the reason why they may not. */
+export type SeatDecision = { seat: string } | { reason: string };
 
-/** Whether this person may deny the request, and from whose seat. */
-export function standingOf(approval: Approval, caller: Person, delegators: readonly Delegator[]): Standing {
+/** The seat from which this user may deny the request. */
+export function seatToDecide(
+  approval: Approval,
+  caller: Person,
+  delegators: readonly Delegator[],
+): SeatDecision {
   if (caller.userId === approval.requestedBy)
     return { reason: 'You asked for it; somebody else must decide.' };
   const [seat] = seatsOf(approval, caller, delegators);
@@ -99,17 +103,17 @@ export function standingOf(approval: Approval, caller: Person, delegators: reado
 }
 
 /**
- * Whether this person may agree, and from whose seat. One person agrees once, and each seat is taken once: so two
- * seats need two people, whatever was delegated.
+ * The seat from which this user may agree. A user agrees once, and each seat votes once: two seats need two users, no
+ * matter what was delegated.
  */
 export function seatToAgree(
   approval: Approval,
   votes: readonly Vote[],
   caller: Person,
   delegators: readonly Delegator[],
-): Standing {
-  const standing = standingOf(approval, caller, delegators);
-  if ('reason' in standing) return standing;
+): SeatDecision {
+  const decision = seatToDecide(approval, caller, delegators);
+  if ('reason' in decision) return decision;
   if (votes.some(({ voterId }) => voterId === caller.userId)) return { reason: 'You have agreed already.' };
   const seat = seatsOf(approval, caller, delegators).find(
     (candidate) => !votes.some((vote) => vote.seat === candidate),
@@ -117,7 +121,7 @@ export function seatToAgree(
   return seat === undefined ? { reason: 'Somebody agreed in your place already.' } : { seat };
 }
 
-/** The seats this person could take, their own first. Nobody decides in the place of who asked. */
+/** The seats this user could vote from, their own first. The requester's seat does not vote. */
 const seatsOf = (approval: Approval, caller: Person, delegators: readonly Delegator[]): string[] =>
   [caller, ...delegators.filter(({ userId }) => userId !== approval.requestedBy)]
     .filter((person) => isApprover(approval, person))
@@ -141,10 +145,10 @@ function describeApprovers({ approverUsers, approverPermission }: Approval): str
 }
 
 /** What time alone does to a request. */
-export type TimedStep = 'remind' | 'escalate' | 'expire';
+export type TimerStep = 'remind' | 'escalate' | 'expire';
 
 /** The step that is due now, the gravest first. */
-export function dueStep(approval: Approval, now: Date): TimedStep | undefined {
+export function dueStep(approval: Approval, now: Date): TimerStep | undefined {
   const isDue = (at: Date | null): boolean => at !== null && at <= now;
   if (isDue(approval.expiresAt)) return 'expire';
   if (!approval.isEscalated && isDue(approval.escalateAt)) return 'escalate';
@@ -152,7 +156,7 @@ export function dueStep(approval: Approval, now: Date): TimedStep | undefined {
   return undefined;
 }
 
-/** When the next step is due, or null when nothing more will happen by itself. */
+/** When the next step is due, or null without one. */
 export function nextStepAt(approval: Approval): Date | null {
   const open = [
     approval.isReminded ? null : approval.remindAt,
@@ -162,6 +166,6 @@ export function nextStepAt(approval: Approval): Date | null {
   return open.length === 0 ? null : new Date(Math.min(...open.map((at) => at.getTime())));
 }
 
-/** Whether time will ever do anything to a request. */
+/** Whether a request has any timers. */
 export const hasTimers = ({ remindAt, escalateAt, expiresAt }: Approval): boolean =>
   [remindAt, escalateAt, expiresAt].some((at) => at !== null);

@@ -1,23 +1,8 @@
-import {
-  approvalEnded,
-  approvalGranted,
-  approvalRequested,
-  transitionExecuted,
-  type ApprovalEnd,
-} from '@plinth/contracts/workflow/events';
+import type { ApprovalEnd } from '@plinth/contracts/workflow/events';
 import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
-import type { EventType, PayloadOf } from '@plinth/kernel/event';
+import type { Actor } from './actor';
 import type { Approval } from './approval';
 import type { Effect } from './transition';
-
-/** Who did it, as history and facts name them. */
-export interface Actor {
-  userId: string;
-  userName: string;
-}
-
-/** Who ends what time ends. */
-export const SYSTEM: Actor = { userId: 'system', userName: 'System' };
 
 /** One row of an entity's history, without its position. */
 export interface Move {
@@ -27,13 +12,7 @@ export interface Move {
   comment: string | null;
 }
 
-/** A fact to tell, without its tenant. */
-export interface Fact<E extends EventType = EventType> {
-  type: E;
-  payload: PayloadOf<E>;
-}
-
-/** Everything that one effect changes about an entity; it happens whole or not at all. */
+/** Everything that one event changes about an entity; it is written whole or not at all. */
 export interface Change {
   entityType: string;
   entityId: string;
@@ -45,22 +24,23 @@ export interface Change {
   /** The move as its owner made it. */
   ownerMoveId?: string;
   opened?: Approval;
-  vote?: { approvalId: string; seat: string };
+  /** `given` counts the votes with this one. */
+  vote?: { approval: Approval; seat: string; given: number };
   ended?: { approval: Approval; end: ApprovalEnd };
-  facts: Fact[];
   actor: Actor;
   comment: string | null;
   at: Date;
 }
 
-/** What somebody, or time, does to an entity. */
-export type Happening =
+/** What a caller, time or the owner does to an entity. */
+export type TransitionEvent =
   | Effect
   | { kind: 'expire'; approval: Approval }
   /** The owner moved it while a request was open; the owner's move comes after. */
   | { kind: 'overtake'; approval: Approval };
 
-interface Circumstances {
+/** Which entity an event is about, who caused it and when. */
+export interface ChangeContext {
   entityType: string;
   entityId: string;
   actor: Actor;
@@ -68,118 +48,45 @@ interface Circumstances {
   at: Date;
 }
 
-/** What is to be written for a happening. */
-export function changeOf(happening: Happening, circumstances: Circumstances): Change {
-  switch (happening.kind) {
+/** What is to be written for an event. */
+export function changeOf(event: TransitionEvent, context: ChangeContext): Change {
+  switch (event.kind) {
     case 'move': {
-      const { from, to, transitionName } = happening;
-      return {
-        ...circumstances,
-        state: to,
-        approvalId: null,
-        move: { transitionName, previousState: from, newState: to, comment: circumstances.comment },
-        facts: [],
-      };
+      const { from, to, transitionName } = event;
+      const move = { transitionName, previousState: from, newState: to, comment: context.comment };
+      return { ...context, state: to, approvalId: null, move };
     }
     case 'request':
-      return requested(happening.approval, circumstances);
-    case 'agree':
-      return agreed(happening, circumstances);
+      return requested(event.approval, context);
+    case 'agree': {
+      const { approval, seat, given } = event;
+      const { id, formerState } = approval;
+      return { ...context, state: formerState, approvalId: id, vote: { approval, seat, given } };
+    }
     case 'approve': {
-      const { approval, seat } = happening;
-      const change = ended(approval, 'Approved', approval.targetState, circumstances);
-      return { ...change, vote: { approvalId: approval.id, seat } };
+      const { approval, seat } = event;
+      const change = ended(approval, 'Approved', approval.targetState, context);
+      return { ...change, vote: { approval, seat, given: approval.needed } };
     }
     case 'deny':
-      return ended(happening.approval, 'Denied', happening.approval.formerState, circumstances);
+      return ended(event.approval, 'Denied', event.approval.formerState, context);
     case 'withdraw':
-      return ended(happening.approval, 'Withdrawn', happening.approval.formerState, circumstances);
+      return ended(event.approval, 'Withdrawn', event.approval.formerState, context);
     case 'expire':
-      return ended(happening.approval, 'Expired', happening.approval.formerState, circumstances);
+      return ended(event.approval, 'Expired', event.approval.formerState, context);
     case 'overtake':
-      return ended(happening.approval, 'Overtaken', happening.approval.formerState, circumstances);
+      return ended(event.approval, 'Overtaken', event.approval.formerState, context);
   }
 }
 
-function requested(approval: Approval, circumstances: Circumstances): Change {
-  const { transitionName, formerState, comment, approverUsers, approverPermission, expiresAt } = approval;
-  const payload = {
-    ...aboutApproval(approval),
-    comment,
-    approverUsers: [...approverUsers],
-    approverPermission,
-    expiresAt: expiresAt?.toISOString() ?? null,
-  };
-  return {
-    ...circumstances,
-    state: formerState,
-    approvalId: approval.id,
-    move: { transitionName, previousState: formerState, newState: PENDING_APPROVAL, comment },
-    opened: approval,
-    facts: [{ type: approvalRequested, payload }],
-  };
+function requested(approval: Approval, context: ChangeContext): Change {
+  const { id, transitionName, formerState, comment } = approval;
+  const move = { transitionName, previousState: formerState, newState: PENDING_APPROVAL, comment };
+  return { ...context, state: formerState, approvalId: id, move, opened: approval };
 }
 
-function agreed(
-  { approval, seat, given }: Extract<Effect, { kind: 'agree' }>,
-  circumstances: Circumstances,
-): Change {
-  const { actor, comment } = circumstances;
-  const payload = {
-    ...aboutApproval(approval),
-    comment,
-    grantedBy: actor.userId,
-    onBehalfOf: seat === actor.userId ? null : seat,
-    approvalsNeeded: approval.needed,
-    approvalsGiven: given,
-  };
-  return {
-    ...circumstances,
-    state: approval.formerState,
-    approvalId: approval.id,
-    vote: { approvalId: approval.id, seat },
-    facts: [{ type: approvalGranted, payload }],
-  };
-}
-
-function ended(approval: Approval, end: ApprovalEnd, state: string, circumstances: Circumstances): Change {
-  const { actor, comment } = circumstances;
+function ended(approval: Approval, end: ApprovalEnd, state: string, context: ChangeContext): Change {
   const { transitionName } = approval;
-  const payload = { ...aboutApproval(approval), end, endedBy: actor.userId, comment };
-  return {
-    ...circumstances,
-    state,
-    approvalId: null,
-    move: { transitionName, previousState: PENDING_APPROVAL, newState: state, comment },
-    ended: { approval, end },
-    facts: [{ type: approvalEnded, payload }],
-  };
+  const move = { transitionName, previousState: PENDING_APPROVAL, newState: state, comment: context.comment };
+  return { ...context, state, approvalId: null, move, ended: { approval, end } };
 }
-
-/** What facts say about a request. */
-export const aboutApproval = (approval: Approval) => ({
-  entityType: approval.entityType,
-  entityId: approval.entityId,
-  approvalId: approval.id,
-  transitionName: approval.transitionName,
-  formerState: approval.formerState,
-  targetState: approval.targetState,
-  requestedBy: approval.requestedBy,
-});
-
-/** The fact of a move that has its place in the history. */
-export const factOfMove = (
-  change: Change,
-  move: Move,
-  position: number,
-): Fact<typeof transitionExecuted> => ({
-  type: transitionExecuted,
-  payload: {
-    entityType: change.entityType,
-    entityId: change.entityId,
-    ...move,
-    transitionedAt: change.at.toISOString(),
-    transitionedBy: change.actor.userId,
-    position,
-  },
-});

@@ -1,12 +1,13 @@
-import { invalid, type ValidationRule } from '@plinth/kernel/problem';
+import type { ValidationRule } from '@plinth/kernel/problem';
 import type { Person } from './approval';
+import { delegationInvalid } from './problems';
 
-/** Permissions of who delegates are kept as they are that day; so that they cannot outlive the role for long. */
+/** A delegation stores the permissions that its delegator holds that day; they must not outlive the role for long. */
 export const DELEGATION_DAYS_MAX = 90;
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Somebody decides in another's place for a while. */
+/** One user decides in the place of another for a while. */
 export interface Delegation {
   id: string;
   delegatorId: string;
@@ -34,10 +35,7 @@ export function delegate(
   const latest = from.getTime() + DELEGATION_DAYS_MAX * DAY_MILLISECONDS;
   if (until <= from || until <= made.now || until.getTime() > latest) errors['until'] = 'Range';
   if (Object.keys(errors).length > 0) {
-    throw invalid(
-      errors,
-      `Delegate to somebody else, until a time that is to come and at most ${DELEGATION_DAYS_MAX} days after the start.`,
-    );
+    throw delegationInvalid(errors, DELEGATION_DAYS_MAX);
   }
   return {
     id: made.id,

@@ -1,13 +1,15 @@
-import { transition } from '../machines/transition';
+import { builtInTransition } from './definitions/transition';
 import { toMermaid } from './mermaid';
 
-it('draws a definition, and nothing that a name holds becomes syntax', () => {
+it('toMermaid draws a definition and escapes the names in it', () => {
   const picture = toMermaid({
     entityType: 'Thing',
     initialState: 'New one',
     states: ['New one', 'Do"ne"\n[*] --> s0'],
     finalStates: ['Do"ne"\n[*] --> s0'],
-    transitions: [transition('Fertig: ja; é', 'New one', 'Do"ne"\n[*] --> s0', { requiresApproval: true })],
+    transitions: [
+      builtInTransition('Fertig: ja; é', 'New one', 'Do"ne"\n[*] --> s0', { requiresApproval: true }),
+    ],
   });
 
   expect(picture).toBe(

@@ -1,11 +1,12 @@
 import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
 import { newId } from '@plinth/kernel/uuid';
 import fc from 'fast-check';
-import { transition } from '../machines/transition';
+import { builtInTransition } from './definitions/transition';
 import type { Approval, Delegator, Person, Vote } from './approval';
 import { changeOf, type Move } from './change';
 import type { Definition } from './definition';
-import { currentStateOf, decide, optionsOf, type Decision, type Situation } from './transition';
+import { decide, optionsOf, type Decision } from './transition';
+import { currentStateOf, type TransitionContext } from './transition-context';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const EXECUTE = 'Workflow.Transitions.Execute';
@@ -53,15 +54,18 @@ const definitions: fc.Arbitrary<Definition> = fc
     states,
     finalStates: [],
     transitions: edges.map(({ from, to, requiresApproval, ...rest }) =>
-      transition(`${from}${to}`, from, to, { requiresApproval: requiresApproval && from !== to, ...rest }),
+      builtInTransition(`${from}${to}`, from, to, {
+        requiresApproval: requiresApproval && from !== to,
+        ...rest,
+      }),
     ),
   }));
 
-/** Each step takes one of the ways there are, most often the first, which agrees to an open request. */
+/** Each step takes one of the options, most often the first, which agrees to an open request. */
 const requests = fc.array(
   fc.record({
     caller: fc.constantFrom(...people),
-    way: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 5 }) }),
+    option: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 5 }) }),
     delegators: fc.subarray(people, { maxLength: 3 }),
   }),
   { minLength: 10, maxLength: 60 },
@@ -69,7 +73,11 @@ const requests = fc.array(
 
 const many = { numRuns: 200 };
 
-const start = (definition: Definition): Situation => ({
+type EntityContext = Omit<TransitionContext, 'caller' | 'now' | 'approvalId'>;
+
+const requestBy = (caller: Person) => ({ caller, now, approvalId: newId() });
+
+const start = (definition: Definition): EntityContext => ({
   definition,
   entityId: '1',
   state: definition.initialState,
@@ -80,8 +88,12 @@ const start = (definition: Definition): Situation => ({
 });
 
 /** What the store does with a decision, in memory. */
-function after(situation: Situation, { effect }: Decision, caller: Person): { next: Situation; move?: Move } {
-  if (!effect) return { next: situation };
+function after(
+  context: EntityContext,
+  { effect }: Decision,
+  caller: Person,
+): { next: EntityContext; move?: Move } {
+  if (!effect) return { next: context };
   const change = changeOf(effect, {
     entityType: 'Thing',
     entityId: '1',
@@ -90,45 +102,44 @@ function after(situation: Situation, { effect }: Decision, caller: Person): { ne
     at: now,
   });
   const votes: Vote[] = change.vote
-    ? [...situation.votes, { seat: change.vote.seat, voterId: caller.userId }]
-    : [...situation.votes];
-  const approval = change.opened ?? (change.approvalId ? situation.approval : undefined);
-  const next = { ...situation, state: change.state, approval, votes: approval ? votes : [] };
+    ? [...context.votes, { seat: change.vote.seat, voterId: caller.userId }]
+    : [...context.votes];
+  const approval = change.opened ?? (change.approvalId ? context.approval : undefined);
+  const next = { ...context, state: change.state, approval, votes: approval ? votes : [] };
   return { next, ...(change.move ? { move: change.move } : {}) };
 }
 
-const asking = (caller: Person) => ({ caller, comment: null, now, approvalId: newId() });
-
-interface Turn {
+interface Step {
   caller: Person;
-  seen: Situation;
+  context: TransitionContext;
   targetState: string;
   decision: Decision;
   move: Move | undefined;
-  next: Situation;
+  next: EntityContext;
 }
 
-/** Plays a sequence of requests and answers every turn of it. */
-function play(
+/** Executes a sequence of requests and returns every step of it. */
+function execute(
   definition: Definition,
-  sequence: readonly { caller: Person; way: number; delegators: Person[] }[],
-): Turn[] {
-  let situation = start(definition);
-  return sequence.map(({ caller, way, delegators }) => {
-    const seen = {
-      ...situation,
-      delegators: situation.approval ? delegators.filter(({ userId }) => userId !== caller.userId) : [],
+  sequence: readonly { caller: Person; option: number; delegators: Person[] }[],
+): Step[] {
+  let entity = start(definition);
+  return sequence.map(({ caller, option, delegators }) => {
+    const context = {
+      ...entity,
+      ...requestBy(caller),
+      delegators: entity.approval ? delegators.filter(({ userId }) => userId !== caller.userId) : [],
     };
-    const targets = [...optionsOf(seen, asking(caller)).map(({ targetState }) => targetState), 'Nowhere'];
-    const targetState = targets[way] ?? PENDING_APPROVAL;
-    const decision = decide(seen, { targetState, comment: null }, asking(caller));
-    const { next, move } = after(seen, decision, caller);
-    situation = next;
-    return { caller, seen, targetState, decision, move, next };
+    const targets = [...optionsOf(context).map(({ targetState }) => targetState), 'Nowhere'];
+    const targetState = targets[option] ?? PENDING_APPROVAL;
+    const decision = decide({ targetState, comment: null }, context);
+    const { next, move } = after(entity, decision, caller);
+    entity = next;
+    return { caller, context, targetState, decision, move, next };
   });
 }
 
-/** Said again, in other words than the code's. */
+/** The rule again, written independently of the code. */
 const mayDecide = (
   { approverUsers, approverPermission }: Approval,
   { userId, permissions }: Delegator,
@@ -136,17 +147,17 @@ const mayDecide = (
   approverUsers.includes(userId) ||
   (approverPermission !== null && permissions.some((held) => held === '*' || held === approverPermission));
 
-describe('the decision about a transition', () => {
-  it('does what the status promised, and nothing else is possible', () => {
+describe('decide (the decision about a transition)', () => {
+  it('accepts exactly the transitions that the status offers', () => {
     fc.assert(
       fc.property(definitions, requests, (definition, sequence) => {
-        for (const { caller, seen, targetState, decision, next } of play(definition, sequence)) {
-          const option = optionsOf(seen, asking(caller)).find((one) => one.targetState === targetState);
+        for (const { context, targetState, decision, next } of execute(definition, sequence)) {
+          const option = optionsOf(context).find((candidate) => candidate.targetState === targetState);
           const succeeded = ['Completed', 'ApprovalRequested'].includes(decision.outcome);
           expect(succeeded).toBe(option?.effect !== undefined);
           expect(succeeded).toBe(option?.reasons.length === 0);
           if (!option) expect(decision.outcome).toBe('InvalidTransition');
-          if (!succeeded) expect(decision.resultingState).toBe(currentStateOf(seen));
+          if (!succeeded) expect(decision.resultingState).toBe(currentStateOf(context));
           expect(currentStateOf(next)).toBe(decision.resultingState);
         }
       }),
@@ -154,30 +165,30 @@ describe('the decision about a transition', () => {
     );
   });
 
-  it('writes a history without a gap, in which every step is a transition of the definition', () => {
+  it('leads to a history without gaps, in which every move is a transition of the definition', () => {
     fc.assert(
       fc.property(definitions, requests, (definition, sequence) => {
-        let stands = definition.initialState;
-        for (const { seen, move, next } of play(definition, sequence)) {
+        let state = definition.initialState;
+        for (const { context, move, next } of execute(definition, sequence)) {
           if (move) {
-            expect(move.previousState).toBe(stands);
-            stands = move.newState;
+            expect(move.previousState).toBe(state);
+            state = move.newState;
           }
           const known = definition.transitions.some(
-            ({ from, to }) => from === seen.state && to === next.state,
+            ({ from, to }) => from === context.state && to === next.state,
           );
-          expect(next.state === seen.state || known).toBe(true);
-          expect(stands).toBe(currentStateOf(next));
+          expect(next.state === context.state || known).toBe(true);
+          expect(state).toBe(currentStateOf(next));
         }
       }),
       many,
     );
   });
 
-  it('lets nobody begin a move without its permission, or finish one alone that needs approval', () => {
+  it('refuses a move without its permission, and opens an approval for a move that requires one', () => {
     fc.assert(
       fc.property(definitions, requests, (definition, sequence) => {
-        for (const { caller, decision } of play(definition, sequence)) {
+        for (const { caller, decision } of execute(definition, sequence)) {
           const { effect } = decision;
           if (effect) expect(caller.permissions.some((held) => held === '*' || held === EXECUTE)).toBe(true);
           if (effect?.kind !== 'move' && effect?.kind !== 'request') continue;
@@ -185,11 +196,11 @@ describe('the decision about a transition', () => {
             effect.kind === 'move'
               ? [effect.from, effect.to]
               : [effect.approval.formerState, effect.approval.targetState];
-          const way = definition.transitions.find((one) => one.from === from && one.to === to)!;
-          expect(way.requiresApproval).toBe(effect.kind === 'request');
+          const transition = definition.transitions.find((one) => one.from === from && one.to === to)!;
+          expect(transition.requiresApproval).toBe(effect.kind === 'request');
           expect(
-            way.permission === null ||
-              caller.permissions.some((held) => ['*', way.permission].includes(held)),
+            transition.permission === null ||
+              caller.permissions.some((held) => ['*', transition.permission].includes(held)),
           ).toBe(true);
         }
       }),
@@ -197,17 +208,17 @@ describe('the decision about a transition', () => {
     );
   });
 
-  it('counts only other people who may decide, each once and on a seat of their own', () => {
+  it('counts the votes of approvers other than the requester, one per user and one per seat', () => {
     fc.assert(
       fc.property(definitions, requests, (definition, sequence) => {
-        for (const { caller, seen, decision } of play(definition, sequence)) {
+        for (const { caller, context, decision } of execute(definition, sequence)) {
           const { effect } = decision;
           if (effect?.kind !== 'agree' && effect?.kind !== 'approve') continue;
           const { approval, seat } = effect;
           const holder =
-            seat === caller.userId ? caller : seen.delegators.find(({ userId }) => userId === seat)!;
+            seat === caller.userId ? caller : context.delegators.find(({ userId }) => userId === seat)!;
           expect(mayDecide(approval, holder)).toBe(true);
-          const votes = [...seen.votes, { seat, voterId: caller.userId }];
+          const votes = [...context.votes, { seat, voterId: caller.userId }];
           for (const taken of [votes.map(({ voterId }) => voterId), votes.map((vote) => vote.seat)]) {
             expect(taken).not.toContain(approval.requestedBy);
             expect(new Set(taken).size).toBe(votes.length);
@@ -219,16 +230,16 @@ describe('the decision about a transition', () => {
     );
   });
 
-  it('lets only who may decide deny, and only who asked withdraw', () => {
+  it('lets only approvers deny a request, and only the requester withdraw it', () => {
     fc.assert(
       fc.property(definitions, requests, (definition, sequence) => {
-        for (const { caller, seen, decision } of play(definition, sequence)) {
+        for (const { caller, context, decision } of execute(definition, sequence)) {
           const { effect } = decision;
           if (effect?.kind === 'withdraw') expect(caller.userId).toBe(effect.approval.requestedBy);
           if (effect?.kind !== 'deny') continue;
           const { approval } = effect;
           expect(caller.userId).not.toBe(approval.requestedBy);
-          const inPlaceOf = seen.delegators.filter(({ userId }) => userId !== approval.requestedBy);
+          const inPlaceOf = context.delegators.filter(({ userId }) => userId !== approval.requestedBy);
           expect([caller, ...inPlaceOf].some((person) => mayDecide(approval, person))).toBe(true);
         }
       }),
@@ -236,22 +247,23 @@ describe('the decision about a transition', () => {
     );
   });
 
-  it('lets an objection of the owner stop a move: nobody can make it, or this caller may not', () => {
+  it('refuses a move that the owner objects to, for all callers or for this one', () => {
     const definition: Definition = {
       entityType: 'Thing',
       initialState: 'A',
       states: ['A', 'B'],
       finalStates: ['B'],
-      transitions: [transition('Go', 'A', 'B')],
+      transitions: [builtInTransition('Go', 'A', 'B')],
     };
-    const objecting = (concernsCaller: boolean): Situation => ({
+    const contextWithObjection = (concernsCaller: boolean): TransitionContext => ({
       ...start(definition),
+      ...requestBy(people[0]!),
       objections: [{ targetState: 'B', reason: 'Not today.', concernsCaller }],
     });
     const go = { targetState: 'B', comment: null };
 
-    expect(decide(objecting(false), go, asking(people[0]!)).outcome).toBe('InvalidTransition');
-    expect(decide(objecting(true), go, asking(people[0]!)).outcome).toBe('Denied');
-    expect(optionsOf(objecting(true), asking(people[0]!))[0]!.reasons).toEqual(['Not today.']);
+    expect(decide(go, contextWithObjection(false)).outcome).toBe('InvalidTransition');
+    expect(decide(go, contextWithObjection(true)).outcome).toBe('Denied');
+    expect(optionsOf(contextWithObjection(true))[0]!.reasons).toEqual(['Not today.']);
   });
 });

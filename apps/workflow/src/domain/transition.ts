@@ -4,42 +4,25 @@ import {
   approvalsNeeded,
   requestApproval,
   seatToAgree,
-  standingOf,
+  seatToDecide,
   type Approval,
-  type Delegator,
   type Person,
-  type Vote,
 } from './approval';
-import { approversOf, transitionsFrom, type Definition, type Transition } from './definition';
+import { approversOf, transitionsFrom, type Transition } from './definition';
+import type { Objection } from './owner-state';
+import { currentStateOf, type TransitionContext } from './transition-context';
 
-/** What the owner of an entity has against one of its moves. */
-export interface Objection {
-  targetState: string;
-  reason: string;
-  /** True: this caller may not. False: nobody could now. */
-  concernsCaller: boolean;
-}
-
-/** Where an entity stands, and everything that bears on where it may go. */
-export interface Situation {
-  definition: Definition;
+/** What a caller wants. */
+export interface TransitionCommand {
+  entityType: string;
   entityId: string;
-  /** The state without regard to an open request. */
-  state: string;
-  approval: Approval | undefined;
-  votes: readonly Vote[];
-  /** Those in whose place the caller may decide. */
-  delegators: readonly Delegator[];
-  /** Of the entity's owner; an objection with `*` is against all moves. */
-  objections: readonly Objection[];
-}
-
-export interface TransitionRequest {
   targetState: string;
   comment: string | null;
+  /** The same for every attempt at this request. */
+  operationId: string | undefined;
 }
 
-/** What a request changes. */
+/** What a decision changes. */
 export type Effect =
   | { kind: 'move'; transitionName: string; from: string; to: string }
   | { kind: 'request'; approval: Approval }
@@ -54,37 +37,29 @@ export interface Decision {
   effect?: Effect;
 }
 
-/** One state that could be asked for. `effect` is what asking for it would do; without one, `reasons` say why not. */
+/** One state a caller could request. `effect` is what the request would do; without one, `reasons` say why it is refused. */
 export interface Option {
   targetState: string;
   name: string;
   requiresApproval: boolean;
-  /** What asking for it is answered where it is not allowed. */
+  /** The outcome of requesting it where it is not allowed. */
   refusal?: 'Denied' | 'InvalidTransition';
   reasons: string[];
   effect?: Effect;
 }
 
-export interface Asking {
-  caller: Person;
-  comment: string | null;
-  now: Date;
-  /** For the request for approval that may come of it. */
-  approvalId: string;
+/** The one decision: what a command leads to in a context. */
+export function decide(
+  { targetState, comment }: Pick<TransitionCommand, 'targetState' | 'comment'>,
+  context: TransitionContext,
+): Decision {
+  const option = optionsOf(context, comment).find((candidate) => candidate.targetState === targetState);
+  if (!option?.effect)
+    return { outcome: option?.refusal ?? 'InvalidTransition', resultingState: currentStateOf(context) };
+  return { ...outcomeOf(option.effect), effect: option.effect };
 }
 
-export const currentStateOf = ({ state, approval }: Situation): string =>
-  approval ? PENDING_APPROVAL : state;
-
-/** The one decision: what comes of a request. */
-export function decide(situation: Situation, request: TransitionRequest, asking: Asking): Decision {
-  const current = currentStateOf(situation);
-  const option = optionsOf(situation, asking).find(({ targetState }) => targetState === request.targetState);
-  if (!option?.effect) return { outcome: option?.refusal ?? 'InvalidTransition', resultingState: current };
-  return { ...conclude(option.effect), effect: option.effect };
-}
-
-function conclude(effect: Effect): Pick<Decision, 'outcome' | 'resultingState'> {
+function outcomeOf(effect: Effect): Pick<Decision, 'outcome' | 'resultingState'> {
   switch (effect.kind) {
     case 'move':
       return { outcome: 'Completed', resultingState: effect.to };
@@ -99,20 +74,21 @@ function conclude(effect: Effect): Pick<Decision, 'outcome' | 'resultingState'> 
   }
 }
 
-/** Every state that the entity could go to from where it stands, with what stands in the way. */
-export function optionsOf(situation: Situation, asking: Asking): Option[] {
-  const { definition, state, approval } = situation;
-  if (approval) return decisionOptions(situation, approval, asking);
-  return transitionsFrom(definition, state).map((transition) => moveOption(situation, transition, asking));
+/** Every state that the entity could go to from its current one, with the reasons against it. */
+export function optionsOf(context: TransitionContext, comment: string | null = null): Option[] {
+  const { definition, state, approval } = context;
+  if (approval) return approvalOptions(context, approval);
+  return transitionsFrom(definition, state).map((transition) => moveOption(context, transition, comment));
 }
 
-function moveOption(situation: Situation, transition: Transition, asking: Asking): Option {
+function moveOption(context: TransitionContext, transition: Transition, comment: string | null): Option {
+  const { caller } = context;
   const { name, to, requiresApproval, permission } = transition;
-  const needed = requiresApproval ? approvalsNeeded(approversOf(transition), asking.caller.userId) : 0;
-  const objections = objectionsTo(situation, to);
+  const needed = requiresApproval ? approvalsNeeded(approversOf(transition), caller.userId) : 0;
+  const objections = objectionsTo(context, to);
   const missing = [
-    ...missingExecute(asking.caller),
-    ...(permission !== null && !holds(asking.caller as Caller, permission)
+    ...missingExecute(caller),
+    ...(permission !== null && !holds(caller as Caller, permission)
       ? [`You need the permission ${permission}.`]
       : []),
     ...(needed === undefined ? ['Nobody but you could approve it.'] : []),
@@ -125,25 +101,26 @@ function moveOption(situation: Situation, transition: Transition, asking: Asking
       reasons: [],
       effect: { kind: 'move', transitionName: name, from: transition.from, to },
     };
-  const entity = { entityType: situation.definition.entityType, entityId: situation.entityId };
-  const approval = requestApproval(entity, transition, asking.caller, {
-    id: asking.approvalId,
-    comment: asking.comment,
-    now: asking.now,
+  const entity = { entityType: context.definition.entityType, entityId: context.entityId };
+  const approval = requestApproval(entity, transition, caller, {
+    id: context.approvalId,
+    comment,
+    now: context.now,
     needed: needed!,
   });
   return { ...option, reasons: [], effect: { kind: 'request', approval } };
 }
 
-/** While a request is open there are two ways: the state asked for approves it, the former state denies it. */
-function decisionOptions(situation: Situation, approval: Approval, asking: Asking): Option[] {
-  return [agreeOption(situation, approval, asking), denyOption(situation, approval, asking)];
-}
+/** While a request is open there are two options: the requested state approves it, the former state denies it. */
+const approvalOptions = (context: TransitionContext, approval: Approval): Option[] => [
+  agreeOption(context, approval),
+  denyOption(context, approval),
+];
 
-function agreeOption(situation: Situation, approval: Approval, { caller }: Asking): Option {
-  const { votes, delegators } = situation;
+function agreeOption(context: TransitionContext, approval: Approval): Option {
+  const { caller, votes, delegators } = context;
   const seat = seatToAgree(approval, votes, caller, delegators);
-  const objections = objectionsTo(situation, approval.targetState);
+  const objections = objectionsTo(context, approval.targetState);
   const missing = [...missingExecute(caller), ...('reason' in seat ? [seat.reason] : [])];
   const option = {
     targetState: approval.targetState,
@@ -160,12 +137,12 @@ function agreeOption(situation: Situation, approval: Approval, { caller }: Askin
   return { ...option, reasons: [], effect };
 }
 
-function denyOption({ delegators }: Situation, approval: Approval, { caller }: Asking): Option {
+function denyOption({ caller, delegators }: TransitionContext, approval: Approval): Option {
   const isRequester = caller.userId === approval.requestedBy;
-  const standing = standingOf(approval, caller, delegators);
+  const decider = seatToDecide(approval, caller, delegators);
   const missing = [
     ...missingExecute(caller),
-    ...(!isRequester && 'reason' in standing ? [standing.reason] : []),
+    ...(!isRequester && 'reason' in decider ? [decider.reason] : []),
   ];
   const option = {
     targetState: approval.formerState,
@@ -189,7 +166,7 @@ function refuse(
   };
 }
 
-const objectionsTo = ({ objections }: Situation, target: string): Objection[] =>
+const objectionsTo = ({ objections }: TransitionContext, target: string): Objection[] =>
   objections.filter(({ targetState }) => targetState === target || targetState === '*');
 
 const missingExecute = (caller: Person): string[] =>

@@ -1,10 +1,7 @@
-import { serveExchange } from '@plinth/conventions/exchange/serve-exchange';
-import { protoPackages } from '@plinth/proto/packages';
-import type { GrpcService } from '@plinth/runtime/grpc';
+import { serveExchange } from '@plinth/exchange/serve-exchange';
+import type { GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
-import { historyExchange } from './exchange';
+import { historyExchange } from '../exchange/history';
 
-/** What siblings may ask. */
-export const grpcServices = (deps: Deps): GrpcService[] => [
-  serveExchange(protoPackages.exchange.v1.ExchangeOwner.service, [historyExchange], deps),
-];
+/** The gRPC services that other services may call. */
+export const grpcServices = (deps: Deps): GrpcService[] => [serveExchange([historyExchange], deps)];

@@ -1,7 +1,9 @@
-import { getApprovals } from '@plinth/contracts/workflow/endpoints';
-import type { Api } from '@plinth/conventions/api';
+import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
+import type { Api } from '@plinth/http/api';
 import type { Deps } from '../compose';
-import { seatToAgree } from '../domain/approval';
+import { toApprovalResponse } from './approval-response';
+
+const { getApprovals } = workflowEndpoints;
 
 export function mountApprovals(api: Api, { approvals, clock }: Pick<Deps, 'approvals' | 'clock'>): void {
   api.on(getApprovals, async ({ caller, list }) => {
@@ -9,27 +11,7 @@ export function mountApprovals(api: Api, { approvals, clock }: Pick<Deps, 'appro
     return list.toPage(
       rows,
       totalCount,
-      ({ approval, votes }) => {
-        const place = seatToAgree(approval, votes, caller, delegators);
-        const seat = 'seat' in place ? place.seat : caller.userId;
-        return {
-          id: approval.id,
-          entityType: approval.entityType,
-          entityId: approval.entityId,
-          transitionName: approval.transitionName,
-          formerState: approval.formerState,
-          targetState: approval.targetState,
-          requestedBy: approval.requestedBy,
-          requestedByName: approval.requestedByName,
-          requestedAt: approval.requestedAt,
-          comment: approval.comment,
-          approvalsNeeded: approval.needed,
-          approvalsGiven: votes.length,
-          onBehalfOf: seat === caller.userId ? null : seat,
-          isEscalated: approval.isEscalated,
-          expiresAt: approval.expiresAt,
-        };
-      },
+      (row) => toApprovalResponse(row, caller, delegators),
       ({ approval: { requestedAt, id } }) => [requestedAt.toISOString(), id],
     );
   });

@@ -1,7 +1,10 @@
-import { getHistory } from '@plinth/contracts/workflow/endpoints';
-import { workflowProblems } from '@plinth/contracts/workflow/problems';
-import type { Api } from '@plinth/conventions/api';
+import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
+import type { Api } from '@plinth/http/api';
 import type { Deps } from '../compose';
+import { entityTypeUnknown } from '../domain/problems';
+import { toHistoryResponse } from './history-response';
+
+const { getHistory } = workflowEndpoints;
 
 export function mountHistory(
   api: Api,
@@ -9,25 +12,13 @@ export function mountHistory(
 ): void {
   api.on(getHistory, async ({ params, list, caller: { tenantId } }) => {
     const { entityType } = params;
-    if (!(await definitions.find(tenantId, entityType)))
-      throw workflowProblems['entity-type-unknown'](
-        `No workflow is defined for the entity type "${entityType}".`,
-      );
+    if (!(await definitions.find(tenantId, entityType))) throw entityTypeUnknown(entityType);
     const { offset, limit, after } = list;
     const before = after === undefined ? undefined : Number(after[0]);
     const { rows, totalCount } = await history.page({ tenantId, ...params }, { before, offset, limit });
-    const { items, nextCursor = null } = list.toPage(
-      rows,
-      totalCount,
-      ({ previousState, newState, transitionedAt, transitionedBy, comment }) => ({
-        previousState,
-        newState,
-        transitionedAt,
-        transitionedBy,
-        comment,
-      }),
-      ({ position }) => [position],
-    );
+    const { items, nextCursor = null } = list.toPage(rows, totalCount, toHistoryResponse, ({ position }) => [
+      position,
+    ]);
     return { items, totalCount, nextCursor };
   });
 }

@@ -1,38 +1,28 @@
-import { getTransitions, postTransition, postTransitions } from '@plinth/contracts/workflow/endpoints';
-import type { Api } from '@plinth/conventions/api';
-import { batchResultOf } from '@plinth/conventions/batch';
+import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
+import type { Api } from '@plinth/http/api';
+import { batchResultOf } from '@plinth/http/batch';
 import type { Deps } from '../compose';
-import type { OperationResult } from '../store/entity-store';
+import { toResultResponse, toTransitionResponse } from './transition-response';
 
-export function mountTransitions(api: Api, { machine }: Pick<Deps, 'machine'>): void {
+const { getTransitions, postTransition, postTransitions } = workflowEndpoints;
+
+export function mountTransitions(api: Api, { transitions }: Pick<Deps, 'transitions'>): void {
   api.on(getTransitions, async ({ params, caller }) => {
-    const { currentState, options } = await machine.status(caller, params);
-    const availableTransitions = options.map(({ targetState, name, requiresApproval, reasons, effect }) => ({
-      targetState,
-      name,
-      allowed: effect !== undefined,
-      requiresApproval,
-      reasons,
-    }));
-    return { currentState, availableTransitions };
+    const { currentState, options } = await transitions.status(caller, params);
+    return { currentState, availableTransitions: options.map(toTransitionResponse) };
   });
 
   api.on(postTransition, async ({ params, body, caller }) => {
     const { targetState, comment = null } = body;
     const { operationId } = caller;
-    return toResult(await machine.execute(caller, { ...params, targetState, comment, operationId }));
+    const command = { ...params, targetState, comment, operationId };
+    return toResultResponse(await transitions.execute(caller, command));
   });
 
   api.on(postTransitions, ({ body, caller }) =>
     batchResultOf(body.items, async ({ comment = null, ...item }, index) => {
       const operationId = caller.operationId && `${caller.operationId}#${index}`;
-      return toResult(await machine.execute(caller, { ...item, comment, operationId }));
+      return toResultResponse(await transitions.execute(caller, { ...item, comment, operationId }));
     }),
   );
 }
-
-const toResult = ({ outcome, resultingState }: OperationResult) => ({
-  succeeded: outcome === 'Completed' || outcome === 'ApprovalRequested',
-  resultingState,
-  outcome,
-});

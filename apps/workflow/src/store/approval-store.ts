@@ -1,13 +1,11 @@
-import { approvalEscalated, approvalReminded } from '@plinth/contracts/workflow/events';
 import type { Caller } from '@plinth/kernel/caller';
-import type { ListRequest } from '@plinth/conventions/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/conventions/prisma-list';
-import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { ListRequest } from '@plinth/http/paging';
+import { toAfter, toOrderBy, toWhere } from '@plinth/http/prisma-list';
+import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
-import { aboutApproval, SYSTEM } from '../domain/change';
+import { publishApprovalEscalated, publishApprovalReminded } from '../events/published';
 import type { Prisma } from '../generated/client';
-import { toApproval } from './approval-rows';
 import { findDelegators } from './delegation-store';
 
 type Tx = Prisma.TransactionClient;
@@ -28,9 +26,9 @@ export interface ApprovalStore {
   findOpen(tenantId: string, id: string): Promise<Approval | undefined>;
   /** Open requests of all tenants whose next step is due, the most overdue first. */
   findDue(now: Date, limit: number): Promise<{ tenantId: string; id: string }[]>;
-  /** Notes that the approvers were told again; only the first of several attempts tells them. */
+  /** Records that the approvers were reminded; only the first of several attempts publishes it. */
   remind(tenantId: string, approval: Approval): Promise<void>;
-  /** Lets those it escalates to decide too; only the first of several attempts tells them. */
+  /** Lets those it escalates to decide too; only the first of several attempts publishes it. */
   escalate(tenantId: string, approval: Approval): Promise<void>;
 }
 
@@ -79,9 +77,7 @@ export function approvalStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 
           where: { tenantId, id: approval.id, end: null, isReminded: false },
           data: { isReminded: true, nextStepAt: next },
         });
-        const { approverUsers, approverPermission } = approval;
-        if (count > 0)
-          await tell(tx, tenantId, approvalReminded, approval, approverUsers, approverPermission);
+        if (count > 0) await publishApprovalReminded(tx, tenantId, approval);
       });
       outbox.wake();
     },
@@ -93,30 +89,12 @@ export function approvalStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 
           where: { tenantId, id: approval.id, end: null, isEscalated: false },
           data: { isEscalated: true, nextStepAt: next },
         });
-        const { escalateUsers, escalatePermission } = approval;
-        if (count > 0)
-          await tell(tx, tenantId, approvalEscalated, approval, escalateUsers, escalatePermission);
+        if (count > 0) await publishApprovalEscalated(tx, tenantId, approval);
       });
       outbox.wake();
     },
   };
 }
-
-const tell = (
-  tx: Tx,
-  tenantId: string,
-  type: typeof approvalReminded | typeof approvalEscalated,
-  approval: Approval,
-  approverUsers: readonly string[],
-  approverPermission: string | null,
-): Promise<void> =>
-  appendToOutbox(tx, {
-    type,
-    tenantId,
-    subject: `${approval.entityType}/${approval.entityId}`,
-    payload: { ...aboutApproval(approval), approverUsers: [...approverUsers], approverPermission },
-    actor: SYSTEM,
-  });
 
 /** The same rule as `seatToAgree` of the domain, for the database; a test compares them. */
 function waitingFor(caller: Caller, delegators: readonly Delegator[]): Prisma.ApprovalWhereInput {
@@ -147,3 +125,26 @@ const seatOf = ({ userId, permissions }: Delegator): Prisma.ApprovalWhereInput =
     ],
   };
 };
+
+const toApproval = (row: Approval & { tenantId: string }): Approval => ({
+  id: row.id,
+  entityType: row.entityType,
+  entityId: row.entityId,
+  transitionName: row.transitionName,
+  formerState: row.formerState,
+  targetState: row.targetState,
+  requestedBy: row.requestedBy,
+  requestedByName: row.requestedByName,
+  requestedAt: row.requestedAt,
+  comment: row.comment,
+  approverPermission: row.approverPermission,
+  approverUsers: row.approverUsers,
+  needed: row.needed,
+  remindAt: row.remindAt,
+  escalateAt: row.escalateAt,
+  escalatePermission: row.escalatePermission,
+  escalateUsers: row.escalateUsers,
+  isReminded: row.isReminded,
+  isEscalated: row.isEscalated,
+  expiresAt: row.expiresAt,
+});

@@ -1,56 +1,58 @@
-import { definitionChanged } from '@plinth/contracts/workflow/events';
 import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
-import { appendToOutbox, type OutboxRelay } from '@plinth/runtime/outbox';
-import type { TenantDatabase } from '@plinth/runtime/postgres';
-import type { Definition } from '../domain/definition';
-import { requireNobodyStranded } from '../domain/stranded';
+import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { Definition, DefinitionVersion } from '../domain/definition';
+import { builtInDefinitions } from '../domain/definitions/built-in';
+import { requireStatesStillUsed } from '../domain/states-in-use';
+import { publishDefinitionChanged } from '../events/published';
 import { Prisma } from '../generated/client';
-import { builtInDefinitions } from '../machines/built-in';
 import {
-  definitionLock,
-  effectiveOf,
-  latest,
+  definitionLockKey,
+  effectiveDefinition,
+  newestVersionsOf,
   readVersions,
-  toBuiltIn,
-  toStored,
-  type StoredDefinition,
-  type Versions,
-} from './definition-rows';
+  builtInVersion,
+  toVersion,
+  type NewestVersions,
+} from './definition-versions';
 import { countStatesInUse } from './states-in-use';
 
 type Tx = Prisma.TransactionClient;
 
 export interface DefinitionStore {
   /** The tenant's own definition, else the platform's; `version` asks for an earlier one of the same scope. */
-  find(tenantId: string, entityType: string, version?: number): Promise<StoredDefinition | undefined>;
+  find(tenantId: string, entityType: string, version?: number): Promise<DefinitionVersion | undefined>;
   /** All that apply to the tenant, by entity type. */
-  all(tenantId: string): Promise<StoredDefinition[]>;
+  all(tenantId: string): Promise<DefinitionVersion[]>;
   /**
-   * Saves a new version: the platform's for callers of the host tenant, else the tenant's own. `requireSound` is asked
-   * last, so that who removes a state in use is told that first, and not that others cannot be reached without it.
+   * Saves a new version: the platform's for callers of the host tenant, else the tenant's own. `validate` is called
+   * last: a caller who removes a state in use learns that first, and not that others cannot be reached without it.
    */
   save(
     caller: Caller,
     definition: Definition,
-    condition: { ifMatch: IfMatch; now: Date; requireSound: () => void },
-  ): Promise<{ saved: StoredDefinition; isNew: boolean }>;
-  /** Goes back to the platform's default; answers whether there was anything to withdraw. */
+    condition: { ifMatch: IfMatch; now: Date; validate: () => void },
+  ): Promise<{ saved: DefinitionVersion; isNew: boolean }>;
+  /** Goes back to the platform's default; returns whether there was anything to withdraw. */
   withdraw(caller: Caller, entityType: string, condition: { ifMatch: IfMatch; now: Date }): Promise<boolean>;
 }
 
-export const tagOf = ({ scope, version }: StoredDefinition): string =>
+export const tagOf = ({ scope, version }: DefinitionVersion): string =>
   entityTag(`${scope.toLowerCase()}-${version}`);
 
 export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'wake'>): DefinitionStore {
-  /** Nobody moves entities of the type between the check and the new definition. */
+  /** Locks the type, so that no entity of it moves between the check and the new definition. */
   const change = async <Result>(
     caller: Caller,
     entityType: string,
-    work: (tx: Tx, now: Versions) => Promise<Result>,
+    work: (tx: Tx, versions: NewestVersions) => Promise<Result>,
   ): Promise<Result> => {
     const result = await db.inTenant(caller.tenantId, async (tx) => {
-      await tx.$queryRawUnsafe('SELECT pg_advisory_xact_lock($1::bigint)::text', definitionLock(entityType));
+      await tx.$queryRawUnsafe(
+        'SELECT pg_advisory_xact_lock($1::bigint)::text',
+        definitionLockKey(entityType),
+      );
       return work(tx, await readVersions(tx, caller.tenantId, entityType));
     });
     outbox.wake();
@@ -60,7 +62,7 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
   return {
     find: (tenantId, entityType, version) =>
       db.inTenant(tenantId, async (tx) => {
-        const current = effectiveOf(await readVersions(tx, tenantId, entityType), tenantId);
+        const current = effectiveDefinition(await readVersions(tx, tenantId, entityType), tenantId);
         if (!current || version === undefined || version === current.version) return current;
         return version < current.version ? findEarlier(tx, tenantId, current, version) : undefined;
       }),
@@ -75,17 +77,17 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
         const types = new Set([...builtInDefinitions.keys(), ...rows.map(({ entityType }) => entityType)]);
         return [...types]
           .sort()
-          .map((type) => effectiveOf(latest(type, tenantId, rows), tenantId))
+          .map((type) => effectiveDefinition(newestVersionsOf(type, tenantId, rows), tenantId))
           .filter((found) => found !== undefined);
       }),
 
-    save: (caller, definition, { ifMatch, now, requireSound }) =>
+    save: (caller, definition, { ifMatch, now, validate }) =>
       change(caller, definition.entityType, async (tx, versions) => {
         const { tenantId, userId } = caller;
-        const current = effectiveOf(versions, tenantId);
+        const current = effectiveDefinition(versions, tenantId);
         requireMatch(ifMatch, current && tagOf(current));
-        requireNobodyStranded(definition, await countStatesInUse(tx, tenantId, definition.entityType));
-        requireSound();
+        requireStatesStillUsed(definition, await countStatesInUse(tx, tenantId, definition.entityType));
+        validate();
         const row = {
           tenantId,
           entityType: definition.entityType,
@@ -95,46 +97,32 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
           savedBy: userId,
         };
         await tx.definition.create({ data: row });
-        await tell(tx, caller, row, false);
-        return { saved: toStored(row), isNew: current === undefined };
+        await publishDefinitionChanged(tx, caller, row, false);
+        return { saved: toVersion(row), isNew: current === undefined };
       }),
 
     withdraw: (caller, entityType, { ifMatch, now }) =>
       change(caller, entityType, async (tx, versions) => {
         const { tenantId, userId } = caller;
-        const current = effectiveOf(versions, tenantId);
+        const current = effectiveDefinition(versions, tenantId);
         const own = isOfHost(caller) ? versions.platform : versions.own;
         if (!current || !own?.body) return false;
         requireMatch(ifMatch, tagOf(current));
         const fallback = isOfHost(caller)
           ? builtInDefinitions.get(entityType)
-          : effectiveOf({ ...versions, own: undefined }, tenantId)?.definition;
+          : effectiveDefinition({ ...versions, own: undefined }, tenantId)?.definition;
         const left = fallback ?? { ...current.definition, states: [] };
-        requireNobodyStranded(left, await countStatesInUse(tx, tenantId, entityType));
+        requireStatesStillUsed(left, await countStatesInUse(tx, tenantId, entityType));
         const row = { tenantId, entityType, version: own.version + 1, savedAt: now, savedBy: userId };
         await tx.definition.create({ data: { ...row, body: Prisma.DbNull } });
-        await tell(tx, caller, row, true);
+        await publishDefinitionChanged(tx, caller, row, true);
         return true;
       }),
   };
 }
 
-const tell = (
-  tx: Tx,
-  { tenantId, userId, userName }: Caller,
-  { entityType, version }: { entityType: string; version: number },
-  withdrawn: boolean,
-): Promise<void> =>
-  appendToOutbox(tx, {
-    type: definitionChanged,
-    tenantId,
-    subject: entityType,
-    payload: { entityType, version, withdrawn },
-    actor: { userId, userName },
-  });
-
 /** What the platform was delivered with is its first version. */
-function nextVersion({ entityType, own, platform }: Versions, tenantId: string): number {
+function nextVersion({ entityType, own, platform }: NewestVersions, tenantId: string): number {
   if (tenantId !== HOST_TENANT_ID) return (own?.version ?? 0) + 1;
   return (platform?.version ?? (builtInDefinitions.has(entityType) ? 1 : 0)) + 1;
 }
@@ -142,13 +130,13 @@ function nextVersion({ entityType, own, platform }: Versions, tenantId: string):
 async function findEarlier(
   tx: Tx,
   tenantId: string,
-  { scope, definition: { entityType } }: StoredDefinition,
+  { scope, definition: { entityType } }: DefinitionVersion,
   version: number,
-): Promise<StoredDefinition | undefined> {
+): Promise<DefinitionVersion | undefined> {
   const owner = scope === 'Platform' ? HOST_TENANT_ID : tenantId;
   const row = await tx.definition.findUnique({
     where: { tenantId_entityType_version: { tenantId: owner, entityType, version } },
   });
-  if (row?.body) return toStored(row);
-  return scope === 'Platform' && version === 1 && !row ? toBuiltIn(entityType) : undefined;
+  if (row?.body) return toVersion(row);
+  return scope === 'Platform' && version === 1 && !row ? builtInVersion(entityType) : undefined;
 }

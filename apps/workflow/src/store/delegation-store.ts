@@ -1,6 +1,8 @@
-import { isUniqueViolation, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres';
+import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Delegator } from '../domain/approval';
 import type { Delegation } from '../domain/delegation';
+import { delegationNotFound } from '../domain/problems';
 import type { Prisma } from '../generated/client';
 
 type Tx = Prisma.TransactionClient;
@@ -9,7 +11,7 @@ export interface DelegationStore {
   /** Those that the user gave or received and that are not over. */
   ofUser(tenantId: string, userId: string, now: Date): Promise<Delegation[]>;
   find(tenantId: string, id: string): Promise<Delegation | undefined>;
-  /** Keeps a delegation; a repeated operation answers what the first one made. */
+  /** Saves a delegation; a retried operation returns what its first attempt saved. */
   insert(tenantId: string, delegation: Delegation, operationId: string | undefined): Promise<Delegation>;
   delete(tenantId: string, id: string): Promise<void>;
 }
@@ -34,22 +36,16 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
     },
 
     async insert(tenantId, delegation, operationId) {
-      const data = {
-        tenantId,
-        ...delegation,
-        permissions: [...delegation.permissions],
-        operationId: operationId ?? null,
-      };
-      try {
-        await db.inTenant(tenantId, (tx) => tx.delegation.create({ data }));
-        return delegation;
-      } catch (error) {
-        if (operationId === undefined || !isUniqueViolation(error)) throw error;
-        const first = await db.inTenant(tenantId, (tx) =>
-          tx.delegation.findUniqueOrThrow({ where: { tenantId_operationId: { tenantId, operationId } } }),
-        );
-        return toDelegation(first);
-      }
+      return db.inTenant(tenantId, async (tx) => {
+        const { id } = await runOnce(tx, { tenantId, operationId }, async () => {
+          const permissions = [...delegation.permissions];
+          await tx.delegation.create({ data: { tenantId, ...delegation, permissions } });
+          return { id: delegation.id };
+        });
+        const row = await tx.delegation.findUnique({ where: { tenantId_id: { tenantId, id } } });
+        if (!row) throw delegationNotFound(id);
+        return toDelegation(row);
+      });
     },
 
     async delete(tenantId, id) {
@@ -58,7 +54,7 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
   };
 }
 
-/** Those in whose place a user may decide now. */
+/** The users in whose place a user may decide now. */
 export const findDelegators = (
   tx: RawStatements,
   tenantId: string,

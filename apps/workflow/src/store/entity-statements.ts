@@ -1,11 +1,23 @@
 import { newId } from '@plinth/kernel/uuid';
-import { appendToOutbox } from '@plinth/runtime/outbox';
-import type { RawStatements } from '@plinth/runtime/postgres';
+import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { nextStepAt, type Approval, type Vote } from '../domain/approval';
-import { factOfMove, type Change, type Fact } from '../domain/change';
-import { definitionLock, effectiveOf, readStamp, readVersions, stampOf } from './definition-rows';
+import type { Change, Move } from '../domain/change';
+import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
+import { publishChange } from '../events/published';
+import {
+  definitionLockKey,
+  effectiveDefinition,
+  readStamp,
+  readVersions,
+  stampOf,
+} from './definition-versions';
 import { findDelegators } from './delegation-store';
-import type { Commit, EntityKey, SeenEntity } from './seen-entity';
+
+/**
+ * `changed`: something else happened to the entity, or another definition applies, since it was read.
+ * `made-by-other`: the owner's move is recorded already, under another user.
+ */
+export type CommitResult = 'committed' | 'changed' | 'made-by-other';
 
 interface EntityRow {
   state: string;
@@ -14,12 +26,12 @@ interface EntityRow {
   approvalId: string | null;
 }
 
-/** Reads an entity with everything that bears on where it may go. */
+/** Reads an entity with everything a decision about it depends on. */
 export async function readEntity(
   tx: RawStatements,
   { tenantId, entityType, entityId }: EntityKey,
   reader: { userId: string; now: Date },
-): Promise<SeenEntity> {
+): Promise<EntitySnapshot> {
   const versions = await readVersions(tx, tenantId, entityType);
   const [row] = await tx.$queryRawUnsafe<EntityRow[]>(
     `SELECT state, revision, moves, approval_id AS "approvalId" FROM entity
@@ -30,7 +42,7 @@ export async function readEntity(
   );
   const approvalId = row?.approvalId;
   return {
-    definition: effectiveOf(versions, tenantId),
+    definition: effectiveDefinition(versions, tenantId),
     definitionStamp: stampOf(versions),
     state: row?.state,
     revision: row?.revision ?? 0,
@@ -64,35 +76,33 @@ const readVotes = (tx: RawStatements, tenantId: string, approvalId: string): Pro
     approvalId,
   );
 
-/** Writes a change inside a transaction, if the entity is still as it was seen. */
+/** Writes a change inside a transaction, if the entity is still as it was read. */
 export async function commitChange(
   tx: RawStatements,
   tenantId: string,
-  seen: SeenEntity,
+  snapshot: EntitySnapshot,
   change: Change,
-): Promise<Commit> {
-  const { entityType, entityId } = change;
+): Promise<CommitResult> {
+  const { entityType } = change;
   await tx.$queryRawUnsafe(
     'SELECT pg_advisory_xact_lock_shared($1::bigint)::text',
-    definitionLock(entityType),
+    definitionLockKey(entityType),
   );
-  if ((await readStamp(tx, tenantId, entityType)) !== seen.definitionStamp) return 'changed';
+  if ((await readStamp(tx, tenantId, entityType)) !== snapshot.definitionStamp) return 'changed';
   const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
   if (mover) return mover === change.actor.userId ? 'committed' : 'made-by-other';
-  if (!(await compareAndSet(tx, tenantId, seen, change))) return 'changed';
+  if (!(await compareAndSet(tx, tenantId, snapshot, change))) return 'changed';
 
   if (change.opened) await openApproval(tx, tenantId, change.opened);
   if (change.vote) await castVote(tx, tenantId, change.vote, change);
   if (change.ended) await endApproval(tx, tenantId, change.ended, change);
-  const facts = [...change.facts, ...(await recordMove(tx, tenantId, seen, change))];
-  for (const { type, payload } of facts) {
-    const subject = `${entityType}/${entityId}`;
-    await appendToOutbox(tx, { type, tenantId, subject, payload, actor: change.actor });
-  }
+  const position = snapshot.moves + 1;
+  if (change.move) await recordMove(tx, tenantId, change.move, position, change);
+  await publishChange(tx, tenantId, change, position);
   return 'committed';
 }
 
-/** Who made a move of the owner that is written down already. */
+/** The user who made a move of the owner, where it is recorded already. */
 const findMover = async (
   tx: RawStatements,
   tenantId: string,
@@ -106,16 +116,16 @@ const findMover = async (
   return row?.userId;
 };
 
-/** The one place where an entity changes: only if nothing happened to it since it was seen. */
+/** The one place where an entity changes: only if nothing happened to it since it was read. */
 async function compareAndSet(
   tx: RawStatements,
   tenantId: string,
-  seen: SeenEntity,
+  snapshot: EntitySnapshot,
   { entityType, entityId, state, approvalId, at, move }: Change,
 ): Promise<boolean> {
-  const values = [tenantId, entityType, entityId, state, approvalId, seen.moves + (move ? 1 : 0), at];
+  const values = [tenantId, entityType, entityId, state, approvalId, snapshot.moves + (move ? 1 : 0), at];
   const changed =
-    seen.revision === 0
+    snapshot.revision === 0
       ? await tx.$executeRawUnsafe(
           `INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
            VALUES ($1::uuid, $2, $3, $4, $5::uuid, $6::integer, $7::timestamptz, 1) ON CONFLICT DO NOTHING`,
@@ -126,7 +136,7 @@ async function compareAndSet(
                              revision = revision + 1
            WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 AND revision = $8::integer`,
           ...values,
-          seen.revision,
+          snapshot.revision,
         );
   return changed === 1;
 }
@@ -134,12 +144,10 @@ async function compareAndSet(
 async function recordMove(
   tx: RawStatements,
   tenantId: string,
-  seen: SeenEntity,
-  change: Change,
-): Promise<Fact[]> {
-  if (!change.move) return [];
-  const { entityType, entityId, move, actor, at } = change;
-  const position = seen.moves + 1;
+  move: Move,
+  position: number,
+  { entityType, entityId, ownerMoveId, actor, at }: Change,
+): Promise<void> {
   await tx.$executeRawUnsafe(
     `INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name,
                        previous_state, new_state, transitioned_at, transitioned_by, transitioned_by_name, comment)
@@ -149,7 +157,7 @@ async function recordMove(
     entityId,
     position,
     newId(),
-    change.ownerMoveId ?? null,
+    ownerMoveId ?? null,
     move.transitionName,
     move.previousState,
     move.newState,
@@ -158,7 +166,6 @@ async function recordMove(
     actor.userName,
     move.comment,
   );
-  return [factOfMove(change, move, position)];
 }
 
 async function openApproval(tx: RawStatements, tenantId: string, approval: Approval): Promise<void> {
@@ -196,14 +203,14 @@ async function openApproval(tx: RawStatements, tenantId: string, approval: Appro
 async function castVote(
   tx: RawStatements,
   tenantId: string,
-  { approvalId, seat }: NonNullable<Change['vote']>,
+  { approval, seat }: NonNullable<Change['vote']>,
   { actor, comment, at }: Change,
 ): Promise<void> {
   await tx.$executeRawUnsafe(
     `INSERT INTO approval_vote (tenant_id, approval_id, seat, voter_id, comment, voted_at)
      VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6::timestamptz)`,
     tenantId,
-    approvalId,
+    approval.id,
     seat,
     actor.userId,
     comment,

@@ -1,17 +1,18 @@
 import type { TransitionOutcome } from '@plinth/contracts/workflow/shapes';
-import { rawStatements } from '@plinth/conventions/exchange/raw-statements';
-import type { OutboxRelay } from '@plinth/runtime/outbox';
+import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
+import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import {
   inTenantConnection,
   isUniqueViolation,
   type RawStatements,
   type TenantDatabase,
-} from '@plinth/runtime/postgres';
+} from '@plinth/runtime/postgres/postgres';
+import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
 import type { Pool } from 'pg';
 import type { Change } from '../domain/change';
+import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
-import { commitChange, readEntity } from './entity-statements';
-import type { Commit, EntityKey, SeenEntity } from './seen-entity';
+import { commitChange, readEntity, type CommitResult } from './entity-statements';
 
 export interface OperationResult {
   outcome: TransitionOutcome;
@@ -19,25 +20,23 @@ export interface OperationResult {
 }
 
 export interface EntityStore {
-  read(key: EntityKey, reader: { userId: string; now: Date }): Promise<SeenEntity>;
+  read(key: EntityKey, reader: { userId: string; now: Date }): Promise<EntitySnapshot>;
   /**
-   * What an operation was answered the first time. `ownerMoveId` is the move that it would have made an owner make,
-   * which counts also where the answer was lost.
+   * The result of the first attempt of an operation. `ownerMoveId` is the move that it would have had an owner make,
+   * which counts also where the owner's response was lost.
    */
   findOperation(
     tenantId: string,
     operationId: string,
     ownerMoveId?: string,
   ): Promise<OperationResult | undefined>;
-  /** Forgets operations that nobody repeats any more; answers how many. */
-  forgetOperationsBefore(moment: Date): Promise<number>;
-  /** Writes a change if the entity is still as it was seen: state, history, request, facts and operation at once. */
+  /** Writes a change if the entity is still as it was read: state, history, approval, events and operation at once. */
   commit(
     tenantId: string,
-    seen: SeenEntity,
+    snapshot: EntitySnapshot,
     change: Change,
     operation?: { id: string; result: OperationResult },
-  ): Promise<Commit>;
+  ): Promise<CommitResult>;
 }
 
 /**
@@ -57,24 +56,20 @@ export function entityStore(
 
     findOperation: (tenantId, operationId, ownerMoveId) =>
       db.inTenant(tenantId, async (tx) => {
-        const done = await tx.operation.findUnique({
-          where: { tenantId_operationId: { tenantId, operationId } },
-        });
-        if (done) return { outcome: done.outcome as TransitionOutcome, resultingState: done.resultState };
+        const done = await findOperation<OperationResult>(tx, { tenantId, operationId });
+        if (done) return done.result;
         const made =
           ownerMoveId &&
           (await tx.move.findUnique({ where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } } }));
         return made ? { outcome: 'Completed', resultingState: made.newState } : undefined;
       }),
 
-    forgetOperationsBefore: async (moment) =>
-      (await db.inPlatform((tx) => tx.operation.deleteMany({ where: { doneAt: { lt: moment } } }))).count,
-
-    async commit(tenantId, seen, change, operation) {
+    async commit(tenantId, snapshot, change, operation) {
       try {
         const commit = await inTenant(tenantId, async (tx) => {
-          const result = await commitChange(tx, tenantId, seen, change);
-          if (result === 'committed' && operation) await noteOperation(tx, tenantId, operation, change.at);
+          const result = await commitChange(tx, tenantId, snapshot, change);
+          if (result === 'committed' && operation)
+            await recordOperation(tx, { tenantId, operationId: operation.id }, operation.result);
           return result;
         });
         if (commit === 'committed') outbox.wake();
@@ -87,19 +82,3 @@ export function entityStore(
     },
   };
 }
-
-const noteOperation = (
-  tx: RawStatements,
-  tenantId: string,
-  { id, result }: { id: string; result: OperationResult },
-  at: Date,
-): Promise<number> =>
-  tx.$executeRawUnsafe(
-    `INSERT INTO operation (tenant_id, operation_id, outcome, result_state, done_at)
-     VALUES ($1::uuid, $2, $3, $4, $5::timestamptz)`,
-    tenantId,
-    id,
-    result.outcome,
-    result.resultingState,
-    at,
-  );

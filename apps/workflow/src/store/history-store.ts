@@ -1,6 +1,6 @@
-import type { TenantDatabase } from '@plinth/runtime/postgres';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Prisma } from '../generated/client';
-import type { EntityKey } from './seen-entity';
+import type { EntityKey } from '../domain/entity-snapshot';
 
 export interface HistoryRow {
   position: number;

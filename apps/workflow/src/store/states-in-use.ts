@@ -1,7 +1,7 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { Prisma } from '../generated/client';
 
-/** How many entities stand, or wait to stand, in each state, among those that a definition of this tenant governs. */
+/** How many entities are in each state, or wait for an approval to enter it, among those that a definition of this tenant governs. */
 export async function countStatesInUse(
   tx: Prisma.TransactionClient,
   tenantId: string,

@@ -1,8 +1,9 @@
-import type { TimedSteps } from '../machines/timed-steps';
+import type { ApprovalTimers } from '../app/approval-timers';
 
-export const createActivities = ({ timedSteps }: { timedSteps: TimedSteps }) => ({
-  /** Does what is due and answers how long until the next step, or null when nothing more will be due. */
-  takeDueSteps: (tenantId: string, approvalId: string) => timedSteps.take(tenantId, approvalId),
+export const createActivities = ({ approvalTimers }: { approvalTimers: ApprovalTimers }) => ({
+  /** Processes the steps that are due; returns the milliseconds until the next one, or null where none will follow. */
+  takeDueSteps: (tenantId: string, approvalId: string) =>
+    approvalTimers.processDueSteps(tenantId, approvalId),
 });
 
 export type Activities = ReturnType<typeof createActivities>;

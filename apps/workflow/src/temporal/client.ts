@@ -1,36 +1,34 @@
-import type { Log } from '@plinth/runtime/log';
-import type { Temporal } from '@plinth/runtime/temporal';
+import type { Log } from '@plinth/runtime/process/log';
+import type { Temporal } from '@plinth/runtime/temporal/temporal';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { hasTimers, type Approval } from '../domain/approval';
+import type { ApprovalSchedule } from '../app/approval-schedule';
+import { hasTimers } from '../domain/approval';
 
-/** Keeps the time of requests for approval. Without Temporal the sweeper does the same a little later. */
-export interface ApprovalTimers {
-  start(tenantId: string, approval: Approval): void;
-  end(approval: Approval): void;
-}
-
-/** Timers in Temporal. They are a convenience, so that nobody waits for them and a failure is only logged. */
-export function temporalTimers(temporal: Temporal, taskQueue: string, log: Log): ApprovalTimers {
-  const attempt = (what: string, work: () => Promise<unknown>): void => {
-    work().catch((error: unknown) => log.warn({ err: error }, `${what}; the sweeper will do it late`));
+/** Timers in Temporal. They only make approvals punctual, so that no request waits for them and errors are only logged. */
+export function temporalSchedule(temporal: Temporal, taskQueue: string, log: Log): ApprovalSchedule {
+  const attempt = (failureMessage: string, work: () => Promise<unknown>): void => {
+    work().catch((error: unknown) => log.warn({ err: error }, failureMessage));
   };
   return {
     start(tenantId, approval) {
       if (!hasTimers(approval)) return;
-      attempt('a timer of an approval could not be started', async () => {
-        const { workflow } = await temporal.client();
-        await workflow.start('awaitApproval', {
-          taskQueue,
-          workflowId: workflowIdOf(approval.id),
-          args: [tenantId, approval.id],
-        });
-      });
+      attempt(
+        'timer of an approval could not be started; the background task will process it late',
+        async () => {
+          const { workflow } = await temporal.client();
+          await workflow.start('awaitApproval', {
+            taskQueue,
+            workflowId: workflowIdOf(approval.id),
+            args: [tenantId, approval.id],
+          });
+        },
+      );
     },
     end(approval) {
       if (!hasTimers(approval)) return;
-      attempt('a timer of an approval could not be ended', async () => {
+      attempt('timer of an approval could not be ended; it will find nothing to do', async () => {
         const { workflow } = await temporal.client();
-        await workflow.getHandle(workflowIdOf(approval.id)).signal('approvalEnded').catch(ignoreOver);
+        await workflow.getHandle(workflowIdOf(approval.id)).signal('approvalEnded').catch(ignoreEnded);
       });
     },
   };
@@ -38,7 +36,7 @@ export function temporalTimers(temporal: Temporal, taskQueue: string, log: Log):
 
 const workflowIdOf = (approvalId: string): string => `approval-${approvalId}`;
 
-/** It ended by itself, as when time was what ended the request. */
-const ignoreOver = (error: unknown): void => {
+/** The workflow ended by itself, as after an expiry. */
+const ignoreEnded = (error: unknown): void => {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
 };

@@ -1,5 +1,5 @@
-import type { Close } from '@plinth/runtime/lifecycle';
-import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal-worker';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal/temporal-worker';
 import type { WorkflowConfig } from '../config';
 import type { Activities } from './activities';
 
@@ -8,7 +8,7 @@ export interface WorkerSetup extends Pick<TemporalWorkerSetup, 'log' | 'workflow
   activities: Activities;
 }
 
-/** Works off timers of approvals. */
+/** Runs the timers of approvals. */
 export const startWorker = (setup: WorkerSetup): Close =>
   runTemporalWorker({
     ...setup,

@@ -9,19 +9,19 @@ const deleted = z.object({ id: z.uuid(), externalId: z.string() });
 /** Contacts were created or changed: one by a request, a batch of them by an import. */
 export const contactsSaved = eventType('contacts.contacts-saved', saved);
 
-/** A contact is gone. */
+/** A contact was deleted. */
 export const contactDeleted = eventType('contacts.contact-deleted', deleted);
 
 /** Companies were created or changed: one by a request, a batch of them by an import. */
 export const companiesSaved = eventType('contacts.companies-saved', saved);
 
-/** A company is gone. */
+/** A company was deleted. */
 export const companyDeleted = eventType('contacts.company-deleted', deleted);
 
-/** A contact went from one stage to another; the workflow service keeps its history. */
+/** A contact went from one stage to another; the workflow service stores its history. */
 export const contactMoved = entityMoved('contacts');
 
-/** What is to be read in the timelines of contacts and companies. */
+/** Texts for the timelines of contacts and companies. */
 export const contactsNoted = entityNoted('contacts');
 
 export const contactsEvents = {

@@ -5,7 +5,7 @@ import { Day, Id, Instant, text, Timestamp } from '../schemas';
 const EXTERNAL_ID_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 200;
 const PHONE_LENGTH_MAX = 50;
-/** What a JSON number and a spreadsheet keep to the cent. */
+/** The largest amount that a JSON number and a spreadsheet have exactly to the cent. */
 const AMOUNT_MAX = 9_999_999_999_999.99;
 
 export const CompanyKind = { Customer: 'Customer', Supplier: 'Supplier', Partner: 'Partner' } as const;
@@ -14,7 +14,7 @@ export type CompanyKind = (typeof CompanyKind)[keyof typeof CompanyKind];
 export const PreferredChannel = { Email: 'Email', Phone: 'Phone', Post: 'Post' } as const;
 export type PreferredChannel = (typeof PreferredChannel)[keyof typeof PreferredChannel];
 
-/** Where a contact stands. Workflow decides who moves it (`contactMachine`). */
+/** The stage of a contact. Workflow decides about transitions (`contactWorkflowDefinition`). */
 export const ContactStage = { Prospect: 'Prospect', Active: 'Active', Archived: 'Archived' } as const;
 export type ContactStage = (typeof ContactStage)[keyof typeof ContactStage];
 
@@ -26,7 +26,7 @@ const externalId = (of: string) =>
 
 const email = () => z.email().max(254).meta({ title: 'Email' });
 
-/** What is said of a company, in a request and in a row of a file. */
+/** The fields of a company in a request and in a row of a file. */
 export const CompanyFields = z.object({
   externalId: externalId('company'),
   name: text(NAME_LENGTH_MAX, 1).meta({ title: 'Name' }),
@@ -38,7 +38,7 @@ export const CompanyFields = z.object({
   email: email().nullish(),
 });
 
-/** What is said of a contact, in a request and in a row of a file; its company is named by the external id. */
+/** The fields of a contact in a request and in a row of a file; its company is named by the external id. */
 export const ContactFields = z.object({
   externalId: externalId('contact'),
   firstName: text(NAME_LENGTH_MAX).meta({ title: 'First name' }).nullish(),
@@ -55,7 +55,7 @@ export const ContactFields = z.object({
     .nullish(),
 });
 
-const kept = {
+const stored = {
   id: Id,
   changedAt: Timestamp,
   changedBy: z.string(),
@@ -63,12 +63,12 @@ const kept = {
   createdBy: z.string(),
 };
 
-export const Company = CompanyFields.extend(kept).meta({ id: 'Company' });
+export const Company = CompanyFields.extend(stored).meta({ id: 'Company' });
 export const CompanyPage = pagedResult(Company).meta({ id: 'CompanyPage' });
 export const SaveCompanyRequest = CompanyFields.meta({ id: 'SaveCompanyRequest' });
 
 export const Contact = ContactFields.extend({
-  ...kept,
+  ...stored,
   lastSpokenAt: Timestamp.nullish(),
   stage: z.enum(ContactStage),
 }).meta({ id: 'Contact' });

@@ -48,6 +48,7 @@ const jobRules = (statuses: Record<string, string>, more: ListRules['filterable'
     completedAt: { type: 'timestamp' },
     ...more,
   },
+  shortFilters: ['status'],
   sortable: ['createdAt'],
   defaultSort: '-createdAt',
   searchable: [],
@@ -180,6 +181,7 @@ export const deleteExportPreset = endpoint({
 export const listImports = endpoint({
   method: 'GET',
   path: '/imports',
+  aliases: ['/imports/jobs'],
   summary: 'List the import jobs of the tenant',
   access: readImports,
   list: jobRules(ImportJobStatus, { originalFileName: { type: 'string' } }),

@@ -1,7 +1,7 @@
 import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 
-/** An export ended, well or badly. Told in the transaction that ends the job; the actor is who asked for it. */
+/** An export completed or failed. Published in the transaction that ends the job; the actor is its caller. */
 export const exportFinished = eventType(
   'data-exchange.export-finished',
   z.object({
@@ -12,7 +12,7 @@ export const exportFinished = eventType(
   }),
 );
 
-/** An import came to its final state. Told in the transaction that ends the job; the actor is who asked for it. */
+/** An import reached its final state. Published in the transaction that ends the job; the actor is its caller. */
 export const importFinished = eventType(
   'data-exchange.import-finished',
   z.object({
@@ -25,7 +25,7 @@ export const importFinished = eventType(
   }),
 );
 
-/** The undo of an import ended. Told in the transaction that ends it; the actor is who asked for it. */
+/** The undo of an import ended. Published in the transaction that ends it; the actor is its caller. */
 export const importUndone = eventType(
   'data-exchange.import-undone',
   z.object({
@@ -38,5 +38,5 @@ export const importUndone = eventType(
   }),
 );
 
-/** Every fact that data exchange tells. */
+/** All events that data exchange publishes. */
 export const dataExchangeEvents = [exportFinished, importFinished, importUndone];

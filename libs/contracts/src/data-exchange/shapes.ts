@@ -5,6 +5,13 @@ import { Id, text, Timestamp } from '../schemas';
 export const ExportFormat = { Csv: 'csv', Xlsx: 'xlsx', Json: 'json' } as const;
 export type ExportFormat = (typeof ExportFormat)[keyof typeof ExportFormat];
 
+/** The format in a request: in any case. */
+const RequestedExportFormat = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(ExportFormat))
+  .meta({ enum: Object.values(ExportFormat), description: 'In any case' });
+
 export const ExportJobStatus = {
   Queued: 'Queued',
   Exporting: 'Exporting',
@@ -25,7 +32,7 @@ export const ImportJobStatus = {
 } as const;
 export type ImportJobStatus = (typeof ImportJobStatus)[keyof typeof ImportJobStatus];
 
-/** How sure it is that a column belongs to a property. */
+/** How certain it is that a column belongs to a property. */
 export const MappingConfidence = {
   Manual: 'Manual',
   Saved: 'Saved',
@@ -53,6 +60,7 @@ export type OnError = (typeof OnError)[keyof typeof OnError];
 /** A report lists at most this many row errors; the correction file has all. */
 export const REPORT_ROW_ERRORS_MAX = 1_000;
 export const COLUMNS_MAX = 1_000;
+export const SELECTED_FIELDS_MAX = 500;
 const NAME_LENGTH_MAX = 200;
 
 export const DefinitionName = z
@@ -61,7 +69,12 @@ export const DefinitionName = z
   .max(NAME_LENGTH_MAX)
   .meta({ examples: ['Localization.Overrides'] });
 export const PresetName = text(NAME_LENGTH_MAX, 1);
-const PropertyPaths = z.array(z.string().max(NAME_LENGTH_MAX)).max(COLUMNS_MAX);
+const SelectedFields = z
+  .array(z.string().max(NAME_LENGTH_MAX))
+  .refine((fields) => fields.length <= SELECTED_FIELDS_MAX, {
+    message: `At most ${SELECTED_FIELDS_MAX} fields can be selected.`,
+    params: { rule: 'MaximumLength' },
+  });
 const TextByName = z.record(z.string(), z.string());
 
 export const ExportDefinitionResponse = z
@@ -82,9 +95,9 @@ export const ExportFieldDescriptor = z
 export const CreateExportJobRequest = z
   .object({
     definitionName: DefinitionName,
-    format: z.enum(ExportFormat),
-    selectedFields: PropertyPaths.nullish().meta({
-      description: 'Columns in their order; all when null or empty',
+    format: RequestedExportFormat,
+    selectedFields: SelectedFields.nullish().meta({
+      description: `Columns in their order, at most ${SELECTED_FIELDS_MAX}; all when null or empty`,
     }),
     includeIdForImport: z
       .boolean()
@@ -127,8 +140,8 @@ export const SaveExportPresetRequest = z
   .object({
     definitionName: DefinitionName,
     presetName: PresetName,
-    selectedFields: PropertyPaths.nullish().transform((fields) => fields ?? []),
-    format: z.enum(ExportFormat),
+    selectedFields: SelectedFields.nullish().transform((fields) => fields ?? []),
+    format: RequestedExportFormat,
     includeIdForImport: z.boolean().default(false),
   })
   .meta({ id: 'SaveExportPresetRequest' });
@@ -246,7 +259,7 @@ export const ImportReportResponse = z
   })
   .meta({ id: 'ImportReportResponse' });
 
-/** How far the undo of an import is, and how it ended. */
+/** The status of the undo of an import. */
 export const ImportUndoStatus = {
   Undoing: 'Undoing',
   Undone: 'Undone',
@@ -296,7 +309,7 @@ export const ImportUndoResponse = z
   })
   .meta({ id: 'ImportUndoResponse' });
 
-/** Encodings of text files; the first four are found by themselves, the others when somebody names them. */
+/** Encodings of text files; the first four are detected, the others must be named. */
 export const TextEncoding = {
   Utf8: 'utf-8',
   Utf16Le: 'utf-16le',
@@ -325,11 +338,11 @@ export const DateOrder = {
 } as const;
 export type DateOrder = (typeof DateOrder)[keyof typeof DateOrder];
 
-/** Who says so: dates of the file that can be read in no other order, the culture of who sent it, or who corrected it. */
+/** Where an order of dates comes from: unambiguous dates of the file, the culture of the caller, or a correction. */
 export const DateOrderFrom = { File: 'File', Culture: 'Culture', Caller: 'Caller' } as const;
 export type DateOrderFrom = (typeof DateOrderFrom)[keyof typeof DateOrderFrom];
 
-/** What was found out about an uploaded file, or said by somebody who knew better. */
+/** The detected format of an uploaded file, with its corrections. */
 export const ImportFileFormat = z
   .object({
     kind: z.enum(['csv', 'xlsx']),
@@ -355,7 +368,7 @@ export const ImportFileFormat = z
 
 const SHEET_NAME_LENGTH_MAX = 100;
 
-/** What to read otherwise than it was found; what is left out stays as it is. */
+/** The corrections of a detected format; what is left out stays as it is. */
 export const CorrectImportFormatRequest = z
   .object({
     encoding: z.enum(TextEncoding).nullish(),
@@ -370,7 +383,7 @@ export const CorrectImportFormatRequest = z
   })
   .meta({ id: 'CorrectImportFormatRequest' });
 
-/** One step of a running job, as told by server-sent events. */
+/** The progress of a running job, as server-sent events report it. */
 export const ExchangeProgress = z
   .object({
     status: z.string(),

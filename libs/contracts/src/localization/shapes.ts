@@ -6,13 +6,13 @@ export const OVERRIDE_KEY_LENGTH_MAX = 500;
 export const OVERRIDE_VALUE_LENGTH_MAX = 4_000;
 export const RESOURCE_NAME_LENGTH_MAX = 128;
 
-/** Name of a set of texts that one area or one team owns. */
+/** Name of a set of texts that one service or one team owns. */
 export const ResourceName = text(RESOURCE_NAME_LENGTH_MAX, 1).meta({ examples: ['Workflow'] });
 
 /** Flattened key of a text inside its resource. */
 export const TextKey = text(OVERRIDE_KEY_LENGTH_MAX, 1).meta({ examples: ['outcomes.Denied'] });
 
-/** A translated text, kept exactly as it was sent; it may be empty. */
+/** A translated text, stored exactly as it was sent; it may be empty. */
 export const TextValue = z
   .string()
   .refine((value) => lengthOf(value) <= OVERRIDE_VALUE_LENGTH_MAX, {

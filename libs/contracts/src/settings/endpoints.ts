@@ -48,6 +48,7 @@ const historyList: ListRules = {
 const getSettings = endpoint({
   method: 'GET',
   path: '/settings/:scope',
+  atRoot: 'alias',
   summary: 'Read the values of all visible settings, as seen at one scope',
   access: read,
   params: byScope,
@@ -59,6 +60,7 @@ const getSettings = endpoint({
 const getSetting = endpoint({
   method: 'GET',
   path: '/settings/:scope/:name',
+  atRoot: 'alias',
   summary: 'Read the value of one setting, as seen at one scope',
   access: read,
   params: byName,
@@ -71,6 +73,7 @@ const getSetting = endpoint({
 const putSetting = endpoint({
   method: 'PUT',
   path: '/settings/:scope/:name',
+  atRoot: 'alias',
   summary: 'Set one value at one scope; null clears it',
   access: manage,
   params: byName,
@@ -89,6 +92,7 @@ const putSetting = endpoint({
 const deleteSetting = endpoint({
   method: 'DELETE',
   path: '/settings/:scope/:name',
+  atRoot: 'alias',
   summary: 'Clear one value at one scope, so that the next level of the cascade shows',
   access: manage,
   params: byName,
@@ -100,6 +104,7 @@ const deleteSetting = endpoint({
 const putSettings = endpoint({
   method: 'PUT',
   path: '/settings/:scope',
+  atRoot: 'alias',
   summary: 'Set many values at one scope; each succeeds or fails by itself',
   access: manage,
   params: byScope,
@@ -110,6 +115,7 @@ const putSettings = endpoint({
 const getEffectiveSettings = endpoint({
   method: 'GET',
   path: '/settings/effective',
+  atRoot: 'alias',
   summary: 'Read what applies to the caller, where it comes from, and what it overrides',
   access: authenticated,
   success: { status: 200, body: EffectiveSettings },
@@ -120,6 +126,7 @@ const getEffectiveSettings = endpoint({
 const getSettingDefinitions = endpoint({
   method: 'GET',
   path: '/settings/definitions',
+  atRoot: 'alias',
   summary: 'List the settings there are',
   access: authenticated,
   success: { status: 200, body: z.array(SettingDefinition) },
@@ -130,6 +137,7 @@ const getSettingDefinitions = endpoint({
 const getSettingHistory = endpoint({
   method: 'GET',
   path: '/settings/:scope/:name/history',
+  atRoot: 'alias',
   summary: 'List who changed a setting at one scope, newest first',
   access: read,
   params: byName,
@@ -142,6 +150,7 @@ const getSettingHistory = endpoint({
 const lockSetting = endpoint({
   method: 'PUT',
   path: '/settings/:scope/:name/lock',
+  atRoot: 'alias',
   summary: 'Hold a setting fast for everybody below this level',
   access: manage,
   params: byName,
@@ -152,6 +161,7 @@ const lockSetting = endpoint({
 const unlockSetting = endpoint({
   method: 'DELETE',
   path: '/settings/:scope/:name/lock',
+  atRoot: 'alias',
   summary: 'Let a setting be changed below this level again',
   access: manage,
   params: byName,
@@ -159,7 +169,7 @@ const unlockSetting = endpoint({
   problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked'],
 });
 
-/** The endpoints of the settings area, in the interface's order, then what goes beyond it. */
+/** The endpoints of the settings service. */
 export const settingsEndpoints = {
   getSettings,
   getSetting,

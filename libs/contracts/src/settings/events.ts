@@ -2,7 +2,7 @@ import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 import { SettingScope } from './shapes';
 
-/** A value was set or cleared, or a lock was put on or taken off. The value itself is not told: ask for it. */
+/** A value was set or cleared, or a setting was locked or unlocked. The event does not have the value: resolve it. */
 export const settingChanged = eventType(
   'settings.setting-changed',
   z.object({

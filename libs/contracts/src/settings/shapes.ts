@@ -64,6 +64,7 @@ export type SettingDefinition = z.infer<typeof SettingDefinition>;
 export const SettingChangeKind = z
   .enum(['Set', 'Cleared', 'Locked', 'Unlocked'])
   .meta({ id: 'SettingChangeKind' });
+export type SettingChangeKind = z.infer<typeof SettingChangeKind>;
 
 export const SettingChange = z
   .object({

@@ -154,6 +154,7 @@ const putTemplate = endpoint({
 const deleteTemplate = endpoint({
   method: 'DELETE',
   path: '/templates/:name',
+  aliases: ['/templates/:name/draft'],
   summary: 'Delete the draft of a template',
   description: 'A template with nothing published is gone then.',
   access: mayManage,
@@ -169,7 +170,7 @@ const publishTemplate = endpoint({
   path: '/templates/:name/publish',
   summary: 'Publish the draft',
   description:
-    'Where approval is needed the draft must be in review, and somebody else must have submitted it.',
+    'Where approval is needed the draft must be in review, and another person must have submitted it.',
   access: mayPublish,
   params: byName,
   query: byCulture,
@@ -225,6 +226,7 @@ const getTemplateHistory = endpoint({
 const getTemplateRevision = endpoint({
   method: 'GET',
   path: '/templates/:name/revisions/:id',
+  aliases: ['/templates/:name/history/:id'],
   summary: 'Read one revision',
   access: mayRead,
   params: byRevision,
@@ -327,6 +329,7 @@ const getTemplateDiff = endpoint({
 const getTemplateCategories = endpoint({
   method: 'GET',
   path: '/template-categories',
+  aliases: ['/templates/categories'],
   summary: 'List the categories with the number of their templates',
   access: mayRead,
   success: { status: 200, body: z.array(TemplateCategory) },
@@ -336,6 +339,7 @@ const getTemplateCategories = endpoint({
 const getTemplateCategory = endpoint({
   method: 'GET',
   path: '/template-categories/:id',
+  aliases: ['/templates/categories/:id'],
   summary: 'Read one category',
   access: mayRead,
   params: byId,
@@ -348,6 +352,7 @@ const getTemplateCategory = endpoint({
 const postTemplateCategory = endpoint({
   method: 'POST',
   path: '/template-categories',
+  aliases: ['/templates/categories'],
   summary: 'Create a category',
   access: mayManageCategories,
   body: CreateTemplateCategoryRequest,
@@ -359,6 +364,7 @@ const postTemplateCategory = endpoint({
 const putTemplateCategory = endpoint({
   method: 'PUT',
   path: '/template-categories/:id',
+  aliases: ['/templates/categories/:id'],
   summary: 'Change a category; a new name carries its templates along',
   access: mayManageCategories,
   params: byId,
@@ -372,6 +378,7 @@ const putTemplateCategory = endpoint({
 const deleteTemplateCategory = endpoint({
   method: 'DELETE',
   path: '/template-categories/:id',
+  aliases: ['/templates/categories/:id'],
   summary: 'Delete a category that no template has',
   access: mayManageCategories,
   params: byId,

@@ -1,6 +1,6 @@
 import { defineProblems } from '@plinth/kernel/problem';
 
-/** Every situation that the template service calls by a name. */
+/** The problems of the template service. */
 export const templateProblems = defineProblems({
   'template-not-found': {
     kind: 'not-found',

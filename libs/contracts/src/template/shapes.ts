@@ -12,12 +12,13 @@ export type DocumentFormat = (typeof DocumentFormat)[keyof typeof DocumentFormat
 const Status = z.enum(TemplateLifecycleStatus).meta({ id: 'TemplateLifecycleStatus', type: 'integer' });
 const Format = z.enum(DocumentFormat).meta({ id: 'DocumentFormat', type: 'integer' });
 
-/** A tilde joins name and culture in the id of a workflow entity, so a name has none (silences, row 79). */
-const UNFIT_FOR_A_NAME = /[/\\~\p{Cc}]|^\.\.?$/u;
+/** A tilde joins name and culture in the id of a workflow entity; `/templates/categories` is the list of categories. */
+const UNFIT_FOR_A_NAME = /[/\\~\p{Cc}]|^(?:\.\.?|categories)$/u;
 
 export const TemplateName = text(200, 1).refine((name) => !UNFIT_FOR_A_NAME.test(name), {
   params: { rule: 'Format' },
-  message: 'A name has no slash, backslash, tilde or control character, and is not "." or "..".',
+  message:
+    'A name has no slash, backslash, tilde or control character, and is not ".", ".." or "categories".',
 });
 
 /** A name in a path: one that cannot exist is just not found. */
@@ -134,7 +135,7 @@ export const TemplatePreviewResponse = z
   })
   .meta({ id: 'TemplatePreviewResponse' });
 
-/** A document made in a batch, where the answer is JSON and cannot be the file itself. */
+/** A document of a batch, where the response is JSON and cannot be the file itself. */
 export const TemplateBatchValue = TemplatePreviewResponse.extend({
   file: z.object({ name: z.string(), mimeType: z.string(), contentBase64: z.string() }).optional(),
 }).meta({ id: 'TemplateBatchValue' });

@@ -1,23 +1,21 @@
 import { SEARCH_LENGTH_MAX, type ListRules } from '@plinth/kernel/list-query';
-import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
-import { Id, text } from '../schemas';
+import { EntityTypeInPath, Id, text } from '../schemas';
 import {
   attachableTypes,
   BlobInfo,
   CreateTimelineEntryRequest,
   EntityId,
-  EntityType,
   MentionSuggestion,
-  Notification,
+  NotificationPage,
   SUGGESTIONS_MAX,
   TimelineStreamEntry,
   TimelineStreamPage,
   UnreadCount,
 } from './shapes';
 
-const ofEntity = z.object({ entityType: EntityType, entityId: EntityId });
+const ofEntity = z.object({ entityType: EntityTypeInPath, entityId: EntityId });
 const ofEntry = ofEntity.extend({ id: Id });
 const ofFollower = ofEntity.extend({ userId: text(255, 1) });
 const byId = z.object({ id: Id });
@@ -37,9 +35,9 @@ const getTimeline = endpoint({
   path: '/timeline/:entityType/:entityId',
   summary: 'Read what happened to an entity, newest first',
   description:
-    'The stream is flat: an answer to an entry carries its id as `parentEntryId`. Internal notes are there only for ' +
-    'callers with `Timeline.InternalNotes.Read`; for others neither entries, counts nor cursors tell of them. ' +
-    'Texts of the system are in the culture of the reader.',
+    'The stream is flat: a reply to an entry carries its id as `parentEntryId`. Internal notes are there only for ' +
+    'callers with `Timeline.InternalNotes.Read`; for others neither entries, counts nor cursors reveal them. ' +
+    'System logs are in the culture of the reader.',
   access: permission('Timeline.Entries.Read'),
   params: ofEntity,
   list: entryList,
@@ -52,7 +50,7 @@ const postTimelineEntry = endpoint({
   path: '/timeline/:entityType/:entityId/entries',
   summary: 'Write a comment or an internal note',
   description:
-    'A mention is written `@[display name](user:id)`; the people mentioned are told and follow the entity from then on.',
+    'A mention is written `@[display name](user:id)`; the people mentioned are notified and follow the entity from then on.',
   access: permission('Timeline.Entries.Create'),
   params: ofEntity,
   body: CreateTimelineEntryRequest,
@@ -74,7 +72,7 @@ const deleteTimelineEntry = endpoint({
   method: 'DELETE',
   path: '/timeline/:entityType/:entityId/entries/:id',
   summary: 'Remove an entry',
-  description: 'For its author and for callers with `Timeline.Entries.Manage`. Answers to the entry stay.',
+  description: 'For its author and for callers with `Timeline.Entries.Manage`. Replies to the entry stay.',
   access: authenticated,
   params: ofEntry,
   success: { status: 204 },
@@ -143,18 +141,21 @@ const getMentionSuggestions = endpoint({
 const getNotifications = endpoint({
   method: 'GET',
   path: '/notifications',
-  summary: 'List what I was told, newest first',
-  description: 'The quick filter `unread` leaves out what was marked as read.',
+  summary: 'List my notifications, newest first',
+  description:
+    'The quick filter `unread` leaves out what was marked as read. Notifications are there only for callers with ' +
+    '`Timeline.Entries.Read`, and those of internal notes only with `Timeline.InternalNotes.Read`.',
   access: authenticated,
   list: notificationList,
-  success: { status: 200, body: pagedResult(Notification).meta({ id: 'PagedResultOfNotification' }) },
+  success: { status: 200, body: NotificationPage },
   cache: 'list',
 });
 
 const getUnreadCount = endpoint({
   method: 'GET',
   path: '/notifications/unread-count',
-  summary: 'Count what I have not read',
+  aliases: ['/notifications/unread/count'],
+  summary: 'Count my unread notifications',
   access: authenticated,
   success: { status: 200, body: UnreadCount },
   cache: 'user-data',
@@ -163,10 +164,10 @@ const getUnreadCount = endpoint({
 const streamNotifications = endpoint({
   method: 'GET',
   path: '/notifications/stream',
-  summary: 'Be told at once, as server-sent events',
+  summary: 'Receive my notifications at once, as server-sent events',
   description:
-    'Each event is named `notification` and carries a Notification. A client that comes back with `Last-Event-ID` ' +
-    'gets first what it missed.',
+    'Each event is named `notification` and carries a Notification. A client that reconnects with `Last-Event-ID` ' +
+    'gets missed notifications first. Notifications that the list does not show are not sent either.',
   access: authenticated,
   success: { status: 200, events: true },
   cache: 'none',
@@ -208,7 +209,7 @@ const getBlob = endpoint({
   method: 'GET',
   path: '/blobs/:id',
   summary: 'Download an attached file',
-  description: 'For its uploader, and for whoever may see an entry that it is attached to.',
+  description: 'For its uploader, and for callers who may see an entry that it is attached to.',
   access: permission('Timeline.Entries.Read'),
   params: byId,
   success: { status: 200, file: attachableTypes },

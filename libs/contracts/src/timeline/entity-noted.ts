@@ -3,18 +3,18 @@ import { z } from 'zod';
 
 const ENTITIES_MAX = 5_000;
 
-/** What a service wants to be read in the timelines of its own entities, as the system's words. */
+/** A system log that a service wants in the timelines of its own entities. */
 export const EntityNoted = z.object({
   entityType: z.string(),
   entityIds: z.array(z.string()).min(1).max(ENTITIES_MAX),
-  /** Each reader is given theirs; who reads another language is given the English words. */
+  /** Readers see the text of their language, and English where there is none. */
   texts: z.object({ en: z.string(), fr: z.string() }),
 });
 
-/** The fact under which the service of this area tells it, such as `contacts.entity-noted`. */
-export const entityNoted = <Area extends string>(area: Area) =>
-  eventType(`${area}.entity-noted`, EntityNoted);
+/** The event by which a service publishes it, such as `contacts.entity-noted`. */
+export const entityNoted = <Service extends string>(service: Service) =>
+  eventType(`${service}.entity-noted`, EntityNoted);
 
-/** Whether a fact of the catalogue is of this kind, whichever area tells it. */
+/** Whether an event of the catalogue is of this kind, for any service. */
 export const isEntityNoted = (type: EventType): type is EventType<typeof EntityNoted> =>
   type.payload === EntityNoted;

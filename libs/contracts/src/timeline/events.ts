@@ -2,18 +2,18 @@ import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 import { TimelineEntryType } from './shapes';
 
-/** Names of an entry, never its words: what somebody may read of it is decided when they read. */
-const EntryFact = z.object({
+/** Names an entry without its text: what a person may read of it is decided when they read. */
+const EntryEvent = z.object({
   entryId: z.uuid(),
   entityType: z.string(),
   entityId: z.string(),
   entryType: z.enum(TimelineEntryType),
 });
 
-/** An entry was written: by a person, or by the system about something that somebody follows. */
-export const entryAdded = eventType('timeline.entry-added', EntryFact);
+/** An entry was written: by a person, or by the system about an entity that has followers. */
+export const entryAdded = eventType('timeline.entry-added', EntryEvent);
 
 /** An entry was removed. */
-export const entryRemoved = eventType('timeline.entry-removed', EntryFact);
+export const entryRemoved = eventType('timeline.entry-removed', EntryEvent);
 
 export const timelineEvents = { entryAdded, entryRemoved };

@@ -25,12 +25,12 @@ export const timelineProblems = defineProblems({
   'person-not-found': {
     kind: 'not-found',
     title: 'No such person',
-    explanation: 'Nobody of this user id was seen in your tenant yet.',
+    explanation: 'No person with this user id has called in your tenant yet.',
   },
   'notification-not-found': {
     kind: 'not-found',
     title: 'No such notification',
-    explanation: 'You have no notification of this id. It may have gone with the entry that it told of.',
+    explanation: 'You have no notification of this id. It may have been removed with its entry.',
   },
   'blob-not-found': {
     kind: 'not-found',
@@ -40,12 +40,12 @@ export const timelineProblems = defineProblems({
   'blob-too-large': {
     kind: 'too-large',
     title: 'File too large',
-    explanation: 'The file is larger than an attachment may be. Nothing of it was kept.',
+    explanation: 'The file is larger than an attachment may be. Nothing of it was stored.',
   },
   'blob-type-not-accepted': {
     kind: 'unsupported-media-type',
     title: 'Type of file not accepted',
     explanation:
-      'Judged by its content the file is a program or of another type that is not accepted as an attachment. Nothing of it was kept.',
+      'Judged by its content the file is a program or of another type that is not accepted as an attachment. Nothing of it was stored.',
   },
 });

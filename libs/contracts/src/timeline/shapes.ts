@@ -1,3 +1,4 @@
+import { pagedResult } from '@plinth/kernel/paged-result';
 import { lengthOf } from '@plinth/kernel/text';
 import { z } from 'zod';
 import { Id, text, Timestamp } from '../schemas';
@@ -7,17 +8,11 @@ export const ATTACHMENTS_MAX = 20;
 export const MENTIONS_MAX = 50;
 export const SUGGESTIONS_MAX = 20;
 
-/** Who an entry is for: everybody, internal staff, or everybody as told by the system. */
+/** A comment for everyone, a note for internal staff, or a system log for everyone. */
 export const TimelineEntryType = { Comment: 0, InternalNote: 1, SystemLog: 2 } as const;
 export type TimelineEntryType = (typeof TimelineEntryType)[keyof typeof TimelineEntryType];
 
-/** The name of a kind of entity, in kebab or Pascal case, as the service that owns it chose it. */
-export const EntityType = z
-  .string()
-  .regex(/^[A-Za-z][A-Za-z0-9._-]{0,99}$/)
-  .meta({ description: 'Kind of entity', examples: ['Invoice', 'purchase-order'] });
-
-/** The id of an entity, free text of whoever owns the entity. */
+/** The id of an entity, free text of the service that owns the entity. */
 export const EntityId = text(400, 1).meta({ description: 'Id of the entity', examples: ['4711'] });
 
 export const TimelineStreamEntry = z
@@ -46,9 +41,9 @@ export const TimelineStreamPage = z
 
 export const CreateTimelineEntryRequest = z
   .object({
-    // The third type is the system's own (silences, row 41).
+    // Only the system writes the third type.
     entryType: z.enum(TimelineEntryType).exclude(['SystemLog']),
-    // Stored as it was written: no normalisation (threats, E2 and E8).
+    // Stored as it was written, not normalised.
     body: z
       .string()
       .refine((value) => value.trim() !== '', { params: { rule: 'NotEmpty' }, message: 'Write something.' })
@@ -70,6 +65,9 @@ export const MentionSuggestion = z
 export const NotificationKind = { Mention: 'Mention', Entry: 'Entry' } as const;
 export type NotificationKind = (typeof NotificationKind)[keyof typeof NotificationKind];
 
+export const NotificationSeverity = { Info: 'Info', Warning: 'Warning', Error: 'Error' } as const;
+export type NotificationSeverity = (typeof NotificationSeverity)[keyof typeof NotificationSeverity];
+
 export const Notification = z
   .object({
     id: z.string(),
@@ -79,11 +77,26 @@ export const Notification = z
     entryId: z.string(),
     actorId: z.string(),
     actorDisplayName: z.string(),
+    /** What happened, in one short sentence in the culture of the reader. */
+    title: z.string(),
+    /** The same text as `excerpt`. */
+    body: z.string(),
+    /** `Warning` and `Error` where the system records that something failed, in part or as a whole. */
+    severity: z.enum(NotificationSeverity),
     excerpt: z.string(),
     createdAt: Timestamp,
+    /** Whether `readAt` is set. */
+    isRead: z.boolean(),
     readAt: Timestamp.nullable(),
   })
   .meta({ id: 'Notification' });
+
+export const NotificationPage = pagedResult(Notification)
+  .extend({
+    /** The number of all unread notifications, on whatever page or filter. */
+    unreadCount: z.int(),
+  })
+  .meta({ id: 'PagedResultOfNotification' });
 
 export const UnreadCount = z.object({ count: z.int() }).meta({ id: 'UnreadCount' });
 

@@ -1,13 +1,12 @@
 import type { ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { endpoint, permission } from '../endpoint';
-import { Id } from '../schemas';
+import { EntityTypeInPath, Id } from '../schemas';
 import {
   BatchTransitionRequest,
   BatchTransitionResult,
   CreateWorkflowDelegationRequest,
   EntityId,
-  EntityType,
   SaveWorkflowDefinitionRequest,
   TransitionRequestDto,
   TransitionResultDto,
@@ -21,8 +20,8 @@ import {
 /** The media type of a definition's picture. */
 export const MERMAID = 'text/vnd.mermaid';
 
-const ofEntity = z.object({ entityType: EntityType, entityId: EntityId });
-const ofType = z.object({ entityType: EntityType });
+const ofEntity = z.object({ entityType: EntityTypeInPath, entityId: EntityId });
+const ofType = z.object({ entityType: EntityTypeInPath });
 
 /** Newest first, and nothing else: a history has one order. */
 const historyRules: ListRules = {
@@ -46,10 +45,10 @@ const approvalRules: ListRules = {
   cursor: true,
 };
 
-export const getTransitions = endpoint({
+const getTransitions = endpoint({
   method: 'GET',
   path: '/workflow/:entityType/:entityId/transitions',
-  summary: 'Read where an entity stands and where this caller may move it',
+  summary: 'Read the state of an entity and the transitions that this caller may request',
   access: permission('Workflow.Transitions.Read'),
   params: ofEntity,
   success: { status: 200, body: WorkflowStatusDto },
@@ -57,12 +56,12 @@ export const getTransitions = endpoint({
   cache: 'user-data',
 });
 
-export const postTransition = endpoint({
+const postTransition = endpoint({
   method: 'POST',
   path: '/workflow/:entityType/:entityId/transition',
-  summary: 'Ask for another state',
+  summary: 'Request another state',
   description:
-    'All four outcomes are 200. Where the transition requires approval, an approver completes it by asking for the same state again, and denies it by asking for the state the entity came from.',
+    'All four outcomes are 200. Where the transition requires approval, an approver completes it by requesting the same state again, and denies it by requesting the former state.',
   access: permission('Workflow.Transitions.Execute'),
   params: ofEntity,
   body: TransitionRequestDto,
@@ -70,7 +69,7 @@ export const postTransition = endpoint({
   problems: ['entity-type-unknown'],
 });
 
-export const getHistory = endpoint({
+const getHistory = endpoint({
   method: 'GET',
   path: '/workflow/:entityType/:entityId/history',
   summary: 'Read the moves of an entity, newest first',
@@ -82,16 +81,16 @@ export const getHistory = endpoint({
   cache: 'list',
 });
 
-export const postTransitions = endpoint({
+const postTransitions = endpoint({
   method: 'POST',
   path: '/workflow/transitions',
-  summary: 'Ask for another state of many entities, each on its own',
+  summary: 'Request another state of many entities, each on its own',
   access: permission('Workflow.Transitions.Execute'),
   body: BatchTransitionRequest,
   success: { status: 207, body: BatchTransitionResult },
 });
 
-export const getApprovals = endpoint({
+const getApprovals = endpoint({
   method: 'GET',
   path: '/workflow/approvals',
   summary: 'List the requests that wait for this caller’s decision',
@@ -101,7 +100,7 @@ export const getApprovals = endpoint({
   cache: 'list',
 });
 
-export const getDelegations = endpoint({
+const getDelegations = endpoint({
   method: 'GET',
   path: '/workflow/delegations',
   summary: 'List the delegations that this caller gave or received and that are not over',
@@ -110,16 +109,16 @@ export const getDelegations = endpoint({
   cache: 'list',
 });
 
-export const postDelegation = endpoint({
+const postDelegation = endpoint({
   method: 'POST',
   path: '/workflow/delegations',
-  summary: 'Let somebody else approve in this caller’s place for a while',
+  summary: 'Let another user approve in this caller’s place for a while',
   access: permission('Workflow.Transitions.Execute'),
   body: CreateWorkflowDelegationRequest,
   success: { status: 201, body: WorkflowDelegation },
 });
 
-export const getDelegation = endpoint({
+const getDelegation = endpoint({
   method: 'GET',
   path: '/workflow/delegations/:delegationId',
   summary: 'Read one delegation',
@@ -130,7 +129,7 @@ export const getDelegation = endpoint({
   cache: 'user-data',
 });
 
-export const deleteDelegation = endpoint({
+const deleteDelegation = endpoint({
   method: 'DELETE',
   path: '/workflow/delegations/:delegationId',
   summary: 'Withdraw a delegation that this caller gave',
@@ -140,7 +139,7 @@ export const deleteDelegation = endpoint({
   problems: ['delegation-not-found'],
 });
 
-export const getDefinitions = endpoint({
+const getDefinitions = endpoint({
   method: 'GET',
   path: '/workflow/definitions',
   summary: 'List the definitions that apply to this tenant',
@@ -149,7 +148,7 @@ export const getDefinitions = endpoint({
   cache: 'list',
 });
 
-export const getDefinition = endpoint({
+const getDefinition = endpoint({
   method: 'GET',
   path: '/workflow/definitions/:entityType',
   summary: 'Read the definition of an entity type, as data or as a Mermaid state diagram',
@@ -170,7 +169,7 @@ export const getDefinition = endpoint({
   etag: true,
 });
 
-export const putDefinition = endpoint({
+const putDefinition = endpoint({
   method: 'PUT',
   path: '/workflow/definitions/:entityType',
   summary: 'Save the definition of an entity type as a new version',
@@ -187,7 +186,7 @@ export const putDefinition = endpoint({
   ifMatch: true,
 });
 
-export const deleteDefinition = endpoint({
+const deleteDefinition = endpoint({
   method: 'DELETE',
   path: '/workflow/definitions/:entityType',
   summary: 'Withdraw the tenant’s own definition, so that the platform’s applies again',

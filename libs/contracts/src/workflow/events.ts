@@ -12,7 +12,7 @@ const approval = {
   requestedBy: z.string(),
 };
 
-/** An entity went from one state to another. Told of every row of its history, in the order of `position`. */
+/** An entity went from one state to another. Published for every row of its history, in the order of `position`. */
 export const transitionExecuted = eventType(
   'workflow.transition-executed',
   z.object({
@@ -28,7 +28,7 @@ export const transitionExecuted = eventType(
   }),
 );
 
-/** Somebody asked for a move that others must agree to. */
+/** A user requested a move that others must agree to. */
 export const approvalRequested = eventType(
   'workflow.approval-requested',
   z.object({
@@ -76,10 +76,10 @@ const awaited = {
   approverPermission: z.string().nullable(),
 };
 
-/** A request still waits; its approvers are to be told again. */
+/** A request still waits; its approvers are to be notified again. */
 export const approvalReminded = eventType('workflow.approval-reminded', z.object(awaited));
 
-/** A request waited too long; from now on these may decide too. */
+/** A request waited too long; from now on these approvers may decide too. */
 export const approvalEscalated = eventType('workflow.approval-escalated', z.object(awaited));
 
 /** A definition was saved or withdrawn. */
@@ -88,7 +88,7 @@ export const definitionChanged = eventType(
   z.object({ entityType: z.string(), version: z.int(), withdrawn: z.boolean() }),
 );
 
-/** What an owner of entity states tells of every move of its entities (libs/proto/workflow.proto). */
+/** What the owner of entities publishes about every move of them (libs/proto/workflow.proto). */
 export const EntityMoved = z.object({
   ...entity,
   /** The id given to `Apply`, or one of the owner's own where it made the move by itself. */
@@ -100,11 +100,11 @@ export const EntityMoved = z.object({
   movedBy: z.string(),
 });
 
-/** The fact under which the service of this area tells moves of its entities, such as `template.entity-moved`. */
-export const entityMoved = <Area extends string>(area: Area) =>
-  eventType(`${area}.entity-moved`, EntityMoved);
+/** The event that a service publishes for moves of the entities it owns, such as `template.entity-moved`. */
+export const entityMoved = <Service extends string>(service: Service) =>
+  eventType(`${service}.entity-moved`, EntityMoved);
 
-/** Every fact that the workflow service tells. */
+/** Every event that the workflow service publishes. */
 export const workflowEvents = {
   transitionExecuted,
   approvalRequested,

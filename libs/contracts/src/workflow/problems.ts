@@ -1,6 +1,6 @@
 import { defineProblems } from '@plinth/kernel/problem';
 
-/** What can go wrong in the workflow area, beside the general problems. */
+/** The problems of the workflow service, beside the general ones. */
 export const workflowProblems = defineProblems({
   'entity-type-unknown': {
     kind: 'not-found',
@@ -12,13 +12,13 @@ export const workflowProblems = defineProblems({
     kind: 'invalid',
     title: 'One or more validation errors occurred.',
     explanation:
-      'The definition names states that cannot be reached or never left, permissions that do not exist, or approvers who could never agree. `faults` lists everything in sentences, `errors` says where.',
+      'The definition names states that cannot be reached or never left, permissions that do not exist, or approvers who could never agree. `faults` lists all errors in sentences, `errors` says where.',
   },
   'workflow-definition-strands-entities': {
     kind: 'conflict',
     title: 'Entities would be stranded',
     explanation:
-      'Entities stand in a state that the definition does not have any more, or wait for an approval that leads there. Move them first; `strandedStates` says where they are.',
+      'Entities are in a state that the definition does not have any more, or wait for an approval that leads there. Move them first; `strandedStates` says where they are.',
   },
   'delegation-not-found': {
     kind: 'not-found',

@@ -1,7 +1,7 @@
 import { batchOf, batchResult } from '@plinth/kernel/batch-result';
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
-import { Id, Instant, text, Timestamp } from '../schemas';
+import { EntityType, Id, Instant, text, Timestamp } from '../schemas';
 
 const STATES_MAX = 100;
 const TRANSITIONS_MAX = 1000;
@@ -11,7 +11,7 @@ const USER_ID_LENGTH_MAX = 255;
 const COMMENT_LENGTH_MAX = 4000;
 const TIMER_SECONDS_MAX = 366 * 86_400;
 
-/** While somebody's decision is awaited an entity stands here; no definition may have a state of this name. */
+/** The state of an entity while an approval is open; no definition may have a state of this name. */
 export const PENDING_APPROVAL = 'PendingApproval';
 
 export const TransitionOutcome = {
@@ -29,14 +29,13 @@ export type WorkflowLifecycleStatus = (typeof WorkflowLifecycleStatus)[keyof typ
 const stateName = () => text(NAME_LENGTH_MAX, 1);
 const userId = () => text(USER_ID_LENGTH_MAX, 1);
 
-export const EntityType = text(NAME_LENGTH_MAX, 1);
 export const EntityId = text(300, 1);
 
 export const TransitionDto = z
   .object({
     targetState: z.string(),
     name: z.string(),
-    /** Whether the caller may ask for it, approval or not. */
+    /** Whether the caller may request it, approval or not. */
     allowed: z.boolean(),
     requiresApproval: z.boolean(),
     /** Why it is not allowed; empty when it is. */
@@ -84,9 +83,9 @@ export type ApprovalMode = (typeof ApprovalMode)[keyof typeof ApprovalMode];
 
 export const WorkflowApprovers = z
   .object({
-    /** Whoever holds it may approve. */
+    /** Its holders may approve. */
     permission: text(NAME_LENGTH_MAX, 1).nullable().default(null),
-    /** Whoever is named may approve. */
+    /** The users who may approve. */
     users: z.array(userId()).max(APPROVERS_MAX).default([]),
     mode: z.enum(ApprovalMode).default('Any'),
     count: z.int().min(1).max(APPROVERS_MAX).nullable().default(null),
@@ -97,7 +96,7 @@ const seconds = () => z.int().min(1).max(TIMER_SECONDS_MAX).nullable().default(n
 
 export const WorkflowApprovalTimers = z
   .object({
-    /** The approvers are told once more. */
+    /** The approvers are notified once more. */
     remindAfterSeconds: seconds(),
     /** `escalateTo` may decide too from then on. */
     escalateAfterSeconds: seconds(),
@@ -165,9 +164,9 @@ export const WorkflowApproval = z
     entityType: z.string(),
     entityId: z.string(),
     transitionName: z.string(),
-    /** Asking for this state denies the request. */
+    /** Requesting this state denies the approval. */
     formerState: z.string(),
-    /** Asking for this state approves it. */
+    /** Requesting this state approves it. */
     targetState: z.string(),
     requestedBy: z.string(),
     requestedByName: z.string(),
@@ -175,7 +174,7 @@ export const WorkflowApproval = z
     comment: z.string().nullable(),
     approvalsNeeded: z.int(),
     approvalsGiven: z.int(),
-    /** Whose seat the caller would take by delegation; null for their own. */
+    /** In whose place the caller would decide, by delegation; null for their own. */
     onBehalfOf: z.string().nullable(),
     isEscalated: z.boolean(),
     expiresAt: Timestamp.nullable(),

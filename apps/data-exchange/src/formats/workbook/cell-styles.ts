@@ -1,6 +1,6 @@
 import { attributeOf, type XmlListener } from './xml-scanner.ts';
 
-/** What the number of a cell stands for. */
+/** What the number of a cell means. */
 export type NumberKind = 'number' | 'date' | 'time';
 
 const CELL_STYLES_MAX = 100_000;
@@ -20,11 +20,11 @@ export function kindOfFormat(code: string): NumberKind {
     .replace(/am\/pm|a\/p/gi, 'h');
   if (/[dy]/i.test(letters)) return 'date';
   if (/[hs]/i.test(letters)) return 'time';
-  // Months without a day or a year are dates; minutes never stand alone.
+  // Months without a day or a year are dates; minutes are never alone.
   return /m/i.test(letters) && !/[#0?]/.test(letters) ? 'date' : 'number';
 }
 
-/** Collects what the numbers of each cell style stand for. */
+/** Collects what the numbers of each cell style mean. */
 export function cellStyles(): { kinds: NumberKind[]; listener: XmlListener } {
   const kinds: NumberKind[] = [];
   const kindsById = new Map<number, NumberKind>();

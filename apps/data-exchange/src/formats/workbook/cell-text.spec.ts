@@ -20,12 +20,12 @@ describe('a number of a workbook', () => {
     expect(numberText(raw, kind, false)).toBe(text);
   });
 
-  it('is a date four years later where days are counted from 1904', () => {
+  it('is a date four years later in the date system of 1904', () => {
     expect(numberText('44885', 'date', true)).toBe('2026-11-21');
   });
 });
 
-describe('the format of a cell', () => {
+describe('the number format of a cell', () => {
   it.each([
     ['General', 'number'],
     ['0.00%', 'number'],
@@ -39,11 +39,11 @@ describe('the format of a cell', () => {
     ['h:mm AM/PM', 'time'],
     ['[h]:mm:ss', 'time'],
     ['mm:ss.0', 'time'],
-  ])('%s shows a %s', (code, kind) => {
+  ])('%s means a %s', (code, kind) => {
     expect(kindOfFormat(code)).toBe(kind);
   });
 });
 
-it('gives characters back that XML cannot hold', () => {
+it('cell text unescapes characters that XML cannot contain', () => {
   expect(unescapeText('a_x000D_b_x005F_x0041_')).toBe('a\rb_x0041_');
 });

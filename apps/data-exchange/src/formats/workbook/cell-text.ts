@@ -9,7 +9,7 @@ const LEAP_DAY_OF_1900 = 60;
 /** 9999-12-31, the last day that spreadsheets know. */
 const DAYS_MAX = 2_958_466;
 
-/** A number as people see it: without the digits that only binary fractions have, or as the date that it stands for. */
+/** A number as a spreadsheet shows it: without the digits that only binary fractions have, or as the date it means. */
 export function numberText(raw: string, kind: NumberKind, isFrom1904: boolean): string {
   const value = Number(raw);
   if (raw.trim() === '' || !Number.isFinite(value)) return raw;
@@ -36,7 +36,7 @@ function timeText(days: number): string {
   return `${two(Math.floor(seconds / 3_600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** Takes away how workbooks write characters that XML cannot: `_x000D_`. */
+/** Removes the escapes for characters that XML cannot contain: `_x000D_`. */
 export const unescapeText = (text: string): string =>
   text.includes('_x')
     ? text.replace(/_x([\da-f]{4})_/gi, (_whole, code: string) =>

@@ -1,6 +1,6 @@
 import type { SheetRow } from './sheet-rows.ts';
 
-/** What the process that reads a workbook is told, as the one argument of its program. */
+/** The task of the process that reads a workbook, as the one argument of its program. */
 export interface ReaderTask {
   /** Name of a sheet; the first one where there is none. */
   sheet?: string | undefined;
@@ -12,11 +12,11 @@ export interface ReaderTask {
 export const WORKBOOK_FD = 3;
 export const SCRATCH_FD = 4;
 
-/** One line of its answer: rows, and which part of the sheet they end. */
+/** One line of its output: rows, and the share of the sheet up to their end. */
 export interface ReaderPiece {
   rows: SheetRow[];
   share: number;
 }
 
-/** It ended because the workbook cannot be read; the reason stands on its standard error. */
+/** The workbook cannot be read; the reason is on standard error. */
 export const UNREADABLE_EXIT_CODE = 3;

@@ -12,8 +12,8 @@ function aScratch() {
   };
 }
 
-describe('texts that cells share', () => {
-  it('are given back as they came, in any order', () => {
+describe('SharedStrings', () => {
+  it('returns the stored texts unchanged, in any order', () => {
     const scratch = aScratch();
     const strings = new SharedStrings(scratch);
     const text = (index: number) => `${index} ${'é'.repeat((index * 7) % 3_000)}`;
@@ -24,7 +24,7 @@ describe('texts that cells share', () => {
       expect(strings.get(index)).toBe(text(index));
   });
 
-  it.each([-1, 2, 0.5, Number.NaN])('do not include number %d of two', (index) => {
+  it.each([-1, 2, 0.5, Number.NaN])('refuses the index %d of two texts', (index) => {
     const strings = new SharedStrings(aScratch());
     strings.add('a');
     strings.add('b');

@@ -13,7 +13,7 @@ const BLOCK_BYTES = 64 * 1024;
 const BLOCKS_KEPT_MAX = 128;
 const BUFFERED_BYTES_MAX = 256 * 1024;
 
-/** The texts that cells share: any number of them in the same little memory, because they are kept in a file. */
+/** The texts that cells share, stored in a file: any number of them needs the same little memory. */
 export class SharedStrings {
   /** Where each text ends in the file. */
   private ends = new Float64Array(1024);
@@ -28,7 +28,7 @@ export class SharedStrings {
     this.scratch = scratch;
   }
 
-  /** Takes the texts of `sharedStrings.xml`; how Chinese and Japanese are pronounced is left out. */
+  /** Reads the texts of `sharedStrings.xml` without the phonetic texts of Chinese and Japanese. */
   listener(): XmlListener {
     let text = '';
     let isText = false;

@@ -16,14 +16,14 @@ export interface SheetContext {
   strings: Pick<SharedStrings, 'get'>;
   kinds: readonly NumberKind[];
   isFrom1904: boolean;
-  /** Cells beyond it are counted as one more cell, not kept. */
+  /** Cells beyond it count as one more cell and are discarded. */
   columnsMax: number;
 }
 
 const ROWS_MAX = 1_048_576;
 const COLUMNS_OF_SHEET_MAX = 16_384;
 
-/** Turns the XML of a sheet into rows of texts; rows without a single text are left out. */
+/** Converts the XML of a sheet to rows of texts, without empty rows. */
 export function sheetRows(context: SheetContext, take: (row: SheetRow) => void): XmlListener {
   let number = 0;
   let cells: string[] = [];

@@ -2,33 +2,33 @@ import fc from 'fast-check';
 import { attributeOf, XmlScanner } from './xml-scanner';
 
 /** What a document says, however it is cut. */
-function tellOf(xml: string, chunkLength = xml.length): string[] {
-  const told: string[] = [];
+function scannedEvents(xml: string, chunkLength = xml.length): string[] {
+  const scanned: string[] = [];
   let text = '';
   const flush = () => {
-    if (text !== '') told.push(`"${text}"`);
+    if (text !== '') scanned.push(`"${text}"`);
     text = '';
   };
   const scanner = new XmlScanner({
-    open: (name) => (flush(), told.push(`<${name}>`)),
+    open: (name) => (flush(), scanned.push(`<${name}>`)),
     text: (piece) => (text += piece),
-    close: (name) => (flush(), told.push(`</${name}>`)),
+    close: (name) => (flush(), scanned.push(`</${name}>`)),
   });
   for (let at = 0; at < xml.length; at += chunkLength) scanner.push(xml.slice(at, at + chunkLength));
   scanner.end();
-  return told;
+  return scanned;
 }
 
 const document =
   '<?xml version="1.0"?>\r\n<x:a b="1>2" c=\'"\'><!-- <no> --><d/>1 &lt; 2 &#x1F600;&amp;amp;\r\n<![CDATA[<&]]></x:a>';
 
-describe('the XML scanner', () => {
-  it('tells what a document says, however it is cut', () => {
+describe('XmlScanner', () => {
+  it('reads the same document however it is divided into chunks', () => {
     const whole = ['<a>', '<d>', '</d>', '"1 < 2 😀&amp;\n<&"', '</a>'];
-    expect(tellOf(document)).toEqual(whole);
+    expect(scannedEvents(document)).toEqual(whole);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), (length) => {
-        expect(tellOf(document, length)).toEqual(whole);
+        expect(scannedEvents(document, length)).toEqual(whole);
       }),
     );
   });
@@ -45,10 +45,10 @@ describe('the XML scanner', () => {
     '<a/>x',
     '<a><!-- </a>',
   ])('refuses %j', (xml) => {
-    expect(() => tellOf(xml)).toThrow(/workbook/);
+    expect(() => scannedEvents(xml)).toThrow(/workbook/);
   });
 
-  it('finds attributes whatever their prefix', () => {
+  it('finds attributes with any prefix', () => {
     const read: (string | undefined)[] = [];
     const scanner = new XmlScanner({
       open: (_name, attributes) => read.push(...['id', 'name'].map((name) => attributeOf(attributes, name))),

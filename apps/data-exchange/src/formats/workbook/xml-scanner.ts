@@ -3,7 +3,7 @@ import { UnreadableFile } from '../unreadable-file.ts';
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
-/** What is told of a document, in its order. Names of elements are without their namespace prefix. */
+/** The elements and texts of a document, in their order. Names are without their namespace prefix. */
 export interface XmlListener {
   open?(name: string, attributes: XmlAttributes): void;
   text?(text: string): void;
@@ -14,13 +14,13 @@ export const TEXT_LENGTH_MAX = 1024 * 1024;
 const DEPTH_MAX = 64;
 
 /**
- * Reads XML as it streams by. The parser keeps a text, a tag or a comment until its end, so there is a bound on what
- * may come before it tells anything. There is no document type: who declares one is refused.
+ * Reads XML while it streams through. The parser buffers a text, a tag or a comment until its end, so the input between
+ * two of its events is limited. A document type declaration is refused.
  */
 export class XmlScanner {
   private depth = 0;
-  /** Characters since the parser told something. */
-  private untold = 0;
+  /** Characters since the last event of the parser. */
+  private unreportedLength = 0;
   private readonly parser = new SaxesParser({ xmlns: false, position: false });
 
   constructor(listener: XmlListener) {
@@ -33,11 +33,11 @@ export class XmlScanner {
     });
     parser.on('opentag', ({ name, attributes }) => {
       if (++this.depth > DEPTH_MAX) throw damaged();
-      this.untold = 0;
+      this.unreportedLength = 0;
       listener.open?.(withoutPrefix(name), attributes);
     });
     const tell = (text: string) => {
-      this.untold = 0;
+      this.unreportedLength = 0;
       if (this.depth > 0) listener.text?.(text);
     };
     parser.on('text', tell);
@@ -49,9 +49,9 @@ export class XmlScanner {
   }
 
   push(chunk: string): void {
-    this.untold += chunk.length;
+    this.unreportedLength += chunk.length;
     this.parser.write(chunk);
-    if (this.untold > TEXT_LENGTH_MAX) throw tooLong();
+    if (this.unreportedLength > TEXT_LENGTH_MAX) throw tooLong();
   }
 
   end(): void {
@@ -61,7 +61,7 @@ export class XmlScanner {
 
 const withoutPrefix = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** The value of an attribute, whatever the prefix of its name. */
+/** The value of an attribute, with or without a prefix of its name. */
 export function attributeOf(attributes: XmlAttributes, name: string): string | undefined {
   if (name in attributes) return attributes[name];
   const prefixed = Object.keys(attributes).find((key) => key.endsWith(`:${name}`));
@@ -70,4 +70,4 @@ export function attributeOf(attributes: XmlAttributes, name: string): string | u
 
 const damaged = () => new UnreadableFile('The workbook is damaged: its XML is not well-formed.');
 export const tooLong = (): UnreadableFile =>
-  new UnreadableFile('The workbook holds a text that is longer than a cell may be.');
+  new UnreadableFile('The workbook contains a text that is longer than a cell may be.');

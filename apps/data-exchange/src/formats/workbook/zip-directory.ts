@@ -33,15 +33,15 @@ const STORED = 0;
 const DEFLATED = 8;
 
 /**
- * Reads the directory of a zip, before anybody unpacks anything.
- * @throws UnreadableFile for one that is damaged, encrypted, or made to harm whoever unpacks it.
+ * Reads the directory of a zip before anything is unpacked.
+ * @throws UnreadableFile for one that is damaged, encrypted, or unsafe to unpack.
  */
 export async function readZipDirectory(file: RandomAccess): Promise<ZipEntry[]> {
   const { sizeBytes } = file;
   const end = await file.read(Math.max(0, sizeBytes - END_BYTES_MAX), sizeBytes - 1);
   const at = end.lastIndexOf(Buffer.from('504b0506', 'hex'));
   if (at < 0 || end.length - at < END_BYTES || end.readUInt32LE(at) !== END_SIGNATURE)
-    throw new UnreadableFile('The workbook is cut off.');
+    throw new UnreadableFile('The workbook is truncated.');
   const count = end.readUInt16LE(at + 10);
   const length = end.readUInt32LE(at + 12);
   const start = end.readUInt32LE(at + 16);
@@ -88,7 +88,7 @@ function readEntries(directory: Buffer, count: number): ZipEntry[] {
   return entries;
 }
 
-/** Sizes and place of an entry; what does not fit 32 bits stands in the extra field, in this order. */
+/** Sizes and position of an entry; what does not fit 32 bits is in the extra field, in this order. */
 function sizesOf(directory: Buffer, at: number, extra: Buffer): [number, number, number] {
   const short = [24, 20, 42].map((offset) => directory.readUInt32LE(at + offset));
   const long = zip64Field(extra);
@@ -110,7 +110,7 @@ function zip64Field(extra: Buffer): Buffer {
   return Buffer.alloc(0);
 }
 
-/** Nothing is ever unpacked by its name; whoever names parts so means harm all the same. */
+/** Nothing is ever unpacked by its name, but a file with such names is an attack all the same. */
 function requireHarmlessNames(entries: readonly ZipEntry[]): void {
   const names = new Set<string>();
   for (const { name } of entries) {
@@ -127,7 +127,7 @@ function requireHarmlessSizes(entries: readonly ZipEntry[]): void {
   const packed = sum(({ packedBytes }) => packedBytes);
   const isDense = unpacked > RATIO_COUNTS_FROM_BYTES && unpacked / Math.max(1, packed) > RATIO_MAX;
   if (unpacked > UNPACKED_BYTES_MAX || isDense)
-    throw new UnreadableFile('The workbook unpacks to more than a workbook may hold.');
+    throw new UnreadableFile('The unpacked workbook is too large.');
 }
 
 /** Parts that share bytes are how a small file unpacks to a huge one. */

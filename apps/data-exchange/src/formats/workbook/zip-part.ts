@@ -7,7 +7,7 @@ const LOCAL_SIGNATURE = 0x04034b50;
 
 /**
  * The bytes of one part, unpacked while they are read.
- * @throws UnreadableFile where they are not what the directory says: it may lie about sizes.
+ * @throws UnreadableFile where they differ from the directory: its sizes may be forged.
  */
 export async function* readZipPart(file: RandomAccess, entry: ZipEntry): AsyncGenerator<Buffer> {
   const { headerAt, packedBytes, unpackedBytes, isDeflated } = entry;

@@ -3,7 +3,7 @@ import type { Activities } from '../activities';
 import { reasonOf } from './reason';
 import { workOptions } from './work-options';
 
-/** Writes the file of an export. A repetition starts over; a file is there whole or not at all. */
+/** Writes the file of an export. A retry starts over; a file is stored completely or not at all. */
 export async function executeExport(tenantId: string, jobId: string): Promise<void> {
   const { runExport, failExport } = proxyActivities<Activities>(workOptions(tenantId));
   try {

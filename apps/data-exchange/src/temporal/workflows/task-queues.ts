@@ -1,2 +1,2 @@
-/** What ends soon has a queue of its own, so that it never waits for what does not. */
+/** Short activities have a queue of their own, so that they never wait for long ones. */
 export const shortQueueOf = (taskQueue: string): string => `${taskQueue}-short`;

@@ -3,11 +3,11 @@ import type { Activities } from '../activities';
 import { reasonOf } from './reason';
 import { workOptions } from './work-options';
 
-/** Undoes an import in turns, so that a large one leaves room for others. What is repeated changes nothing. */
+/** Undoes an import in slices of time, so that a large one leaves workers for others. A retry changes nothing twice. */
 export async function undoImport(tenantId: string, jobId: string): Promise<void> {
-  const { undoImport: takeTurn, failUndo } = proxyActivities<Activities>(workOptions(tenantId));
+  const { undoImport: undoSlice, failUndo } = proxyActivities<Activities>(workOptions(tenantId));
   try {
-    while (!(await takeTurn(tenantId, jobId)));
+    while (!(await undoSlice(tenantId, jobId)));
   } catch (error) {
     await failUndo(tenantId, jobId, reasonOf(error));
   }

@@ -1,11 +1,11 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 
-/** How the work of a job is done: for as long as its rows take, again and again while something is away. */
+/** The options of the activities of a job: they last as long as its rows, and retry while a service is unavailable. */
 export const workOptions = (tenantId: string): ActivityOptions => ({
   startToCloseTimeout: '7 days',
-  // A worker that died is noticed by its silence.
+  // A worker that crashed is detected by missing heartbeats.
   heartbeatTimeout: '15 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
-  // Where the server knows how, tenants get their turns before jobs do.
+  // Where the server supports it, tenants share workers fairly, whatever the number of their jobs.
   priority: { fairnessKey: tenantId },
 });

@@ -70,12 +70,12 @@ const hostile = fc
   .map((parts) => parts.join(''))
   .filter((text) => text.trim() !== '' && !/[\0\r\f]/.test(text));
 
-describe('escaping by context', () => {
+describe('escaping of values in HTML', () => {
   const expected = JSON.stringify(
     shapeOf(parse(render(page, { x: 'a', list: ['a', 'b'] })) as Node),
   ).replaceAll('"a"', '');
 
-  it('never lets data make an element or an attribute', () => {
+  it('never lets data create an element or an attribute', () => {
     fc.assert(
       fc.property(hostile, hostile, (x, y) => {
         const shape = shapeOf(
@@ -106,7 +106,7 @@ describe('escaping by context', () => {
     ],
     ['{{ x | safe }}', '<b>', '<b>'],
     ['{{ x | escape }}{{ x | e | e }}', '<', '&lt;&lt;'],
-  ])('writes into %s what belongs there', (source, x, html) => {
+  ])('escapes a value in %s', (source, x, html) => {
     expect(render(source, { x })).toBe(html);
   });
 });

@@ -62,7 +62,7 @@ const reference = (character: string): string => `&#${character.codePointAt(0)};
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => html[character]!);
 
-/** Whatever ends an unquoted value, or starts something odd in one. */
+/** Escapes what ends an unquoted value, or has a meaning in one. */
 const escapeUnquoted = (text: string): string => text.replace(/[\s=`"'<>]/g, reference);
 
 const escapeScript = (text: string): string =>
@@ -97,7 +97,7 @@ function safeAddress(text: string, attribute: string): string {
 export interface Output {
   /** Text written by the template's author. */
   write(text: string): void;
-  /** A value, which may come from anywhere. `json` is what it says in a script. */
+  /** A value of unknown origin. `json` is how it is written in a script. */
   writeValue(text: string, value: unknown, json: () => string): void;
   toString(): string;
 }

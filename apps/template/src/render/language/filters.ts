@@ -24,7 +24,7 @@ const onText =
       : text;
   };
 
-/** Markup that was cut or changed may be broken now; whatever is no whole entity or tag is escaped. */
+/** Markup that was cut or changed may be broken now; what is not a whole entity or tag is escaped. */
 const escapeAgain = (text: string): string =>
   text.replace(/<(?![a-z/!])|&(?!#?\w+;)/gi, escapeHtml).replace(/<[^>]*$/, escapeHtml);
 

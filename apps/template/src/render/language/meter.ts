@@ -7,7 +7,7 @@ export interface Limits {
   output: number;
   /** Macros, blocks, includes and layouts inside each other. */
   depth: number;
-  /** Time of the processor. */
+  /** Processor time. */
   milliseconds: number;
 }
 
@@ -35,8 +35,8 @@ export class LimitError extends Error {
 }
 
 /**
- * A busy machine makes everything slow, and that is no fault of the template: what counts is the time of the
- * processor. Only what has taken a good part of that is also held to the clock, so that nobody waits for it.
+ * What counts is processor time, since on a busy machine every template is slow. Wall-clock time counts only for a
+ * template that has used a good part of its processor time, so that its caller does not wait for it.
  */
 export const isOverTime = (limit: number, cpu: number, wall: number): boolean =>
   cpu > limit || (wall > 2 * limit && cpu > limit / 3);
@@ -46,7 +46,7 @@ function cpuMilliseconds(): number {
   return (user + system) / 1_000;
 }
 
-const STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 2_048;
+const STEPS_BETWEEN_TIME_CHECKS = 2_048;
 
 /** Counts what one rendering costs, and ends it when it costs too much. */
 export class Meter {
@@ -54,18 +54,18 @@ export class Meter {
   private made = 0;
   private output = 0;
   private depth = 0;
-  private lookAt = STEPS_BETWEEN_LOOKS_AT_THE_CLOCK;
+  private nextTimeCheck = STEPS_BETWEEN_TIME_CHECKS;
   private readonly startedAt = performance.now();
   private readonly cpuBefore = cpuMilliseconds();
 
   constructor(private readonly limits: Limits = defaultLimits) {}
 
-  /** Counts work; ask before doing it. */
+  /** Counts work, before it is done. */
   step(count = 1): void {
     this.steps += count;
     if (this.steps > this.limits.steps) throw new LimitError('steps');
-    if (this.steps < this.lookAt) return;
-    this.lookAt = this.steps + STEPS_BETWEEN_LOOKS_AT_THE_CLOCK;
+    if (this.steps < this.nextTimeCheck) return;
+    this.nextTimeCheck = this.steps + STEPS_BETWEEN_TIME_CHECKS;
     if (
       isOverTime(
         this.limits.milliseconds,

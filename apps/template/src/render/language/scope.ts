@@ -1,8 +1,8 @@
 import type { Value } from './values';
 
 /**
- * The variables of one place in a template. A loop sees and changes what is around it; macros, blocks and includes
- * see it, but what they set stays with them.
+ * The variables of one place in a template. A loop reads and changes those of the scope around it; macros, blocks and
+ * includes read them, but what they set stays in their own scope.
  */
 export class Scope {
   private readonly variables = new Map<string, Value>();
@@ -24,17 +24,17 @@ export class Scope {
     return this.variables.has(name) ? this.variables.get(name) : this.parent?.get(name);
   }
 
-  /** Sets a variable here, whatever is around. */
+  /** Sets a variable in this scope, also where an outer scope has one of this name. */
   declare(name: string, value: Value): void {
     this.variables.set(name, value);
   }
 
-  /** Sets a variable where it is already, else here. */
+  /** Sets a variable in the scope that has it, else in this one. */
   assign(name: string, value: Value): void {
     (this.owner(name) ?? this).variables.set(name, value);
   }
 
-  /** What was set at this place. */
+  /** The variables of this scope. */
   entries(): IterableIterator<[string, Value]> {
     return this.variables.entries();
   }

@@ -61,7 +61,7 @@ export class TemplateError extends Error {
   constructor(
     message: string,
     readonly at: Position | undefined,
-    /** The template it is in: empty for the one that was asked for, undefined while nobody has said. */
+    /** The template it is in: empty for the one that is rendered, undefined while it is not known. */
     readonly template?: string,
   ) {
     super(message);
@@ -151,4 +151,15 @@ export function walk(
     }
   };
   statements.forEach(intoStatement);
+}
+
+/** `customer.name` for an expression that is a path. */
+export function pathOf(expression: Expression): string | undefined {
+  if (expression.kind === 'name') return expression.name;
+  if (expression.kind !== 'member') return undefined;
+  const target = pathOf(expression.target);
+  if (target === undefined) return undefined;
+  const { key } = expression;
+  if (key.kind !== 'literal') return `${target}[]`;
+  return typeof key.value === 'string' ? `${target}.${key.value}` : `${target}[]`;
 }

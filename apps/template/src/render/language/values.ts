@@ -89,3 +89,40 @@ export function sizeOf(value: Value): number {
   if (Array.isArray(value)) return value.length;
   return value instanceof Map ? value.size : 1;
 }
+
+export const isText = (value: Value): value is string | SafeText =>
+  typeof value === 'string' || value instanceof SafeText;
+
+const plain = (value: Value): Value => (value instanceof SafeText ? value.text : value);
+
+/** Strict equality, where the same text is the same whether it is marked safe or not. */
+export const isSame = (left: Value, right: Value): boolean => plain(left) === plain(right);
+
+/** Equality across types: `1 == "1"`, and missing values equal null. */
+function isLooselyEqual(left: Value, right: Value): boolean {
+  const [one, other] = [plain(left) ?? null, plain(right) ?? null];
+  if (one === other) return true;
+  const areNumeric = [one, other].every((value) => ['number', 'string', 'boolean'].includes(typeof value));
+  return areNumeric && typeof one !== typeof other && toNumber(one) === toNumber(other);
+}
+
+/** Compares two values by one of the operators of the language. */
+export function compareValues(operator: string, left: Value, right: Value): boolean {
+  switch (operator) {
+    case '==':
+      return isLooselyEqual(left, right);
+    case '!=':
+      return !isLooselyEqual(left, right);
+    case '===':
+      return isSame(left, right);
+    case '!==':
+      return !isSame(left, right);
+  }
+  const areTexts = isText(left) && isText(right);
+  const [one, other] = areTexts
+    ? [String(plain(left)), String(plain(right))]
+    : [toNumber(left), toNumber(right)];
+  if (operator === '<') return one < other;
+  if (operator === '>') return one > other;
+  return operator === '<=' ? one <= other : one >= other;
+}

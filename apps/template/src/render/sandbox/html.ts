@@ -101,7 +101,7 @@ export function plainTextOf(html: string): string {
 
 const preformatted = (text: string): string => text.replaceAll('\n', BREAK).replaceAll(' ', BLANK);
 
-/** A link reads as its text and, where that does not tell, its address. */
+/** A link reads as its text and, where the text does not contain it, its address. */
 function addressOf(link: Element): string {
   const href = attributeOf(link, 'href');
   if (!href || !/^(https?:|mailto:|tel:)/i.test(href)) return '';

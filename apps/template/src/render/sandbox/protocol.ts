@@ -1,6 +1,6 @@
 import type { FrontMatter } from '../language/front-matter';
 import type { Limits } from '../language/meter';
-import type { Needs } from '../language/needs';
+import type { Dependencies } from '../language/dependencies';
 import type { Variable } from '../language/variables';
 
 /** Templates by name; null where the tenant has none of that name. */
@@ -18,7 +18,7 @@ export interface RenderTask {
   settings: Record<string, string | null>;
   /** JSON object: `now`, `culture`, `tenant`, `user`. */
   globals: string;
-  /** JSON object of the caller's own. */
+  /** JSON object from the caller. */
   data: string;
   culture: string;
   timeZone: string;
@@ -26,8 +26,8 @@ export interface RenderTask {
 }
 
 /** Find errors and variables of a template. */
-export interface ReadTask {
-  kind: 'read';
+export interface AnalyzeTask {
+  kind: 'analyze';
   source: string;
   partials: Partials;
 }
@@ -38,7 +38,7 @@ export interface DiffTask {
   to: { name: string; text: string };
 }
 
-export type Task = RenderTask | ReadTask | DiffTask;
+export type Task = RenderTask | AnalyzeTask | DiffTask;
 
 export interface ParseError {
   message: string;
@@ -47,22 +47,22 @@ export interface ParseError {
   snippet?: string | undefined;
 }
 
-export interface Rendered {
+export interface RenderResult {
   kind: 'rendered';
   /** The document; for `excel` the workbook is in `workbook`. */
   html: string;
   plainText: string;
-  /** What the leading comments say, rendered. */
+  /** The rendered values of the leading comments. */
   front: FrontMatter;
   workbook?: Uint8Array | undefined;
   missing: string[];
 }
 
-export type Answer =
-  | Rendered
-  /** Send the task again with these. */
-  | { kind: 'needs'; needs: Needs }
-  | { kind: 'read'; errors: ParseError[]; model: Variable[]; settings: string[] }
+export type TaskResult =
+  | RenderResult
+  /** To be run again with these. */
+  | { kind: 'dependencies'; dependencies: Dependencies }
+  | { kind: 'analyzed'; errors: ParseError[]; model: Variable[]; settings: string[] }
   | { kind: 'diff'; unified: string }
   | { kind: 'failed'; reason: 'parse' | 'render'; errors: ParseError[] }
   | { kind: 'exhausted'; message: string };

@@ -11,7 +11,7 @@ const COLUMNS_MAX = 16_384;
 const TEXT_LENGTH_MAX = 32_767;
 const WIDTH_MAX = 60;
 
-/** Writes tables as a workbook, a sheet each. Whatever comes from data is a value, never a formula. */
+/** Writes tables as a workbook, a sheet each. Data is always written as values, never as formulas. */
 export async function workbookOf(tables: readonly Table[]): Promise<Uint8Array> {
   if (tables.length > SHEETS_MAX || cellsOf(tables) > CELLS_MAX) throw new LimitError('output');
   const { stream } = (await import('exceljs')).default;
@@ -35,7 +35,7 @@ export async function workbookOf(tables: readonly Table[]): Promise<Uint8Array> 
 const cellsOf = (tables: readonly Table[]): number =>
   tables.reduce((count, { rows }) => count + rows.reduce((total, row) => total + row.length, 0), 0);
 
-/** Excel wants sheet names short, unique whatever the case, and without some characters. */
+/** Excel wants sheet names short, unique without regard to case, and without some characters. */
 function sheetName(wanted: string | undefined, index: number, taken: Set<string>): string {
   const clean = (wanted ?? '')
     .replace(/[\p{Cc}[\]:*?/\\]/gu, ' ')
@@ -69,7 +69,7 @@ function writeTable(sheet: Worksheet, { rows }: Table): void {
   });
 }
 
-/** Merges what a cell spans; answers the next free column. */
+/** Merges what a cell spans; returns the next free column. */
 function occupy(sheet: Worksheet, row: number, column: number, cell: Cell, taken: Set<string>): number {
   const lastColumn = Math.min(column + cell.columns - 1, COLUMNS_MAX);
   const lastRow = Math.min(row + cell.rows - 1, ROWS_MAX);

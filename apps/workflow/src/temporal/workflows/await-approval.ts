@@ -9,8 +9,8 @@ const { takeDueSteps } = proxyActivities<Activities>({
 export const approvalEnded = defineSignal('approvalEnded');
 
 /**
- * Keeps the time of one request for approval: it wakes when a reminder, an escalation or the end is due, lets the
- * service do what is due, and sleeps again. What stands is in the service's database; this only makes it punctual.
+ * The timers of one request for approval: wakes when a reminder, an escalation or the expiry is due, has the service
+ * process it, and sleeps again. The truth is in the service's database; this workflow only makes it punctual.
  */
 export async function awaitApproval(tenantId: string, approvalId: string): Promise<void> {
   let isEnded = false;

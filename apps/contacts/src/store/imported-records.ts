@@ -1,0 +1,31 @@
+import type { BatchContext, ImportRow, UndoneRows } from '@plinth/exchange/definition';
+import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
+import { publishDeleted, publishSaved, type RecordEvents } from '../events/published';
+
+/** Publishes which records an import has written. */
+export async function recordImported(
+  table: 'contact' | 'company',
+  events: RecordEvents,
+  rows: readonly ImportRow[],
+  { connection, caller }: BatchContext,
+): Promise<void> {
+  const written = await connection.query<{ id: string }>(
+    `SELECT id FROM ${table} WHERE tenant_id = $1 AND external_id = ANY($2)`,
+    [caller.tenantId, rows.map(({ values }) => values['externalId'])],
+  );
+  const ids = written.rows.map(({ id }) => id);
+  await publishSaved(rawStatements(connection), caller, events, ids, 'imported');
+}
+
+/** Publishes which records the undoing of an import has restored and removed. */
+export async function recordUndone(
+  events: RecordEvents,
+  { removed, restored }: UndoneRows,
+  { connection, caller }: BatchContext,
+): Promise<void> {
+  const tx = rawStatements(connection);
+  const ids = restored.map(({ row }) => String(row['id']));
+  const deleted = removed.map((row) => ({ id: String(row['id']), externalId: String(row['external_id']) }));
+  if (ids.length > 0) await publishSaved(tx, caller, events, ids, 'restored');
+  if (deleted.length > 0) await publishDeleted(tx, caller, events, deleted);
+}

@@ -1,0 +1,47 @@
+import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { Definition } from '../domain/definition';
+import type { FailedRowWithCells } from '../domain/failed-row';
+import { finalStatus, noRows } from '../domain/import-job';
+import type { Owners } from '../grpc/owners';
+import type { ImportJob, ImportOptions } from '../store/import-store';
+import { addCounts, countsAfterAbort, countRows, sendFile } from './send-file';
+import { openRows } from './open-rows';
+
+interface DryRun {
+  job: ImportJob;
+  definition: Definition;
+  caller: Caller;
+  options: ImportOptions;
+  owners: Owners;
+  blobs: BlobStore;
+  signal: AbortSignal;
+}
+
+/** Runs a complete import in a transaction of the owner that is rolled back. */
+export async function dryRun({ job, definition, caller, options, owners, blobs, signal }: DryRun) {
+  const file = await openRows(job, blobs, options.sheet);
+  const isAborting = options.onError === 'abort';
+  let counts = noRows;
+  const failedRows: FailedRowWithCells[] = [];
+  const end = await sendFile({
+    job,
+    definition,
+    caller,
+    owners,
+    file,
+    mode: options.mode,
+    signal,
+    commit: 'NEVER',
+    after: 0,
+    onResult: async (batch) => {
+      counts = addCounts(counts, batch.counts);
+      failedRows.push(...batch.failedRows.slice(0, REPORT_ROW_ERRORS_MAX - failedRows.length));
+      return !isAborting || batch.failedRows.length === 0;
+    },
+  });
+  if (end !== 'sent')
+    counts = countsAfterAbort(await countRows(await openRows(job, blobs, options.sheet)), counts.failedRows);
+  return { status: finalStatus(counts, end !== 'sent'), counts, failedRows };
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '@plinth/kernel/clock';
+import { Problem } from '@plinth/kernel/problem';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { Definition } from '../domain/definition';
+import { isFinal, type RowCounts } from '../domain/import-job';
+import { definitionNotFound } from '../domain/problems';
+import type { Owners } from '../grpc/owners';
+import type { ImportJob, ImportStore } from '../store/import-store';
+import type { KeyStore } from '../store/key-store';
+import type { RangeStore } from '../store/range-store';
+
+export interface ImportDependencies {
+  imports: ImportStore;
+  ranges: RangeStore;
+  keys: KeyStore;
+  owners: Owners;
+  blobs: BlobStore;
+  clock: Clock;
+}
+
+/** A job that executes, and the definition of its rows. */
+export interface ImportRun {
+  job: ImportJob;
+  definition: Definition;
+}
+
+/** Returns undefined for a job that has ended, such as by another run. */
+export async function findImportRun(
+  { imports, owners }: Pick<ImportDependencies, 'imports' | 'owners'>,
+  tenantId: string,
+  jobId: string,
+): Promise<ImportRun | undefined> {
+  const job = await imports.get(tenantId, jobId);
+  if (isFinal(job.status)) return undefined;
+  const definition = await owners.find(job.definitionName);
+  if (!definition) throw definitionNotFound(job.definitionName);
+  return { job, definition };
+}
+
+export function callerOf({ caller }: ImportJob): NonNullable<ImportJob['caller']> {
+  if (!caller) throw new Problem('internal', 'The job has no caller.');
+  return caller;
+}
+
+export const countsOf = ({
+  totalRows,
+  insertedRows,
+  updatedRows,
+  skippedRows,
+  failedRows,
+}: ImportJob): RowCounts => ({ totalRows, insertedRows, updatedRows, skippedRows, failedRows });

@@ -1,0 +1,56 @@
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { UnreadableFile } from '../formats/unreadable-file';
+import { readCsv, type FileRows } from '../formats/read-csv';
+import { readXlsx } from '../formats/read-xlsx';
+import { wholeFile, type FileRange } from '../formats/record-index';
+import { fileUnreadable } from '../domain/problems';
+import type { ImportJob } from '../store/import-store';
+
+/** Opens a range of the uploaded text file of a job as rows. @throws Problem `import-file-unreadable`. */
+export async function openRange(
+  job: Pick<ImportJob, 'blobKey' | 'format' | 'options' | 'headers'>,
+  blobs: BlobStore,
+  { startByte, endByte, recordsBefore }: FileRange = wholeFile,
+): Promise<FileRows> {
+  const { format, headers } = job;
+  if (format.kind !== 'csv' || (startByte === 0 && endByte === null)) return openRows(job, blobs);
+  try {
+    const bytes = await blobs.get(job.blobKey, {
+      start: startByte,
+      ...(endByte === null ? {} : { end: endByte - 1 }),
+    });
+    const later = startByte === 0 ? undefined : { headers: headers ?? [], recordsBefore };
+    const file = await readCsv(bytes, format, later);
+    return { ...file, rows: withProblems(file.rows) };
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+/** Opens the uploaded file of a job as rows. @throws Problem `import-file-unreadable`. */
+export async function openRows(
+  job: Pick<ImportJob, 'blobKey' | 'format' | 'options'>,
+  blobs: BlobStore,
+  sheet: string | undefined = job.options.sheet,
+): Promise<FileRows> {
+  const { format } = job;
+  try {
+    const bytes = await blobs.get(job.blobKey);
+    const file =
+      format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheet ?? format.sheet);
+    return { ...file, rows: withProblems(file.rows) };
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+async function* withProblems<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+const toProblem = (error: unknown): unknown =>
+  error instanceof UnreadableFile ? fileUnreadable(error.message) : error;

@@ -1,0 +1,53 @@
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
+import { headerHash, suggestMappings, type ColumnMapping } from '../domain/mapping';
+import type { FileRows } from '../formats/read-csv';
+import type { ImportJob, ImportStore } from '../store/import-store';
+import type { MappingStore } from '../store/mapping-store';
+import { openRows } from './open-rows';
+
+export interface PreviewDependencies {
+  imports: ImportStore;
+  savedMappings: MappingStore;
+  blobs: BlobStore;
+}
+
+export interface ImportPreview {
+  headers: string[];
+  previewRows: string[][];
+  suggestions: ColumnMapping[];
+  fields: DefinitionField[];
+}
+
+const PREVIEW_ROWS = 20;
+
+/** Reads the first rows of an upload and suggests its mappings. A job that is mapped already stays so. */
+export async function readPreview(
+  { imports, savedMappings, blobs }: PreviewDependencies,
+  job: ImportJob,
+  definition: Definition,
+  sheet: string | undefined,
+): Promise<ImportPreview> {
+  const fields = importableFields(definition);
+  const file = await openRows(job, blobs, sheet);
+  const previewRows = await firstRows(file, PREVIEW_ROWS);
+  const { headers } = file;
+  const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
+  const status = job.status === 'Created' ? { status: 'Previewed' } : {};
+  await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers });
+  return { headers, previewRows, suggestions: suggestMappings(headers, fields, saved), fields };
+}
+
+/** The first rows, each with as many cells as there are columns. */
+async function firstRows({ headers, rows }: FileRows, count: number): Promise<string[][]> {
+  const first: string[][] = [];
+  for await (const piece of rows) {
+    first.push(
+      ...piece
+        .slice(0, count - first.length)
+        .map(({ cells }) => headers.map((_, index) => cells[index] ?? '')),
+    );
+    if (first.length >= count) break;
+  }
+  return first;
+}

@@ -1,0 +1,156 @@
+import type { IncomingMessage } from 'node:http';
+import { Transform, type Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
+import { receiveFile } from '@plinth/http/receive-file';
+import type { CallerCulture } from '@plinth/clients/caller-culture';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import { invalid } from '@plinth/kernel/problem';
+import { newId } from '@plinth/kernel/uuid';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import {
+  definitionNotImportable,
+  definitionUnknown,
+  fileTooLarge,
+  fileUnreadable,
+  fileUnsupported,
+} from '../domain/problems';
+import { UnreadableFile } from '../formats/unreadable-file';
+import { cellFormatOf } from '../formats/cell-evidence';
+import { formatOfCorrection, type EarlierImport } from '../formats/correction-file-format';
+import { readWorkbookParts } from '../formats/workbook/workbook-parts';
+import { FormatDetector, type Detection } from '../formats/detect-format';
+import type { FileFormat } from '../formats/file-format';
+import type { Owners } from '../grpc/owners';
+import type { ImportStore, NewImportJob } from '../store/import-store';
+
+export interface UploadDependencies {
+  config: { EXCHANGE_UPLOAD_BYTES_MAX: number };
+  owners: Owners;
+  imports: ImportStore;
+  blobs: BlobStore;
+  cultures: CallerCulture;
+  clock: Clock;
+}
+
+/**
+ * Streams an upload into the blob store and detects its format. Its parts may come in either order; the file is never
+ * in memory as a whole, and not in the store when it is refused.
+ */
+export async function receiveUpload(
+  request: IncomingMessage,
+  caller: Caller,
+  { blobs, owners, imports, clock, config, cultures }: UploadDependencies,
+): Promise<NewImportJob> {
+  const id = newId();
+  const blobKey = `${caller.tenantId}/imports/${id}`;
+  try {
+    const limit = {
+      bytesMax: config.EXCHANGE_UPLOAD_BYTES_MAX,
+      tooLarge: () => fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX),
+    };
+    const { fields, result } = await receiveFile(request, limit, async ({ name, content }) => ({
+      fileName: name,
+      ...(await store(content, blobKey, blobs)),
+    }));
+    const { fileName, stored, detection } = result;
+    const definitionName = fields.get('definitionName') ?? '';
+    if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
+    const definition = await owners.find(definitionName);
+    if (!definition) throw definitionUnknown(definitionName);
+    if (!definition.importable) throw definitionNotImportable(definitionName);
+    const format = await formatOf(detection, {
+      blobs,
+      blobKey,
+      sizeBytes: stored.sizeBytes,
+      cultureOf: () => cultures.of(caller, request),
+      earlierImports: () => imports.listWithFailedRows(caller.tenantId, definition.name),
+    });
+    return {
+      tenantId: caller.tenantId,
+      id,
+      definitionName: definition.name,
+      permission: definition.permission,
+      originalFileName: fileName,
+      mimeType: mimeTypeOf(format),
+      fileSizeBytes: stored.sizeBytes,
+      sha256: stored.sha256,
+      blobKey,
+      format,
+      createdBy: caller.userId,
+      createdAt: clock.now(),
+    };
+  } catch (error) {
+    await blobs.delete(blobKey);
+    throw error;
+  }
+}
+
+interface StoredUpload {
+  blobs: BlobStore;
+  blobKey: string;
+  sizeBytes: number;
+  cultureOf(): Promise<string>;
+  /** The imports whose correction file it may be. */
+  earlierImports(): Promise<EarlierImport[]>;
+}
+
+/** The format of the file. @throws Problem: it is empty, of no type that can be imported, or unsafe to unpack. */
+async function formatOf(detection: Detection, upload: StoredUpload): Promise<FileFormat> {
+  switch (detection.found) {
+    case 'empty':
+      throw invalid({ file: 'NotEmpty' }, 'The file is empty.');
+    case 'unsupported':
+      throw fileUnsupported();
+    case 'workbook':
+      return { kind: 'xlsx', sheets: await sheetsOf(upload) };
+    case 'text':
+      return textFormatOf(detection, upload);
+  }
+}
+
+async function textFormatOf(
+  { head, format, evidence }: Extract<Detection, { found: 'text' }>,
+  { cultureOf, earlierImports }: StoredUpload,
+): Promise<FileFormat> {
+  const corrected = formatOfCorrection(head, format, await earlierImports());
+  return corrected ?? { ...format, ...(await cellFormatOf(evidence, cultureOf)) };
+}
+
+/** The sheets of a workbook. @throws Problem: a zip that is no workbook, or that is unsafe to unpack. */
+async function sheetsOf({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<string[]> {
+  const stream = (start: number, end: number): Promise<Readable> => blobs.get(blobKey, { start, end });
+  const read = async (start: number, end: number) => buffer(await stream(start, end));
+  try {
+    const parts = await readWorkbookParts({ sizeBytes, stream, read });
+    if (!parts) throw fileUnsupported();
+    return parts.sheets.map(({ name }) => name);
+  } catch (error) {
+    throw error instanceof UnreadableFile ? fileUnreadable(error.message) : error;
+  }
+}
+
+function mimeTypeOf(format: FileFormat): string {
+  if (format.kind === 'xlsx') return fileTypes.xlsx;
+  return format.delimiter === '\t' ? fileTypes.tsv : fileTypes.csv;
+}
+
+/** Stores the bytes while the detector reads them. */
+async function store(content: Readable, blobKey: string, blobs: BlobStore) {
+  const detector = new FormatDetector();
+  const inspected = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      detector.push(chunk);
+      done(null, chunk);
+    },
+  });
+  // The store may not listen yet when the upload is interrupted.
+  inspected.on('error', () => undefined);
+  content.on('error', (error) => inspected.destroy(error));
+  content.once('close', () => {
+    if (!content.readableEnded) inspected.destroy(new Error('The upload was interrupted.'));
+  });
+  const stored = await blobs.put(blobKey, content.pipe(inspected));
+  return { stored, detection: detector.end() };
+}

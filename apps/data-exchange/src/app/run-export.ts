@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ID_PROPERTY } from '@plinth/exchange/definition';
+import type { Clock } from '@plinth/kernel/clock';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { exportBlobKey, exportFileName } from '../domain/export-job';
+import { definitionNotFound } from '../domain/problems';
+import { ID_HEADER, type Definition } from '../domain/definition';
+import type { FileColumn } from '../formats/file-column';
+import { countCopiedRows } from '@plinth/exchange/export/copy-text';
+import { writeFile } from '../formats/write-file';
+import type { Owners } from '../grpc/owners';
+import { receiveRows } from '../grpc/receive-rows';
+import type { ExportJob, ExportStore } from '../store/export-store';
+
+export interface ExportDependencies {
+  exports: ExportStore;
+  owners: Owners;
+  blobs: BlobStore;
+  clock: Clock;
+}
+
+const PROGRESS_MILLISECONDS = 1_000;
+
+class ExportCancelled extends Error {}
+
+/** Writes the file of an export and ends the job. Run again, it starts over; the file is stored only when it is complete. */
+export async function runExport(
+  dependencies: ExportDependencies,
+  tenantId: string,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { exports, owners, blobs, clock } = dependencies;
+  const job = await exports.begin(tenantId, jobId);
+  if (!job) return;
+  if (job.cancelRequestedAt !== null) return exports.fail(tenantId, jobId, CANCELLED, clock.now());
+  const definition = await owners.find(job.definitionName);
+  if (!definition) throw definitionNotFound(job.definitionName);
+
+  const blobKey = exportBlobKey(tenantId, jobId);
+  const progress = { rows: 0 };
+  const stop = new AbortController();
+  const ended = new AbortController();
+  void recordProgress(exports, job, progress, stop, ended.signal);
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  const rows = counted(receiveJobRows(dependencies, job, definition, stopped), progress);
+  try {
+    const stored = await blobs.put(
+      blobKey,
+      Readable.from(writeFile(job.format, columnsOf(job, definition), rows), { objectMode: false }),
+    );
+    const fileName = exportFileName(job);
+    await exports.complete(tenantId, jobId, {
+      ...stored,
+      blobKey,
+      fileName,
+      rowCount: progress.rows,
+      at: clock.now(),
+    });
+  } catch (error) {
+    if (!(error instanceof ExportCancelled)) throw error;
+    await exports.fail(tenantId, jobId, CANCELLED, clock.now());
+  } finally {
+    ended.abort();
+  }
+}
+
+const CANCELLED = 'The export was cancelled.';
+
+function receiveJobRows(
+  { owners }: ExportDependencies,
+  job: ExportJob,
+  definition: Definition,
+  signal: AbortSignal,
+) {
+  const { fields, includeId, selection } = job.request;
+  return receiveRows(
+    { owner: owners.clientOf(definition), service: definition.owner, caller: job.caller, signal },
+    { definition: definition.name, fields: [...fields], includeId, selection: JSON.stringify(selection) },
+  );
+}
+
+/** Records the progress until the export ends, and stops it when it was cancelled, also while no row arrives. */
+async function recordProgress(
+  exports: ExportStore,
+  { tenantId, id }: ExportJob,
+  progress: { rows: number },
+  stop: AbortController,
+  ended: AbortSignal,
+): Promise<void> {
+  try {
+    for (;;) {
+      await pause(PROGRESS_MILLISECONDS, undefined, { signal: ended });
+      const { isCancelled } = await exports.recordProgress(tenantId, id, progress.rows);
+      if (isCancelled) throw new ExportCancelled();
+    }
+  } catch (error) {
+    if (!ended.aborted) stop.abort(error);
+  }
+}
+
+async function* counted(pieces: AsyncGenerator<Buffer>, progress: { rows: number }): AsyncGenerator<Buffer> {
+  for await (const lines of pieces) {
+    yield lines;
+    progress.rows += countCopiedRows(lines);
+  }
+}
+
+function columnsOf({ request }: ExportJob, { fields }: Definition): FileColumn[] {
+  const columns = request.fields.map((property) => {
+    const field = fields.find(({ propertyPath }) => propertyPath === property);
+    return { property, header: field?.header ?? property, type: field?.type ?? 'string' };
+  });
+  return request.includeId
+    ? [{ property: ID_PROPERTY, header: ID_HEADER, type: 'uuid' }, ...columns]
+    : columns;
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '@plinth/kernel/clock';
+
+export interface Progress {
+  status: string;
+  isFinal: boolean;
+  rowsDone: number;
+  rowsFailed: number;
+  startedAt: Date | null;
+  endedAt: Date | null;
+  /** The completed share of the work, from 0 to 1; null where it is unknown. */
+  share: number | null;
+}
+
+const POLL_MILLISECONDS = 500;
+
+/** Sends the progress of a job whenever it changed, until the job ends or the client disconnects. */
+export async function* watchProgress(read: () => Promise<Progress>, clock: Clock, signal: AbortSignal) {
+  let last = '';
+  for (let id = 1; !signal.aborted;) {
+    const progress = await read();
+    const data = describe(progress, clock.now());
+    const text = JSON.stringify([data.status, data.rowsDone, data.rowsFailed]);
+    if (text !== last) yield { id: String(id++), event: progress.isFinal ? 'end' : 'progress', data };
+    last = text;
+    if (progress.isFinal) return;
+    await pause(POLL_MILLISECONDS, signal);
+  }
+}
+
+function describe({ status, rowsDone, rowsFailed, startedAt, endedAt, share }: Progress, now: Date) {
+  const elapsed = startedAt ? Math.max(1, (endedAt ?? now).getTime() - startedAt.getTime()) : 0;
+  const rowsPerSecond = elapsed > 0 ? Math.round((rowsDone / elapsed) * 1_000) : 0;
+  const isEstimable = share !== null && share > 0 && startedAt !== null && endedAt === null;
+  const estimatedEndAt = isEstimable ? new Date(startedAt.getTime() + elapsed / share) : endedAt;
+  return { status, rowsDone, rowsFailed, rowsPerSecond, estimatedEndAt };
+}
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done, { once: true });
+  });

@@ -1,0 +1,45 @@
+import { ERRORS_COLUMN } from './correction-file';
+import { CsvReader } from './csv-reader';
+import type { CsvFormat, FileFormat } from './file-format';
+import { unguard } from './formula-guard';
+import { uniqueHeaders } from './read-csv';
+
+/** An import with failed rows. */
+export interface EarlierImport {
+  format: FileFormat;
+  headers: readonly string[] | null;
+}
+
+/**
+ * The format of the correction file of an earlier import: that of the import. Its few rows may not show their encoding
+ * or the order of their dates.
+ */
+export function formatOfCorrection(
+  head: Buffer,
+  found: CsvFormat,
+  earlier: readonly EarlierImport[],
+): CsvFormat | undefined {
+  for (const { format, headers } of earlier) {
+    if (format.kind !== 'csv' || !headers) continue;
+    const { hasByteOrderMark, endsWithCr } = found;
+    const encoding = encodingOf(found, format);
+    // The bytes were not checked for an encoding that was not detected, so each row is checked.
+    const hasInvalidBytes = encoding === found.encoding ? found.hasInvalidBytes : true;
+    const read = { ...format, encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
+    const expected = [...headers.filter((header) => header !== ERRORS_COLUMN), ERRORS_COLUMN];
+    if (JSON.stringify(headerOf(head, read)) === JSON.stringify(expected)) return read;
+  }
+  return undefined;
+}
+
+/** Unicode is detected reliably; all other bytes are read as Windows-1252, which may have been corrected. */
+const encodingOf = (found: CsvFormat, earlier: CsvFormat): CsvFormat['encoding'] =>
+  found.encoding === 'windows-1252' && !earlier.encoding.startsWith('utf-')
+    ? earlier.encoding
+    : found.encoding;
+
+function headerOf(head: Buffer, format: CsvFormat): string[] {
+  const text = new TextDecoder(format.encoding).decode(head, { stream: true });
+  const [header] = new CsvReader(format).push(text);
+  return uniqueHeaders((header?.cells ?? []).map(unguard));
+}

@@ -1,0 +1,87 @@
+import iconv from 'iconv-lite';
+import { FormatDetector } from './detect-format';
+import type { CsvFormat } from './file-format';
+
+const detect = (bytes: Buffer | string, chunkLength = 7) => {
+  const detector = new FormatDetector();
+  const buffer = Buffer.from(bytes as string);
+  for (let at = 0; at < buffer.length; at += chunkLength)
+    detector.push(buffer.subarray(at, at + chunkLength));
+  return detector.end();
+};
+
+const formatOf = (bytes: Buffer | string): Partial<CsvFormat> => {
+  const detection = detect(bytes);
+  if (detection.found !== 'text') throw new Error(detection.found);
+  return detection.format;
+};
+
+const text = 'name;city\r\nZoë;Besançon\r\nJürgen;Köln\r\n';
+
+describe('FormatDetector', () => {
+  it.each([
+    ['utf-8', false, 'utf-8'],
+    ['utf-8', true, 'utf-8'],
+    ['utf-16le', true, 'utf-16le'],
+    ['utf-16be', true, 'utf-16be'],
+    ['utf-16le', false, 'utf-16le'],
+    ['utf-16be', false, 'utf-16be'],
+    ['windows-1252', false, 'windows-1252'],
+    ['latin1', false, 'windows-1252'],
+  ])('detects %s (byte order mark: %s) as %s', (encoding, addBOM, expected) => {
+    expect(formatOf(iconv.encode(text, encoding, { addBOM }))).toMatchObject({
+      encoding: expected,
+      hasByteOrderMark: addBOM,
+      delimiter: ';',
+      hasInvalidBytes: false,
+    });
+  });
+
+  it('detects Windows-1252 when a single late byte is no UTF-8', () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`a,b\n${'x,y\n'.repeat(50_000)}`),
+      Buffer.from([0xe9]),
+      Buffer.from(',z\n'),
+    ]);
+    expect(formatOf(bytes)).toMatchObject({ encoding: 'windows-1252' });
+  });
+
+  it('trusts a byte order mark, and reports bytes that contradict it', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('efbbbf', 'hex'),
+      Buffer.from('a,b\n'),
+      Buffer.from([0xe9, 0x0a]),
+    ]);
+    expect(formatOf(bytes)).toMatchObject({ encoding: 'utf-8', hasInvalidBytes: true });
+  });
+
+  it.each([
+    ['a,b\n1,2\n', ','],
+    ['a;b\n"1,5";2\n', ';'],
+    ['a\tb\n1\t2\n', '\t'],
+    ['a|b\n1|2\n', '|'],
+    ['"a,x";b\n1;2\n', ';'],
+    ['name\nAda\n', ','],
+    ['a,b;c,d\n1,2;3,4\n', ','],
+  ])('detects in %j the delimiter %j', (bytes, delimiter) => {
+    expect(formatOf(bytes).delimiter).toBe(delimiter);
+  });
+
+  it('reports a file without a character as empty', () => {
+    expect(detect('').found).toBe('empty');
+    expect(detect(' \r\n').found).toBe('empty');
+    expect(detect('\ufeff').found).toBe('empty');
+  });
+
+  it.each([
+    ['a PDF', Buffer.from('%PDF-1.7\n%....')],
+    ['a PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
+    ['an old or encrypted workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+    ['a web page', Buffer.from('<!DOCTYPE html><html><table></table></html>')],
+    ['JSON', Buffer.from('[{"a": 1}]')],
+    ['bytes of no text', Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 7) % 32))],
+    ['a zip of something else', Buffer.from('504b030414000000', 'hex')],
+  ])('reports that %s cannot be imported', (_name, bytes) => {
+    expect(detect(bytes).found).toBe('unsupported');
+  });
+});

@@ -1,0 +1,172 @@
+import Papa from 'papaparse';
+import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import { readEvidence, type CellEvidence } from './cell-evidence';
+import { CsvReader } from './csv-reader';
+import type { CsvFormat } from './file-format';
+
+const HEAD_BYTES = 64 * 1024;
+const DELIMITERS = [',', ';', '\t', '|'];
+
+/** Files that cannot be imported, by their first bytes. */
+const foreignSignatures = [
+  'd0cf11e0', // OLE: xls, encrypted xlsx
+  '25504446', // PDF
+  '89504e47', // PNG
+  'ffd8ff', // JPEG
+  '47494638', // GIF
+  '504b0506', // an empty zip
+  '504b0708', // a zip in several volumes
+  '1f8b', // gzip
+  '425a68', // bzip2
+  '377abcaf', // 7z
+  '28b52ffd', // zstd
+  '52617221', // rar
+  '7f454c46', // ELF
+  'cafebabe',
+  '4d5a90',
+  '52494646',
+].map((hex) => Buffer.from(hex, 'hex'));
+
+export type Detection =
+  | { found: 'text'; format: CsvFormat; evidence: CellEvidence; head: Buffer }
+  | { found: 'workbook' }
+  | { found: 'unsupported' }
+  | { found: 'empty' };
+
+/**
+ * Detects the format of a file while it streams through. The head decides between kinds and encodings; whether all bytes
+ * are UTF-8 is known only at the end, because one wrong byte may be in the last line.
+ */
+export class FormatDetector {
+  private head = Buffer.alloc(0);
+  private text: TextCheck | undefined;
+
+  push(chunk: Buffer): void {
+    if (this.text) {
+      this.text.push(chunk);
+      return;
+    }
+    this.head = Buffer.concat([this.head, chunk]);
+    if (this.head.length >= HEAD_BYTES) this.startText();
+  }
+
+  end(): Detection {
+    const { head } = this;
+    if (head.length === 0) return { found: 'empty' };
+    if (isZip(head)) return { found: looksLikeWorkbook(head) ? 'workbook' : 'unsupported' };
+    if (!this.text) this.startText();
+    const { encoding, isValid } = this.text!.end();
+    if (isForeign(head, encoding)) return { found: 'unsupported' };
+    return describeText(head, encoding, isValid, head.length < HEAD_BYTES);
+  }
+
+  private startText(): void {
+    this.text = new TextCheck(guessEncoding(this.head), hasBom(this.head));
+    this.text.push(this.head);
+  }
+}
+
+/** Checks that all bytes are characters of the guessed encoding; text that only looks like UTF-8 is Windows-1252. */
+class TextCheck {
+  private decoder: InstanceType<typeof TextDecoder> | undefined;
+
+  constructor(
+    private readonly encoding: TextEncoding,
+    private readonly isCertain: boolean,
+  ) {
+    this.decoder = new TextDecoder(encoding, { fatal: true });
+  }
+
+  push(chunk: Buffer): void {
+    this.decode(chunk, true);
+  }
+
+  end(): { encoding: TextEncoding; isValid: boolean } {
+    this.decode(Buffer.alloc(0), false);
+    if (this.decoder) return { encoding: this.encoding, isValid: true };
+    if (this.isCertain || this.encoding !== 'utf-8') return { encoding: this.encoding, isValid: false };
+    return { encoding: 'windows-1252', isValid: true };
+  }
+
+  private decode(chunk: Buffer, stream: boolean): void {
+    try {
+      this.decoder?.decode(chunk, { stream });
+    } catch {
+      this.decoder = undefined;
+    }
+  }
+}
+
+const hasBom = (head: Buffer): boolean =>
+  head.subarray(0, 3).equals(Buffer.from('efbbbf', 'hex')) ||
+  ['fffe', 'feff'].includes(head.toString('hex', 0, 2));
+
+/** A byte order mark decides; else NULs at every second byte are UTF-16; else it is UTF-8 until proven otherwise. */
+function guessEncoding(head: Buffer): TextEncoding {
+  const mark = head.toString('hex', 0, 2);
+  if (mark === 'fffe') return 'utf-16le';
+  if (mark === 'feff') return 'utf-16be';
+  const nuls: [number, number] = [0, 0];
+  for (const [index, byte] of head.entries()) if (byte === 0) nuls[(index % 2) as 0 | 1]++;
+  const few = head.length / 200;
+  const many = head.length / 20;
+  if (nuls[1] > many && nuls[0] <= few) return 'utf-16le';
+  if (nuls[0] > many && nuls[1] <= few) return 'utf-16be';
+  return 'utf-8';
+}
+
+const isZip = (head: Buffer): boolean => head.toString('hex', 0, 4) === '504b0304';
+
+/** A workbook is recognized by its first entries; LibreOffice, Excel and libraries differ in their order. */
+const looksLikeWorkbook = (head: Buffer): boolean =>
+  ['[Content_Types].xml', 'xl/', '_rels/.rels', 'docProps/'].some((entry) => head.includes(entry)) &&
+  !['word/document.xml', 'ppt/presentation.xml'].some((entry) => head.includes(entry));
+
+function isForeign(head: Buffer, encoding: TextEncoding): boolean {
+  if (foreignSignatures.some((signature) => head.subarray(0, signature.length).equals(signature)))
+    return true;
+  if (encoding.startsWith('utf-16')) return false;
+  const controls = head.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32) ? 1 : 0), 0);
+  if (controls > Math.max(8, head.length / 50)) return true;
+  const start = head
+    .toString('latin1', 0, 512)
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart();
+  return /^(<\?xml|<!doctype|<html|\{\s*["}]|\[\s*[{[\]"])/i.test(start);
+}
+
+function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, isWhole: boolean): Detection {
+  const text = new TextDecoder(encoding).decode(head, { stream: true });
+  if (isWhole && text.trim() === '') return { found: 'empty' };
+  const endsWithCr = /\r/.test(text) && !text.includes('\n');
+  const format: CsvFormat = {
+    kind: 'csv',
+    encoding,
+    hasByteOrderMark: hasBom(head),
+    delimiter: guessDelimiter(text, endsWithCr),
+    endsWithCr,
+    hasInvalidBytes: !isValid,
+  };
+  return { found: 'text', format, evidence: evidenceOf(text, format, isWhole), head };
+}
+
+/** The evidence of the cells below the header, without a record that the end of the head truncates. */
+function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvidence {
+  const reader = new CsvReader(format);
+  const records = reader.push(text);
+  return readEvidence([...records, ...(isWhole ? reader.end() : [])].slice(1).map(({ cells }) => cells));
+}
+
+/** The delimiter of the header if there is only one candidate in it, else the one that papaparse finds most regular. */
+function guessDelimiter(text: string, endsWithCr: boolean): string {
+  const candidates = DELIMITERS.filter((delimiter) => columnsOfHeader(text, delimiter, endsWithCr) > 1);
+  if (candidates.length <= 1) return candidates[0] ?? ',';
+  const { meta } = Papa.parse(text, { preview: 50, delimitersToGuess: candidates, skipEmptyLines: true });
+  return candidates.includes(meta.delimiter) ? meta.delimiter : candidates[0]!;
+}
+
+function columnsOfHeader(text: string, delimiter: string, endsWithCr: boolean): number {
+  const reader = new CsvReader({ delimiter, endsWithCr });
+  const [header] = [...reader.push(text), ...reader.end()];
+  return header?.cells.length ?? 0;
+}

@@ -1,0 +1,15 @@
+import { holds, type Caller } from '@plinth/kernel/caller';
+import type { ExportJob } from '../store/export-store';
+
+/** Only callers who may see all rows get their number. */
+export const toExportJobResponse = (job: ExportJob, caller: Caller) => ({
+  id: job.id,
+  definitionName: job.definitionName,
+  format: job.format,
+  status: job.status as 'Queued' | 'Exporting' | 'Completed' | 'Failed',
+  rowCount: job.widerPermission === null || holds(caller, job.widerPermission) ? job.rowCount : null,
+  fileName: job.fileName,
+  errorMessage: job.errorMessage,
+  createdAt: job.createdAt,
+  completedAt: job.completedAt,
+});

@@ -1,0 +1,155 @@
+import type { ImportUndoStatus, KeptRowReason } from '@plinth/contracts/data-exchange/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { publishImportUndone } from '../events/published';
+import { importAlreadyUndone } from '../domain/problems';
+import type { ImportUndo as ImportUndoRow, Prisma } from '../generated/client';
+import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
+
+export type ImportUndo = Omit<ImportUndoRow, 'caller' | 'lastWrite' | 'status'> & {
+  status: ImportUndoStatus;
+  caller: Caller;
+  lastWrite: number | null;
+};
+
+export interface KeptRow {
+  rowNumber: number | null;
+  key: string;
+  reason: KeptRowReason;
+}
+
+/** What the undo of one write of an import did with its rows. */
+export interface UndoneWrite {
+  number: number;
+  removed: number;
+  restored: number;
+  gone: number;
+  kept: readonly KeptRow[];
+}
+
+/** The undos of imports, one for each import. */
+export interface ImportUndoStore {
+  find(tenantId: string, jobId: string): Promise<ImportUndo | undefined>;
+  /** Begins an undo, or continues one that failed. @throws Problem `import-already-undone`. */
+  begin(tenantId: string, jobId: string, by: { caller: Caller; at: Date }): Promise<ImportUndo>;
+  /** Counts a write and stores its kept rows, once however often it is repeated. Writes come in descending order. */
+  countWrite(tenantId: string, jobId: string, write: UndoneWrite): Promise<void>;
+  /** Ends an undo; later attempts change nothing. */
+  finish(
+    tenantId: string,
+    jobId: string,
+    end: { status: ImportUndoStatus; errorMessage?: string; at: Date },
+  ): Promise<void>;
+  /** The first rows that were kept, in the order of the file. */
+  keptRows(tenantId: string, jobId: string, take: number): Promise<KeptRow[]>;
+  /** Undos of all tenants that should run: never started, or silent since. */
+  listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string; requestedAt: Date }[]>;
+  /** Records that Temporal was asked to run it. */
+  recordStart(tenantId: string, jobId: string, at: Date): Promise<void>;
+}
+
+export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): ImportUndoStore {
+  const find: ImportUndoStore['find'] = (tenantId, jobId) =>
+    db.inTenant(tenantId, async (tx) => {
+      const row = await tx.importUndo.findUnique({ where: { tenantId_jobId: { tenantId, jobId } } });
+      return row ? toUndo(row) : undefined;
+    });
+
+  const { recordStart } = jobRecords(db, (tx) => tx.importUndo, 'jobId');
+
+  return {
+    find,
+    recordStart,
+
+    async begin(tenantId, jobId, { caller, at }) {
+      const begun = await db.inTenant(tenantId, (tx) =>
+        tx.$executeRawUnsafe(BEGIN, tenantId, jobId, JSON.stringify(caller), at),
+      );
+      const undo = (await find(tenantId, jobId))!;
+      if (begun === 0) throw importAlreadyUndone(undo.status);
+      return undo;
+    },
+
+    countWrite: (tenantId, jobId, { number, removed, restored, gone, kept }) =>
+      db.inTenant(tenantId, async (tx) => {
+        const { count } = await tx.importUndo.updateMany({
+          where: {
+            tenantId,
+            jobId,
+            status: 'Undoing',
+            OR: [{ lastWrite: null }, { lastWrite: { gt: number } }],
+          },
+          data: {
+            lastWrite: number,
+            progressAt: new Date(),
+            removedRows: { increment: removed },
+            restoredRows: { increment: restored },
+            goneRows: { increment: gone },
+            keptRows: { increment: kept.length },
+          },
+        });
+        if (count === 0) return;
+        await tx.importKeptRow.createMany({
+          data: kept.map((row, position) => ({ tenantId, jobId, writeNumber: number, position, ...row })),
+        });
+      }),
+
+    finish: (tenantId, jobId, { status, errorMessage, at }) =>
+      db.inTenant(tenantId, async (tx) => {
+        const { count } = await tx.importUndo.updateMany({
+          where: { tenantId, jobId, status: 'Undoing' },
+          data: { status, completedAt: at, errorMessage: errorMessage ?? null },
+        });
+        if (count === 0) return;
+        const job = await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id: jobId } } });
+        const undo = await tx.importUndo.findUniqueOrThrow({
+          where: { tenantId_jobId: { tenantId, jobId } },
+        });
+        await publishImportUndone(tx, job, toUndo(undo));
+      }),
+
+    keptRows: (tenantId, jobId, take) =>
+      db.inTenant(tenantId, async (tx) => {
+        const rows = await tx.importKeptRow.findMany({
+          where: { tenantId, jobId },
+          orderBy: [
+            { rowNumber: { sort: 'asc', nulls: 'last' } },
+            { writeNumber: 'asc' },
+            { position: 'asc' },
+          ],
+          select: { rowNumber: true, key: true, reason: true },
+          take,
+        });
+        return rows.map((row) => ({ ...row, reason: row.reason as KeptRowReason }));
+      }),
+
+    listOverdue: async (silentSince) => {
+      const rows = await db.inPlatform((tx) =>
+        tx.importUndo.findMany({
+          where: {
+            status: 'Undoing',
+            ...isOverdue(silentSince),
+          },
+          select: { tenantId: true, jobId: true, requestedAt: true },
+          take: JOB_BATCH_SIZE,
+        }),
+      );
+      return rows.map(({ jobId: id, ...row }) => ({ id, ...row }));
+    },
+  };
+}
+
+/** An undo that failed continues where it stopped. */
+const BEGIN = `
+  INSERT INTO import_undo (tenant_id, job_id, status, caller, requested_at)
+  VALUES ($1::uuid, $2::uuid, 'Undoing', $3::jsonb, $4::timestamptz)
+  ON CONFLICT (tenant_id, job_id) DO UPDATE SET status = 'Undoing', caller = EXCLUDED.caller,
+    requested_at = EXCLUDED.requested_at, started_at = NULL, completed_at = NULL, error_message = NULL
+  WHERE import_undo.status = 'Failed'`;
+
+const toUndo = (row: ImportUndoRow): ImportUndo => ({
+  ...row,
+  status: row.status as ImportUndoStatus,
+  caller: row.caller as unknown as Caller,
+  lastWrite: row.lastWrite === null ? null : Number(row.lastWrite),
+});

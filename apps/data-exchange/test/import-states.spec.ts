@@ -1,0 +1,275 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { aCaller } from '@plinth/testing/http';
+import { eventually } from '@plinth/testing/eventually';
+import {
+  importFile,
+  mappedImport,
+  reportOf,
+  startDataExchange,
+  upload,
+  type DataExchange,
+} from './start-data-exchange';
+
+const manyRows = `code,title\n${Array.from({ length: 60_000 }, (_, row) => `K${row},T${row}\n`).join('')}`;
+
+describe('the states of an import', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange();
+  });
+  afterAll(() => exchange.close());
+
+  const steps = [
+    ['POST', 'preview'],
+    ['PUT', 'mappings'],
+    ['POST', 'dry-run'],
+    ['POST', 'execute'],
+    ['GET', 'report'],
+    ['GET', 'correction-file'],
+    ['DELETE', ''],
+  ] as const;
+  const mappings = {
+    mappings: [
+      { sourceColumn: 'code', targetProperty: 'code', confidence: 'Manual' },
+      { sourceColumn: 'title', targetProperty: 'title' },
+    ],
+  };
+  const attempt = async (tenant: ReturnType<typeof aCaller>, jobId: string, method: string, step: string) => {
+    const path = `/imports/${jobId}${step ? `/${step}` : ''}`;
+    const options = step === 'mappings' ? { body: mappings } : {};
+    return (await exchange.as(tenant).send(method, path, options)).status;
+  };
+
+  it('allow each step in its states and refuse it with 409 in all others', async () => {
+    const refusedIn: Record<string, string[]> = {
+      Created: ['mappings', 'dry-run', 'execute', 'report', 'correction-file'],
+      Previewed: ['dry-run', 'execute', 'report', 'correction-file'],
+      Mapped: ['report', 'correction-file'],
+      Completed: ['preview', 'mappings', 'dry-run', 'execute', ''],
+      Cancelled: ['preview', 'mappings', 'dry-run', 'execute', 'report', 'correction-file', ''],
+    };
+    const caller = aCaller();
+    const jobs: Record<string, string> = {};
+    jobs['Created'] = (await upload(exchange, caller, 'code,title\nA,a\n')).body.id;
+    jobs['Previewed'] = (await upload(exchange, caller, 'code,title\nA,a\n')).body.id;
+    await attempt(caller, jobs['Previewed']!, 'POST', 'preview');
+    jobs['Mapped'] = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    jobs['Completed'] = (await importFile(exchange, caller, 'code,title\nA,a\n')).jobId;
+    jobs['Cancelled'] = (await upload(exchange, caller, 'code,title\nA,a\n')).body.id;
+    await attempt(caller, jobs['Cancelled']!, 'DELETE', '');
+
+    for (const [state, refused] of Object.entries(refusedIn)) {
+      const { body } = await exchange.as(caller).get(`/imports/${jobs[state]}`);
+      expect(body.status).toBe(state);
+      for (const [method, step] of steps.filter(([, name]) => refused.includes(name))) {
+        expect([state, step, await attempt(caller, jobs[state]!, method, step)]).toEqual([state, step, 409]);
+      }
+    }
+    expect(await attempt(caller, jobs['Mapped']!, 'POST', 'preview')).toBe(200);
+    expect((await exchange.as(caller).get(`/imports/${jobs['Mapped']}`)).body.status).toBe('Mapped');
+  });
+
+  it('start one execution for concurrent requests', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    const statuses = await Promise.all(
+      Array.from({ length: 5 }, () => attempt(caller, jobId, 'POST', 'execute')),
+    );
+
+    expect(statuses.sort()).toEqual([202, 409, 409, 409, 409]);
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
+  });
+
+  it('give a repeated operation the first response', async () => {
+    const caller = aCaller({ operationId: 'execute-once' });
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+
+    expect(await attempt(caller, jobId, 'POST', 'execute')).toBe(202);
+    expect(await attempt(caller, jobId, 'POST', 'execute')).toBe(202);
+    expect(await attempt({ ...caller, operationId: 'another' }, jobId, 'POST', 'execute')).toBe(409);
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
+  });
+
+  it('include Cancelled before execution, which deletes the file', async () => {
+    const caller = aCaller();
+    const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
+    const files = () => readdirSync(join(exchange.folder, caller.tenantId, 'imports'));
+    expect(files()).toHaveLength(1);
+
+    expect(await attempt(caller, job.id, 'DELETE', '')).toBe(204);
+    expect(files()).toHaveLength(0);
+  });
+
+  it('include Cancelled during execution, which keeps and counts committed rows', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(exchange, caller, manyRows);
+    await attempt(caller, jobId, 'POST', 'execute');
+    await eventually(async () => (await exchange.imports.get(caller.tenantId, jobId)).lastBatch >= 1);
+    expect(await attempt(caller, jobId, 'DELETE', '')).toBe(204);
+    const report = await reportOf(exchange, caller, jobId);
+
+    expect(report.finalStatus).toBe('Cancelled');
+    expect(report.totalRows).toBe(60_000);
+    expect(report.skippedRows).toBeGreaterThan(0);
+    expect(report.insertedRows + report.skippedRows).toBe(60_000);
+    expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(report.insertedRows);
+    expect(await attempt(caller, jobId, 'DELETE', '')).toBe(409);
+  });
+
+  it('are not visible to another tenant', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\nB,\n');
+    const stranger = aCaller();
+
+    for (const [method, step] of steps)
+      expect([step, await attempt(stranger, jobId, method, step)]).toEqual([step, 404]);
+    expect((await exchange.as(stranger).get(`/imports/${jobId}`)).status).toBe(404);
+    expect((await exchange.as(stranger).get('/imports')).body.items).toEqual([]);
+  });
+
+  it('require the permission of the definition', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    const clerk = aCaller({
+      tenantId: caller.tenantId,
+      permissions: ['DataExchange.Imports.Read', 'DataExchange.Imports.Execute'],
+    });
+    const before = await exchange.imports.get(caller.tenantId, jobId);
+
+    expect((await exchange.as(clerk).get(`/imports/${jobId}`)).status).toBe(200);
+    for (const [method, step] of [
+      ['POST', 'preview'],
+      ['PUT', 'mappings'],
+      ['POST', 'dry-run'],
+      ['POST', 'execute'],
+      ['DELETE', ''],
+    ] as const)
+      expect([step, await attempt(clerk, jobId, method, step)]).toEqual([step, 403]);
+    const swapped = {
+      mappings: [
+        { sourceColumn: 'title', targetProperty: 'code' },
+        { sourceColumn: 'code', targetProperty: 'title' },
+      ],
+      saveForReuse: true,
+    };
+    expect((await exchange.as(clerk).put(`/imports/${jobId}/mappings`, swapped)).status).toBe(403);
+    expect((await exchange.as(clerk).put(`/imports/${jobId}/format`, { delimiter: ';' })).status).toBe(403);
+    expect(await exchange.imports.get(caller.tenantId, jobId)).toEqual(before);
+
+    await attempt(caller, jobId, 'POST', 'execute');
+    await reportOf(exchange, caller, jobId);
+    for (const step of ['report', 'correction-file'])
+      expect(await attempt(clerk, jobId, 'GET', step)).toBe(403);
+    expect(await attempt(clerk, jobId, 'POST', 'undo')).toBe(403);
+    expect((await exchange.as(caller).get(`/imports/${jobId}/undo`)).status).toBe(404);
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'A', title: 'a' }]);
+  });
+
+  it('are sent as events until the end', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const { text } = await exchange.as(caller).get(`/imports/${jobId}/events`);
+
+    expect(text).toContain('event: end');
+    expect(text).toContain('"rowsDone":1');
+  });
+
+  it('survive that the data owner is unavailable for a moment', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(exchange, caller, manyRows);
+    await attempt(caller, jobId, 'POST', 'execute');
+    await exchange.shop.restart(async () => {});
+
+    expect(await reportOf(exchange, caller, jobId, 25_000)).toMatchObject({
+      finalStatus: 'Completed',
+      insertedRows: 60_000,
+    });
+  });
+});
+
+describe('the mappings of an import', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({ worker: false });
+  });
+  afterAll(() => exchange.close());
+
+  const previewOf = async (caller: ReturnType<typeof aCaller>, header: string) => {
+    const { body: job } = await upload(exchange, caller, `${header}\n1,2,3\n`);
+    return { job, preview: (await exchange.as(caller).post(`/imports/${job.id}/preview`)).body };
+  };
+
+  it('are suggested by name, similarity and meaning, each property once', async () => {
+    const { preview } = await previewOf(aCaller(), 'SKU,Titel,Colour');
+
+    expect(preview.suggestions).toEqual([
+      { sourceColumn: 'SKU', targetProperty: 'code', confidence: 'Semantic' },
+      { sourceColumn: 'Titel', targetProperty: null, confidence: 'Manual' },
+      { sourceColumn: 'Colour', targetProperty: null, confidence: 'Manual' },
+    ]);
+  });
+
+  it('are suggested again for the next file with the same header, within the tenant', async () => {
+    const caller = aCaller();
+    const { job } = await previewOf(caller, 'a,b,c');
+    const mappings = [
+      { sourceColumn: 'a', targetProperty: 'title' },
+      { sourceColumn: 'b', targetProperty: 'code' },
+    ];
+    await exchange.as(caller).put(`/imports/${job.id}/mappings`, { mappings, saveForReuse: true });
+
+    const { preview } = await previewOf(caller, 'A,B,C');
+    expect(preview.suggestions.slice(0, 2)).toEqual([
+      { sourceColumn: 'A', targetProperty: 'title', confidence: 'Saved' },
+      { sourceColumn: 'B', targetProperty: 'code', confidence: 'Saved' },
+    ]);
+    const { preview: reordered } = await previewOf(caller, 'c,b,a');
+    expect(reordered.suggestions.slice(1)).toEqual([
+      { sourceColumn: 'b', targetProperty: 'code', confidence: 'Saved' },
+      { sourceColumn: 'a', targetProperty: 'title', confidence: 'Saved' },
+    ]);
+    const { preview: foreign } = await previewOf(aCaller(), 'A,B,C');
+    expect(foreign.suggestions[0].confidence).not.toBe('Saved');
+  });
+
+  it.each([
+    [
+      [{ sourceColumn: 'code', targetProperty: 'code' }],
+      { mappings: ['Service:Validation:NotEmptyValidator'] },
+    ],
+    [
+      [
+        { sourceColumn: 'code', targetProperty: 'code' },
+        { sourceColumn: 'title', targetProperty: 'title' },
+        { sourceColumn: 'x', targetProperty: 'title' },
+      ],
+      { 'mappings[2].targetProperty': ['Service:Validation:UniqueValidator'] },
+    ],
+    [
+      [
+        { sourceColumn: 'code', targetProperty: 'code' },
+        { sourceColumn: 'title', targetProperty: 'title' },
+        { sourceColumn: 'nothing', targetProperty: 'stock' },
+      ],
+      { 'mappings[2].sourceColumn': ['Service:Validation:EnumValidator'] },
+    ],
+    [
+      [
+        { sourceColumn: 'code', targetProperty: 'code' },
+        { sourceColumn: 'title', targetProperty: 'title' },
+        { sourceColumn: 'x', targetProperty: 'nothing' },
+      ],
+      { 'mappings[2].targetProperty': ['Service:Validation:EnumValidator'] },
+    ],
+  ])('are refused where they contradict the file or the definition: %j', async (mappings, errors) => {
+    const caller = aCaller();
+    const { job } = await previewOf(caller, 'code,title,x');
+    const response = await exchange.as(caller).put(`/imports/${job.id}/mappings`, { mappings });
+
+    expect(response.status).toBe(422);
+    expect(response.body.errors).toEqual(errors);
+  });
+});

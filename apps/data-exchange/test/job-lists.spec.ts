@@ -1,0 +1,67 @@
+import { aCaller } from '@plinth/testing/http';
+import { startDataExchange, upload, type DataExchange } from './start-data-exchange';
+
+describe('the lists of import and export jobs', () => {
+  let exchange: DataExchange;
+  const caller = aCaller();
+  const imports: Record<string, string> = {};
+  const exports: Record<string, string> = {};
+
+  const statusesOf = async (path: string) => {
+    const { body } = await exchange.as(caller).get(path);
+    return body.items.map(({ status }: { status: string }) => status);
+  };
+  const startExport = async () =>
+    (await exchange.as(caller).post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv' })).body
+      .id;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({ worker: false });
+    for (const state of ['Created', 'Previewed', 'Cancelled'])
+      imports[state] = (await upload(exchange, caller, 'code,title\nA,a\n')).body.id;
+    await exchange.as(caller).post(`/imports/${imports['Previewed']}/preview`);
+    await exchange.as(caller).delete(`/imports/${imports['Cancelled']}`);
+    for (const state of ['Queued', 'Failed']) exports[state] = await startExport();
+    await exchange.as(caller).delete(`/exports/jobs/${exports['Failed']}`);
+  });
+  afterAll(() => exchange.close());
+
+  it.each([
+    ['/imports', 'Created'],
+    ['/imports', 'Previewed'],
+    ['/imports', 'Cancelled'],
+    ['/exports/jobs', 'Queued'],
+    ['/exports/jobs', 'Failed'],
+  ])('%s has only the jobs of the state that `status` names, here %s, in any case', async (path, state) => {
+    for (const spelled of [state, state.toUpperCase(), state.toLowerCase()])
+      expect(await statusesOf(`${path}?status=${spelled}`)).toEqual([state]);
+  });
+
+  it('combine `status` with filters by and', async () => {
+    expect(await statusesOf('/imports?status=Created&filter[status.eq]=created')).toEqual(['Created']);
+    expect(await statusesOf('/imports?status=Created&filter[status.eq]=Cancelled')).toEqual([]);
+    expect(await statusesOf('/exports/jobs?status=Queued&filter[format.eq]=csv')).toEqual(['Queued']);
+    expect(await statusesOf('/exports/jobs?status=Queued&filter[format.eq]=xlsx')).toEqual([]);
+  });
+
+  it.each([
+    '/imports?status=Queued',
+    '/imports?status=',
+    '/imports?status=Created,Mapped',
+    '/imports?status=Created&status=Mapped',
+    '/exports/jobs?status=Mapped',
+    '/exports/jobs?status=0',
+  ])('refuse an unknown or repeated state: %s', async (path) => {
+    expect((await exchange.as(caller).get(path)).status).toBe(400);
+  });
+
+  it.each(['/imports?groupBy=status', '/exports/jobs?groupby=definitionName', '/imports?groupBy='])(
+    'refuse to group: %s',
+    async (path) => {
+      const { status, body } = await exchange.as(caller).get(path);
+
+      expect(status).toBe(400);
+      expect(body.detail).toContain('not available');
+    },
+  );
+});

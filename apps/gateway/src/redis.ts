@@ -1,0 +1,16 @@
+import { Redis } from 'ioredis';
+import type { Log } from '@plinth/runtime/process/log';
+
+/** Opens a Redis connection that fails a command quickly instead of queueing it while the server is away. */
+export function createRedis(url: string, log: Log): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: 1_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+    lazyConnect: false,
+  });
+  redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'Redis unreachable'));
+  return redis;
+}

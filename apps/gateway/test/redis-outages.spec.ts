@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import { post, postUntilDone, startGuardedService } from './guarded-service';
+import { closeAll, onCloseAll, startGateway } from './start-gateway';
+
+afterEach(closeAll);
+
+/** A part of the shared Redis that no other test uses, so that it can be emptied. */
+const OWN_DATABASE = 7;
+
+/** A proxy of Redis that can delay its responses. */
+async function startSlowProxy() {
+  const redis = new URL(infrastructure().redisUrl);
+  const proxy = { delayMilliseconds: 0, url: '' };
+  const server = createServer((client) => {
+    const target = connect(Number(redis.port), redis.hostname);
+    client.pipe(target);
+    let order = Promise.resolve();
+    target.on('data', (chunk) => {
+      const held = pause(proxy.delayMilliseconds);
+      order = order.then(() => held).then(() => void client.write(chunk));
+    });
+    client.on('close', () => target.destroy()).on('error', () => target.destroy());
+    target.on('close', () => client.destroy()).on('error', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onCloseAll(() => server.close());
+  proxy.url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return proxy;
+}
+
+describe('idempotency keys while Redis loses all data again and again', () => {
+  it('never have a second effect or a different response', async () => {
+    const CLIENTS = 20;
+    const KEYS = 20;
+    const url = `${infrastructure().redisUrl}/${OWN_DATABASE}`;
+    const redis = new Redis(url);
+    onCloseAll(() => redis.disconnect());
+    const service = await startGuardedService();
+    const gateways = await Promise.all(
+      [1, 2].map(() => startGateway({ things: service.url }, { REDIS_URL: url })),
+    );
+    const forgetting = setInterval(() => void redis.flushdb(), 2);
+    for (let count = 0; count < KEYS; count++) {
+      const key = randomUUID();
+      const responses = await Promise.all(
+        Array.from({ length: CLIENTS }, (_, index) => postUntilDone(gateways[index % 2]!, key)),
+      );
+      expect(new Set(responses.map(({ id }) => id)).size).toBe(1);
+    }
+    clearInterval(forgetting);
+    expect(service.effects()).toBe(KEYS);
+  });
+});
+
+describe('a slow Redis', () => {
+  const SCALED = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '800', IDEMPOTENCY_MARKER_MILLISECONDS: '1200' };
+  const LONGER_THAN_ANYBODY_WAITS = 3_000;
+
+  const uncounted = async ({ gateway }: Awaited<ReturnType<typeof startGateway>>): Promise<boolean> =>
+    /decision="uncounted"/.test(await gateway.metrics.metrics());
+
+  it('is waited for as long as it responds within a second', async () => {
+    const proxy = await startSlowProxy();
+    const service = await startGuardedService();
+    const gateway = await startGateway({ things: service.url }, { REDIS_URL: proxy.url });
+    const key = randomUUID();
+    proxy.delayMilliseconds = 100;
+    expect((await post(gateway, key)).status).toBe(201);
+    expect((await post(gateway, key)).headers.get('x-idempotency-replayed')).toBe('true');
+    expect(await uncounted(gateway)).toBe(false);
+  });
+
+  it('is treated as unavailable after a second: keys are refused, other requests pass, and no effect happens twice', async () => {
+    const proxy = await startSlowProxy();
+    const service = await startGuardedService();
+    const gateway = await startGateway({ things: service.url }, { REDIS_URL: proxy.url, ...SCALED });
+    const key = randomUUID();
+    await gateway.token();
+    proxy.delayMilliseconds = LONGER_THAN_ANYBODY_WAITS;
+    const refused = await post(gateway, key);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    expect(service.effects()).toBe(0);
+    expect((await gateway.fetch('/api/v1/nowhere')).status).toBe(404);
+    expect(await uncounted(gateway)).toBe(true);
+    proxy.delayMilliseconds = 0;
+    const first = await postUntilDone(gateway, key);
+    expect(await postUntilDone(gateway, key)).toEqual(first);
+    expect(service.effects()).toBe(1);
+  });
+});

@@ -1,0 +1,95 @@
+import { canonicalCulture } from '@plinth/contracts/schemas';
+import {
+  OVERRIDE_KEY_LENGTH_MAX,
+  OVERRIDE_VALUE_LENGTH_MAX,
+  RESOURCE_NAME_LENGTH_MAX,
+} from '@plinth/contracts/localization/shapes';
+import { defineExchange } from '@plinth/exchange/definition';
+import { breaksRule, type CellError } from '@plinth/exchange/field';
+import { textField } from '@plinth/exchange/fields';
+import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
+import { rowMessage } from '@plinth/exchange/row-message';
+import { bundleOf, errorOfRow, importedOverride } from '../domain/imported-override';
+import type { BaseTexts } from '../domain/texts';
+import { recordOverridesChanged } from '../store/override-changes';
+import synonyms from './overrides.synonyms.json';
+
+const CULTURE_LENGTH_MAX = 35;
+
+/** `Localization.Overrides`: the texts that a tenant has instead of those of the platform. */
+export const overridesExchange = (base: BaseTexts, onOverridesChanged: (tenantId: string) => void) =>
+  defineExchange({
+    name: 'Localization.Overrides',
+    entityType: 'LocalizationOverride',
+    permission: 'Localization.Overrides.Manage',
+    importable: true,
+    table: 'override',
+    key: ['resourceName', 'cultureName', 'key'],
+    defaultSort: 'resourceName,cultureName,key',
+    searchable: ['key', 'value'],
+    rowsAreIndependent: true,
+    onInsert: { modified_by: 'caller-id' },
+    onUpdate: { version: 'next', modified_at: 'now', modified_by: 'caller-id' },
+    fields: {
+      resourceName: textField({
+        column: 'resource_name',
+        header: 'Resource',
+        description: 'Name of the set of texts that the text belongs to',
+        required: true,
+        normalize: true,
+        lengthMax: RESOURCE_NAME_LENGTH_MAX,
+        ...synonyms.resourceName,
+      }),
+      cultureName: textField({
+        column: 'culture_name',
+        header: 'Culture',
+        description: 'Language of the text as a BCP 47 tag, such as fr-CA',
+        required: true,
+        lengthMax: CULTURE_LENGTH_MAX,
+        ...synonyms.cultureName,
+        refine: cultureReader(),
+      }),
+      key: textField({
+        column: 'key',
+        header: 'Key',
+        description: 'Key of the text inside its resource, nested names joined by dots',
+        required: true,
+        normalize: true,
+        lengthMax: OVERRIDE_KEY_LENGTH_MAX,
+        ...synonyms.key,
+      }),
+      value: textField({
+        column: 'value',
+        header: 'Value',
+        description: 'The text; it takes the placeholders of the text that it replaces',
+        required: true,
+        allowsEmpty: true,
+        lengthMax: OVERRIDE_VALUE_LENGTH_MAX,
+        ...synonyms.value,
+      }),
+    },
+    check: async (rows) => rows.flatMap((row) => errorOfRow(base, row) ?? []),
+    afterWrite: (rows, { connection, caller }) =>
+      recordOverridesChanged(rawStatements(connection), caller, rows.map(importedOverride)),
+    afterUndo: ({ removed, restored }, { connection, caller }) =>
+      recordOverridesChanged(
+        rawStatements(connection),
+        caller,
+        [...removed, ...restored.map(({ row }) => row)].map(bundleOf),
+      ),
+    afterCommit: ({ caller }) => onOverridesChanged(caller.tenantId),
+  });
+
+const CULTURES_CACHED_MAX = 5_000;
+
+/** Reads language tags. A file has few different ones, many times. */
+function cultureReader(): (text: string) => string | CellError {
+  const known = new Map<string, string | CellError>();
+  return (text) => {
+    const cached = known.get(text);
+    if (cached !== undefined) return cached;
+    const culture = canonicalCulture(text.trim()) ?? breaksRule('Format', rowMessage('writtenLike', 'fr-CA'));
+    if (known.size < CULTURES_CACHED_MAX) known.set(text, culture);
+    return culture;
+  };
+}

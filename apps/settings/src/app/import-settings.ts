@@ -1,0 +1,65 @@
+import type { ExchangeDefinition, ImportRow } from '@plinth/exchange/definition';
+import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import {
+  errorOfRow,
+  importedSetting,
+  mayUndo,
+  storedSetting,
+  undoneChanges,
+  type ValueChange,
+} from '../domain/imported-setting';
+import { visibleValue } from '../domain/visible-value';
+import type { DefinitionStore } from '../store/definition-store';
+import { claimSettings, readStoredValues, recordImported } from '../store/exchanged-settings';
+import type { SecretBox } from '../store/secret-box';
+
+export interface ImportParts {
+  definitions: Pick<DefinitionStore, 'all'>;
+  box: Pick<SecretBox, 'seal'>;
+  outbox: Pick<OutboxRelay, 'wake'>;
+}
+
+/** What importing values of settings does beyond writing rows: the rules of a change, history and events. */
+export function importSettings({ definitions, box, outbox }: ImportParts) {
+  /** The values that rows replace, for the history. */
+  const previousValues = new WeakMap<ImportRow, string | null>();
+
+  return {
+    async check(rows, context) {
+      const known = await definitions.all();
+      const locked = await claimSettings(rows.map(importedSetting), context);
+      const stored = await readStoredValues(rows.map(importedSetting), context);
+      return rows.flatMap((row) => {
+        const setting = importedSetting(row);
+        const definition = known.get(setting.name);
+        const error = errorOfRow(row, definition, context.caller, locked);
+        if (error || !definition) return error ?? [];
+        previousValues.set(row, visibleValue(definition, stored.get(setting) ?? null));
+        if (definition.isSecret) row.values['value'] = box.seal(setting.value);
+        return [];
+      });
+    },
+
+    async afterWrite(rows, context) {
+      const known = await definitions.all();
+      const changes = rows.map((row): ValueChange => {
+        const setting = importedSetting(row);
+        const newValue = visibleValue(known.get(setting.name)!, setting.value);
+        return { setting, kind: 'Set', previousValue: previousValues.get(row) ?? null, newValue };
+      });
+      await recordImported(changes, context);
+    },
+
+    async checkUndo(rows, context) {
+      const locked = await claimSettings(rows.map(storedSetting), context);
+      const refused = rows.filter((row) => !mayUndo(storedSetting(row), context.caller, locked));
+      return new Set(refused.map((row) => String(row['id'])));
+    },
+
+    async afterUndo(undone, context) {
+      await recordImported(undoneChanges(undone, await definitions.all()), context);
+    },
+
+    afterCommit: () => outbox.wake(),
+  } satisfies Partial<ExchangeDefinition>;
+}

@@ -1,0 +1,85 @@
+import type { SettingScope } from '@plinth/contracts/settings/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Resolution } from '../domain/cascade';
+import { isShownAt, requireShownDefinition } from '../domain/definitions';
+import { levelOf } from '../domain/level';
+import { resolveSetting } from '../domain/snapshot';
+import { isStored, tagOf, visibleResolution, visibleValue } from '../domain/visible-value';
+import type { DefinitionStore } from '../store/definition-store';
+import type { SecretBox } from '../store/secret-box';
+import type { SnapshotCache } from '../store/snapshot-cache';
+
+interface ResolvedValue {
+  name: string;
+  isSecret: boolean;
+  value: string | null;
+}
+
+export interface SettingReader {
+  /** All settings that a scope shows, as a caller sees them there. */
+  visibleSettings(caller: Caller, scope: SettingScope): Promise<Map<string, Resolution>>;
+  /** @throws Problem `setting-not-defined` */
+  visibleSetting(
+    caller: Caller,
+    scope: SettingScope,
+    name: string,
+  ): Promise<{ value: string | null; etag: string }>;
+  /**
+   * Values for another service: those that the caller may see, secrets masked, or without a caller all of them,
+   * secrets in clear. Without a user they are those of the tenant; without names, those of all settings.
+   */
+  resolve(
+    of: { tenantId: string; userId: string },
+    names: readonly string[],
+    caller: Caller | null,
+  ): Promise<ResolvedValue[]>;
+}
+
+interface Parts {
+  definitions: Pick<DefinitionStore, 'all'>;
+  snapshots: Pick<SnapshotCache, 'of'>;
+  box: Pick<SecretBox, 'open'>;
+}
+
+export function settingReader({ definitions, snapshots, box }: Parts): SettingReader {
+  const snapshotAt = (caller: Caller, scope: SettingScope) => {
+    const { tenantId, userId } = levelOf(caller, scope);
+    return snapshots.of(tenantId, userId);
+  };
+
+  return {
+    async visibleSettings(caller, scope) {
+      const snapshot = await snapshotAt(caller, scope);
+      const shown = [...(await definitions.all()).values()].filter((one) => isShownAt(scope, one));
+      return new Map(
+        shown.map((definition) => [
+          definition.name,
+          visibleResolution(definition, resolveSetting(snapshot, definition, scope)),
+        ]),
+      );
+    },
+
+    async visibleSetting(caller, scope, name) {
+      const definition = requireShownDefinition(await definitions.all(), name, scope);
+      const resolution = resolveSetting(await snapshotAt(caller, scope), definition, scope);
+      return { value: visibleValue(definition, resolution.value), etag: tagOf(name, scope, resolution) };
+    },
+
+    async resolve({ tenantId, userId }, names, caller) {
+      const known = await definitions.all();
+      const snapshot = await snapshots.of(tenantId, userId);
+      const scope = userId === '' ? 'tenant' : 'user';
+      return (names.length > 0 ? names : [...known.keys()])
+        .map((name) => known.get(name))
+        .filter((definition) => definition !== undefined)
+        .filter(({ isVisibleToUsers }) => caller === null || isVisibleToUsers)
+        .map((definition) => {
+          const { name, isSecret } = definition;
+          const { value, source } = resolveSetting(snapshot, definition, scope);
+          if (caller) return { name, isSecret, value: visibleValue(definition, value) };
+          const isSealed = isSecret && isStored(source);
+          return { name, isSecret, value: value !== null && isSealed ? box.open(value) : value };
+        });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
+import { requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { lockAbove } from './cascade';
+import { scopeNotAllowed, settingLocked } from './problems';
+import { locksOf, resolveSetting, type Snapshot } from './snapshot';
+import { requireFittingValue } from './value-schema';
+import { tagOf } from './visible-value';
+
+/** What a caller wants to change of one setting at one scope; the value null clears it. */
+export type SettingCommand =
+  { type: 'write'; value: string | null; ifMatch?: IfMatch } | { type: 'lock' } | { type: 'unlock' };
+
+/** What a command leads to. The previous value is as stored, so the one of a secret is sealed. */
+export type SettingChange =
+  | { kind: 'Set'; previousValue: string | null; newValue: string }
+  | { kind: 'Cleared'; previousValue: string; newValue: null }
+  | { kind: 'Locked' | 'Unlocked'; previousValue: null; newValue: null };
+
+/**
+ * Refuses what the definition of a setting does not allow, independent of what is set now.
+ * @throws Problem `setting-value-invalid` or `setting-scope-not-allowed`
+ */
+export function requireAllowed(
+  definition: SettingDefinition,
+  scope: SettingScope,
+  command: SettingCommand,
+): void {
+  if (command.type === 'write' && command.value !== null) requireFittingValue(definition, command.value);
+  // There is no level below a user's.
+  const isLockable = scope !== 'user';
+  if (command.type !== 'write' && !isLockable) throw scopeNotAllowed(definition.name, scope);
+  if (!definition.scopes.includes(scope)) throw scopeNotAllowed(definition.name, scope);
+}
+
+/**
+ * What an allowed command changes in what is set now; undefined where there is nothing to change.
+ * @throws Problem `setting-locked` or `stale-version`
+ */
+export function decideChange(
+  snapshot: Snapshot,
+  definition: SettingDefinition,
+  scope: SettingScope,
+  command: SettingCommand,
+): SettingChange | undefined {
+  const { name } = definition;
+  const locks = locksOf(snapshot.locked, name);
+  const lock = lockAbove(locks, scope);
+  if (lock) throw settingLocked(name, lock);
+  if (command.type !== 'write') {
+    const isLocked = scope !== 'user' && locks[scope];
+    if (isLocked === (command.type === 'lock')) return undefined;
+    return { kind: isLocked ? 'Unlocked' : 'Locked', previousValue: null, newValue: null };
+  }
+  requireMatch(command.ifMatch, tagOf(name, scope, resolveSetting(snapshot, definition, scope)));
+  const previousValue = snapshot.values[scope].get(name) ?? null;
+  if (command.value !== null) return { kind: 'Set', previousValue, newValue: command.value };
+  return previousValue === null ? undefined : { kind: 'Cleared', previousValue, newValue: null };
+}

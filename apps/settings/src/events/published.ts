@@ -1,0 +1,28 @@
+import { settingChanged } from '@plinth/contracts/settings/events';
+import type { Caller } from '@plinth/kernel/caller';
+import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Level } from '../domain/level';
+
+/** Publishes one event for each level at which settings changed, in the transaction of the change. */
+export async function publishSettingChanged(
+  tx: RawStatements,
+  caller: Caller,
+  changes: readonly { level: Level; name: string }[],
+): Promise<void> {
+  const changesByLevel = Map.groupBy(changes, ({ level: { scope, userId } }) =>
+    JSON.stringify([scope, userId]),
+  );
+  const events = Array.from(changesByLevel.values(), (ofLevel) => {
+    const { tenantId, scope, userId } = ofLevel[0]!.level;
+    const names = ofLevel.map(({ name }) => name);
+    return {
+      type: settingChanged,
+      tenantId,
+      subject: names.length === 1 ? names[0]! : 'settings',
+      payload: { scope, userId: userId || null, names },
+      actor: caller,
+    };
+  });
+  await appendToOutbox(tx, ...events);
+}

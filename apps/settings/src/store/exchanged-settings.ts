@@ -1,0 +1,65 @@
+import type { BatchContext } from '@plinth/exchange/definition';
+import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
+import type { SettingRow, ValueChange } from '../domain/imported-setting';
+import type { Level } from '../domain/level';
+import type { LockedSettings } from '../domain/snapshot';
+import { SECRET } from '../domain/visible-value';
+import { readLockedSettings, recordChanges, serializeChanges } from './setting-changes';
+
+type Key = Omit<SettingRow, 'value'>;
+
+/** What an export shows of a value: secrets are masked, and so is what no service defines any more. */
+export const visibleValueSql = `CASE WHEN EXISTS (
+    SELECT FROM setting_definition d WHERE d.tenant_id = '${HOST_TENANT_ID}' AND d.name = t.name AND NOT d.is_secret
+  ) THEN t.value ELSE '${SECRET}' END`;
+
+export const notGlobalSql = `t.scope <> 'global'`;
+
+/** Keeps other changes of these settings waiting until the batch is committed, and reads what is locked. */
+export async function claimSettings(
+  settings: readonly Key[],
+  { connection, caller }: BatchContext,
+): Promise<LockedSettings> {
+  const tx = rawStatements(connection);
+  await serializeChanges(
+    tx,
+    caller.tenantId,
+    settings.map(({ name }) => name),
+  );
+  return readLockedSettings(tx, caller.tenantId);
+}
+
+/** The stored values of these settings, secrets sealed. */
+export async function readStoredValues(
+  settings: readonly Key[],
+  { connection, caller }: BatchContext,
+): Promise<{ get(setting: Key): string | undefined }> {
+  const { rows } = await connection.query<Key & { value: string }>(
+    `SELECT scope, user_id AS "userId", name, value FROM setting_value
+     WHERE tenant_id = $1 AND name = ANY($2)`,
+    [caller.tenantId, [...new Set(settings.map(({ name }) => name))]],
+  );
+  const values = new Map(rows.map((row) => [keyOf(row), row.value]));
+  return { get: (setting) => values.get(keyOf(setting)) };
+}
+
+const keyOf = ({ scope, userId, name }: Key): string => JSON.stringify([scope, userId, name]);
+
+/** Writes the history and the events of values that an import, or its undoing, has written. */
+export const recordImported = (
+  changes: readonly ValueChange[],
+  { connection, caller }: BatchContext,
+): Promise<void> =>
+  recordChanges(
+    rawStatements(connection),
+    caller,
+    changes.map(({ setting, ...change }) => ({
+      ...change,
+      level: levelOfRow(setting, caller),
+      name: setting.name,
+    })),
+  );
+
+/** Global rows are imported by callers of the host tenant only. */
+const levelOfRow = ({ scope, userId }: Key, { tenantId }: Caller): Level => ({ tenantId, scope, userId });

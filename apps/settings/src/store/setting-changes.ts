@@ -1,0 +1,71 @@
+import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
+import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
+import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Level } from '../domain/level';
+import type { LockedSettings } from '../domain/snapshot';
+import { publishSettingChanged } from '../events/published';
+
+/** Changes of one setting wait for each other until the end of the transaction. */
+export async function serializeChanges(
+  tx: RawStatements,
+  tenantId: string,
+  names: readonly string[],
+): Promise<void> {
+  // In one order, so that two batches never wait for each other.
+  for (const key of [...new Set(names.map((name) => `${tenantId}/${name}`))].sort())
+    await lockUntilCommit(tx, key);
+}
+
+export async function readLockedSettings(tx: RawStatements, tenantId: string): Promise<LockedSettings> {
+  const locks = await tx.$queryRawUnsafe<{ scope: string; name: string }[]>(
+    `SELECT scope, name FROM setting_lock
+     WHERE (tenant_id = $1::uuid AND scope = 'tenant') OR (tenant_id = $2::uuid AND scope = 'global')`,
+    tenantId,
+    HOST_TENANT_ID,
+  );
+  const namesAt = (scope: string) =>
+    new Set(locks.filter((lock) => lock.scope === scope).map(({ name }) => name));
+  return { tenant: namesAt('tenant'), global: namesAt('global') };
+}
+
+/** A change as the history shows it: the values of secrets are masked. */
+export interface RecordedChange {
+  level: Level;
+  name: string;
+  kind: SettingChangeKind;
+  previousValue: string | null;
+  newValue: string | null;
+}
+
+/**
+ * Writes changes into the history and publishes them, in their transaction. Every change of a setting ends here, be it
+ * by a request, an import or the undoing of one.
+ */
+export async function recordChanges(
+  tx: RawStatements,
+  caller: Caller,
+  changes: readonly RecordedChange[],
+): Promise<void> {
+  const rows = changes.map(({ level, name, kind, previousValue, newValue }) => ({
+    tenant_id: level.tenantId,
+    id: newId(),
+    scope: level.scope,
+    user_id: level.userId,
+    name,
+    kind,
+    previous_value: previousValue,
+    new_value: newValue,
+  }));
+  await tx.$executeRawUnsafe(
+    `INSERT INTO setting_change
+       (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
+     SELECT change.*, statement_timestamp(), $2::text
+     FROM jsonb_to_recordset($1::jsonb) AS change (tenant_id uuid, id uuid, scope text, user_id text, name text,
+       kind text, previous_value text, new_value text)`,
+    JSON.stringify(rows),
+    caller.userId,
+  );
+  await publishSettingChanged(tx, caller, changes);
+}

@@ -1,0 +1,260 @@
+/**
+ * Renders templates. A template is evaluated in a sandbox that cannot ask for anything, so each round evaluates it from
+ * the start, with the partials, texts and settings that the round before found missing.
+ */
+import { EXCEL_TYPE, PDF_TYPE } from '@plinth/contracts/template/endpoints';
+import {
+  DocumentFormat,
+  type TemplateParseError,
+  type TemplatePreviewResponse,
+  type TemplateVariables,
+} from '@plinth/contracts/template/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import type { Problem } from '@plinth/kernel/problem';
+import { globalVariables } from '../domain/global-variables';
+import {
+  includesTooDeep,
+  templateDoesNotParse,
+  templateDoesNotRender,
+  templateTooExpensive,
+} from '../domain/problems';
+import type { LocalizationClient } from '@plinth/clients/localization-client';
+import type { TemplateSettings } from '../grpc/template-settings';
+import type { Dependencies } from '../render/language/dependencies';
+import type { RevisionWithKey, TemplateStore, RevisionChoice } from '../store/template-store';
+import { defaultLimits } from '../render/language/meter';
+import type { PdfPrinter } from '../render/pdf-printer';
+import type { SandboxPool } from '../render/sandbox-pool';
+import type { TaskResult, Partials, RenderResult, RenderTask } from '../render/sandbox/protocol';
+
+export interface RenderRequest {
+  caller: Caller;
+  template: RevisionWithKey;
+  /** Which revisions of included templates count. */
+  revisionChoice: RevisionChoice;
+  culture: string | undefined;
+  format: DocumentFormat;
+  data: Record<string, unknown>;
+  signal?: AbortSignal;
+}
+
+export interface RenderedDocument {
+  response: TemplatePreviewResponse;
+  /** For PDF and Excel. */
+  file: { content: Buffer; name: string; type: string } | undefined;
+  /** Variables that the data lacks, as dotted paths. */
+  missing: string[];
+}
+
+export interface TemplateAnalysis {
+  errors: TemplateParseError[];
+  variables: TemplateVariables;
+}
+
+export interface TemplateRenderer {
+  /** @throws Problem where the template has errors or is too expensive, or too many others are waiting. */
+  render(request: RenderRequest): Promise<RenderedDocument>;
+  /** Finds errors and variables of a text; `revisionChoice` and `culture` select the templates that it includes. */
+  analyze(
+    tenantId: string,
+    source: string,
+    revisionChoice: RevisionChoice,
+    culture: string | undefined,
+  ): Promise<TemplateAnalysis>;
+  diff(
+    tenantId: string,
+    from: { name: string; text: string },
+    to: { name: string; text: string },
+  ): Promise<string>;
+}
+
+interface RendererDeps {
+  templates: TemplateStore;
+  sandbox: SandboxPool;
+  printer: PdfPrinter;
+  settings: TemplateSettings;
+  localization: LocalizationClient;
+  clock: Clock;
+}
+
+const formats = {
+  [DocumentFormat.Html]: 'html',
+  [DocumentFormat.Pdf]: 'pdf',
+  [DocumentFormat.Excel]: 'excel',
+} as const;
+
+/** How often one template is evaluated; each include inside an include takes one more. */
+const ROUNDS_MAX = 30;
+const REVISIONS_REMEMBERED_MAX = 1_000;
+const DEFAULT_CULTURE = 'en';
+
+type ResolvedDependencies = Pick<RenderTask, keyof Dependencies>;
+
+export function templateRenderer({
+  templates,
+  sandbox,
+  printer,
+  settings,
+  localization,
+  clock,
+}: RendererDeps): TemplateRenderer {
+  /** What a revision depended on the last time, so that it is evaluated once the next time. */
+  const dependenciesByRevision = new Map<string, Dependencies>();
+
+  const partialsOf = async (
+    tenantId: string,
+    names: readonly string[],
+    revisionChoice: RevisionChoice,
+    culture: string | undefined,
+  ): Promise<Partials> => {
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const nearest = await templates.findNearest(tenantId, name.normalize('NFC'), culture, revisionChoice);
+        return [name, nearest?.revision.content ?? null] as const;
+      }),
+    );
+    return Object.fromEntries(found);
+  };
+
+  const resolve = async (
+    { caller, revisionChoice, culture }: RenderRequest,
+    language: string,
+    names: Dependencies,
+  ): Promise<ResolvedDependencies> => {
+    const [partials, texts, values] = await Promise.all([
+      partialsOf(caller.tenantId, names.partials, revisionChoice, culture),
+      names.texts.length > 0 ? localization.texts(caller, language, names.texts) : {},
+      names.settings.length > 0 ? settings.visibleTo(caller, names.settings) : {},
+    ]);
+    return { partials, texts, settings: values };
+  };
+
+  const evaluate = async (request: RenderRequest, language: string): Promise<RenderResult> => {
+    const { caller, template, data } = request;
+    const remembered = dependenciesByRevision.get(template.revision.id);
+    let dependencies: ResolvedDependencies = remembered
+      ? await resolve(request, language, remembered)
+      : { partials: {}, texts: {}, settings: {} };
+    const task: Omit<RenderTask, keyof Dependencies> = {
+      kind: 'render',
+      source: template.revision.content,
+      mimeType: template.revision.mimeType,
+      format: formats[request.format],
+      globals: JSON.stringify(globalsOf(caller, language, clock.now())),
+      data: JSON.stringify(data),
+      culture: language,
+      timeZone: 'UTC',
+      limits: defaultLimits,
+    };
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const result = await sandbox.run(caller.tenantId, { ...task, ...dependencies }, request.signal);
+      if (result.kind === 'rendered') {
+        remember(template.revision.id, dependencies);
+        return result;
+      }
+      if (result.kind !== 'dependencies') throw problemOf(result);
+      const more = await resolve(request, language, result.dependencies);
+      dependencies = {
+        partials: { ...dependencies.partials, ...more.partials },
+        texts: { ...dependencies.texts, ...more.texts },
+        settings: { ...dependencies.settings, ...more.settings },
+      };
+    }
+    throw includesTooDeep();
+  };
+
+  const remember = (
+    revisionId: string,
+    { partials, texts, settings: values }: ResolvedDependencies,
+  ): void => {
+    const names = {
+      partials: Object.keys(partials),
+      texts: Object.keys(texts),
+      settings: Object.keys(values),
+    };
+    if (names.partials.length + names.texts.length + names.settings.length === 0) return;
+    if (dependenciesByRevision.size >= REVISIONS_REMEMBERED_MAX) dependenciesByRevision.clear();
+    dependenciesByRevision.set(revisionId, names);
+  };
+
+  return {
+    async render(request) {
+      const started = performance.now();
+      const { template, format, caller } = request;
+      const language = request.culture ?? template.key.culture ?? DEFAULT_CULTURE;
+      const rendered = await evaluate(request, language);
+      const content =
+        format === DocumentFormat.Pdf
+          ? await printer.print(caller.tenantId, rendered.html, rendered.front, request.signal)
+          : rendered.workbook && Buffer.from(rendered.workbook);
+      const { subject } = rendered.front;
+      return {
+        response: {
+          html: rendered.html,
+          plainText: rendered.plainText,
+          ...(subject === undefined ? {} : { subject }),
+          revisionId: template.revision.id,
+          renderTimeMs: Math.round((performance.now() - started) * 100) / 100,
+        },
+        file: content && { content, ...fileOf(request, rendered) },
+        missing: rendered.missing,
+      };
+    },
+
+    async analyze(tenantId, source, revisionChoice, culture) {
+      let partials: Partials = {};
+      for (let round = 0; round < ROUNDS_MAX; round++) {
+        const result = await sandbox.run(tenantId, { kind: 'analyze', source, partials });
+        if (result.kind === 'analyzed') {
+          const enriched = result.settings.map((name) => ({ name: `settings.${name}`, type: 'string' }));
+          const variables = { globalVariables, modelVariables: result.model, enrichedVariables: enriched };
+          return { errors: result.errors.map(toParseError), variables };
+        }
+        if (result.kind !== 'dependencies') throw problemOf(result);
+        const more = await partialsOf(tenantId, result.dependencies.partials, revisionChoice, culture);
+        partials = { ...partials, ...more };
+      }
+      throw includesTooDeep();
+    },
+
+    async diff(tenantId, from, to) {
+      const result = await sandbox.run(tenantId, { kind: 'diff', from, to });
+      if (result.kind === 'diff') return result.unified;
+      throw problemOf(result);
+    },
+  };
+}
+
+const globalsOf = ({ tenantId, tenantName, userId, userName }: Caller, culture: string, now: Date) => ({
+  now: now.toISOString(),
+  culture,
+  tenant: { id: tenantId, name: tenantName ?? '' },
+  user: { id: userId, name: userName },
+});
+
+function fileOf(
+  { template, format }: RenderRequest,
+  { front }: RenderResult,
+): { name: string; type: string } {
+  const { name, culture } = template.key;
+  const base = front.file || (culture ? `${name}-${culture}` : name);
+  return format === DocumentFormat.Pdf
+    ? { name: `${base}.pdf`, type: PDF_TYPE }
+    : { name: `${base}.xlsx`, type: EXCEL_TYPE };
+}
+
+const toParseError = ({ message, line, column, snippet }: TemplateParseError): TemplateParseError => ({
+  message,
+  ...(line === undefined ? {} : { line }),
+  ...(column === undefined ? {} : { column }),
+  ...(snippet === undefined ? {} : { snippet }),
+});
+
+/** The problem of a task that did not succeed. */
+function problemOf(result: TaskResult): Problem {
+  if (result.kind === 'exhausted') return templateTooExpensive(result.message);
+  if (result.kind !== 'failed') throw new Error(`Unexpected result of a sandbox process: ${result.kind}`);
+  const errors = result.errors.map(toParseError);
+  return result.reason === 'parse' ? templateDoesNotParse(errors) : templateDoesNotRender(errors);
+}

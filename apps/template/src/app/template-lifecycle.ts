@@ -1,0 +1,156 @@
+import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import { Problem } from '@plinth/kernel/problem';
+import { savedMeanwhile, templateDoesNotParse } from '../domain/problems';
+import {
+  availableTransitions,
+  isApprovalNeeded,
+  move,
+  objectionTo,
+  publish,
+  statuses,
+  unpublish,
+  type Template,
+} from '../domain/template';
+import type { TemplateKey } from '../domain/template-key';
+import type { TemplateSettings } from '../grpc/template-settings';
+import type { TemplateStore } from '../store/template-store';
+import type { TemplateRenderer } from './renderer';
+
+export interface TemplateLifecycle {
+  /** @throws Problem where the template has errors, or its lifecycle does not allow it. */
+  publish(caller: Caller, key: TemplateKey): Promise<void>;
+  /** @throws Problem where nothing is published. */
+  unpublish(caller: Caller, key: TemplateKey): Promise<void>;
+  /** The template, and where this caller could move it now. */
+  transitions(
+    caller: Caller,
+    key: TemplateKey,
+  ): Promise<{ template: Template; needsApproval: boolean; available: Status[] }>;
+  /** Why this caller could not move the template to other statuses; undefined where there is no template. */
+  objections(
+    caller: Caller,
+    key: TemplateKey,
+  ): Promise<{ status: Status; objections: { to: Status; problem: Problem }[] } | undefined>;
+  /** Makes a transition that the workflow service has decided; `actor` is the person who made it. */
+  move(caller: Caller, key: TemplateKey, transition: TemplateTransition): Promise<MoveResult>;
+}
+
+export interface TemplateTransition {
+  actor: Caller;
+  from: Status | undefined;
+  to: Status;
+  /** A repeated operation moves the template once. */
+  operationId: string;
+  comment: string;
+}
+
+export type MoveResult =
+  | { kind: 'moved'; status: Status; movedBy: string }
+  /** The template is not in the status that the transition leaves; undefined where there is no template. */
+  | { kind: 'status-changed'; status: Status | undefined }
+  | { kind: 'refused'; status: Status; problem: Problem };
+
+interface LifecycleDeps {
+  templates: TemplateStore;
+  renderer: TemplateRenderer;
+  settings: TemplateSettings;
+  clock: Clock;
+}
+
+/** Moves templates through their lifecycle, by HTTP and on behalf of the workflow service. */
+export function templateLifecycle({
+  templates,
+  renderer,
+  settings,
+  clock,
+}: LifecycleDeps): TemplateLifecycle {
+  /** The setting of the tenant is read only where the template leaves it open. */
+  const needsApproval = async (tenantId: string, template: Template): Promise<boolean> =>
+    isApprovalNeeded(
+      template,
+      template.requiresApproval === undefined && (await settings.isApprovalRequired(tenantId)),
+    );
+
+  const requireParsable = async (tenantId: string, { draft, culture }: Template): Promise<void> => {
+    if (!draft) return;
+    const { errors } = await renderer.analyze(tenantId, draft.content, 'newest', culture);
+    if (errors.length > 0) throw templateDoesNotParse(errors);
+  };
+
+  return {
+    async publish(caller, key) {
+      const template = await templates.get(caller.tenantId, key);
+      const approval = await needsApproval(caller.tenantId, template);
+      await requireParsable(caller.tenantId, template);
+      await templates.change(
+        caller,
+        key,
+        (current) => {
+          // Only the draft that was checked is published.
+          if (template.draft && current!.draft && current!.draft.id !== template.draft.id)
+            throw savedMeanwhile(key);
+          return publish(current!, approval, { caller, at: clock.now() });
+        },
+        { mustExist: true },
+      );
+    },
+
+    async unpublish(caller, key) {
+      await templates.change(caller, key, (current) => unpublish(current!, { caller, at: clock.now() }), {
+        mustExist: true,
+      });
+    },
+
+    async transitions(caller, key) {
+      const template = await templates.get(caller.tenantId, key);
+      const approval = await needsApproval(caller.tenantId, template);
+      const available = availableTransitions(template, caller, approval);
+      return { template, needsApproval: approval, available };
+    },
+
+    async objections(caller, key) {
+      const template = await templates.find(caller.tenantId, key);
+      if (!template) return undefined;
+      const approval = await needsApproval(caller.tenantId, template);
+      const objections = statuses
+        .filter((to) => to !== template.status)
+        .flatMap((to) => {
+          const problem = objectionTo(template, to, caller, approval);
+          return problem ? [{ to, problem }] : [];
+        });
+      return { status: template.status, objections };
+    },
+
+    async move(caller, key, { actor, from, to, operationId, comment }) {
+      const template = await templates.find(caller.tenantId, key);
+      if (!template) return { kind: 'status-changed', status: undefined };
+      const approval = await needsApproval(caller.tenantId, template);
+      try {
+        if (to === Status.Published) await requireParsable(caller.tenantId, template);
+        const { template: moved, changedBy } = await templates.change(
+          actor,
+          key,
+          (current) => {
+            if (!current || current.isGone || current.status !== from) throw new StatusChanged(current);
+            return move(current, to, approval, { caller: actor, at: clock.now() });
+          },
+          { operationId, comment },
+        );
+        return { kind: 'moved', status: moved.status, movedBy: changedBy };
+      } catch (error) {
+        if (error instanceof StatusChanged) return { kind: 'status-changed', status: error.template?.status };
+        if (!(error instanceof Problem) || !['forbidden', 'conflict', 'invalid'].includes(error.kind))
+          throw error;
+        return { kind: 'refused', status: template.status, problem: error };
+      }
+    },
+  };
+}
+
+class StatusChanged extends Error {
+  constructor(readonly template: Template | undefined) {
+    super('The template is not in the status that the transition leaves.');
+  }
+}

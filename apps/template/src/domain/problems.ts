@@ -1,0 +1,76 @@
+import { templateProblems } from '@plinth/contracts/template/problems';
+import type { TemplateParseError } from '@plinth/contracts/template/shapes';
+import { titleOf, type TemplateKey } from './template-key';
+
+/** `availableCultures` are those in which the name exists. */
+export const templateNotFound = (key: TemplateKey, availableCultures: string[]) =>
+  templateProblems['template-not-found'](
+    `${titleOf(key)} does not exist.`,
+    availableCultures.length > 0 ? { extensions: { availableCultures } } : {},
+  );
+
+export const templateExists = (key: TemplateKey) =>
+  templateProblems['template-exists'](`${titleOf(key)} exists already.`);
+
+export const templateNotPublished = (key: TemplateKey) =>
+  templateProblems['template-not-published'](`${titleOf(key)} is not published.`);
+
+export const transitionNotPossible = (key: TemplateKey, from: string, to: string) =>
+  templateProblems['template-not-published'](`${titleOf(key)} cannot change from ${from} to ${to}.`);
+
+export const nothingToPublish = (key: TemplateKey) =>
+  templateProblems['template-without-draft'](`${titleOf(key)} has no draft to publish.`);
+
+export const reviewNotNeeded = (key: TemplateKey) =>
+  templateProblems['template-without-draft'](`${titleOf(key)} needs no review; publish it.`);
+
+export const savedMeanwhile = (key: TemplateKey) =>
+  templateProblems['template-without-draft'](
+    `${titleOf(key)} was saved again meanwhile; check the new draft and publish again.`,
+  );
+
+export const reviewNeeded = (key: TemplateKey) =>
+  templateProblems['template-needs-review'](`${titleOf(key)} must be reviewed before it is published.`);
+
+export const submittedByCaller = (key: TemplateKey) =>
+  templateProblems['template-submitted-by-caller'](
+    `You submitted ${titleOf(key)}; another person must publish it.`,
+  );
+
+export const draftNotFound = (key: TemplateKey) =>
+  templateProblems['draft-not-found'](`${titleOf(key)} has no draft.`);
+
+export const revisionNotFound = (name: string) =>
+  templateProblems['revision-not-found'](`The template "${name}" has no such revision.`);
+
+export const revisionNeverPublished = () =>
+  templateProblems['template-not-published']('This revision was never published.');
+
+export const templateDoesNotParse = (parseErrors: TemplateParseError[]) =>
+  templateProblems['template-does-not-parse'](parseErrors[0]?.message ?? 'The template has errors.', {
+    extensions: { parseErrors },
+  });
+
+export const templateDoesNotRender = (parseErrors: TemplateParseError[]) =>
+  templateProblems['template-does-not-render'](parseErrors[0]?.message ?? 'The template has errors.', {
+    extensions: { parseErrors },
+  });
+
+/** `detail` names the limit. */
+export const templateTooExpensive = (detail: string, cause?: unknown) =>
+  templateProblems['template-too-expensive'](detail, { cause });
+
+export const includesTooDeep = () => templateTooExpensive('Templates include each other too deeply.');
+
+/** `detail` says what the caller would have to wait for. */
+export const rendererBusy = (detail: string, retryAfterSeconds: number, cause?: unknown) =>
+  templateProblems['renderer-busy'](detail, { retryAfterSeconds, cause });
+
+export const categoryNotFound = () =>
+  templateProblems['category-not-found']('There is no category of this id.');
+
+export const categoryExists = (name: string) =>
+  templateProblems['category-exists'](`There is a category "${name}" already.`);
+
+export const categoryInUse = (name: string, templates: number) =>
+  templateProblems['category-in-use'](`${templates} templates have the category "${name}".`);

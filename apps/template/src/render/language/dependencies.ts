@@ -1,0 +1,45 @@
+import { pathOf, walk, type Expression, type Statement } from './syntax';
+
+/** What a template refers to besides its data. */
+export interface Dependencies {
+  /** Names of included, imported and extended templates. */
+  partials: string[];
+  /** Keys of translations, such as `Invoice:total`. */
+  texts: string[];
+  /** Names of settings, such as `Service.Timing.PreferredTimezone`. */
+  settings: string[];
+}
+
+/** Finds the dependencies that are named in a template; computed names are known only when it runs. */
+export function dependenciesOf(statements: readonly Statement[]): Dependencies {
+  const templates = new Set<string>();
+  const texts = new Set<string>();
+  const settings = new Set<string>();
+  walk(statements, {
+    statement: (statement) => {
+      if ('template' in statement) for (const name of literalsIn(statement.template)) templates.add(name);
+    },
+    expression: (expression) => {
+      if (expression.kind === 'call' && expression.target.kind === 'name' && expression.target.name === 't') {
+        for (const key of literalsIn(expression.arguments.positional[0])) texts.add(key);
+      }
+      const path = expression.kind === 'member' ? pathOf(expression) : undefined;
+      if (path?.startsWith('settings.')) settings.add(path.slice('settings.'.length));
+    },
+  });
+  return { partials: [...templates], texts: [...texts], settings: withoutPrefixes([...settings]) };
+}
+
+/** The texts that an expression can result in, as far as they are literals. */
+function literalsIn(expression: Expression | undefined): string[] {
+  if (expression?.kind === 'literal') return typeof expression.value === 'string' ? [expression.value] : [];
+  if (expression?.kind === 'conditional') {
+    return [...literalsIn(expression.then), ...literalsIn(expression.otherwise)];
+  }
+  if (expression?.kind === 'or') return [...literalsIn(expression.left), ...literalsIn(expression.right)];
+  return [];
+}
+
+/** `a.b.c` is read through `a.b` and `a`; only the whole path is the name of a setting. */
+const withoutPrefixes = (paths: string[]): string[] =>
+  paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`)));

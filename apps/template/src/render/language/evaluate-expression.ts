@@ -1,0 +1,257 @@
+import type { FilterContext } from './filter-context';
+import { filters } from './filters';
+import type { Frame } from './frame';
+import { methodOf } from './methods';
+import type { RenderContext } from './render-context';
+import type { Scope } from './scope';
+import {
+  pathOf,
+  TemplateError,
+  type Arguments,
+  type Expression,
+  type Parameter,
+  type Position,
+  type Statement,
+} from './syntax';
+import { tests } from './tests';
+import {
+  Callable,
+  compareValues,
+  isSame,
+  isText,
+  isTruthy,
+  SafeText,
+  sizeOf,
+  toNumber,
+  toText,
+  type Value,
+} from './values';
+
+/** Statements inside expressions: the bodies of `set`, `filter` and `call`. */
+interface Bodies {
+  /** What the statements write, as a value. */
+  capture(statements: readonly Statement[], scope: Scope, frame: Frame): Value;
+  macro(name: string, parameters: Parameter[], body: Statement[], scope: Scope, frame: Frame): Callable;
+}
+
+const MISSING_NAMES_MAX = 200;
+
+export class ExpressionEvaluator {
+  /** Variables that have no value, as dotted paths. */
+  readonly missing = new Set<string>();
+  private readonly filterContext: FilterContext;
+
+  constructor(
+    private readonly context: RenderContext,
+    private readonly bodies: Bodies,
+  ) {
+    const { culture, timeZone, isMarkup, meter } = context;
+    this.filterContext = {
+      culture,
+      timeZone,
+      isMarkup,
+      meter,
+      text: (value) => toText(value, meter),
+      test: (name, value, args) => this.test(name, value, args, undefined),
+    };
+  }
+
+  value(expression: Expression, scope: Scope, frame: Frame): Value {
+    this.context.meter.step();
+    switch (expression.kind) {
+      case 'literal':
+        return expression.value;
+      case 'name':
+        return scope.get(expression.name);
+      case 'array':
+        this.context.meter.make(expression.items.length);
+        return expression.items.map((item) => this.value(item, scope, frame));
+      case 'dict':
+        this.context.meter.make(expression.entries.length);
+        return new Map(
+          expression.entries.map(({ key, value }) => [
+            this.filterContext.text(this.value(key, scope, frame)),
+            this.value(value, scope, frame),
+          ]),
+        );
+      case 'member':
+        return this.member(
+          this.value(expression.target, scope, frame),
+          this.value(expression.key, scope, frame),
+        );
+      case 'call':
+        return this.call(expression, scope, frame);
+      case 'filter':
+        return this.filter(expression, scope, frame);
+      case 'test': {
+        const { positional } = this.args(expression.arguments, scope, frame);
+        return this.test(
+          expression.name,
+          this.value(expression.input, scope, frame),
+          positional,
+          expression.at,
+        );
+      }
+      case 'binary':
+        return this.binary(expression, scope, frame);
+      case 'compare':
+        return this.compare(expression, scope, frame);
+      case 'and': {
+        const left = this.value(expression.left, scope, frame);
+        return isTruthy(left) ? this.value(expression.right, scope, frame) : left;
+      }
+      case 'or': {
+        const left = this.value(expression.left, scope, frame);
+        return isTruthy(left) ? left : this.value(expression.right, scope, frame);
+      }
+      case 'in':
+        return this.isIn(
+          this.value(expression.left, scope, frame),
+          this.value(expression.right, scope, frame),
+          expression.at,
+        );
+      case 'not':
+        return !isTruthy(this.value(expression.of, scope, frame));
+      case 'negative':
+        return -toNumber(this.value(expression.of, scope, frame));
+      case 'positive':
+        return toNumber(this.value(expression.of, scope, frame));
+      case 'conditional':
+        if (isTruthy(this.value(expression.condition, scope, frame)))
+          return this.value(expression.then, scope, frame);
+        return expression.otherwise ? this.value(expression.otherwise, scope, frame) : '';
+      case 'capture':
+        return this.bodies.capture(expression.body, scope, frame);
+      case 'caller':
+        return this.bodies.macro('caller', expression.parameters, expression.body, scope, frame);
+    }
+  }
+
+  private member(target: Value, key: Value): Value {
+    if (target instanceof Map) return target.get(this.filterContext.text(key));
+    if (typeof target === 'string' || target instanceof SafeText || Array.isArray(target)) {
+      const list = target instanceof SafeText ? target.text : target;
+      if (key === 'length') return list.length;
+      const index = typeof key === 'number' ? key : /^\d+$/.test(String(key)) ? Number(key) : undefined;
+      if (index !== undefined) return list[index];
+    }
+    return typeof key === 'string' ? methodOf(target, key, this.filterContext) : undefined;
+  }
+
+  private args({ positional, named }: Arguments, scope: Scope, frame: Frame) {
+    return {
+      positional: positional.map((one) => this.value(one, scope, frame)),
+      named: new Map(named.map(({ name, value }) => [name, this.value(value, scope, frame)])),
+    };
+  }
+
+  private call(expression: Extract<Expression, { kind: 'call' }>, scope: Scope, frame: Frame): Value {
+    const target = this.value(expression.target, scope, frame);
+    if (!(target instanceof Callable)) {
+      const name = pathOf(expression.target) ?? 'this';
+      throw new TemplateError(`"${name}" cannot be called.`, expression.at);
+    }
+    const { positional, named } = this.args(expression.arguments, scope, frame);
+    return this.locate(expression.at, () => target.call(positional, named));
+  }
+
+  private filter(expression: Extract<Expression, { kind: 'filter' }>, scope: Scope, frame: Frame): Value {
+    const apply = Object.hasOwn(filters, expression.name) ? filters[expression.name] : undefined;
+    if (!apply) throw new TemplateError(`There is no filter "${expression.name}".`, expression.at);
+    const input = this.value(expression.input, scope, frame);
+    if (input === undefined && !['default', 'd'].includes(expression.name))
+      this.recordMissing(expression.input, input);
+    const { positional, named } = this.args(expression.arguments, scope, frame);
+    this.context.meter.make(sizeOf(input));
+    return this.locate(expression.at, () => apply(input, positional, named, this.filterContext));
+  }
+
+  private test(name: string, value: Value, args: Value[], at: Position | undefined): boolean {
+    const apply = Object.hasOwn(tests, name) ? tests[name] : undefined;
+    if (!apply) throw new TemplateError(`There is no test "${name}".`, at);
+    return apply(value, args);
+  }
+
+  /** Gives an error without a position the position of its call. */
+  private locate<Result>(at: Position, work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof TemplateError && error.at === undefined)
+        throw new TemplateError(error.message, at, error.template);
+      throw error;
+    }
+  }
+
+  private binary(expression: Extract<Expression, { kind: 'binary' }>, scope: Scope, frame: Frame): Value {
+    const left = this.value(expression.left, scope, frame);
+    const right = this.value(expression.right, scope, frame);
+    switch (expression.operator) {
+      case '~':
+        return this.join(left, right);
+      case '+':
+        if (isText(left) || isText(right)) return this.join(left, right);
+        return toNumber(left) + toNumber(right);
+      case '-':
+        return toNumber(left) - toNumber(right);
+      case '*':
+        return toNumber(left) * toNumber(right);
+      case '/':
+        return toNumber(left) / toNumber(right);
+      case '//':
+        return Math.floor(toNumber(left) / toNumber(right));
+      case '%':
+        return toNumber(left) % toNumber(right);
+      case '**':
+        return toNumber(left) ** toNumber(right);
+    }
+  }
+
+  private join(left: Value, right: Value): string {
+    const text = [this.filterContext.text(left), this.filterContext.text(right)];
+    this.context.meter.make(text[0]!.length + text[1]!.length);
+    return text[0]! + text[1]!;
+  }
+
+  private compare(expression: Extract<Expression, { kind: 'compare' }>, scope: Scope, frame: Frame): boolean {
+    let left = this.value(expression.first, scope, frame);
+    for (const { operator, value } of expression.rest) {
+      const right = this.value(value, scope, frame);
+      if (!compareValues(operator, left, right)) return false;
+      left = right;
+    }
+    return true;
+  }
+
+  private isIn(item: Value, list: Value, at: Position): boolean {
+    this.context.meter.make(sizeOf(list));
+    if (Array.isArray(list)) return list.some((one) => isSame(one, item));
+    if (list instanceof Map) return list.has(this.filterContext.text(item));
+    if (isText(list)) return this.filterContext.text(list).includes(this.filterContext.text(item));
+    if (list === undefined || list === null) return false;
+    throw new TemplateError('"in" takes a list, a dictionary or a text.', at);
+  }
+
+  translate([key, ...values]: Value[]): Value {
+    const name = toText(key, this.context.meter);
+    const text = this.context.translate(name) ?? name.slice(name.indexOf(':') + 1);
+    this.context.meter.make(text.length);
+    return text.replace(/\{(\d{1,2})\}/g, (placeholder, index: string) => {
+      const value = values[Number(index)];
+      return value === undefined ? placeholder : this.filterContext.text(value);
+    });
+  }
+
+  /** Remembers that a variable has no value. */
+  recordMissing(expression: Expression, value: Value): void {
+    if (value === null || this.missing.size >= MISSING_NAMES_MAX) return;
+    const path = pathOf(withoutFilters(expression));
+    if (path !== undefined) this.missing.add(path);
+  }
+}
+
+/** Filters pass what they are given; what is missing is their input. */
+const withoutFilters = (expression: Expression): Expression =>
+  expression.kind === 'filter' && expression.name !== 'default' && expression.name !== 'd'
+    ? withoutFilters(expression.input)
+    : expression;

@@ -1,0 +1,272 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import type { Log } from '@plinth/runtime/process/log';
+import { rendererBusy } from '../domain/problems';
+import { isOverTime } from './language/meter';
+import type { TaskResult, Message, Task } from './sandbox/protocol';
+
+export interface PoolOptions {
+  /** The compiled program of the process, see `sandbox.ts`. */
+  program: string;
+  processes: number;
+  /** Tasks that may wait; more are refused with 503. */
+  queueMax: number;
+  /** Longest processor time of one task; a process that takes longer is killed. */
+  millisecondsMax: number;
+  memoryMegabytesMax: number;
+}
+
+export interface SandboxPool {
+  run(tenantId: string, task: Task, signal?: AbortSignal): Promise<TaskResult>;
+  /** Process ids, for tests. */
+  pids(): number[];
+  /** Tasks that wait, and how many were refused since the start, for metrics. */
+  waiting(): number;
+  refused(): number;
+  /** Resolves when every process has started. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+interface QueuedTask {
+  tenantId: string;
+  task: Task;
+  resolve: (result: TaskResult) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Worker {
+  child: ChildProcess;
+  running: QueuedTask | undefined;
+  isReady: boolean;
+  isRetired: boolean;
+  isSlow: boolean;
+  started: Promise<void>;
+}
+
+/** A process that has used the processor for this long gets a lower priority than all others of the machine. */
+const SLOW_MILLISECONDS = 150;
+
+/** How often the processor time of a running task is checked. */
+const WATCH_MILLISECONDS = 100;
+
+/** A task that is not done after so many times its limit did not get the processor: the machine is too busy. */
+const STARVATION_FACTOR = 10;
+
+/** Writing a workbook takes so many times longer than evaluating its template. */
+const WORKBOOK_TIME_FACTOR = 5;
+
+/** How long to wait before a process that did not start is started again. */
+const RESTART_MILLISECONDS = 1_000;
+
+/**
+ * Processes that evaluate templates, off the event loop and without access to anything that the service can access.
+ * Each runs one task at a time; one that exceeds its time or memory is killed and replaced, and only its task fails.
+ */
+export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
+  const workers = new Set<Worker>();
+  const queue: QueuedTask[] = [];
+  let refused = 0;
+  let closed = false;
+
+  const start = (): void => {
+    const worker = startWorker(options);
+    workers.add(worker);
+    worker.child.on('exit', () => {
+      workers.delete(worker);
+      worker.running?.resolve({
+        kind: 'exhausted',
+        message: 'The template takes more time or memory than is allowed.',
+      });
+      worker.running = undefined;
+      if (closed) return;
+      if (worker.isReady) return start();
+      log.error('sandbox process did not start; will retry');
+      setTimeout(start, RESTART_MILLISECONDS).unref();
+    });
+    worker.child.on('error', (error) => log.warn({ err: error }, 'sandbox process failed'));
+    void worker.started.then(assignTasks);
+  };
+
+  /** Gives waiting tasks to idle processes; the tenant with the fewest running tasks comes first. */
+  const assignTasks = (): void => {
+    for (const worker of workers) {
+      if (queue.length === 0) return;
+      if (worker.isReady && !worker.isRetired && worker.running === undefined)
+        assign(worker, takeNextFairly(queue, workers));
+    }
+  };
+
+  const assign = (worker: Worker, queued: QueuedTask): void => {
+    worker.running = queued;
+    const { child } = worker;
+    // Sent first: the time limit is set up while the message is on its way.
+    child.send(
+      { id: 1, content: queued.task } satisfies Message<Task>,
+      (error) => error && child.kill('SIGKILL'),
+    );
+    const timeFactor =
+      queued.task.kind === 'render' && queued.task.format === 'excel' ? WORKBOOK_TIME_FACTOR : 1;
+    const watch = watchProcessorTime(child, {
+      slow: () => lowerPriority(worker),
+      over: () => retire(worker),
+      starved: () => {
+        worker.running = undefined;
+        queued.reject(rendererBusy('The server is too busy to render this now.', RETRY_AFTER_SECONDS));
+        retire(worker);
+      },
+      millisecondsMax: options.millisecondsMax * timeFactor,
+      slowMilliseconds: SLOW_MILLISECONDS * timeFactor,
+    });
+    const done = (): void => clearInterval(watch);
+    child.once('exit', done);
+    child.once('message', ({ content }: Message<TaskResult>) => {
+      done();
+      child.removeListener('exit', done);
+      worker.running = undefined;
+      queued.resolve(content);
+      // Only root could raise its priority again.
+      if (worker.isSlow) retire(worker);
+      else assignTasks();
+    });
+  };
+
+  for (let count = 0; count < options.processes; count++) start();
+
+  return {
+    run: (tenantId, task, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        if (queue.length >= options.queueMax) {
+          refused++;
+          reject(rendererBusy('Too many templates are waiting to be rendered.', RETRY_AFTER_SECONDS));
+          return;
+        }
+        const queued: QueuedTask = { tenantId, task, resolve, reject };
+        queue.push(queued);
+        signal?.addEventListener('abort', () => cancel(queue, queued, signal), { once: true });
+        assignTasks();
+      }),
+    pids: () => [...workers].flatMap(({ child }) => child.pid ?? []),
+    waiting: () => queue.length,
+    refused: () => refused,
+    ready: async () => void (await Promise.all([...workers].map(({ started }) => started))),
+    close() {
+      closed = true;
+      for (const { child } of workers) child.kill('SIGKILL');
+    },
+  };
+}
+
+/** Starts a process without environment, without files but its own program, and without the right to start others. */
+function startWorker({ program, memoryMegabytesMax }: PoolOptions): Worker {
+  const child = fork(program, [], {
+    cwd: '/',
+    env: {},
+    execArgv: [
+      '--permission',
+      ...readableFolders(program).map((folder) => `--allow-fs-read=${folder}`),
+      '--disallow-code-generation-from-strings',
+      '--disable-proto=delete',
+      `--max-old-space-size=${memoryMegabytesMax}`,
+      '--no-warnings',
+    ],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const worker: Worker = {
+    child,
+    running: undefined,
+    isReady: false,
+    isRetired: false,
+    isSlow: false,
+    started: Promise.resolve(),
+  };
+  worker.started = new Promise((resolve) => {
+    child.once('message', () => {
+      worker.isReady = true;
+      resolve();
+    });
+    child.once('exit', () => resolve());
+  });
+  return worker;
+}
+
+/** Where the program and the packages that it loads are. */
+function readableFolders(program: string): string[] {
+  const parser = require.resolve('parse5');
+  const packages = parser.slice(0, parser.lastIndexOf('node_modules') + 'node_modules'.length);
+  return [join(dirname(program), '*'), join(packages, '*')];
+}
+
+function takeNextFairly(queue: QueuedTask[], workers: Iterable<Worker>): QueuedTask {
+  const runningByTenant = new Map<string, number>();
+  for (const { running } of workers)
+    if (running) runningByTenant.set(running.tenantId, (runningByTenant.get(running.tenantId) ?? 0) + 1);
+  const busyness = (queued: QueuedTask): number => runningByTenant.get(queued.tenantId) ?? 0;
+  const chosen = queue.reduce((best, queued) => (busyness(queued) < busyness(best) ? queued : best));
+  queue.splice(queue.indexOf(chosen), 1);
+  return chosen;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+interface Watch {
+  slow(): void;
+  over(): void;
+  starved(): void;
+  slowMilliseconds: number;
+  millisecondsMax: number;
+}
+
+/** Watches the processor time of a running task. */
+function watchProcessorTime({ pid }: ChildProcess, watch: Watch): NodeJS.Timeout {
+  const startedAt = performance.now();
+  const before = cpuMillisecondsOf(pid);
+  return setInterval(() => {
+    const wall = performance.now() - startedAt;
+    const now = cpuMillisecondsOf(pid);
+    const cpu = before === undefined || now === undefined ? wall : now - before;
+    if (cpu > watch.slowMilliseconds) watch.slow();
+    if (isOverTime(watch.millisecondsMax, cpu, wall)) watch.over();
+    else if (wall > watch.millisecondsMax * STARVATION_FACTOR) watch.starved();
+  }, WATCH_MILLISECONDS);
+}
+
+const MILLISECONDS_PER_TICK = 10;
+
+/** Undefined where the system has no /proc. */
+function cpuMillisecondsOf(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * MILLISECONDS_PER_TICK;
+  } catch {
+    return undefined;
+  }
+}
+
+function retire(worker: Worker): void {
+  worker.isRetired = true;
+  worker.child.kill('SIGKILL');
+}
+
+function lowerPriority(worker: Worker): void {
+  if (worker.isSlow) return;
+  worker.isSlow = true;
+  try {
+    if (worker.child.pid !== undefined)
+      setPriority(worker.child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // The process ended meanwhile, or the system does not allow it; the time limit still holds.
+  }
+}
+
+function cancel(queue: QueuedTask[], queued: QueuedTask, signal: AbortSignal): void {
+  const index = queue.indexOf(queued);
+  if (index === -1) return;
+  queue.splice(index, 1);
+  queued.reject(signal.reason);
+}

@@ -1,0 +1,295 @@
+import { escapeHtml } from '../language/escape';
+import { evaluate } from '../language/evaluate';
+import type { RenderContext } from '../language/render-context';
+import { unifiedDiff } from '../language/diff';
+import { readFrontMatter, type FrontMatter } from '../language/front-matter';
+import { LimitError, Meter } from '../language/meter';
+import { dependenciesOf, type Dependencies } from '../language/dependencies';
+import { parseTemplate } from '../language/parse';
+import { TemplateError, type Statement } from '../language/syntax';
+import { toValue, type Dict, type Value } from '../language/values';
+import { variablesOf } from '../language/variables';
+import { plainTextOf, tablesOf } from './html';
+import type { TaskResult, ParseError, Partials, AnalyzeTask, RenderTask, Task } from './protocol';
+import { workbookOf } from './workbook';
+
+/** Runs one task. Errors of the template are part of its result. */
+export async function runTask(task: Task): Promise<TaskResult> {
+  try {
+    switch (task.kind) {
+      case 'render':
+        return await render(task);
+      case 'analyze':
+        return analyze(task);
+      case 'diff':
+        return {
+          kind: 'diff',
+          unified: unifiedDiff(task.from.text, task.to.text, { from: task.from.name, to: task.to.name }),
+        };
+    }
+  } catch (error) {
+    if (error instanceof LimitError) return { kind: 'exhausted', message: error.message };
+    throw error;
+  }
+}
+
+const PARSED_MAX = 200;
+const PARSED_CHARACTERS_MAX = 4_000_000;
+
+/** Parsed templates by their text; the same ones are rendered again and again. */
+const parsedTemplates = new Map<string, ParsedTemplate>();
+
+interface ParsedTemplate {
+  statements: Statement[];
+  front: FrontMatter;
+  linesBefore: number;
+  dependencies: Dependencies;
+}
+
+/** @throws TemplateError */
+function parseWithFrontMatter(source: string): ParsedTemplate {
+  const known = parsedTemplates.get(source);
+  if (known) return known;
+  const { front, body, linesBefore } = readFrontMatter(source);
+  const statements = withTemplateLines(linesBefore, () => parseTemplate(body));
+  const template = {
+    statements,
+    front,
+    linesBefore,
+    dependencies: dependenciesOf([...statements, ...Object.values(front).flatMap(parseTemplate)]),
+  };
+  const characters = [...parsedTemplates.keys()].reduce((total, text) => total + text.length, source.length);
+  if (parsedTemplates.size >= PARSED_MAX || characters > PARSED_CHARACTERS_MAX) parsedTemplates.clear();
+  parsedTemplates.set(source, template);
+  return template;
+}
+
+/** Gives an error of the body its line in the whole tempfoundWhileRunning. */
+function withTemplateLines<Result>(linesBefore: number, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof TemplateError) || !error.at || error.template) throw error;
+    const at = { line: error.at.line + linesBefore, column: error.at.column };
+    throw new TemplateError(error.message, at, error.template);
+  }
+}
+
+/** Dependencies that are named in the template, or in partials that are known already, and are not known yet. */
+function missingDependencies(
+  template: ParsedTemplate,
+  partials: Partials,
+  texts: object,
+  settings: object,
+): Dependencies | undefined {
+  const missing = {
+    partials: new Set<string>(),
+    texts: new Set<string>(),
+    settings: new Set<string>(),
+  };
+  const seen = new Set<ParsedTemplate>();
+  const collect = (one: ParsedTemplate): void => {
+    if (seen.has(one)) return;
+    seen.add(one);
+    one.dependencies.texts
+      .filter((key) => !Object.hasOwn(texts, key))
+      .forEach((key) => missing.texts.add(key));
+    one.dependencies.settings
+      .filter((name) => !Object.hasOwn(settings, name))
+      .forEach((name) => missing.settings.add(name));
+    for (const name of one.dependencies.partials) {
+      if (!Object.hasOwn(partials, name)) missing.partials.add(name);
+      else if (typeof partials[name] === 'string') collect(parsePartial(name, partials[name]));
+    }
+  };
+  collect(template);
+  const found = {
+    partials: [...missing.partials],
+    texts: [...missing.texts],
+    settings: [...missing.settings],
+  };
+  return found.partials.length + found.texts.length + found.settings.length > 0 ? found : undefined;
+}
+
+function parsePartial(name: string, source: string): ParsedTemplate {
+  try {
+    return parseWithFrontMatter(source);
+  } catch (error) {
+    throw error instanceof TemplateError ? new TemplateError(error.message, error.at, name) : error;
+  }
+}
+
+/** A template with errors, as a result. */
+function failed(reason: 'parse' | 'render', error: unknown, source: string, partials: Partials): TaskResult {
+  if (!(error instanceof TemplateError)) throw error;
+  const text = error.template ? (partials[error.template] ?? '') : source;
+  return { kind: 'failed', reason, errors: [toParseError(error, text)] };
+}
+
+function toParseError({ message, at, template }: TemplateError, source: string): ParseError {
+  const where = template ? `In the template "${template}": ${message}` : message;
+  return {
+    message: where,
+    line: at?.line,
+    column: at?.column,
+    snippet: at && snippetOf(source, at.line, at.column),
+  };
+}
+
+const SNIPPET_LENGTH_MAX = 80;
+
+/** The line where it happened, or the part of it around the column. */
+function snippetOf(source: string, line: number, column: number): string | undefined {
+  const text = source.split('\n')[line - 1];
+  if (text === undefined) return undefined;
+  const start = text.length <= SNIPPET_LENGTH_MAX ? 0 : Math.max(0, column - SNIPPET_LENGTH_MAX / 2);
+  return text
+    .slice(start, start + SNIPPET_LENGTH_MAX)
+    .trimEnd()
+    .toWellFormed();
+}
+
+const isMarkupType = (mimeType: string): boolean =>
+  /^(text\/html|text\/xml|application\/xml|[^;]+\+xml)\s*(;|$)/i.test(mimeType);
+
+async function render(task: RenderTask): Promise<TaskResult> {
+  let template: ParsedTemplate;
+  try {
+    template = parseWithFrontMatter(task.source);
+    const dependencies = missingDependencies(template, task.partials, task.texts, task.settings);
+    if (dependencies) return { kind: 'dependencies', dependencies };
+  } catch (error) {
+    return failed('parse', error, task.source, task.partials);
+  }
+  const foundWhileRunning: Dependencies = { partials: [], texts: [], settings: [] };
+  const context = renderContextOf(task, foundWhileRunning);
+  try {
+    const body = withTemplateLines(template.linesBefore, () => evaluate(template.statements, context));
+    const front = renderFront(template.front, context);
+    if (foundWhileRunning.texts.length > 0) return { kind: 'dependencies', dependencies: foundWhileRunning };
+    return await toRenderResult(task, body.text, front, body.missing);
+  } catch (error) {
+    if (foundWhileRunning.partials.length > 0)
+      return { kind: 'dependencies', dependencies: foundWhileRunning };
+    return failed('render', error, task.source, task.partials);
+  }
+}
+
+function renderContextOf(task: RenderTask, foundWhileRunning: Dependencies): RenderContext {
+  const variables = toValue({ ...JSON.parse(task.globals) }) as Dict;
+  variables.set('settings', nested(task.settings));
+  for (const [name, value] of toValue(JSON.parse(task.data)) as Dict) variables.set(name, value);
+  return {
+    culture: task.culture,
+    timeZone: task.timeZone,
+    isMarkup: isMarkupType(task.mimeType),
+    variables,
+    meter: new Meter(task.limits),
+    template: (name) => {
+      if (!Object.hasOwn(task.partials, name)) {
+        foundWhileRunning.partials.push(name);
+        throw new TemplateError(`The template "${name}" is not loaded yet.`, undefined);
+      }
+      const source = task.partials[name];
+      return typeof source === 'string' ? parsePartial(name, source).statements : undefined;
+    },
+    translate: (key) => {
+      if (!Object.hasOwn(task.texts, key)) foundWhileRunning.texts.push(key);
+      return task.texts[key] ?? undefined;
+    },
+  };
+}
+
+/** `{ "A.B": "x" }` as `{ A: { B: "x" } }`. */
+function nested(settings: Record<string, string | null>): Value {
+  const root: Dict = new Map();
+  for (const [name, value] of Object.entries(settings)) {
+    const parts = name.split('.');
+    const last = parts.pop()!;
+    let level = root;
+    for (const part of parts) {
+      const next = level.get(part);
+      const inner: Dict = next instanceof Map ? next : new Map();
+      level.set(part, inner);
+      level = inner;
+    }
+    if (value !== null && !level.has(last)) level.set(last, value);
+    root.set(name, value ?? undefined);
+  }
+  return root;
+}
+
+/** Subject and file name are one line of text; header and footer are markup of the printed page. */
+function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
+  const rendered: FrontMatter = {};
+  for (const key of ['subject', 'file', 'header', 'footer', 'page', 'margin'] as const) {
+    const source = front[key];
+    if (source === undefined) continue;
+    const isMarkup = key === 'header' || key === 'footer';
+    const { text } = evaluate(parseTemplate(source), { ...context, isMarkup });
+    rendered[key] = isMarkup ? text : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  }
+  return rendered;
+}
+
+async function toRenderResult(
+  task: RenderTask,
+  text: string,
+  front: FrontMatter,
+  missing: string[],
+): Promise<TaskResult> {
+  const isMarkup = isMarkupType(task.mimeType);
+  const html = isMarkup ? text : escapeHtml(text);
+  const rendered = { kind: 'rendered' as const, html, plainText: '', front, missing };
+  if (task.format === 'html') return { ...rendered, plainText: isMarkup ? plainTextOf(text) : text };
+  if (task.format === 'pdf') return { ...rendered, html: isMarkup ? text : printable(html) };
+  const tables = isMarkup ? tablesOf(text) : [];
+  const workbook = await workbookOf(
+    tables.length > 0 ? tables : [linesAsTable(isMarkup ? plainTextOf(text) : text)],
+  );
+  return { ...rendered, html: '', workbook };
+}
+
+const printable = (escaped: string): string =>
+  `<!doctype html><meta charset="utf-8"><pre style="white-space: pre-wrap; font: 10pt monospace; margin: 0">${escaped}</pre>`;
+
+/** A document without tables is one sheet of its lines. */
+const linesAsTable = (text: string) => ({
+  name: undefined,
+  rows: text.split('\n').map((line) =>
+    line.split('\t').map((cell) => ({
+      text: cell,
+      type: undefined,
+      value: undefined,
+      format: undefined,
+      isHeader: false,
+      columns: 1,
+      rows: 1,
+      align: undefined,
+    })),
+  ),
+});
+
+function analyze(task: AnalyzeTask): TaskResult {
+  try {
+    const template = parseWithFrontMatter(task.source);
+    const dependencies = missingDependencies(template, task.partials, {}, {});
+    if (dependencies && dependencies.partials.length > 0) {
+      return {
+        kind: 'dependencies',
+        dependencies: { partials: dependencies.partials, texts: [], settings: [] },
+      };
+    }
+    const fronts = Object.values(template.front).flatMap(parseTemplate);
+    const { model, settings } = variablesOf([...template.statements, ...fronts], (name) => {
+      const source = task.partials[name];
+      return typeof source === 'string' ? parseWithFrontMatter(source).statements : undefined;
+    });
+    return { kind: 'analyzed', errors: [], model, settings };
+  } catch (error) {
+    const result = failed('parse', error, task.source, task.partials);
+    return result.kind === 'failed'
+      ? { kind: 'analyzed', errors: result.errors, model: [], settings: [] }
+      : result;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Readable } from 'node:stream';
+import type { Caller } from '@plinth/kernel/caller';
+import type { Clock } from '@plinth/kernel/clock';
+import { newId } from '@plinth/kernel/uuid';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { TimelineConfig } from '../config';
+import { fileTypeOf, HEAD_LENGTH } from '../domain/file-type';
+import { blobTypeNotAccepted, fileEmpty } from '../domain/problems';
+import { blobKey, type BlobRecordStore } from '../store/blob-record-store';
+import { readHead } from './read-head';
+
+interface Parts {
+  blobs: BlobStore;
+  blobRecords: BlobRecordStore;
+  clock: Clock;
+  config: Pick<TimelineConfig, 'BLOB_UNATTACHED_HOURS'>;
+}
+
+/** Saves an uploaded file and its record under a new id; a file that is refused leaves nothing. */
+export async function saveBlob(
+  { blobs, blobRecords, clock, config }: Parts,
+  fileName: string,
+  content: Readable,
+  { tenantId, userId }: Caller,
+) {
+  const { head, whole } = await readHead(content, HEAD_LENGTH);
+  if (head.length === 0) throw fileEmpty();
+  const mimeType = fileTypeOf(head, fileName);
+  if (mimeType === undefined) throw blobTypeNotAccepted();
+  const id = newId();
+  const { sizeBytes, sha256 } = await blobs.put(blobKey(tenantId, id), whole);
+  const createdAt = clock.now();
+  const record = {
+    tenantId,
+    id,
+    fileName,
+    mimeType,
+    sizeBytes: BigInt(sizeBytes),
+    sha256,
+    uploadedBy: userId,
+    createdAt,
+    checkAt: new Date(createdAt.getTime() + config.BLOB_UNATTACHED_HOURS * 3_600_000),
+  };
+  await blobRecords.insert(record).catch(async (error: unknown) => {
+    await blobs.delete(blobKey(tenantId, id));
+    throw error;
+  });
+  return { id, fileName, mimeType, sizeBytes, sha256, createdAt };
+}

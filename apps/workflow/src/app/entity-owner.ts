@@ -1,0 +1,27 @@
+import type { Caller } from '@plinth/kernel/caller';
+import type { OwnerState } from '../domain/owner-state';
+
+export interface OwnerMove {
+  entityType: string;
+  entityId: string;
+  from: string;
+  to: string;
+  moveId: string;
+  comment: string | null;
+}
+
+export interface OwnerMoveResult {
+  outcome: 'MOVED' | 'STATE_CHANGED' | 'DENIED';
+  state: string;
+  /** Who made the move: of several callers who complete one request, the first. */
+  movedBy: string;
+}
+
+/** The service that owns the state of entities of one type. */
+export interface EntityOwner {
+  describe(caller: Caller, entity: { entityType: string; entityId: string }): Promise<OwnerState>;
+  apply(caller: Caller, move: OwnerMove): Promise<OwnerMoveResult>;
+}
+
+/** The owners by entity type. */
+export type EntityOwners = ReadonlyMap<string, EntityOwner>;

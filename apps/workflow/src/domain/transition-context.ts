@@ -1,0 +1,53 @@
+import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
+import type { Approval, Delegator, Person, Vote } from './approval';
+import type { Definition } from './definition';
+import type { EntitySnapshot } from './entity-snapshot';
+import type { Objection, OwnerState } from './owner-state';
+
+/** Everything a decision about a transition depends on. */
+export interface TransitionContext {
+  definition: Definition;
+  entityId: string;
+  /** The state without regard to an open request. */
+  state: string;
+  approval: Approval | undefined;
+  votes: readonly Vote[];
+  /** The users in whose place the caller may decide. */
+  delegators: readonly Delegator[];
+  objections: readonly Objection[];
+  caller: Person;
+  now: Date;
+  /** For the request for approval that the decision may open. */
+  approvalId: string;
+}
+
+/** Combines the snapshot of an entity with the state its owner reports, which is decisive where there is an owner. */
+export function transitionContextOf(
+  definition: Definition,
+  entityId: string,
+  snapshot: Pick<EntitySnapshot, 'state' | 'approval' | 'votes' | 'delegators'>,
+  owner: OwnerState | undefined,
+  request: Pick<TransitionContext, 'caller' | 'now' | 'approvalId'>,
+): TransitionContext {
+  const { approval, votes, delegators } = snapshot;
+  const context = { definition, entityId, approval, votes, delegators, ...request };
+  if (!owner) return { ...context, state: snapshot.state ?? definition.initialState, objections: [] };
+  if (owner.exists) return { ...context, state: owner.state, objections: owner.objections };
+  const missing = { targetState: '*', reason: 'There is no such entity yet.', concernsCaller: false };
+  return { ...context, state: definition.initialState, objections: [missing] };
+}
+
+/** The state that callers are shown. */
+export const currentStateOf = ({ state, approval }: Pick<TransitionContext, 'state' | 'approval'>): string =>
+  approval ? PENDING_APPROVAL : state;
+
+/** Whether the owner moved the entity away while a request was open. */
+export const isOvertaken = ({ approval, state }: TransitionContext): boolean =>
+  approval !== undefined && approval.formerState !== state;
+
+/**
+ * Whether the owner has made the very move that an open request asks for. The caller who completed the request is about
+ * to record it; if their process ends before, the owner's event gets it recorded.
+ */
+export const isBeingApproved = ({ approval, state }: TransitionContext): boolean =>
+  approval?.targetState === state;

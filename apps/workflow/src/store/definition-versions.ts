@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Definition, DefinitionVersion } from '../domain/definition';
+import { builtInDefinitions } from '../domain/definitions/built-in';
+
+/** A version of a definition as it is stored; without a body the tenant went back to the platform's default. */
+export interface DefinitionRow {
+  tenantId: string;
+  entityType: string;
+  version: number;
+  body: unknown;
+  savedAt: Date;
+  savedBy: string;
+}
+
+/** The key of the lock that keeps moves out while the definition of their type changes. */
+export const definitionLockKey = (entityType: string): string =>
+  createHash('sha256').update(`workflow-definition:${entityType}`).digest().readBigInt64BE().toString();
+
+/** The newest rows that an entity type depends on. */
+export interface NewestVersions {
+  entityType: string;
+  own: DefinitionRow | undefined;
+  platform: DefinitionRow | undefined;
+}
+
+/** Reads the newest rows of an entity type, the tenant's and the platform's. */
+export async function readVersions(
+  tx: RawStatements,
+  tenantId: string,
+  entityType: string,
+): Promise<NewestVersions> {
+  const rows = await tx.$queryRawUnsafe<DefinitionRow[]>(
+    `SELECT DISTINCT ON (tenant_id) tenant_id AS "tenantId", entity_type AS "entityType", version, body,
+            saved_at AS "savedAt", saved_by AS "savedBy"
+     FROM definition WHERE tenant_id IN ($1::uuid, $2::uuid) AND entity_type = $3
+     ORDER BY tenant_id, version DESC`,
+    tenantId,
+    HOST_TENANT_ID,
+    entityType,
+  );
+  return newestVersionsOf(entityType, tenantId, rows);
+}
+
+/** The stamp alone, where the rest was read before. */
+export async function readStamp(tx: RawStatements, tenantId: string, entityType: string): Promise<string> {
+  const [row] = await tx.$queryRawUnsafe<{ stamp: string }[]>(
+    `SELECT coalesce(max(version) FILTER (WHERE tenant_id <> $2::uuid), 0) || '.' ||
+            coalesce(max(version) FILTER (WHERE tenant_id = $2::uuid), 0) AS stamp
+     FROM definition WHERE tenant_id IN ($1::uuid, $2::uuid) AND entity_type = $3`,
+    tenantId,
+    HOST_TENANT_ID,
+    entityType,
+  );
+  return row!.stamp;
+}
+
+/** Changes whenever another definition applies. */
+export const stampOf = ({ own, platform }: NewestVersions): string =>
+  `${own?.version ?? 0}.${platform?.version ?? 0}`;
+
+/** Of rows that are the newest of their tenants, those of an entity type. */
+export const newestVersionsOf = (
+  entityType: string,
+  tenantId: string,
+  rows: readonly DefinitionRow[],
+): NewestVersions => {
+  const of = (owner: string) => rows.find((row) => row.entityType === entityType && row.tenantId === owner);
+  return {
+    entityType,
+    own: tenantId === HOST_TENANT_ID ? undefined : of(tenantId),
+    platform: of(HOST_TENANT_ID),
+  };
+};
+
+/** The definition that applies to a tenant. */
+export function effectiveDefinition(
+  { entityType, own, platform }: NewestVersions,
+  tenantId: string,
+): DefinitionVersion | undefined {
+  if (own?.body && own.tenantId === tenantId) return toVersion(own);
+  if (platform?.body) return toVersion(platform);
+  return builtInVersion(entityType);
+}
+
+export const builtInVersion = (entityType: string): DefinitionVersion | undefined => {
+  const definition = builtInDefinitions.get(entityType);
+  return definition && { definition, version: 1, scope: 'Platform', savedAt: null, savedBy: null };
+};
+
+export const toVersion = (row: DefinitionRow): DefinitionVersion => ({
+  definition: row.body as Definition,
+  version: row.version,
+  scope: row.tenantId === HOST_TENANT_ID ? 'Platform' : 'Tenant',
+  savedAt: row.savedAt,
+  savedBy: row.savedBy,
+});

@@ -1,0 +1,55 @@
+import type { entityMoved } from '@plinth/contracts/workflow/events';
+import type { EventEnvelope, PayloadOf } from '@plinth/kernel/event';
+import { SYSTEM_ACTOR } from '../domain/actor';
+import { changeOf, type TransitionEvent } from '../domain/change';
+import type { EntitySnapshot } from '../domain/entity-snapshot';
+import type { Prisma } from '../generated/client';
+import { commitChange, readEntity } from './entity-statements';
+
+type Tx = Prisma.TransactionClient;
+type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;
+
+/**
+ * Records a move that an owner made. A move that was requested here is recorded already, unless the owner's response was
+ * lost; `moveId` tells those apart from moves that the owner made by itself.
+ */
+export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<void> {
+  const { tenantId, payload } = event;
+  const { moveId, entityType, entityId, movedBy, previousState: from, newState: to } = payload;
+  const key = { tenantId, entityType, entityId };
+  if ((await tx.move.count({ where: { tenantId, ownerMoveId: moveId } })) > 0) return;
+
+  const { userId } = SYSTEM_ACTOR;
+  const snapshot = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) });
+  const { approval } = snapshot;
+  if (approval?.id === moveId) {
+    await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
+    return;
+  }
+  if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval });
+  const current = approval ? await readEntity(tx, key, { userId, now: new Date() }) : snapshot;
+  const transitions = current.definition?.definition.transitions ?? [];
+  const transition = transitions.find((candidate) => candidate.from === from && candidate.to === to);
+  await commit(tx, event, current, { kind: 'move', transitionName: transition?.name ?? 'Move', from, to });
+}
+
+async function commit(
+  tx: Tx,
+  { tenantId, payload, actorName }: EntityMovedEvent,
+  snapshot: EntitySnapshot,
+  event: TransitionEvent,
+): Promise<void> {
+  const { entityType, entityId, movedBy, movedAt, moveId } = payload;
+  const isByOwner = event.kind !== 'overtake';
+  const actor = isByOwner ? { userId: movedBy, userName: actorName ?? movedBy } : SYSTEM_ACTOR;
+  const comment = isByOwner ? payload.comment : null;
+  const change = changeOf(event, { entityType, entityId, actor, comment, at: new Date(movedAt) });
+  const result = await commitChange(
+    tx,
+    tenantId,
+    snapshot,
+    isByOwner ? { ...change, ownerMoveId: moveId } : change,
+  );
+  // The inbox processes the event again.
+  if (result === 'changed') throw new Error(`${entityType} ${entityId} was changed meanwhile`);
+}

@@ -1,0 +1,116 @@
+import {
+  approvalEnded,
+  approvalEscalated,
+  approvalReminded,
+  transitionExecuted,
+} from '@plinth/contracts/workflow/events';
+import { aTenantWithOrders, APPROVER } from './a-definition';
+import { startWorkflow, type Workflow } from './start-workflow';
+import { publishedEvents } from './read-published-events';
+
+const HOUR = 3_600;
+const timers = {
+  remindAfterSeconds: HOUR,
+  escalateAfterSeconds: 2 * HOUR,
+  escalateTo: { users: ['boss'] },
+  expireAfterSeconds: 3 * HOUR,
+};
+
+describe('timers of an open approval', () => {
+  let service: Workflow;
+  let now = new Date('2026-03-01T12:00:00Z');
+  beforeAll(async () => {
+    service = await startWorkflow({ clock: { now: () => now } });
+  });
+  afterAll(() => service.close());
+
+  const pass = async (seconds: number) => {
+    now = new Date(now.getTime() + seconds * 1000);
+    await service.approvalTimers.processAllDueSteps();
+    await service.approvalTimers.processAllDueSteps();
+  };
+
+  it('remind the approvers once', async () => {
+    const { tenantId, user, move } = await aTenantWithOrders(service, { users: ['bob'] }, timers);
+    await move(user('ann'), '1', 'Approved');
+    await pass(HOUR - 1);
+    expect(await publishedEvents(service, tenantId, approvalReminded)).toEqual([]);
+
+    await pass(1);
+
+    expect(await publishedEvents(service, tenantId, approvalReminded)).toMatchObject([
+      { entityType: 'Order', entityId: '1', approverUsers: ['bob'], requestedBy: 'ann' },
+    ]);
+  });
+
+  it('let further approvers decide after the escalation', async () => {
+    const { tenantId, user, move, openApprovals } = await aTenantWithOrders(
+      service,
+      { users: ['bob'] },
+      timers,
+    );
+    await move(user('ann'), '1', 'Approved');
+    expect(await move(user('boss'), '1', 'Approved')).toBe('Denied PendingApproval');
+    expect(await openApprovals(user('boss'))).toEqual([]);
+
+    await pass(2 * HOUR);
+
+    expect(await publishedEvents(service, tenantId, approvalEscalated)).toMatchObject([
+      { approverUsers: ['boss'] },
+    ]);
+    expect(await openApprovals(user('boss'))).toMatchObject([{ entityId: '1', isEscalated: true }]);
+    expect(await openApprovals(user('bob'))).toHaveLength(1);
+    expect(await move(user('boss'), '1', 'Approved')).toBe('Completed Approved');
+  });
+
+  it('expire the approval, so that the entity returns to its former state', async () => {
+    const { tenantId, user, move, history, openApprovals, options } = await aTenantWithOrders(
+      service,
+      undefined,
+      timers,
+    );
+    await move(user('ann'), '1', 'Approved');
+
+    await pass(3 * HOUR);
+
+    expect((await options(user('ann'), '1')).currentState).toBe('Draft');
+    expect(await openApprovals(user('bob', APPROVER))).toEqual([]);
+    expect(await history('1')).toMatchObject([
+      { previousState: 'PendingApproval', newState: 'Draft', transitionedBy: 'system' },
+      { previousState: 'Draft', newState: 'PendingApproval' },
+    ]);
+    expect(await publishedEvents(service, tenantId, approvalEnded)).toMatchObject([
+      { end: 'Expired', endedBy: 'system' },
+    ]);
+    expect(await publishedEvents(service, tenantId, transitionExecuted)).toHaveLength(2);
+  });
+
+  it('refuse a decision after the expiry, even before the background task processed it', async () => {
+    const { user, move } = await aTenantWithOrders(service, undefined, timers);
+    await move(user('ann'), '1', 'Approved');
+    now = new Date(now.getTime() + 3 * HOUR * 1000);
+
+    expect(await move(user('bob', APPROVER), '1', 'Approved')).toBe('InvalidTransition Draft');
+  });
+
+  it('do nothing to an approval that was decided', async () => {
+    const { tenantId, user, move } = await aTenantWithOrders(service, undefined, timers);
+    await move(user('ann'), '1', 'Approved');
+    await move(user('bob', APPROVER), '1', 'Approved');
+
+    await pass(4 * HOUR);
+
+    expect(await publishedEvents(service, tenantId, approvalReminded)).toEqual([]);
+    expect(await publishedEvents(service, tenantId, approvalEnded)).toMatchObject([{ end: 'Approved' }]);
+  });
+
+  it('expire an approval once when many processes find it due', async () => {
+    const { tenantId, user, move } = await aTenantWithOrders(service, undefined, timers);
+    await move(user('ann'), '1', 'Approved');
+    now = new Date(now.getTime() + 4 * HOUR * 1000);
+
+    await Promise.all(Array.from({ length: 6 }, () => service.approvalTimers.processAllDueSteps()));
+
+    expect(await publishedEvents(service, tenantId, approvalEnded)).toHaveLength(1);
+  });
+});

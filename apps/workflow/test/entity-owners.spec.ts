@@ -1,0 +1,281 @@
+import { newId } from '@plinth/kernel/uuid';
+import { silentLog } from '@plinth/runtime/process/log';
+import { connectMessaging, type Messaging } from '@plinth/runtime/messaging/nats';
+import { eventually } from '@plinth/testing/eventually';
+import { aCaller } from '@plinth/testing/http';
+import { templateDefinition } from '../src/domain/definitions/template';
+import { Client } from 'pg';
+import { movedOf, startEntityOwnerStub, publishMove } from './entity-owner-stub';
+import { startWorkflow, type Workflow } from './start-workflow';
+
+describe('entities that another service owns', () => {
+  let owner: Awaited<ReturnType<typeof startEntityOwnerStub>>;
+  let service: Workflow;
+  let messaging: Messaging;
+  const closers: (() => unknown)[] = [];
+  beforeAll(async () => {
+    owner = await startEntityOwnerStub();
+    service = await startWorkflow({ environment: { GRPC_SERVICES: `template=${owner.address}` } });
+    messaging = await connectMessaging(service.config, silentLog());
+    closers.push(await service.consume(), messaging.close, service.close, owner.close);
+  });
+  afterAll(async () => {
+    for (const close of closers) await close();
+  });
+  afterEach(() => {
+    owner.objections.splice(0);
+    owner.requestedBy.splice(0);
+    owner.held.clear();
+  });
+
+  /** A template in a tenant of its own, and requests about it. */
+  const aTemplate = (state?: string) => {
+    const tenantId = newId();
+    if (state) owner.setState(tenantId, 'welcome', state);
+    const as = (userId: string, operationId?: string) =>
+      service.as(aCaller({ tenantId, userId, userName: userId, operationId }));
+    return {
+      tenantId,
+      as,
+      move: async (userId: string, targetState: string, operationId?: string) => {
+        const body = { targetState, comment: `by ${userId}` };
+        const response = await as(userId, operationId).post('/workflow/Template/welcome/transition', body);
+        return response.status === 200
+          ? `${response.body.outcome} ${response.body.resultingState}`
+          : response.status;
+      },
+      status: async () => (await as('reader').get('/workflow/Template/welcome/transitions')).body,
+      history: async () =>
+        (await as('reader').get('/workflow/Template/welcome/history')).body.items.map(
+          (item: { previousState: string; newState: string; transitionedBy: string }) =>
+            `${item.previousState} ${item.newState} ${item.transitionedBy}`,
+        ) as string[],
+    };
+  };
+
+  it('are moved by their owner and recorded in the history', async () => {
+    const { move, history, status } = aTemplate('Draft');
+    expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');
+    expect(await move('bob', 'Published')).toBe('Completed Published');
+
+    expect((await status()).currentState).toBe('Published');
+    expect(await history()).toEqual(['PendingReview Published bob', 'Draft PendingReview ann']);
+  });
+
+  it('are in their initial state and cannot be moved before they exist', async () => {
+    const { move, status, history } = aTemplate();
+    expect(await status()).toMatchObject({
+      currentState: 'Draft',
+      availableTransitions: [{ allowed: false, reasons: ['There is no such entity yet.'] }],
+    });
+    expect(await move('ann', 'PendingReview')).toBe('InvalidTransition Draft');
+    expect(await history()).toEqual([]);
+  });
+
+  it('are not moved against an objection of their owner', async () => {
+    const { move, status } = aTemplate('Draft');
+    owner.objections.push({
+      targetState: 'PendingReview',
+      reason: 'Approval is off.',
+      concernsCaller: false,
+    });
+    expect((await status()).availableTransitions[0]).toMatchObject({
+      allowed: false,
+      reasons: ['Approval is off.'],
+    });
+    expect(await move('ann', 'PendingReview')).toBe('InvalidTransition Draft');
+
+    owner.objections[0]!.concernsCaller = true;
+    expect(await move('ann', 'PendingReview')).toBe('Denied Draft');
+  });
+
+  it('are moved once by many simultaneous requests', async () => {
+    const { move, history } = aTemplate('Draft');
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => move(`user-${index}`, 'PendingReview')),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'Completed PendingReview')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'InvalidTransition PendingReview')).toHaveLength(7);
+    expect(await history()).toHaveLength(1);
+  });
+
+  it('get one history row for a move that their owner made by itself, even if its event comes twice', async () => {
+    const { tenantId, history } = aTemplate('Published');
+    const moved = movedOf({
+      entityType: 'Template',
+      entityId: 'welcome',
+      from: 'Draft',
+      to: 'Published',
+      actorId: 'cem',
+    });
+    await publishMove(messaging, tenantId, moved);
+    await publishMove(messaging, tenantId, moved);
+    await publishMove(messaging, tenantId, {
+      ...moved,
+      moveId: newId(),
+      previousState: 'Published',
+      newState: 'Archived',
+    });
+
+    await eventually(async () => (await history()).length === 2);
+    expect(await history()).toEqual(['Published Archived cem', 'Draft Published cem']);
+  });
+
+  it('get one history row for a move that was requested here and published by their owner', async () => {
+    const { tenantId, move, history } = aTemplate('Draft');
+    await move('ann', 'PendingReview');
+    const published = [...owner.moves.values()].at(-1)!;
+    await publishMove(messaging, tenantId, published);
+    await move('bob', 'Draft');
+    await publishMove(messaging, tenantId, [...owner.moves.values()].at(-1)!);
+    await publishMove(
+      messaging,
+      tenantId,
+      movedOf({ entityType: 'Template', entityId: 'other', from: 'Draft', to: 'Published', actorId: 'x' }),
+    );
+    await eventually(async () => {
+      const { body } = await aCallerOf(tenantId).get('/workflow/Template/other/history');
+      return body.totalCount === 1;
+    });
+    expect(await history()).toEqual(['PendingReview Draft bob', 'Draft PendingReview ann']);
+  });
+
+  const aCallerOf = (tenantId: string) => service.as(aCaller({ tenantId }));
+
+  it('are moved once by all attempts of one operation', async () => {
+    const { move, history } = aTemplate('Draft');
+    const before = owner.moves.size;
+    expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
+    expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
+    expect(owner.moves.size).toBe(before + 1);
+    expect(await history()).toHaveLength(1);
+  });
+
+  it('are not moved again by a retry after a crash before the move was recorded', async () => {
+    const { tenantId, move, history } = aTemplate('Draft');
+    expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
+    const published = [...owner.moves.values()].at(-1)!;
+    const admin = new Client({ connectionString: service.database!.adminUrl });
+    await admin.connect();
+    for (const table of ['operation', 'move', 'entity'])
+      await admin.query(`DELETE FROM ${table} WHERE tenant_id = $1`, [tenantId]);
+    await admin.end();
+
+    await publishMove(messaging, tenantId, published);
+    await eventually(async () => (await history()).length === 1);
+
+    expect(await move('ann', 'PendingReview', 'operation')).toBe('Completed PendingReview');
+    expect(await history()).toHaveLength(1);
+  });
+
+  it('are moved once when two approvers of a tenant’s own definition complete a request together', async () => {
+    const { as, move, history, status, tenantId } = aTemplate('PendingReview');
+    const { transitions, ...rest } = templateDefinition;
+    await as('admin').put('/workflow/definitions/Template', {
+      ...rest,
+      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
+    });
+
+    for (let round = 0; round < 5; round++) {
+      owner.setState(tenantId, 'welcome', 'PendingReview');
+      const before = (await history()).length;
+      expect(await move('ann', 'Published')).toBe('ApprovalRequested PendingApproval');
+      expect((await status()).currentState).toBe('PendingApproval');
+      expect(await move('ann', 'Published')).toBe('Denied PendingApproval');
+
+      const outcomes = await Promise.all([move('bob', 'Published'), move('cem', 'Published')]);
+
+      expect(outcomes.toSorted()).toEqual(['Completed Published', 'InvalidTransition Published']);
+      const lastMove = [...owner.moves.values()].at(-1)!;
+      await publishMove(messaging, tenantId, lastMove);
+      expect((await history()).slice(0, -before || undefined)).toEqual([
+        `PendingApproval Published ${lastMove.movedBy}`,
+        'PendingReview PendingApproval ann',
+      ]);
+      expect((await status()).currentState).toBe('Published');
+    }
+  });
+
+  it('have the same approver in both services, even if the response to the faster one arrives last', async () => {
+    const { as, move, history, tenantId } = aTemplate('PendingReview');
+    const { transitions, ...rest } = templateDefinition;
+    await as('admin').put('/workflow/definitions/Template', {
+      ...rest,
+      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
+    });
+    await move('ann', 'Published');
+    const fasterMoved = Promise.withResolvers<void>();
+    const slowerResponded = Promise.withResolvers<void>();
+    owner.held.set('move cem', fasterMoved.promise).set('response bob', slowerResponded.promise);
+    const movesBefore = owner.moves.size;
+
+    const slower = move('cem', 'Published');
+    await eventually(() => owner.requestedBy.includes('cem'));
+    const faster = move('bob', 'Published');
+    await eventually(() => owner.moves.size > movesBefore);
+    fasterMoved.resolve();
+    await slower;
+    slowerResponded.resolve();
+
+    expect([await faster, await slower]).toEqual(['Completed Published', 'InvalidTransition Published']);
+    const lastMove = [...owner.moves.values()].at(-1)!;
+    expect(lastMove.movedBy).toBe('bob');
+    await publishMove(messaging, tenantId, lastMove);
+    expect(await history()).toEqual(['PendingApproval Published bob', 'PendingReview PendingApproval ann']);
+  });
+
+  it('end an open approval as overtaken when their owner moves them', async () => {
+    const { as, move, history, status, tenantId } = aTemplate('PendingReview');
+    const { transitions, ...rest } = templateDefinition;
+    await as('admin').put('/workflow/definitions/Template', {
+      ...rest,
+      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
+    });
+    await move('ann', 'Published');
+    owner.setState(tenantId, 'welcome', 'Draft');
+
+    expect((await status()).currentState).toBe('Draft');
+    await publishMove(
+      messaging,
+      tenantId,
+      movedOf({
+        entityType: 'Template',
+        entityId: 'welcome',
+        from: 'PendingReview',
+        to: 'Draft',
+        actorId: 'cem',
+      }),
+    );
+    await eventually(async () => (await history()).length === 3);
+    expect(await history()).toEqual([
+      'PendingReview Draft cem',
+      'PendingApproval PendingReview system',
+      'PendingReview PendingApproval ann',
+    ]);
+    expect((await as('bob').get('/workflow/approvals')).body.items).toEqual([]);
+    expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');
+  });
+
+  it('cannot get a definition with other states than their owner’s', async () => {
+    const response = await aCallerOf(newId()).put('/workflow/definitions/Template', {
+      initialState: 'Draft',
+      transitions: [{ name: 'Go', from: 'Draft', to: 'Gone' }],
+    });
+    expect(response.status).toBe(422);
+    expect(response.body.errors.states).toEqual(['Service:Validation:ImmutableValidator']);
+  });
+
+  it('cannot be moved while their owner is unavailable (503)', async () => {
+    const withoutOwner = await startWorkflow({ environment: { GRPC_SERVICES: 'template=127.0.0.1:1' } });
+    const http = withoutOwner.as(aCaller());
+    const response = await http.post('/workflow/Template/welcome/transition', {
+      targetState: 'PendingReview',
+    });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await http.post('/workflow/Invoice/1/transition', { targetState: 'Submitted' })).status).toBe(
+      200,
+    );
+    await withoutOwner.close();
+  });
+});

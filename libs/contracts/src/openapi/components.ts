@@ -1,0 +1,146 @@
+import type { Json, JsonSchema } from './schemas';
+
+export const JSON_TYPE = 'application/json';
+const PROBLEM_TYPE = 'application/problem+json';
+
+/** A response with problem details. */
+export const problemResponse = (status: number, description: string): Json => ({
+  description,
+  headers: {
+    ...(status === 429 || status === 503
+      ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+      : {}),
+    ...Object.fromEntries(commonHeaders.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  },
+  content: {
+    [PROBLEM_TYPE]: {
+      schema: {
+        $ref: `#/components/schemas/${status === 422 ? 'ValidationProblemDetails' : 'ProblemDetails'}`,
+      },
+    },
+  },
+});
+
+/** Headers of every response. */
+export const commonHeaders = [
+  'api-supported-versions',
+  'api-deprecated-versions',
+  'X-Request-Id',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+
+const header = (description: string, schema: JsonSchema = { type: 'string' }): Json => ({
+  description,
+  schema,
+});
+
+export const sharedHeaders: Json = {
+  Location: header('The address of the created resource or of the running job.'),
+  ETag: header('The version of the resource; send it in `If-Match` or `If-None-Match`.'),
+  'Content-Disposition': header('The name of the file.'),
+  'Retry-After': header('Seconds to wait before a retry.', { type: 'integer', minimum: 0 }),
+  'X-Idempotency-Replayed': header('`true` when a stored response is replayed.'),
+  'X-Request-Id': header('The trace id of the request.'),
+  'api-supported-versions': header('Versions that are supported.'),
+  'api-deprecated-versions': header('Versions that are deprecated.'),
+  RateLimit: header('What is left of the limit that runs out first.'),
+  'RateLimit-Policy': header('The limits that apply.'),
+};
+
+const headerParameter = (name: string, description: string, schema: JsonSchema): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema,
+});
+
+export const sharedParameters: Json = {
+  IfMatch: headerParameter('If-Match', 'Changes only the version that was read.', {
+    type: 'string',
+    examples: ['"3"'],
+  }),
+  IfNoneMatch: headerParameter(
+    'If-None-Match',
+    'Responds with 304 when this version is still the current one.',
+    {
+      type: 'string',
+      examples: ['"3"'],
+    },
+  ),
+  TenantId: headerParameter('X-Tenant-Id', 'Acts in another tenant that the token belongs to.', {
+    type: 'string',
+    format: 'uuid',
+  }),
+  IdempotencyKey: headerParameter(
+    'Idempotency-Key',
+    'Executes the operation once, even if the request is repeated.',
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[!-~]+$',
+    },
+  ),
+};
+
+export const sharedResponses: Json = {
+  Malformed: problemResponse(400, 'The request is malformed: its syntax or the type of a value is wrong.'),
+  Unauthenticated: problemResponse(
+    401,
+    '`invalid-credential`: the credential is missing, expired or not valid.',
+  ),
+  Forbidden: problemResponse(403, '`permission-missing`, `tenant-not-allowed`: the caller may not do this.'),
+  Invalid: problemResponse(
+    422,
+    'The request breaks validation rules, which `errors` lists; or its idempotency key cannot be used.',
+  ),
+  TooManyRequests: problemResponse(
+    429,
+    '`too-many-requests`: the limit of the user, the tenant or the address is reached.',
+  ),
+  Unavailable: problemResponse(503, 'A part of the platform is unavailable.'),
+  Problem: problemResponse(500, 'Any other problem.'),
+  NotModified: {
+    description: 'The version of the client is still current.',
+    headers: { ETag: { $ref: '#/components/headers/ETag' } },
+  },
+};
+
+const problemMembers: Json = {
+  type: {
+    type: 'string',
+    format: 'uri-reference',
+    description: 'The type of the problem; the address of a page about it.',
+  },
+  title: { type: 'string', description: 'Short summary.' },
+  status: { type: 'integer', minimum: 400, maximum: 599 },
+  detail: { type: 'string', description: 'What happened in this case.' },
+  instance: { type: 'string', description: 'The path of the request.' },
+  traceId: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Finds the request in the logs.' },
+  errorCode: { type: 'string' },
+};
+
+export const problemSchemas: Record<string, Json> = {
+  ProblemDetails: {
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail', 'instance', 'traceId'],
+    properties: problemMembers,
+  },
+  ValidationProblemDetails: {
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail', 'instance', 'traceId'],
+    properties: {
+      ...problemMembers,
+      errors: {
+        type: 'object',
+        description: 'Property paths, each with its error codes.',
+        additionalProperties: {
+          type: 'array',
+          items: { type: 'string', pattern: '^Service:Validation:[A-Za-z]+Validator$' },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,163 @@
+import {
+  FILTERS_MAX,
+  operatorsByType,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  SEARCH_LENGTH_MAX,
+  SORT_FIELDS_MAX,
+  type FieldRule,
+  type ListRules,
+  type Operator,
+} from '@plinth/kernel/list-query';
+import type { Json, JsonSchema } from './schemas';
+
+/** A parameter of an operation; the description of its schema becomes its own. */
+export function parameter(
+  place: 'path' | 'query',
+  name: string,
+  schema: JsonSchema,
+  isRequired: boolean,
+): Json {
+  const { description, ...rest } = schema;
+  return {
+    name,
+    in: place,
+    required: isRequired,
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  };
+}
+
+const optional = (name: string, description: string, schema: JsonSchema, more: Json = {}): Json => ({
+  ...parameter('query', name, { ...schema, description }, false),
+  ...more,
+});
+
+const asMembers = { style: 'deepObject', explode: true };
+
+const objectOf = (members: readonly (readonly [string, JsonSchema])[]): JsonSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(members),
+  additionalProperties: false,
+});
+
+/** The query parameters of a list by its rules. */
+export function listParameters(list: ListRules): Json[] {
+  return [
+    ...pageParameters(list),
+    ...(list.sortable.length > 0 ? [sortParameter(list)] : []),
+    ...shortFilterParameters(list),
+    ...filterParameters(list),
+    ...presetParameters(list),
+    ...(list.searchable.length > 0
+      ? [
+          optional('search', `Text to look for in ${list.searchable.join(', ')}.`, {
+            type: 'string',
+            maxLength: SEARCH_LENGTH_MAX,
+          }),
+        ]
+      : []),
+  ];
+}
+
+function pageParameters({ cursor }: ListRules): Json[] {
+  return [
+    optional('page', 'Number of the page, from 1.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100_000,
+      default: 1,
+    }),
+    optional(
+      'pageSize',
+      `Items of a page, at most ${PAGE_SIZE_MAX}; larger values are reduced to ${PAGE_SIZE_MAX}.`,
+      {
+        type: 'integer',
+        minimum: 1,
+        maximum: PAGE_SIZE_MAX,
+        default: PAGE_SIZE_DEFAULT,
+      },
+    ),
+    optional('skipTotalCount', 'Leaves `totalCount` out, which is faster.', {
+      type: 'boolean',
+      default: false,
+    }),
+    ...(cursor
+      ? [
+          optional(
+            'cursor',
+            'The `nextCursor` of the previous page; empty for the first page. Not together with `page`.',
+            { type: 'string' },
+          ),
+        ]
+      : []),
+  ];
+}
+
+function sortParameter({ sortable, defaultSort }: ListRules): Json {
+  const term = `-?(?:${sortable.join('|')})`;
+  return optional(
+    'sort',
+    `Fields, at most ${SORT_FIELDS_MAX}, comma-separated, \`-\` for descending: ${sortable.join(', ')}.`,
+    {
+      type: 'string',
+      pattern: `^${term}(?:,${term})*$`,
+      default: defaultSort,
+    },
+  );
+}
+
+function shortFilterParameters({ filterable, shortFilters = [] }: ListRules): Json[] {
+  return shortFilters.map((field) =>
+    optional(field, `The same as \`filter[${field}.eq]\`.`, filterValue(filterable[field]!, 'eq')),
+  );
+}
+
+function filterParameters({ filterable }: ListRules): Json[] {
+  const filters = Object.entries(filterable).flatMap(([field, rule]) =>
+    operatorsByType[rule.type].map(
+      (operator) => [`${field}.${operator}`, filterValue(rule, operator)] as const,
+    ),
+  );
+  if (filters.length === 0) return [];
+  const description = `Filters, at most ${FILTERS_MAX}, all of which must match: \`filter[field.operator]=value\`.`;
+  return [optional('filter', description, objectOf(filters), asMembers)];
+}
+
+/** One value of a filter as a pattern; strings have none. */
+const patternByType: Partial<Record<FieldRule['type'], string>> = {
+  integer: '-?[0-9]{1,15}',
+  number: '-?[0-9]{1,15}(?:\\.[0-9]{1,15})?',
+  boolean: 'true|false',
+  timestamp:
+    '[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?Z)?',
+  uuid: '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}',
+};
+
+function filterValue(rule: FieldRule, operator: Operator): JsonSchema {
+  const one = rule.type === 'enum' ? Object.keys(rule.values ?? {}).join('|') : patternByType[rule.type];
+  if (one === undefined) return { type: 'string' };
+  if (operator === 'between') return { type: 'string', pattern: `^(?:${one}),(?:${one})$` };
+  return { type: 'string', pattern: operator === 'in' ? `^(?:${one})(?:,(?:${one}))*$` : `^(?:${one})$` };
+}
+
+function presetParameters({ presets = {}, quickFilters = [] }: ListRules): Json[] {
+  const listOf = (values: readonly string[]) => `(?:${values.join('|')})(?:,(?:${values.join('|')}))*`;
+  const members = Object.entries(presets).map(
+    ([name, values]) =>
+      [name, { type: 'string', pattern: `^${listOf(values)}$`, examples: [values.join(',')] }] as const,
+  );
+  return [
+    ...(members.length > 0
+      ? [optional('presets', 'Preset values, comma-separated.', objectOf(members), asMembers)]
+      : []),
+    ...(quickFilters.length > 0
+      ? [
+          optional('quickFilters', `Named filters, comma-separated: ${quickFilters.join(', ')}.`, {
+            type: 'string',
+            pattern: `^(?:${listOf(quickFilters)})?$`,
+          }),
+        ]
+      : []),
+  ];
+}

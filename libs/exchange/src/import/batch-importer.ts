@@ -1,0 +1,131 @@
+import type { Caller } from '@plinth/kernel/caller';
+import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
+import type { PoolClient } from 'pg';
+import { isUndoable, type BatchContext, type ExchangeDefinition } from '../definition';
+import { rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
+import type { Batch, BatchOutcome } from './batch';
+import type { CellFormat } from './cell-format';
+import {
+  columnsWithKey,
+  hasKey,
+  rowConverter,
+  type Conversion,
+  type ConvertedRow,
+  type RawRow,
+} from './convert-rows';
+import {
+  duplicateKeyError,
+  findDuplicateKeys,
+  preferDuplicateKeys,
+  recordUnwrittenKeys,
+  separateKnownDuplicates,
+  type KeyCheck,
+} from './duplicate-keys';
+import { relationResolver } from './resolve-relations';
+import { BatchWriter } from './write-batch';
+import type { ImportMode } from './write-statements';
+
+/** When the batches of an import are committed. */
+export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
+
+/** What a stream of batches is, and how they are written. */
+export interface ImportOptions {
+  definition: ExchangeDefinition;
+  jobId: string;
+  columns: readonly string[];
+  mode: ImportMode;
+  commit: CommitMode;
+  caller: Caller;
+  format?: CellFormat;
+  /** The range of the file that the batches belong to; each range numbers its own batches. */
+  range: number;
+  /** Each batch lists which of its rows have a duplicate key. */
+  knowsDuplicates: boolean;
+}
+
+/** Writes the batches of one session and decides which of their rows fail. */
+export class BatchImporter {
+  readonly convert: (rows: readonly RawRow[]) => Conversion;
+  private readonly resolveRelations: ReturnType<typeof relationResolver>;
+  private readonly writer: BatchWriter;
+
+  constructor(
+    private readonly options: ImportOptions,
+    /** Whether any row of the job was not written: only then keys outside the table must be looked up. */
+    private hasUnwrittenKeys: boolean,
+  ) {
+    const { definition, caller, commit, mode, format } = options;
+    const columns = columnsWithKey(definition, options.columns);
+    this.convert = rowConverter(definition, columns, format);
+    this.resolveRelations = relationResolver(definition, columns);
+    this.writer = new BatchWriter(definition, columns, {
+      mode,
+      callerId: caller.userId,
+      canBeUndone: commit !== 'NEVER' && isUndoable(definition),
+    });
+  }
+
+  async write(connection: PoolClient, batch: Batch, conversion: Conversion): Promise<BatchOutcome> {
+    const { definition, caller, jobId, commit } = this.options;
+    const context: BatchContext = { connection, caller, jobId };
+    const { unique, repeated } = await this.checkKeys(batch, conversion, context);
+    const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
+    const refused = definition.check ? await definition.check(resolved.rows, context) : [];
+    const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context);
+    const errors = [
+      ...conversion.errors,
+      ...repeated.map(({ row, first }) => duplicateKeyError(definition, row, first)),
+      ...(await this.preferDuplicateKeys(
+        [...resolved.errors, ...refused, ...written.errors],
+        unique,
+        context,
+      )),
+    ];
+    const changed = [...written.inserted, ...written.updated];
+    if (changed.length > 0 && commit !== 'NEVER') await definition.afterWrite?.(changed, context);
+    const failedRows = rowNumbersOf(errors);
+    await this.recordUnwritten(
+      [
+        ...conversion.invalidRows,
+        ...unique.filter(({ rowNumber }) => failedRows.has(rowNumber)),
+        ...written.skipped,
+      ],
+      context,
+    );
+    return {
+      inserted: written.inserted.length,
+      updated: written.updated.length,
+      skipped: written.skipped.length,
+      failed: failedRows.size,
+      errors,
+    };
+  }
+
+  private async checkKeys(
+    { duplicates }: Batch,
+    conversion: Conversion,
+    context: BatchContext,
+  ): Promise<KeyCheck> {
+    const { hasUnwrittenKeys, writer } = this;
+    return this.options.knowsDuplicates
+      ? separateKnownDuplicates(conversion, duplicates)
+      : findDuplicateKeys(conversion, context, { hasUnwrittenKeys, writer });
+  }
+
+  /** Where the sender does not know the duplicates of a file, only the table knows those of earlier batches. */
+  private preferDuplicateKeys(
+    errors: readonly RowError[],
+    rows: readonly ConvertedRow[],
+    context: BatchContext,
+  ): readonly RowError[] | Promise<readonly RowError[]> {
+    const { definition, knowsDuplicates } = this.options;
+    return knowsDuplicates ? errors : preferDuplicateKeys(errors, rows, definition, context, this.writer);
+  }
+
+  private async recordUnwritten(rows: readonly ConvertedRow[], context: BatchContext): Promise<void> {
+    const keyed = rows.filter(hasKey);
+    if (keyed.length === 0 || this.options.knowsDuplicates) return;
+    await recordUnwrittenKeys(context, keyed);
+    this.hasUnwrittenKeys = true;
+  }
+}

@@ -1,0 +1,99 @@
+import { rowConverter, type RawRow } from './convert-rows';
+import { defineExchange } from '../definition';
+import { dateField, integerField, numberField, textField, timestampField } from '../fields';
+import type { CellFormat } from './cell-format';
+
+const things = defineExchange({
+  name: 'Test.Things',
+  entityType: 'Thing',
+  permission: 'Settings.Tenant.Manage',
+  importable: true,
+  table: 'thing',
+  key: ['name'],
+  defaultSort: 'name',
+  searchable: [],
+  fields: {
+    name: textField({ column: 'name', header: 'Name', lengthMax: 100 }),
+    price: numberField({ column: 'price', header: 'Price' }),
+    stock: integerField({ column: 'stock', header: 'Stock' }),
+    since: dateField({ column: 'since', header: 'Since' }),
+    seenAt: timestampField({ column: 'seen_at', header: 'Seen at' }),
+  },
+});
+
+const read = (property: string, cell: string, format: CellFormat) => {
+  const row: RawRow = [2, 'n', cell];
+  const { rows, errors } = rowConverter(things, ['name', property], format)([row]);
+  return rows[0]?.values[property] ?? errors[0]?.message;
+};
+
+const comma = { decimalSeparator: ',' };
+
+describe('a cell of a file that writes numbers with a comma', () => {
+  it.each([
+    ['price', '1.234,56', '1234.56'],
+    ['price', '-1 234 567,5', '-1234567.5'],
+    ['price', '1\u202f234,5', '1234.5'],
+    ['price', "1'234,5", '1234.5'],
+    ['price', '12,500', '12.500'],
+    ['price', '1.234', '1234'],
+    ['price', ',5', '0.5'],
+    ['price', '1,5E3', '1.5E3'],
+    ['stock', '1.234', 1234],
+    ['name', '1.234,56', '1.234,56'],
+  ])('of %s reads %j as %j', (property, cell, expected) => {
+    expect(read(property, cell, comma)).toBe(expected);
+  });
+
+  it.each([
+    ['price', '1.5', 'Price must be a number such as 1.234,56.'],
+    ['price', '1,234,567', 'Price must be a number such as 1.234,56.'],
+    ['price', '12.34,5', 'Price must be a number such as 1.234,56.'],
+    ['price', 'ten', 'Price must be a number such as 1.234,56.'],
+    ['stock', '12,5', 'Stock must be a whole number.'],
+  ])('of %s refuses %j instead of reading another number', (property, cell, message) => {
+    expect(read(property, cell, comma)).toBe(message);
+  });
+});
+
+describe('a date in a file', () => {
+  it.each([
+    ['DayMonthYear', '03.04.2026', '2026-04-03'],
+    ['DayMonthYear', '3/4/2026', '2026-04-03'],
+    ['MonthDayYear', '03/04/2026', '2026-03-04'],
+    ['YearMonthDay', '2026/3/4', '2026-03-04'],
+    ['DayMonthYear', '2026/3/4', '2026-03-04'],
+    ['MonthDayYear', '2026-11-21', '2026-11-21'],
+  ])('is read in the order %s: %j is %s', (dateOrder, cell, expected) => {
+    expect(read('since', cell, { dateOrder })).toBe(expected);
+  });
+
+  it.each([
+    ['DayMonthYear', '31.02.2026', 'Since must be a date such as 21.11.2026.'],
+    ['DayMonthYear', '04/13/2026', 'Since must be a date such as 21.11.2026.'],
+    ['MonthDayYear', '13/04/2026', 'Since must be a date such as 11/21/2026.'],
+    ['DayMonthYear', '3.4.26', 'Since must be a date such as 21.11.2026.'],
+    ['', '03.04.2026', 'Since must be a date such as 2026-11-21.'],
+  ])('in the order %s is refused instead of guessed: %j', (dateOrder, cell, message) => {
+    expect(read('since', cell, { dateOrder })).toBe(message);
+  });
+
+  it.each([
+    ['DayMonthYear', '21.11.2026 9:30', '2026-11-21T09:30:00.000Z'],
+    ['DayMonthYear', '21.11.2026', '2026-11-21T00:00:00.000Z'],
+    ['MonthDayYear', '11/21/2026, 9:30:15 PM', '2026-11-21T21:30:15.000Z'],
+    ['MonthDayYear', '11/21/2026 12:05 am', '2026-11-21T00:05:00.000Z'],
+    ['DayMonthYear', '2026-11-21T10:00:00+02:00', '2026-11-21T08:00:00.000Z'],
+  ])('with a time, in the order %s: %j is %s', (dateOrder, cell, expected) => {
+    expect(read('seenAt', cell, { dateOrder })).toBe(expected);
+  });
+
+  it.each(['21.11.2026 25:00', '21.11.2026 13:00 PM', '21.11.2026 noon'])(
+    'with an impossible time is refused: %j',
+    (cell) => {
+      expect(read('seenAt', cell, { dateOrder: 'DayMonthYear' })).toBe(
+        'Seen at must be a date and time such as 21.11.2026 10:00.',
+      );
+    },
+  );
+});

@@ -1,0 +1,95 @@
+import { notOfType, type CellError, type ExchangeFieldType } from '../field';
+import { rowMessage } from '../row-message';
+
+/** The order of day, month and year in dates that are not ISO 8601. */
+export type DateOrder = 'DayMonthYear' | 'MonthDayYear' | 'YearMonthDay';
+
+/** How a file writes numbers and dates. */
+export interface CellFormat {
+  decimalSeparator?: string | undefined;
+  dateOrder?: string | undefined;
+}
+
+/** Converts a cell to what fields read: `1234.56`, `2026-11-21`. */
+type ToPlain = (text: string) => string | CellError;
+
+/** Spaces of every width and apostrophes group digits as well as dots do. */
+const COMMA_NUMBER = /^([+-]?)(\d{1,3}(?:[.\s'’]\d{3})+|\d{1,20})?(?:,(\d{1,20}))?([eE][+-]?\d{1,2})?$/;
+const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/;
+const YEAR_FIRST = /^(\d{4})([./])(\d{1,2})\2(\d{1,2})$/;
+const ISO_START = /^\d{4}-\d\d-\d\d/;
+const LOCAL_TIME = /^(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?:\s*([AP])\.?M\.?)?$/i;
+
+/** How the cells of a field are converted before it reads them; undefined where they need no conversion. */
+export function toPlainCell(type: ExchangeFieldType, format: CellFormat): ToPlain | undefined {
+  const { decimalSeparator, dateOrder } = format;
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return decimalSeparator === ',' ? plainNumber : undefined;
+    case 'date':
+      return isDateOrder(dateOrder) ? (text) => plainDate(text, dateOrder) : undefined;
+    case 'timestamp':
+      return isDateOrder(dateOrder) ? (text) => plainTimestamp(text, dateOrder) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const isDateOrder = (order: string | undefined): order is DateOrder =>
+  order !== undefined && order in examples;
+
+const examples: Record<DateOrder, string> = {
+  DayMonthYear: '21.11.2026',
+  MonthDayYear: '11/21/2026',
+  YearMonthDay: '2026/11/21',
+};
+
+function plainNumber(text: string): string | CellError {
+  const [, sign, whole, fraction, exponent = ''] = COMMA_NUMBER.exec(text.trim()) ?? [];
+  if (whole === undefined && fraction === undefined)
+    return notOfType('Number', rowMessage('numberLike', '1.234,56'));
+  return `${sign}${whole?.replace(/\D/g, '') ?? '0'}${fraction === undefined ? '' : `.${fraction}`}${exponent}`;
+}
+
+function plainDate(text: string, order: DateOrder): string | CellError {
+  const trimmed = text.trim();
+  return ISO_START.test(trimmed)
+    ? trimmed
+    : (isoDate(trimmed, order) ?? notOfType('Date', rowMessage('date', examples[order])));
+}
+
+function plainTimestamp(text: string, order: DateOrder): string | CellError {
+  const trimmed = text.trim();
+  if (ISO_START.test(trimmed)) return trimmed;
+  const [, dateText = '', timeText] = /^(\S+?)(?:,?[\sT]+(.+))?$/.exec(trimmed) ?? [];
+  const date = isoDate(dateText, order);
+  const time = timeText === undefined ? '' : isoTime(timeText);
+  if (date === undefined || time === undefined)
+    return notOfType('Timestamp', rowMessage('timestamp', `${examples[order]} 10:00`));
+  return date + time;
+}
+
+function isoDate(text: string, order: DateOrder): string | undefined {
+  const yearFirst = YEAR_FIRST.exec(text);
+  if (yearFirst) return existing(yearFirst[1]!, yearFirst[3]!, yearFirst[4]!);
+  const [, first, , second, year] = LOCAL_DATE.exec(text) ?? [];
+  if (year === undefined || order === 'YearMonthDay') return undefined;
+  return order === 'DayMonthYear' ? existing(year, second!, first!) : existing(year, first!, second!);
+}
+
+/** The date as ISO 8601, unless the calendar has no such day. */
+function existing(year: string, month: string, day: string): string | undefined {
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const instant = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(date) ? date : undefined;
+}
+
+function isoTime(text: string): string | undefined {
+  const [, hours, minutes, seconds = '00', half] = LOCAL_TIME.exec(text) ?? [];
+  if (hours === undefined || Number(hours) > 23) return undefined;
+  if (half === undefined) return `T${hours.padStart(2, '0')}:${minutes}:${seconds}Z`;
+  if (Number(hours) < 1 || Number(hours) > 12) return undefined;
+  const hour = (Number(hours) % 12) + (half.toUpperCase() === 'P' ? 12 : 0);
+  return `T${String(hour).padStart(2, '0')}:${minutes}:${seconds}Z`;
+}

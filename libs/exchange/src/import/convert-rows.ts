@@ -1,0 +1,128 @@
+import { validationCode } from '@plinth/kernel/problem';
+import { isUuid } from '@plinth/kernel/uuid';
+import { ID_PROPERTY, type ExchangeDefinition, type ImportRow } from '../definition';
+import { CellError, type ExchangeField, type FieldValue } from '../field';
+import { errorMessage, shownValue, type RowError } from '../row-error';
+import { rowMessage, type RowMessage } from '../row-message';
+import { toPlainCell, type CellFormat } from './cell-format';
+
+/** A row as it arrives: its number and its cells as text. */
+export type RawRow = [rowNumber: number, ...cells: string[]];
+
+/** A row whose cells are values. */
+export interface ConvertedRow extends ImportRow {
+  id: string | null;
+  /** The row's key as one text; undefined where a part of it cannot be read. */
+  key: string | undefined;
+}
+
+/** The rows of a batch after their cells were read. */
+export interface Conversion {
+  rows: ConvertedRow[];
+  errors: RowError[];
+  /** Rows with errors, as far as they could be read. */
+  invalidRows: ConvertedRow[];
+}
+
+/** The columns of the file, followed by those of the key: a key column that the file lacks is empty in every row. */
+export const columnsWithKey = (definition: ExchangeDefinition, columns: readonly string[]): string[] => [
+  ...columns,
+  ...definition.key.filter((property) => !columns.includes(property)),
+];
+
+/** A row whose key could be read: no later row may have the same key, even if this row has other errors. */
+export const hasKey = (row: ConvertedRow): row is ConvertedRow & { key: string } => row.key !== undefined;
+
+/** The key of a row, the same text for the same key. No value contains the NUL that separates its parts. */
+export function keyText(values: readonly (FieldValue | Date)[]): string {
+  let text = '';
+  for (const value of values) text += `${partOfKey(value)}\0`;
+  return text;
+}
+
+const partOfKey = (value: FieldValue | Date): string => {
+  if (typeof value === 'string') return `=${value}`;
+  if (value === null) return '';
+  return `=${value instanceof Date ? value.toISOString() : String(value)}`;
+};
+
+/** Makes a function that converts the cells of a batch into typed rows and returns all errors of the others. */
+export function rowConverter(
+  definition: ExchangeDefinition,
+  columns: readonly string[],
+  format: CellFormat = {},
+) {
+  const fields = columns.map((property) => {
+    const field = definition.fields[property];
+    return field && readAs(field, format);
+  });
+  const idAt = columns.indexOf(ID_PROPERTY);
+
+  const convertRow = (raw: RawRow, result: Conversion): void => {
+    const [rowNumber] = raw;
+    const values: Record<string, FieldValue> = {};
+    const errors: RowError[] = [];
+    for (let index = 0; index < columns.length; index++) {
+      const field = fields[index];
+      if (!field) continue;
+      const property = columns[index]!;
+      const text = (raw[index + 1] as string | undefined) ?? '';
+      const value = readCell(field, text);
+      if (value instanceof CellError) {
+        const { kind, code, message } = value;
+        const error = { rowNumber, kind, column: property, value: shownValue(text), code };
+        errors.push({ ...error, ...messageOf(message, field.header) });
+      } else values[property] = value;
+    }
+    const id = idAt < 0 ? null : readId((raw[idAt + 1] as string | undefined) ?? '', rowNumber, errors);
+    const isKeyRead = definition.key.every((property) => property in values);
+    const key = isKeyRead ? keyText(definition.key.map((property) => values[property]!)) : undefined;
+    result.errors.push(...errors);
+    (errors.length === 0 ? result.rows : result.invalidRows).push({ rowNumber, values, id, key });
+  };
+
+  return (rows: readonly RawRow[]): Conversion => {
+    const result: Conversion = { rows: [], errors: [], invalidRows: [] };
+    for (const row of rows) convertRow(row, result);
+    return result;
+  };
+}
+
+function readCell(field: ExchangeField, text: string): FieldValue | CellError {
+  if (text !== '' || field.allowsEmpty) {
+    if (field.required && !field.allowsEmpty && text.trim() === '') return missing;
+    return field.parse(text);
+  }
+  return field.required ? missing : null;
+}
+
+const missing = new CellError('Validation', validationCode('NotEmpty'), rowMessage('notEmpty'));
+
+/** The field as it reads the cells of a file with its own format of numbers and dates. */
+function readAs(field: ExchangeField, format: CellFormat): ExchangeField {
+  const toPlain = toPlainCell(field.type, format);
+  if (!toPlain) return field;
+  const parse = (text: string) => {
+    const plain = toPlain(text);
+    return plain instanceof CellError ? plain : field.parse(plain);
+  };
+  return { ...field, parse };
+}
+
+const messageOf = (message: RowMessage | string, header: string): Pick<RowError, 'message' | 'text'> =>
+  typeof message === 'string' ? { message: `${header} ${message}.` } : errorMessage(message, header);
+
+function readId(text: string, rowNumber: number, errors: RowError[]): string | null {
+  const id = text.trim();
+  if (id === '') return null;
+  if (isUuid(id)) return id.toLowerCase();
+  errors.push({
+    rowNumber,
+    kind: 'Identity',
+    column: ID_PROPERTY,
+    value: shownValue(text),
+    code: 'Service:Identity:Id',
+    ...errorMessage(rowMessage('id'), 'Id'),
+  });
+  return null;
+}

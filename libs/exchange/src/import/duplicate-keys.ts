@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import type { BatchContext, ExchangeDefinition } from '../definition';
+import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
+import { rowMessage } from '../row-message';
+import { hasKey, type Conversion, type ConvertedRow } from './convert-rows';
+import type { BatchWriter } from './write-batch';
+
+/** A key as 32 hex digits. */
+export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 32);
+
+interface KeyedRow {
+  rowNumber: number;
+  key: string;
+}
+
+/** The rows of a batch, separated by whether an earlier row of the file has the same key. */
+export interface KeyCheck {
+  unique: ConvertedRow[];
+  repeated: { row: ConvertedRow; first: number }[];
+}
+
+/** Separates the rows where the sender knows the first row of the file with the same key. */
+export function separateKnownDuplicates(
+  { rows }: Conversion,
+  duplicates: readonly (readonly [number, number])[],
+): KeyCheck {
+  const firstByRow = new Map(duplicates);
+  const check: KeyCheck = { unique: [], repeated: [] };
+  for (const row of rows) {
+    const first = firstByRow.get(row.rowNumber);
+    if (first === undefined) check.unique.push(row);
+    else check.repeated.push({ row, first });
+  }
+  return check;
+}
+
+/**
+ * Finds duplicate keys where batches come in the order of the file: inside the batch, among the keys of rows that were
+ * not written, and for those also among the rows that were.
+ */
+export async function findDuplicateKeys(
+  conversion: Conversion,
+  context: BatchContext,
+  {
+    hasUnwrittenKeys,
+    writer,
+  }: {
+    /** Whether any earlier row was not written. */
+    hasUnwrittenKeys: boolean;
+    writer: Pick<BatchWriter, 'findWritten'>;
+  },
+): Promise<KeyCheck> {
+  const firstByKey = new Map<string, number>();
+  for (const { rowNumber, key } of [...conversion.invalidRows, ...conversion.rows].filter(hasKey)) {
+    const first = firstByKey.get(key);
+    if (first === undefined || rowNumber < first) firstByKey.set(key, rowNumber);
+  }
+  if (hasUnwrittenKeys) {
+    const unwritten = await readUnwrittenKeys(context, [...firstByKey.keys()]);
+    for (const [key, rowNumber] of unwritten) firstByKey.set(key, rowNumber);
+  }
+  const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
+  const repeated = conversion.rows.filter((row) => !isFirst(row));
+  const written =
+    repeated.length > 0 ? await writer.findWritten(repeated, context) : new Map<string, number>();
+  return {
+    unique: conversion.rows.filter(isFirst),
+    repeated: repeated.map((row) => ({
+      row,
+      first: Math.min(firstByKey.get(row.key!)!, written.get(row.key!) ?? Infinity),
+    })),
+  };
+}
+
+/** Stores the keys of rows that are not in the table; of several rows with one key the first one counts. */
+export async function recordUnwrittenKeys(
+  { connection, caller, jobId }: BatchContext,
+  rows: readonly KeyedRow[],
+): Promise<void> {
+  await connection.query(
+    `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
+     SELECT $1, $2, * FROM unnest($3::uuid[], $4::int[]) AS k (key_hash, row_number)
+     ORDER BY row_number ON CONFLICT DO NOTHING`,
+    [caller.tenantId, jobId, rows.map(({ key }) => hashKey(key)), rows.map(({ rowNumber }) => rowNumber)],
+  );
+}
+
+async function readUnwrittenKeys(
+  { connection, caller, jobId }: BatchContext,
+  keys: readonly string[],
+): Promise<Map<string, number>> {
+  const keysByHash = new Map(keys.map((key) => [hashKey(key), key]));
+  const { rows } = await connection.query<{ key_hash: string; row_number: number }>(
+    'SELECT key_hash, row_number FROM exchange_key WHERE tenant_id = $1 AND job_id = $2 AND key_hash = ANY($3::uuid[])',
+    [caller.tenantId, jobId, [...keysByHash.keys()]],
+  );
+  return new Map(
+    rows.map(({ key_hash, row_number }) => [keysByHash.get(key_hash.replaceAll('-', ''))!, row_number]),
+  );
+}
+
+/** The error of a row whose key an earlier row of the file has. */
+export function duplicateKeyError(
+  { key, fields }: ExchangeDefinition,
+  row: ConvertedRow,
+  first: number,
+): RowError {
+  const names = key.map((property) => fields[property]!.header).join(', ');
+  const value = key.map((property) => String(row.values[property] ?? '')).join(', ');
+  const text = rowMessage('duplicateKey', first, names, row.rowNumber);
+  return rowErrorOf(row, 'Identity', 'DuplicateKey', text, key[0]!, value);
+}
+
+/**
+ * A duplicate key replaces all other errors of its row: the earlier row has to be corrected first. Inside a batch it was
+ * found before; across batches only the table knows, and it is queried for the rows that failed.
+ */
+export async function preferDuplicateKeys(
+  errors: readonly RowError[],
+  rows: readonly ConvertedRow[],
+  definition: ExchangeDefinition,
+  context: BatchContext,
+  writer: Pick<BatchWriter, 'findWritten'>,
+): Promise<readonly RowError[]> {
+  if (errors.length === 0) return errors;
+  const failed = rowNumbersOf(errors);
+  const failedRows = rows.filter(({ rowNumber }) => failed.has(rowNumber));
+  const written = await writer.findWritten(failedRows, context);
+  const duplicates = failedRows.flatMap((row) => {
+    const first = written.get(row.key!);
+    return first === undefined ? [] : [duplicateKeyError(definition, row, first)];
+  });
+  return [...withoutRowsOf(duplicates, errors), ...duplicates];
+}

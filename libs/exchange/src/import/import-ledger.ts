@@ -1,0 +1,90 @@
+import { uuidFrom } from '@plinth/kernel/uuid-from';
+import type { PoolClient } from 'pg';
+import type { BatchOutcome } from './batch';
+
+/** A batch in the import ledger, the tables that record which batches of a job were written. */
+export interface BatchKey {
+  tenantId: string;
+  ledgerId: string;
+  number: number;
+}
+
+/** The id under which the batches of a range are recorded: for the first range that of its job, else derived from it. */
+export function ledgerOf(jobId: string, range: number): string {
+  return range === 0 ? jobId : uuidFrom(`${jobId}/${range}`, 'a');
+}
+
+/** Records that the job exists and makes progress; returns where its range stands. */
+export async function openLedger(
+  connection: PoolClient,
+  tenantId: string,
+  jobId: string,
+  range: number,
+): Promise<{ lastBatch: number; hasUnwrittenKeys: boolean }> {
+  const ids = [tenantId, jobId, ledgerOf(jobId, range)];
+  await connection.query(
+    `INSERT INTO exchange_job (tenant_id, job_id) SELECT DISTINCT $1::uuid, unnest(ARRAY[$2, $3]::uuid[])
+     ON CONFLICT (tenant_id, job_id) DO UPDATE SET changed_at = now()`,
+    ids,
+  );
+  const { rows } = await connection.query<{ last_batch: number; has_keys: boolean }>(
+    `SELECT last_batch, EXISTS (SELECT FROM exchange_key AS k WHERE k.tenant_id = $1 AND k.job_id = $2) AS has_keys
+     FROM exchange_job WHERE tenant_id = $1 AND job_id = $3`,
+    ids,
+  );
+  return { lastBatch: rows[0]?.last_batch ?? 0, hasUnwrittenKeys: rows[0]?.has_keys ?? false };
+}
+
+/** Applies the batch that comes next in its range; a batch that was applied before gets its stored outcome. */
+export async function applyOnce(
+  connection: PoolClient,
+  batch: BatchKey,
+  apply: () => Promise<BatchOutcome>,
+): Promise<BatchOutcome | 'sealed'> {
+  const { tenantId, ledgerId, number } = batch;
+  const { rowCount } = await connection.query(
+    `UPDATE exchange_job SET last_batch = $3, changed_at = now()
+     WHERE tenant_id = $1 AND job_id = $2 AND last_batch = $3 - 1 AND NOT is_sealed`,
+    [tenantId, ledgerId, number],
+  );
+  if (rowCount === 0) return storedOutcome(connection, batch);
+  const outcome = await apply();
+  await connection.query(
+    'INSERT INTO exchange_batch (tenant_id, job_id, batch_number, outcome) VALUES ($1, $2, $3, $4)',
+    [tenantId, ledgerId, number, JSON.stringify(toStored(outcome))],
+  );
+  return outcome;
+}
+
+/** Accepts no further batch of the range; returns the number of the last one that was applied. */
+export async function sealLedger(
+  connection: PoolClient,
+  tenantId: string,
+  jobId: string,
+  range: number,
+): Promise<number> {
+  const { rows } = await connection.query<{ last_batch: number }>(
+    `INSERT INTO exchange_job (tenant_id, job_id, is_sealed) VALUES ($1, $2, true)
+     ON CONFLICT (tenant_id, job_id) DO UPDATE SET is_sealed = true, changed_at = now() RETURNING last_batch`,
+    [tenantId, ledgerOf(jobId, range)],
+  );
+  return rows[0]!.last_batch;
+}
+
+/** The JSON of an outcome; `faults` is the name that stored outcomes have for errors. */
+type StoredOutcome = Omit<BatchOutcome, 'errors'> & { faults: BatchOutcome['errors'] };
+
+const toStored = ({ errors, ...outcome }: BatchOutcome): StoredOutcome => ({ ...outcome, faults: errors });
+
+async function storedOutcome(
+  connection: PoolClient,
+  { tenantId, ledgerId, number }: BatchKey,
+): Promise<BatchOutcome | 'sealed'> {
+  const { rows } = await connection.query<{ outcome: StoredOutcome }>(
+    'SELECT outcome FROM exchange_batch WHERE tenant_id = $1 AND job_id = $2 AND batch_number = $3',
+    [tenantId, ledgerId, number],
+  );
+  if (!rows[0]) return 'sealed';
+  const { faults: errors, ...outcome } = rows[0].outcome;
+  return { ...outcome, errors };
+}

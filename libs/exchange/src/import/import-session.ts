@@ -1,0 +1,92 @@
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
+import type { Pool } from 'pg';
+import { inBulkTransaction, openBulkTransaction } from '../bulk-transaction';
+import type { Batch, BatchOutcome } from './batch';
+import { BatchImporter, type ImportOptions } from './batch-importer';
+import type { Conversion } from './convert-rows';
+import { applyOnce, ledgerOf, openLedger, sealLedger, type BatchKey } from './import-ledger';
+
+/** One stream of batches of an import job. */
+export interface ImportSession {
+  lastBatch: number;
+  /** Reads the cells of a batch; needs no database, so it can run while the batch before is written. */
+  convert(batch: Batch): Conversion;
+  /** Applies a batch, or returns `sealed` when the job accepts no more. */
+  apply(batch: Batch, conversion: Conversion): Promise<BatchOutcome | 'sealed'>;
+  /** Ends the import after its last batch; returns whether it is committed. */
+  end(): Promise<boolean>;
+  /** Rolls back what is not committed. */
+  close(): Promise<void>;
+}
+
+/** Opens one stream of batches of a job: after which batch it continues, and how batches are applied. */
+export async function openImportSession(pool: Pool, options: ImportOptions): Promise<ImportSession> {
+  const { caller, jobId, commit, range } = options;
+  const ledger = await inBulkTransaction(pool, caller.tenantId, (connection) =>
+    openLedger(connection, caller.tenantId, jobId, range),
+  );
+  const importer = new BatchImporter(options, ledger.hasUnwrittenKeys);
+  return commit === 'EACH_BATCH'
+    ? eachBatchSession(pool, options, importer, ledger.lastBatch)
+    : singleTransactionSession(pool, options, importer, ledger.lastBatch);
+}
+
+/** Rejects all further batches of a range of a job; returns the number of the last one that was applied. */
+export const sealImport = (pool: Pool, tenantId: string, jobId: string, range: number): Promise<number> =>
+  inTenantConnection(pool, tenantId, (connection) => sealLedger(connection, tenantId, jobId, range));
+
+const batchKeyOf = ({ caller, jobId, range }: ImportOptions, { number }: Batch): BatchKey => ({
+  tenantId: caller.tenantId,
+  ledgerId: ledgerOf(jobId, range),
+  number,
+});
+
+function eachBatchSession(
+  pool: Pool,
+  options: ImportOptions,
+  importer: BatchImporter,
+  lastBatch: number,
+): ImportSession {
+  const { definition, caller } = options;
+  return {
+    lastBatch,
+    convert: ({ rows }) => importer.convert(rows),
+    async apply(batch, conversion) {
+      const outcome = await inBulkTransaction(pool, caller.tenantId, (connection) =>
+        applyOnce(connection, batchKeyOf(options, batch), () =>
+          importer.write(connection, batch, conversion),
+        ),
+      );
+      definition.afterCommit?.({ caller });
+      return outcome;
+    },
+    end: async () => true,
+    close: async () => {},
+  };
+}
+
+async function singleTransactionSession(
+  pool: Pool,
+  options: ImportOptions,
+  importer: BatchImporter,
+  lastBatch: number,
+): Promise<ImportSession> {
+  const { definition, caller, commit } = options;
+  const isDryRun = commit === 'NEVER';
+  const { connection, ...transaction } = await openBulkTransaction(pool, caller.tenantId);
+  return {
+    lastBatch: isDryRun ? 0 : lastBatch,
+    convert: ({ rows }) => importer.convert(rows),
+    apply(batch, conversion) {
+      const write = () => importer.write(connection, batch, conversion);
+      return isDryRun ? write() : applyOnce(connection, batchKeyOf(options, batch), write);
+    },
+    async end() {
+      if (isDryRun) return false;
+      await transaction.commit();
+      definition.afterCommit?.({ caller });
+      return true;
+    },
+    close: transaction.close,
+  };
+}

@@ -1,0 +1,151 @@
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import { holds, type Caller } from '@plinth/kernel/caller';
+import { forbidden, malformed, notFound } from '@plinth/kernel/problem';
+import { isUuid } from '@plinth/kernel/uuid';
+import type { ExchangeOwnerHandlers } from '@plinth/proto/generated/plinth/exchange/v1/ExchangeOwner';
+import type { ExportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ExportRequest';
+import type { ExportRows } from '@plinth/proto/generated/plinth/exchange/v1/ExportRows';
+import type { ImportAnswer } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { ImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportRequest';
+import type { ListDefinitionsRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ListDefinitionsRequest';
+import type { ListDefinitionsResponse } from '@plinth/proto/generated/plinth/exchange/v1/ListDefinitionsResponse';
+import type { SealImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/SealImportRequest';
+import type { SealImportResponse } from '@plinth/proto/generated/plinth/exchange/v1/SealImportResponse';
+import type { UndoImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/UndoImportRequest';
+import type { UndoneWrite } from '@plinth/proto/generated/plinth/exchange/v1/UndoneWrite';
+import { protoPackages } from '@plinth/proto/packages';
+import type { Log } from '@plinth/runtime/process/log';
+import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
+import type { Pool } from 'pg';
+import { ID_PROPERTY, isUndoable, listRulesOf, type ExchangeDefinition } from './definition';
+import { streamExport } from './export/export-query';
+import { openImportSession, sealImport } from './import/import-session';
+import { openKeySession } from './import/key-session';
+import { receiveBatches } from './import/receive-batches';
+import { sendMessage, signalOf, type OwnerCall } from './send-message';
+import { undoImport } from './undo/undo-import';
+
+interface Dependencies {
+  config: { CALLER_KEYS: readonly string[] };
+  log: Log;
+  pool: Pool;
+}
+
+/** Serves the exports and imports of these definitions to data exchange: everything that a data owner does. */
+export function serveExchange(
+  definitions: readonly ExchangeDefinition[],
+  { config, log, pool }: Dependencies,
+): GrpcService {
+  const { callerOf, errorResponse, inTrace, unary } = grpcHandlers(config.CALLER_KEYS, log);
+
+  const definitionFor = (
+    name: string,
+    call: OwnerCall<never>,
+  ): { definition: ExchangeDefinition; caller: Caller } => {
+    const definition = definitions.find((candidate) => candidate.name === name);
+    if (!definition) throw notFound(`There is no definition "${name}".`);
+    const caller = callerOf(call.metadata, call.getPath());
+    if (!caller) throw forbidden('An export or import needs a caller.');
+    if (!holds(caller, definition.permission))
+      throw forbidden(`This needs the permission ${definition.permission}.`);
+    return { definition, caller };
+  };
+
+  /** Handles a call that sends its response message by message. */
+  const streamed =
+    <Call extends OwnerCall<never>>(handle: (call: Call) => Promise<void>) =>
+    (call: Call): void => {
+      inTrace({ metadata: call.metadata, path: call.getPath() }, () => handle(call)).then(
+        () => call.end(),
+        (error: unknown) => call.emit('error', errorResponse(error)),
+      );
+    };
+
+  const handlers: ExchangeOwnerHandlers = {
+    ListDefinitions: unary<ListDefinitionsRequest__Output, ListDefinitionsResponse>(async () => ({
+      definitions: definitions.map(toMessage),
+    })),
+
+    SealImport: unary<SealImportRequest__Output, SealImportResponse>(async ({ jobId, range }, caller) => {
+      if (!caller) throw forbidden('Sealing an import needs a caller.');
+      return { lastBatch: await sealImport(pool, caller.tenantId, requireJobId(jobId), range) };
+    }),
+
+    Export: streamed(async (call: ServerWritableStream<ExportRequest__Output, ExportRows>) => {
+      const { fields, includeId, selection } = call.request;
+      const { definition, caller } = definitionFor(call.request.definition, call);
+      const start = { definition, fields, includeId, selection: JSON.parse(selection || '{}'), caller };
+      await streamExport(pool, start, (lines) => sendMessage(call, { lines }), signalOf(call));
+    }),
+
+    UndoImport: streamed(async (call: ServerWritableStream<UndoImportRequest__Output, UndoneWrite>) => {
+      const { definition, caller } = definitionFor(call.request.definition, call);
+      if (!isUndoable(definition)) throw forbidden(`Imports of ${definition.name} cannot be undone.`);
+      const { after } = call.request;
+      const jobId = requireJobId(call.request.jobId);
+      for await (const { kept, ...write } of undoImport(pool, { definition, jobId, caller, after }))
+        await sendMessage(call, { ...write, kept: Buffer.from(JSON.stringify(kept)) });
+    }),
+
+    Import: streamed(async (call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>) => {
+      const messages = call[Symbol.asyncIterator]() as AsyncIterator<ImportRequest__Output>;
+      const { value: first } = (await messages.next()) as { value: ImportRequest__Output | undefined };
+      const start = first?.start;
+      if (!start) throw malformed('An import begins with `start`.');
+      const { definition, caller } = definitionFor(start.definition, call);
+      requireColumns(definition, start.columns);
+      const { commit, ...rest } = start;
+      const options = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller };
+      const session =
+        commit === 'READ_KEYS'
+          ? openKeySession(options)
+          : await openImportSession(pool, { ...options, commit });
+      try {
+        await sendMessage(call, { started: { lastBatch: session.lastBatch } });
+        await receiveBatches(call, messages, session);
+      } finally {
+        await session.close();
+      }
+    }),
+  };
+
+  return { definition: protoPackages.exchange.v1.ExchangeOwner.service, handlers };
+}
+
+function requireColumns(definition: ExchangeDefinition, columns: readonly string[]): void {
+  const isImportable = (property: string) =>
+    property === ID_PROPERTY || (property in definition.fields && !definition.fields[property]!.readOnly);
+  const unknown = columns.find((property) => !isImportable(property));
+  if (unknown !== undefined) throw malformed(`"${unknown}" is no field that can be imported.`);
+  if (!definition.importable) throw forbidden(`${definition.name} can only be exported.`);
+}
+
+function requireJobId(jobId: string): string {
+  if (!isUuid(jobId)) throw malformed('The job id is no UUID.');
+  return jobId;
+}
+
+const toMessage = (definition: ExchangeDefinition) => ({
+  name: definition.name,
+  entityType: definition.entityType,
+  permission: definition.permission,
+  widerPermission: definition.widerPermission ?? '',
+  widerOnHostOnly: definition.widerOnHostOnly ?? false,
+  importable: definition.importable,
+  exportable: true,
+  undoable: isUndoable(definition),
+  rowsAreIndependent: definition.rowsAreIndependent ?? false,
+  listRules: JSON.stringify(listRulesOf(definition)),
+  fields: Object.entries(definition.fields).map(([propertyPath, field]) => ({
+    propertyPath,
+    type: field.type,
+    header: field.header,
+    description: field.description ?? '',
+    format: field.format ?? '',
+    required: field.required ?? false,
+    readOnly: field.readOnly ?? false,
+    aliases: [...(field.aliases ?? [])],
+    synonyms: [...(field.synonyms ?? [])],
+    isNavigation: field.relation !== undefined,
+  })),
+});

@@ -1,0 +1,313 @@
+/**
+ * One pipeline runs every endpoint from its contract.
+ *
+ * A contract declares the input, the response and the access of an endpoint; a handler implements it. Only this file is
+ * between them: it finds the endpoint, verifies the caller that the gateway signed, checks access again, parses path,
+ * query and body, calls the handler and sends its response. Every error on the way becomes a problem in one place. A
+ * process does not start while an endpoint of its contract has no handler, so every documented endpoint exists.
+ */
+import type { IncomingMessage } from 'node:http';
+import { SpanKind, type Span } from '@opentelemetry/api';
+import {
+  accessOf,
+  type Access,
+  type BodyOf,
+  type Endpoint,
+  type Endpoints,
+  type ParamsOf,
+  type QueryOf,
+  type ResponseBodyOf,
+} from '@plinth/contracts/endpoint';
+import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts/route-table';
+import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
+import type { IfMatch } from '@plinth/kernel/entity-tag';
+import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
+import { forbidden, invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { isUnstorable } from '@plinth/kernel/text';
+import type { Health } from '@plinth/runtime/process/health';
+import type { Log } from '@plinth/runtime/process/log';
+import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
+import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/rpc/signed-caller';
+import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
+import express, { type Express, type Request, type Response } from 'express';
+import { Histogram, type Registry } from 'prom-client';
+import { readJson } from './body';
+import { toListRequest, type ListRequest } from './paging';
+import { problemResponse, internalProblem } from './problem-details';
+import type { EndpointResponse } from './response';
+import { sendResponse } from './send-response';
+import { parseInput } from '@plinth/kernel/validation';
+
+/** The input of a handler. */
+export interface Input<E extends Endpoint> {
+  params: ParamsOf<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  list: E extends { list: object } ? ListRequest : undefined;
+  /** Null on anonymous endpoints when the request has no credential; `tenantId` is always set. */
+  caller: E extends { access: { type: 'anonymous' | 'optional' } } ? Caller | null : Caller;
+  /** The tenant of the request, also when it has no credential. */
+  tenantId: string;
+  ifMatch: IfMatch;
+  /** For uploads and special headers. */
+  request: IncomingMessage;
+  /** Aborted when the client disconnects before the response is complete. */
+  signal: AbortSignal;
+  traceId: string;
+}
+
+type HandlerResult<E extends Endpoint> =
+  | ResponseBodyOf<E>
+  | EndpointResponse<ResponseBodyOf<E>>
+  | EndpointResponse<undefined>
+  | (undefined extends ResponseBodyOf<E> ? void : never);
+
+export type Handler<E extends Endpoint> = (input: Input<E>) => Promise<HandlerResult<E>> | HandlerResult<E>;
+
+export interface Api {
+  /** Registers the handler of an endpoint of the contract. */
+  on<E extends Endpoint>(endpoint: E, handler: Handler<E>): void;
+}
+
+export interface ServiceContext {
+  config: {
+    NODE_ENV: string;
+    PUBLIC_URL: string;
+    PUBLIC_PREFIX: string;
+    CALLER_KEYS: readonly string[];
+    CURSOR_KEYS: readonly string[];
+  };
+  log: Log;
+  health: Health;
+  metrics: Registry;
+}
+
+type AnyHandler = (input: Input<Endpoint>) => unknown;
+
+/** Builds the HTTP side of a service: all endpoints of its contract, each with its handler. */
+export function createService(
+  service: string,
+  endpoints: Endpoints,
+  context: ServiceContext,
+  mount: (api: Api) => void,
+): Express {
+  const handlers = new Map<Endpoint, AnyHandler>();
+  mount({ on: (endpoint, handler) => void handlers.set(endpoint, handler as unknown as AnyHandler) });
+  const table = createRouteTable({ [service]: endpoints });
+  requireHandlers(table.routes, handlers);
+  const duration = durationMetric(context.metrics);
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.get('/readyz', async (_req, res) => {
+    const readiness = await context.health.readiness();
+    res.status(readiness.ready ? 200 : 503).json(readiness);
+  });
+  const handle = async (req: Request, res: Response, span: Span): Promise<void> => {
+    const traceId = traceIdOf(req);
+    const end = duration.startTimer({ area: service, method: req.method });
+    let route = 'none';
+    let instance = pathOf(req);
+    try {
+      const found = findRoute(table, req, context.config.PUBLIC_PREFIX);
+      route = found.route.name;
+      const claims = readClaims(req, context);
+      instance = claims.instance;
+      const input = await readInput(found.route.endpoint, found.params, claims, req, res, traceId, context);
+      const result = await handlers.get(found.route.endpoint)!(input);
+      await sendResponse(found.route.endpoint, result, req, res, {
+        prefix: context.config.PUBLIC_PREFIX,
+        checkResponses: context.config.NODE_ENV === 'test',
+      });
+    } catch (error) {
+      sendProblem(error, req, res, { instance, traceId, publicUrl: context.config.PUBLIC_URL }, context.log);
+    } finally {
+      end({ route, status: res.statusCode });
+      describeSpan(span, { area: service, method: req.method, route, status: res.statusCode });
+    }
+  };
+  app.use((req: Request, res: Response) => {
+    const step = { name: req.method, kind: SpanKind.SERVER, traceparent: req.get(TRACE_PARENT_HEADER) };
+    return inSpan(step, (span) => handle(req, res, span));
+  });
+  return app;
+}
+
+function requireHandlers(routes: readonly Route[], handlers: ReadonlyMap<Endpoint, AnyHandler>): void {
+  const missing = routes.filter(({ endpoint }) => !handlers.has(endpoint)).map(({ name }) => name);
+  if (missing.length > 0) throw new Error(`These endpoints have no handler: ${missing.join(', ')}.`);
+  const known = new Set(routes.map(({ endpoint }) => endpoint));
+  const foreign = [...handlers.keys()].filter((endpoint) => !known.has(endpoint));
+  if (foreign.length > 0)
+    throw new Error(`These handlers have no endpoint: ${foreign.map(({ path }) => path).join(', ')}.`);
+}
+
+const durationMetric = (metrics: Registry) =>
+  (metrics.getSingleMetric('plinth_http_request_duration_seconds') as Histogram | undefined) ??
+  new Histogram({
+    name: 'plinth_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the end of its response.',
+    labelNames: ['area', 'method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
+    registers: [metrics],
+  });
+
+const pathOf = (req: Request): string => req.originalUrl.split('?', 1)[0]!;
+
+/** The trace id of the W3C `traceparent` header, which the gateway always sends. */
+const traceIdOf = (req: Request): string =>
+  /^00-([0-9a-f]{32})-/.exec(req.get(TRACE_PARENT_HEADER) ?? '')?.[1] ?? '0'.repeat(32);
+
+function findRoute(table: RouteTable, req: Request, prefix: string) {
+  const path = pathOf(req);
+  if (!path.startsWith(`${prefix}/`)) throw notFound(`There is no resource at ${path}.`);
+  const relative = path.slice(prefix.length);
+  const match = table.match(req.method, relative.length > 1 ? relative.replace(/\/$/, '') : relative);
+  if (match.found === 'nothing') throw notFound(`There is no resource at ${path}.`);
+  if (match.found === 'path') {
+    throw new Problem('method-not-allowed', `${req.method} is not allowed for this resource.`, {
+      allow: match.allow,
+    });
+  }
+  return match;
+}
+
+const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
+  verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: pathOf(req) }, config.CALLER_KEYS);
+
+/** Refuses a caller who may not use the endpoint; the gateway has checked the same rule already. */
+export function requireAccess(access: Access, caller: Caller | null): void {
+  if (access.type === 'anonymous' || access.type === 'optional') return;
+  if (!caller) throw new Problem('unauthenticated', 'This endpoint requires a bearer token.');
+  if (access.type !== 'permission') return;
+  if (!holds(caller, access.permission))
+    throw forbidden(`This requires the permission ${access.permission}.`);
+  if (access.hostOnly && !isOfHost(caller))
+    throw forbidden('Only callers of the host tenant may change what concerns all tenants.');
+}
+
+async function readInput(
+  endpoint: Endpoint,
+  encodedParams: Record<string, string>,
+  claims: CallerClaims,
+  req: Request,
+  res: Response,
+  traceId: string,
+  context: ServiceContext,
+): Promise<Input<Endpoint>> {
+  const params = decodeParams(encodedParams);
+  requireAccess(accessOf(endpoint.access, params), claims.caller);
+  requireAcceptable(endpoint, req);
+  const query = readQuery(req);
+  if (endpoint.query && 'page' in endpoint.query.shape) refuseGrouping(query);
+  const { tenantId } = claims;
+  const cursorContext = `${tenantId}\n${pathOf(req)}`;
+  const abort = new AbortController();
+  res.once('close', () => res.writableFinished || abort.abort());
+  return {
+    params: (endpoint.params ? parseInput(endpoint.params, params, 'path') : params) as never,
+    query: (endpoint.query ? parseInput(endpoint.query, query, 'query') : {}) as never,
+    list: (endpoint.list &&
+      toListRequest(
+        parseListQuery(query, endpoint.list),
+        cursorContext,
+        context.config.CURSOR_KEYS,
+      )) as never,
+    body: (await readBody(endpoint, req)) as never,
+    caller: claims.caller as never,
+    tenantId,
+    ifMatch: readIfMatch(req),
+    request: req,
+    signal: abort.signal,
+    traceId,
+  };
+}
+
+function decodeParams(encoded: Record<string, string>): Record<string, string> {
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      throw malformed('The path is not correctly percent-encoded.');
+    }
+  };
+  const params = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, decode(text)]));
+  if (Object.values(params).some(isUnstorable))
+    throw malformed('The path contains NUL or half of a surrogate pair.');
+  return params;
+}
+
+function readQuery(req: Request): QueryParameters {
+  const query = req.query as QueryParameters;
+  const unstorable = Object.entries(query).find(
+    ([name, value]) => isUnstorable(name) || [value ?? ''].flat().some(isUnstorable),
+  );
+  if (unstorable)
+    throw invalid(
+      { [unstorable[0].replaceAll('\0', '')]: 'Format' },
+      'A parameter contains NUL or half of a surrogate pair.',
+    );
+  return query;
+}
+
+/** Responses are JSON unless the contract says otherwise; a client that accepts none of their types gets 406. */
+function requireAcceptable(endpoint: Endpoint, req: Request): void {
+  const successes = [endpoint.success, ...(endpoint.alternatives ?? [])];
+  const types = successes.flatMap(({ body, file, events }) => [
+    ...(body ? ['application/json', 'application/problem+json'] : []),
+    ...(file ? ['application/octet-stream', ...file] : []),
+    ...(events ? ['text/event-stream'] : []),
+  ]);
+  if (types.length > 0 && !req.accepts(types)) {
+    throw new Problem('not-acceptable', `Available media types: ${[...new Set(types)].join(', ')}.`);
+  }
+}
+
+async function readBody(endpoint: Endpoint, req: Request): Promise<unknown> {
+  if (endpoint.upload) {
+    if (/^multipart\/form-data\b/i.test(req.get('content-type') ?? '')) return undefined;
+    throw new Problem('unsupported-media-type', 'Send the file as multipart/form-data.');
+  }
+  if (endpoint.binary) return undefined;
+  if (!endpoint.body) {
+    req.resume();
+    return undefined;
+  }
+  const body = await readJson(req);
+  if (body !== undefined) return parseInput(endpoint.body, body, 'body');
+  const withoutBody = endpoint.body.safeParse(undefined);
+  if (withoutBody.success) return withoutBody.data;
+  throw malformed('A JSON body is required.');
+}
+
+function readIfMatch(req: Request): IfMatch {
+  const header = req.get('if-match');
+  if (header === undefined) return undefined;
+  return header.trim() === '*' ? '*' : header.split(',').map((tag) => tag.trim());
+}
+
+function sendProblem(
+  error: unknown,
+  req: Request,
+  res: Response,
+  problemContext: Parameters<typeof problemResponse>[1],
+  log: Log,
+): void {
+  const problem = error instanceof Problem ? error : (problemOfDatabase(error) ?? internalProblem(error));
+  const isServerError = ['internal', 'overloaded', 'upstream'].includes(problem.kind);
+  if (isServerError)
+    log.error(
+      { err: problem.options.cause ?? problem, traceId: problemContext.traceId, path: pathOf(req) },
+      problem.detail,
+    );
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const { status, headers, body } = problemResponse(problem, problemContext);
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  if (!req.readableEnded && !req.complete) res.setHeader('connection', 'close');
+  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  res.end(body);
+}

@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '@plinth/kernel/problem';
+import { readJson } from './body';
+
+const request = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  Object.assign(Readable.from([Buffer.from(body)]), {
+    headers: { 'content-type': 'application/json', ...headers },
+  }) as unknown as IncomingMessage;
+
+const refusal = async (body: string | Uint8Array, headers?: Record<string, string>) => {
+  try {
+    await readJson(request(body, headers));
+    return 'read';
+  } catch (error) {
+    if (error instanceof Problem) return error.kind;
+    throw error;
+  }
+};
+
+describe('the JSON body of a request', () => {
+  it('is parsed; of a repeated property the last value counts', async () => {
+    expect(await readJson(request('{"a":1,"a":2}'))).toEqual({ a: 2 });
+    expect(await readJson(request(''))).toBeUndefined();
+  });
+
+  it('may have properties named like those of prototypes without changing a prototype', async () => {
+    await readJson(request('{"__proto__":{"polluted":true}}'));
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    ['application/json', 'read'],
+    ['application/json; charset=utf-8', 'read'],
+    ['application/merge-patch+json', 'read'],
+    ['application/json; charset=utf-16', 'unsupported-media-type'],
+    ['text/plain', 'unsupported-media-type'],
+    ['application/jsonp', 'unsupported-media-type'],
+  ])('with the type %s is: %s', async (type, outcome) => {
+    expect(await refusal('{}', { 'content-type': type })).toBe(outcome);
+  });
+
+  it('is refused when it is compressed, or too large by its Content-Length or by its bytes', async () => {
+    expect(await refusal('{}', { 'content-encoding': 'gzip' })).toBe('unsupported-media-type');
+    expect(await refusal('{}', { 'content-length': '2000000' })).toBe('too-large');
+    expect(await refusal(`"${'x'.repeat(1024 * 1024)}"`)).toBe('too-large');
+  });
+
+  it('is refused with NUL in a name at any depth', async () => {
+    expect(await refusal('{"a":[{"b\\u0000":1}]}')).toBe('invalid');
+  });
+});

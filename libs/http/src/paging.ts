@@ -1,0 +1,49 @@
+import type { ListQuery } from '@plinth/kernel/list-query';
+import type { PagedResult } from '@plinth/kernel/paged-result';
+import { signCursor, verifyCursor, type CursorKey } from './cursor';
+
+/** A parsed list query together with what a store needs to run it and a handler to make the page. */
+export interface ListRequest extends ListQuery {
+  /** Rows to fetch: one more than the page has, to know whether there are more. */
+  limit: number;
+  /** Rows to skip; 0 in cursor mode. */
+  offset: number;
+  /** In cursor mode: the row after which the page begins; undefined for the first page. */
+  after: CursorKey | undefined;
+  /** Whether the response has a total, so that rows must be counted. */
+  wantsTotalCount: boolean;
+  /**
+   * Makes the page from up to `limit` rows. `keyOf` returns the values of the sort fields, in their order, and the
+   * id; it is required for lists that allow cursors.
+   */
+  toPage<Row, Item>(
+    rows: readonly Row[],
+    totalCount: number | null,
+    toItem: (row: Row) => Item,
+    keyOf?: (row: Row) => CursorKey,
+  ): PagedResult<Item>;
+}
+
+/** Completes a list query for one endpoint; `context` is what its cursors are bound to. */
+export function toListRequest(query: ListQuery, context: string, cursorKeys: readonly string[]): ListRequest {
+  const { page } = query;
+  const sort = query.sort.map(({ field, descending }) => (descending ? `-${field}` : field)).join(',');
+  const boundTo = `${context}\n${sort}`;
+  const isCursorMode = page.mode === 'cursor';
+  return {
+    ...query,
+    limit: page.pageSize + 1,
+    offset: isCursorMode ? 0 : (page.page - 1) * page.pageSize,
+    after: isCursorMode && page.cursor !== '' ? verifyCursor(page.cursor, boundTo, cursorKeys) : undefined,
+    wantsTotalCount: !isCursorMode && !page.skipTotalCount,
+    toPage(rows, totalCount, toItem, keyOf) {
+      const pageRows = rows.slice(0, page.pageSize);
+      const hasMore = rows.length > page.pageSize;
+      const result = { items: pageRows.map(toItem), totalCount: isCursorMode ? null : totalCount, hasMore };
+      if (!isCursorMode) return result;
+      const last = pageRows.at(-1);
+      const nextCursor = hasMore && last && keyOf ? signCursor(keyOf(last), boundTo, cursorKeys) : null;
+      return { ...result, nextCursor };
+    },
+  };
+}

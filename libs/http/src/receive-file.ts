@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
+import { invalid, Problem } from '@plinth/kernel/problem';
+import { cleanFileName } from './file-name';
+
+/** Room for boundaries, part headers and text parts. */
+const ENVELOPE_BYTES_MAX = 64 * 1024;
+const TEXT_BYTES_MAX = 10_000;
+const PARTS_MAX = 20;
+
+export interface UploadLimit {
+  bytesMax: number;
+  /** The problem of a larger file. */
+  tooLarge: () => Problem;
+}
+
+export interface UploadedFile {
+  /** The name that the client gave it. */
+  name: string;
+  content: Readable;
+}
+
+export interface ReceivedFile<Result> {
+  /** The text parts, which may come before and after the file. */
+  fields: ReadonlyMap<string, string>;
+  result: Result;
+}
+
+/**
+ * Passes the part `file` of a multipart body to `store` as a stream, and returns the result. The first problem ends it at
+ * once, while the client is still sending; then the stream is destroyed with an error, so that `store` stores nothing.
+ * @throws Problem `tooLarge`, `invalid` for no file or several, `malformed` for a broken body.
+ */
+export async function receiveFile<Result>(
+  request: IncomingMessage,
+  { bytesMax, tooLarge }: UploadLimit,
+  store: (file: UploadedFile) => Promise<Result>,
+): Promise<ReceivedFile<Result>> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax + ENVELOPE_BYTES_MAX) throw tooLarge();
+  const parser = openParser(request, bytesMax);
+  const fields = new Map<string, string>();
+  let stream: BusboyFileStream | undefined;
+  let storing: Promise<Result> | undefined;
+
+  const reading = new Promise<void>((resolve, reject) => {
+    parser.on('field', (name: string, value: string) => void fields.set(name, value));
+    parser.on('file', (part: string, content: BusboyFileStream, name: string) => {
+      // An error of a part fails the whole upload; without a listener it would end the process.
+      content.on('error', (error) => reject(asProblem(error)));
+      if (part !== 'file' || stream) {
+        content.resume();
+        return reject(
+          invalid(
+            { file: stream ? 'Unique' : 'NotEmpty' },
+            'The body must have exactly one file, as the part `file`.',
+          ),
+        );
+      }
+      stream = content;
+      content.once('limit', () => content.destroy(tooLarge()));
+      storing = store({ name: cleanFileName(name ?? ''), content });
+      storing.catch(reject);
+    });
+    parser.once('finish', resolve);
+    parser.on('error', (error: unknown) => reject(asProblem(error)));
+    request.on('error', (error) => reject(asProblem(error)));
+    request.once('close', () => {
+      if (!request.complete) reject(asProblem(new Error('The client disconnected.')));
+    });
+    request.pipe(parser);
+  });
+
+  try {
+    await reading;
+    if (!storing)
+      throw invalid({ file: 'NotEmpty' }, 'The body must have exactly one file, as the part `file`.');
+    return { fields, result: await storing };
+  } catch (error) {
+    request.unpipe(parser);
+    request.resume();
+    stream?.destroy(error as Error);
+    await storing?.catch(() => undefined);
+    throw error;
+  }
+}
+
+function openParser({ headers }: IncomingMessage, bytesMax: number): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      limits: {
+        files: PARTS_MAX,
+        fields: PARTS_MAX,
+        parts: PARTS_MAX,
+        fieldSize: TEXT_BYTES_MAX,
+        fileSize: bytesMax,
+        headerPairs: 100,
+      },
+    });
+  } catch (error) {
+    throw asProblem(error);
+  }
+}
+
+const asProblem = (error: unknown): Problem =>
+  error instanceof Problem
+    ? error
+    : new Problem('malformed', 'The multipart body is incomplete or malformed.', { cause: error });

@@ -1,0 +1,94 @@
+import type { Readable } from 'node:stream';
+import type { BatchResult } from '@plinth/kernel/batch-result';
+
+export interface ResponseOptions {
+  /** Strong entity tag, quotes included. */
+  etag?: string | undefined;
+  /** Path of the created resource or of the running job, below the prefix: `/templates/welcome`. */
+  location?: string | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/** A file to send to the client. */
+export interface FileContent {
+  content: Readable | Buffer;
+  name: string;
+  /** The exact media type; sent only to clients that accept it. */
+  type: string;
+  sizeBytes?: number;
+}
+
+/** One server-sent event. */
+export interface ServerSentEvent {
+  id?: string;
+  event: string;
+  data: unknown;
+}
+
+/** The response of a handler when a plain body is not enough. */
+export class EndpointResponse<Body> {
+  constructor(
+    readonly status: number | undefined,
+    readonly body: Body,
+    readonly options: ResponseOptions = {},
+    readonly file?: FileContent,
+    readonly events?: AsyncIterable<ServerSentEvent>,
+    readonly pending?: Promise<Body>,
+  ) {}
+}
+
+/** The usual response of the endpoint, with headers. */
+export const ok = <Body>(body: Body, options: ResponseOptions = {}): EndpointResponse<Body> =>
+  new EndpointResponse(undefined, body, options);
+
+/**
+ * The usual response, for work that may take longer than the timeouts of proxies: a slow response begins with spaces,
+ * which JSON allows. An error after that closes the connection.
+ */
+export const slow = <Body>(work: Promise<Body>): EndpointResponse<Body> =>
+  new EndpointResponse(undefined, undefined as Body, {}, undefined, undefined, work);
+
+/** 201: created at `location`. */
+export const created = <Body>(
+  body: Body,
+  location: string,
+  options: ResponseOptions = {},
+): EndpointResponse<Body> => new EndpointResponse(201, body, { ...options, location });
+
+/** 202: still running; `location` has its progress. */
+export const accepted = <Body>(
+  body: Body,
+  location: string,
+  options: ResponseOptions = {},
+): EndpointResponse<Body> => new EndpointResponse(202, body, { ...options, location });
+
+/** 204: done, without a body. */
+export const noContent = (options: ResponseOptions = {}): EndpointResponse<undefined> =>
+  new EndpointResponse(204, undefined, options);
+
+/** 207: each item has its own result. */
+export const multiStatus = <Value>(result: BatchResult<Value>): EndpointResponse<BatchResult<Value>> =>
+  new EndpointResponse(207, result);
+
+/** A file to download. */
+export const file = (content: FileContent, options: ResponseOptions = {}): EndpointResponse<undefined> =>
+  new EndpointResponse(200, undefined, options, content);
+
+/** A stream of server-sent events that ends with the iterable or with the client. */
+export const events = (stream: AsyncIterable<ServerSentEvent>): EndpointResponse<undefined> =>
+  new EndpointResponse(200, undefined, {}, undefined, stream);
+
+/** `Content-Disposition` (RFC 6266): the true name comes before the ASCII one, for clients that take the first. */
+export function attachment(name: string): string {
+  const clean =
+    name
+      .replace(/[\p{Cc}\p{Cf}/\\]/gu, '_')
+      .slice(0, 255)
+      .toWellFormed() || 'file';
+  const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/["%]/g, '_');
+  const encoded = encodeURIComponent(clean).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename*=UTF-8''${encoded}; filename="${ascii}"`;
+}

@@ -1,0 +1,141 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
+import { hashedEntityTag } from '@plinth/kernel/entity-tag';
+import type { Request } from 'express';
+import { attachment, EndpointResponse, type FileContent, type ServerSentEvent } from './response';
+
+const HEARTBEAT_MILLISECONDS = 15_000;
+const PENDING_KEEP_ALIVE_MILLISECONDS = 10_000;
+const OCTET_STREAM = 'application/octet-stream';
+
+export interface SendOptions {
+  /** `/api/v1`; precedes every location. */
+  prefix: string;
+  /** Parse each body by the contract, so that tests fail on every difference. */
+  checkResponses: boolean;
+}
+
+/** Sends the result of a handler: status, headers, and a body, a file or events. */
+export async function sendResponse(
+  endpoint: Endpoint,
+  result: unknown,
+  req: Request,
+  res: ServerResponse,
+  options: SendOptions,
+): Promise<void> {
+  const response = result instanceof EndpointResponse ? result : new EndpointResponse(undefined, result);
+  const status = response.status ?? endpoint.success.status;
+  const { etag, location, headers } = response.options;
+  const reads = endpoint.method === 'GET';
+
+  res.statusCode = status;
+  res.setHeader('cache-control', reads ? cacheControlByPolicy[endpoint.cache ?? 'none'] : 'no-store');
+  res.setHeader('x-content-type-options', 'nosniff');
+  if (location) res.setHeader('location', options.prefix + location);
+  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
+
+  if (response.events) return sendEvents(response.events, res);
+  if (response.file) return sendFile(response.file, endpoint, req, res);
+  if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
+  if (options.checkResponses) checkResponse(endpoint, status, response.body);
+  if (response.body === undefined || status === 204) {
+    if (etag) res.setHeader('etag', etag);
+    res.end();
+    return;
+  }
+
+  // When the handler knows the tag, a body that will not be sent is not serialized.
+  const isKnown = reads && etag !== undefined && noneMatches(req, etag);
+  const body = isKnown ? '' : JSON.stringify(response.body);
+  const tag = etag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
+  if (tag) res.setHeader('etag', tag);
+  if (isKnown || (reads && tag && noneMatches(req, tag))) {
+    res.statusCode = 304;
+    res.end();
+    return;
+  }
+  res.setHeader('content-type', 'application/json');
+  res.setHeader('content-length', Buffer.byteLength(body));
+  res.end(body);
+}
+
+/** Keeps the connection alive with spaces until the body is known. */
+async function sendPending(
+  pending: Promise<unknown>,
+  endpoint: Endpoint,
+  status: number,
+  res: ServerResponse,
+  { checkResponses }: SendOptions,
+): Promise<void> {
+  res.setHeader('content-type', 'application/json');
+  const keepAlive = setInterval(() => res.write(' '), PENDING_KEEP_ALIVE_MILLISECONDS);
+  try {
+    const body = await pending;
+    if (checkResponses) checkResponse(endpoint, status, body);
+    res.end(JSON.stringify(body));
+  } finally {
+    clearInterval(keepAlive);
+  }
+}
+
+function noneMatches(req: Request, tag: string): boolean {
+  const given = req.headers['if-none-match'];
+  if (given === undefined) return false;
+  return given.split(',').some((candidate) => ['*', tag].includes(candidate.trim().replace(/^W\//, '')));
+}
+
+function checkResponse(endpoint: Endpoint, status: number, body: unknown): void {
+  const successes = [endpoint.success, ...(endpoint.alternatives ?? [])];
+  const success = successes.find((candidate) => candidate.status === status);
+  if (!success)
+    throw new Error(`The contract of ${endpoint.method} ${endpoint.path} has no status ${status}.`);
+  if (success.body) success.body.parse(body === undefined ? undefined : JSON.parse(JSON.stringify(body)));
+  else if (body !== undefined)
+    throw new Error(`The contract of ${endpoint.method} ${endpoint.path} has no body.`);
+}
+
+async function sendFile(
+  file: FileContent,
+  endpoint: Endpoint,
+  req: Request,
+  res: ServerResponse,
+): Promise<void> {
+  const exact = endpoint.success.file ?? endpoint.alternatives?.find((success) => success.file)?.file ?? [];
+  const wanted = (req.headers.accept ?? '').split(',').map((type) => type.split(';')[0]?.trim());
+  const isAccepted = exact.includes(file.type) && wanted.includes(file.type);
+  res.setHeader('content-type', isAccepted ? file.type : OCTET_STREAM);
+  res.setHeader('content-disposition', attachment(file.name));
+  res.setHeader('vary', 'Accept');
+  if (Buffer.isBuffer(file.content)) {
+    res.setHeader('content-length', file.content.length);
+    res.end(file.content);
+    return;
+  }
+  if (file.sizeBytes !== undefined) res.setHeader('content-length', file.sizeBytes);
+  // An error here closes the connection: the client must not take half a file for a whole one.
+  await pipeline(file.content, res);
+}
+
+async function sendEvents(stream: AsyncIterable<ServerSentEvent>, res: ServerResponse): Promise<void> {
+  res.setHeader('content-type', 'text/event-stream');
+  res.setHeader('cache-control', 'no-store');
+  res.setHeader('x-accel-buffering', 'no');
+  res.flushHeaders();
+  const heartbeat = setInterval(() => res.write(': still here\n\n'), HEARTBEAT_MILLISECONDS);
+  try {
+    await pipeline(Readable.from(formatEvents(stream)), res);
+  } catch (error) {
+    // Most streams end because the client disconnects.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+async function* formatEvents(stream: AsyncIterable<ServerSentEvent>): AsyncIterable<string> {
+  for await (const { id, event, data } of stream) {
+    yield `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  }
+}

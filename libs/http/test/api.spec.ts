@@ -1,0 +1,258 @@
+import { anonymous, authenticated, endpoint, permission } from '@plinth/contracts/endpoint';
+import { pagedResult } from '@plinth/kernel/paged-result';
+import { Registry } from 'prom-client';
+import { Health } from '@plinth/runtime/process/health';
+import { silentLog } from '@plinth/runtime/process/log';
+import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
+import { z } from 'zod';
+import { createService } from '@plinth/http/api';
+import { created, file, noContent } from '@plinth/http/response';
+
+const Thing = z.object({ id: z.string(), size: z.int() });
+const byId = z.object({ id: z.string() });
+
+const endpoints = {
+  getThing: endpoint({
+    method: 'GET',
+    path: '/things/:id',
+    summary: 'Read a thing',
+    access: authenticated,
+    params: byId,
+    query: z.object({ unit: z.enum(['m', 'ft']).optional() }),
+    success: { status: 200, body: Thing },
+    cache: 'user-data',
+    etag: true,
+  }),
+  listThings: endpoint({
+    method: 'GET',
+    path: '/things',
+    summary: 'List things',
+    access: permission('Timeline.Entries.Read'),
+    list: { filterable: {}, sortable: ['id'], defaultSort: 'id', searchable: [], cursor: true },
+    success: { status: 200, body: pagedResult(Thing) },
+    cache: 'list',
+  }),
+  addThing: endpoint({
+    method: 'POST',
+    path: '/things',
+    summary: 'Add a thing',
+    access: authenticated,
+    body: z.object({
+      id: z.string().min(1).max(10),
+      size: z.int().min(1),
+      colour: z.enum(['red', 'blue']).optional(),
+      parts: z.array(z.object({ name: z.string() })).optional(),
+    }),
+    success: { status: 201, body: Thing },
+  }),
+  touchThing: endpoint({
+    method: 'POST',
+    path: '/things/:id/touch',
+    summary: 'Touch a thing',
+    access: authenticated,
+    body: z.object({ hard: z.boolean().optional() }).nullish(),
+    success: { status: 204 },
+  }),
+  downloadThing: endpoint({
+    method: 'GET',
+    path: '/things/:id/file',
+    summary: 'Download a thing',
+    access: authenticated,
+    success: { status: 200, file: ['application/pdf'] },
+    cache: 'none',
+  }),
+  breakThing: endpoint({
+    method: 'POST',
+    path: '/things/:id/break',
+    summary: 'Fail',
+    access: anonymous,
+    success: { status: 204 },
+  }),
+};
+
+const context = {
+  config: {
+    NODE_ENV: 'test',
+    PUBLIC_URL: 'https://plinth.example',
+    PUBLIC_PREFIX: '/api/v1',
+    CALLER_KEYS: TEST_KEYS,
+    CURSOR_KEYS: TEST_KEYS,
+  },
+  log: silentLog(),
+  health: new Health({ store: async () => undefined }),
+  metrics: new Registry(),
+};
+
+let server: TestServer;
+beforeAll(async () => {
+  const rows = Array.from({ length: 45 }, (_, index) => ({
+    id: String(index).padStart(3, '0'),
+    size: index,
+  }));
+  const app = createService('things', endpoints, context, (api) => {
+    api.on(endpoints.getThing, ({ params }) => ({ id: params.id, size: 7 }));
+    api.on(endpoints.listThings, ({ list }) => {
+      const after = list.after?.[0] as string | undefined;
+      const from = after === undefined ? list.offset : rows.findIndex(({ id }) => id > after);
+      return list.toPage(
+        rows.slice(from, from + list.limit),
+        rows.length,
+        (row) => row,
+        ({ id }) => [id],
+      );
+    });
+    api.on(endpoints.addThing, ({ body }) => created({ id: body.id, size: body.size }, `/things/${body.id}`));
+    api.on(endpoints.touchThing, () => noContent());
+    api.on(endpoints.downloadThing, ({ params }) =>
+      file({ content: Buffer.from('%PDF'), name: params['id']!, type: 'application/pdf' }),
+    );
+    api.on(endpoints.breakThing, () => {
+      throw new Error('SELECT secret FROM table at /srv/app.js');
+    });
+  });
+  server = await serveForTest(app);
+});
+afterAll(() => server.close());
+
+const http = () => server.as(aCaller());
+const problem = (status: number) => ({
+  status,
+  type: expect.any(String),
+  title: expect.any(String),
+  detail: expect.any(String),
+  instance: expect.any(String),
+  traceId: expect.any(String),
+});
+
+describe('the pipeline of endpoints', () => {
+  it('sends a body with its entity tag and cache policy, and 304 for a matching tag', async () => {
+    const response = await http().get('/things/a%2Fb');
+    expect(response.body).toEqual({ id: 'a/b', size: 7 });
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
+    const etag = response.headers.get('etag')!;
+    const again = await http().get('/things/a%2Fb', { headers: { 'if-none-match': etag } });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+  });
+
+  it('sends 201 with the location below the prefix', async () => {
+    const response = await http().post('/things', { id: 'a', size: 1 });
+    expect([response.status, response.headers.get('location')]).toEqual([201, '/api/v1/things/a']);
+  });
+
+  it.each([
+    ['malformed JSON', '{"id":', 400],
+    ['a wrong type', { id: 7, size: 1 }, 400],
+    ['a fraction for an integer', { id: 'a', size: 1.5 }, 400],
+    ['no body', '', 400],
+    ['a body of null', 'null', 422],
+    ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400],
+    ['a depth of 65', `${'['.repeat(65)}${']'.repeat(65)}`, 400],
+    ['NUL', { id: 'a\0', size: 1 }, 422],
+    ['half a surrogate pair', '{"id":"\\ud800","size":1}', 422],
+    ['more than a mebibyte', JSON.stringify({ id: 'x'.repeat(1024 * 1024) }), 413],
+  ])('refuses %s with a problem', async (_, body, status) => {
+    const response = await http().post('/things', body);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.body).toMatchObject(problem(status));
+    expect(response.status).toBe(status);
+  });
+
+  it.each([
+    [{ size: 1 }, { id: 'NotEmpty' }],
+    [{ id: null, size: 1 }, { id: 'NotNull' }],
+    [{ id: '', size: 1 }, { id: 'NotEmpty' }],
+    [{ id: 'x'.repeat(11), size: 1 }, { id: 'MaximumLength' }],
+    [{ id: 'a', size: 0 }, { size: 'Range' }],
+    [{ id: 'a', size: 1, colour: 'green' }, { colour: 'Enum' }],
+    [{ id: 'a', size: 1, parts: [{}] }, { 'parts[0].name': 'NotEmpty' }],
+    [
+      { id: '', size: 0 },
+      { id: 'NotEmpty', size: 'Range' },
+    ],
+  ])('names the validation rules that %j breaks', async (body, rules) => {
+    const response = await http().post('/things', body);
+    expect(response.status).toBe(422);
+    const errors = Object.entries(rules).map(([path, rule]) => [
+      path,
+      [`Service:Validation:${rule}Validator`],
+    ]);
+    expect(response.body.errors).toEqual(Object.fromEntries(errors));
+    expect(response.body.title).toBe('One or more validation errors occurred.');
+  });
+
+  it.each([undefined, '', 'null', '{}'])('accepts %j where a body is optional', async (body) => {
+    const response = await http().post('/things/a/touch', body, {
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(response.status).toBe(204);
+  });
+
+  it('refuses a body that is not JSON with 415, and an Accept header that it cannot satisfy with 406', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    expect((await http().post('/things', 'id', { headers })).status).toBe(415);
+    expect((await http().get('/things/a', { headers: { accept: 'text/html' } })).status).toBe(406);
+    expect((await http().get('/things/a', { headers: { accept: 'application/problem+json' } })).status).toBe(
+      200,
+    );
+  });
+
+  it('responds with 405 and Allow to a wrong method, and with 404 to a wrong path', async () => {
+    const response = await http().delete('/things/a');
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect((await http().get('/nothing')).status).toBe(404);
+  });
+
+  it('refuses a path with invalid percent-encoding or NUL, and an unknown enum value in a query', async () => {
+    expect((await http().get('/things/%E0%A4%A')).status).toBe(400);
+    expect((await http().get('/things/a%00b')).status).toBe(400);
+    expect((await http().get('/things/a?unit=mile')).status).toBe(400);
+  });
+
+  it('requires a caller signed by the gateway, with the permission of the contract', async () => {
+    expect((await fetch(`${server.url}/api/v1/things/a`)).status).toBe(401);
+    expect((await server.as(null).get('/things/a')).status).toBe(401);
+    expect((await server.as(aCaller({ permissions: [] })).get('/things')).status).toBe(403);
+  });
+
+  it('pages through a list by cursor without gaps and repetitions, and refuses the cursor of another list', async () => {
+    const caller = server.as(aCaller());
+    const ids: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await caller.get(`/things?pageSize=20&cursor=${cursor}`);
+      ids.push(...body.items.map(({ id }: { id: string }) => id));
+      expect(body.totalCount).toBeNull();
+      expect(body.hasMore).toBe(body.nextCursor !== null);
+      if (!body.hasMore) break;
+      cursor = body.nextCursor;
+    }
+    expect(ids).toHaveLength(45);
+    expect(new Set(ids).size).toBe(45);
+    expect((await http().get(`/things?cursor=${cursor}`)).status).toBe(400);
+  });
+
+  it('sends a file as bytes, with its exact type only to clients that accept it', async () => {
+    const plain = await http().get('/things/na%C3%AFve%22.pdf/file');
+    expect(plain.headers.get('content-type')).toBe('application/octet-stream');
+    expect(plain.headers.get('content-disposition')).toBe(
+      `attachment; filename*=UTF-8''na%C3%AFve%22.pdf; filename="na_ve_.pdf"`,
+    );
+    expect(plain.headers.get('x-content-type-options')).toBe('nosniff');
+    const exact = await http().get('/things/a/file', { headers: { accept: 'application/pdf' } });
+    expect(exact.headers.get('content-type')).toBe('application/pdf');
+  });
+
+  it('reveals nothing about an unexpected error but the trace id', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const response = await server.as(null).post('/things/a/break', undefined, { headers: { traceparent } });
+    expect(response.body).toMatchObject(problem(500));
+    expect(response.body.traceId).toBe('a'.repeat(32));
+    expect(response.text).not.toMatch(/SELECT|srv/);
+  });
+
+  it('does not start while an endpoint of the contract has no handler', () => {
+    expect(() => createService('things', endpoints, context, () => undefined)).toThrow(
+      'have no handler: getThing',
+    );
+  });
+});

@@ -1,0 +1,257 @@
+import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
+import { SpanKind } from '@opentelemetry/api';
+import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
+import { isUuid } from '@plinth/kernel/uuid';
+import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
+import type { Log } from '../process/log';
+import { inSpan } from '../process/tracing';
+import { storeDeadLetter } from './dead-letters';
+import type { EventReference } from './reconciliation';
+
+/** Events of one subject are processed in the order of delivery; those of different subjects side by side. */
+const PARTITIONS = 4;
+const WAITING_MAX = 128;
+/** Events of one tenant that wait in one partition share a transaction, up to so many. */
+const BATCH_SIZE_MAX = 16;
+const BACKOFF_MILLISECONDS_MAX = 10_000;
+/** Longer than any outbox stores an event, so that none is taken for new. */
+const RETENTION_DAYS = 30;
+
+export interface Subscription<Tx> {
+  type: EventType;
+  /**
+   * Processes the event inside the transaction that also records it in the inbox. May return what is to be done after
+   * the commit; that is done at most once, so nothing may depend on it.
+   */
+  handle: (tx: Tx, event: EventEnvelope<never>) => Promise<AfterCommit | void>;
+}
+
+type AfterCommit = () => void;
+
+/** A subscription whose handler is given the payload that the catalogue of events promises. */
+export const subscription = <E extends EventType, Tx>(
+  type: E,
+  handle: (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => Promise<AfterCommit | void>,
+): Subscription<Tx> => ({ type, handle });
+
+export interface InboxOptions {
+  /** An event that failed that often becomes a dead letter. */
+  deliveriesMax: number;
+  /** Delay before the second delivery; it doubles from one to the next. */
+  backoffMilliseconds: number;
+  /** Called after events were processed, for instance to wake the relay that publishes what followed from them. */
+  onProcessed: () => void;
+}
+
+/** An event as it was delivered. */
+interface Delivery {
+  message: JsMsg;
+  event: EventEnvelope;
+}
+
+/** Deliveries that are processed one after the other. */
+interface Partition {
+  deliveries: Delivery[];
+  working?: Promise<void> | undefined;
+}
+
+/** Processes the events that one service subscribes to, each exactly once. */
+export class Inbox<Tx extends RawStatements> {
+  private readonly subscriptions: ReadonlyMap<string, Subscription<Tx>>;
+  private readonly partitions = Array.from({ length: PARTITIONS }, (): Partition => ({ deliveries: [] }));
+  /** How often each event failed here, by its id. Deliveries say less: they also count while the database is away. */
+  private readonly failures = new Map<string, number>();
+
+  constructor(
+    private readonly consumer: string,
+    subscriptions: readonly Subscription<Tx>[],
+    private readonly db: TenantDatabase<Tx>,
+    private readonly log: Log,
+    private readonly options: InboxOptions,
+  ) {
+    this.subscriptions = new Map(subscriptions.map((entry) => [entry.type.name, entry]));
+  }
+
+  /** The names of the events that are subscribed to. */
+  get names(): string[] {
+    return [...this.subscriptions.keys()];
+  }
+
+  /** Processes messages until there are none, that is until the iterator is closed or its stream is gone. */
+  async processAll(messages: ConsumerMessages): Promise<void> {
+    for await (const message of messages) {
+      const event = readEnvelope(message);
+      if (!event) {
+        this.log.error({ subject: message.subject }, 'a message that is not an event was discarded');
+        message.term('not an event');
+        continue;
+      }
+      const partition = this.partitions[partitionOf(event)]!;
+      partition.deliveries.push({ message, event });
+      partition.working ??= this.processPartition(partition);
+      while (this.waiting >= WAITING_MAX) await Promise.race(this.working);
+    }
+    await Promise.all(this.working);
+  }
+
+  /** The events this service subscribes to and has neither processed nor stored as dead letters. */
+  async findMissing(events: readonly EventReference[]): Promise<string[]> {
+    const wanted = events.filter(({ name }) => this.subscriptions.has(name));
+    if (wanted.length === 0) return [];
+    const rows = await this.db.inPlatform((tx) =>
+      tx.$queryRawUnsafe<{ id: string }[]>(
+        `SELECT event.id::text AS id FROM unnest($2::uuid[], $3::uuid[]) AS event (tenant_id, id)
+         WHERE NOT EXISTS (SELECT FROM inbox
+             WHERE inbox.tenant_id = event.tenant_id AND consumer = $1 AND event_id = event.id)
+           AND NOT EXISTS (SELECT FROM dead_letter
+             WHERE dead_letter.tenant_id = event.tenant_id AND consumer = $1 AND event_id = event.id)`,
+        this.consumer,
+        wanted.map(({ tenant_id }) => tenant_id),
+        wanted.map(({ id }) => id),
+      ),
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Deletes what is older than any outbox could publish again. */
+  async deleteExpired(): Promise<void> {
+    await this.db.inPlatform((tx) =>
+      tx.$executeRawUnsafe(
+        `DELETE FROM inbox WHERE consumer = $1 AND applied_at < now() - interval '${RETENTION_DAYS} days'`,
+        this.consumer,
+      ),
+    );
+  }
+
+  private get waiting(): number {
+    return this.partitions.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+  }
+
+  private get working(): Promise<void>[] {
+    return this.partitions.flatMap(({ working }) => working ?? []);
+  }
+
+  /** Processes what waits in one partition, and what comes to it meanwhile. */
+  private async processPartition(partition: Partition): Promise<void> {
+    while (partition.deliveries.length > 0) {
+      const batch = nextBatch(partition.deliveries);
+      await this.processBatch(batch);
+      partition.deliveries.splice(0, batch.length);
+    }
+    partition.working = undefined;
+  }
+
+  /** Processes events of one tenant in one transaction; where that fails, one by one, so that only the faulty one waits. */
+  private async processBatch(batch: readonly Delivery[]): Promise<void> {
+    try {
+      await this.process(batch.map(({ event }) => event));
+      for (const { message, event } of batch) {
+        this.failures.delete(event.id);
+        message.ack();
+      }
+    } catch (error) {
+      if (batch.length === 1 || problemOfDatabase(error)) {
+        for (const delivery of batch) await this.retryLater(delivery, error);
+      } else {
+        for (const delivery of batch) await this.processBatch([delivery]);
+      }
+    }
+  }
+
+  private async process(events: readonly EventEnvelope[]): Promise<void> {
+    const { tenantId } = events[0]!;
+    const afterCommit: AfterCommit[] = [];
+    const recorded = await this.db.inTenant(tenantId, async (tx) => {
+      // A transaction that is repeated has done nothing before.
+      afterCommit.length = 0;
+      const recorded = await this.record(tx, tenantId, events);
+      const toProcess = new Set(recorded);
+      // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
+      for (const event of [...events].sort(bySubject)) {
+        if (!toProcess.delete(event.id.toLowerCase())) continue;
+        const next = await this.handle(tx, event);
+        if (next) afterCommit.push(next);
+      }
+      return recorded;
+    });
+    afterCommit.forEach((act) => act());
+    if (recorded.length > 0) this.options.onProcessed();
+  }
+
+  private handle(tx: Tx, event: EventEnvelope): Promise<AfterCommit | void> {
+    const { type, handle } = this.subscriptions.get(event.name)!;
+    const { name, traceparent } = event;
+    return inSpan({ name: `apply ${name}`, kind: SpanKind.CONSUMER, traceparent }, () =>
+      handle(tx, { ...event, payload: type.payload.parse(event.payload) } as EventEnvelope<never>),
+    );
+  }
+
+  /** Records events as processed; returns the ids of those that were not before. */
+  private async record(tx: Tx, tenantId: string, events: readonly EventEnvelope[]): Promise<string[]> {
+    const ids = events.filter(({ name }) => this.subscriptions.has(name)).map(({ id }) => id);
+    const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
+      `INSERT INTO inbox (tenant_id, consumer, event_id)
+       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id ORDER BY id
+       ON CONFLICT DO NOTHING RETURNING event_id::text AS id`,
+      tenantId,
+      this.consumer,
+      ids,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Has an event delivered again later, or stores it as a dead letter when it failed too often. */
+  private async retryLater({ message, event }: Delivery, error: unknown): Promise<void> {
+    const failures = (this.failures.get(event.id) ?? 0) + (problemOfDatabase(error) ? 0 : 1);
+    this.failures.set(event.id, failures);
+    if (failures >= this.options.deliveriesMax && (await this.storeDeadLetter(event, error, failures))) {
+      this.failures.delete(event.id);
+      message.term('dead letter');
+      return;
+    }
+    const { id, name } = event;
+    this.log.warn({ err: error, event: id, name, failures }, 'processing an event failed; will retry');
+    message.nak(Math.min(this.options.backoffMilliseconds * 2 ** failures, BACKOFF_MILLISECONDS_MAX));
+  }
+
+  /** @returns whether it was stored. */
+  private async storeDeadLetter(event: EventEnvelope, error: unknown, failures: number): Promise<boolean> {
+    try {
+      await this.db.inTenant(event.tenantId, (tx) =>
+        storeDeadLetter(tx, this.consumer, event, error, failures),
+      );
+    } catch (storeError) {
+      this.log.error({ err: storeError }, 'storing a dead letter failed; will retry');
+      return false;
+    }
+    this.log.error({ err: error, event: event.id, name: event.name }, 'an event became a dead letter');
+    return true;
+  }
+}
+
+function readEnvelope(message: JsMsg): EventEnvelope | undefined {
+  try {
+    const event = message.json<EventEnvelope>();
+    return isUuid(event.id) && isUuid(event.tenantId) && typeof event.name === 'string' ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first deliveries, as far as they are of one tenant. */
+function nextBatch(deliveries: readonly Delivery[]): Delivery[] {
+  const next = deliveries.slice(0, BATCH_SIZE_MAX);
+  const { tenantId } = next[0]!.event;
+  const others = next.findIndex(({ event }) => event.tenantId !== tenantId);
+  return others < 0 ? next : next.slice(0, others);
+}
+
+const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>
+  one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0;
+
+/** The same partition for all events of one subject of one tenant. */
+function partitionOf({ tenantId, subject }: EventEnvelope): number {
+  let hash = 0;
+  for (const character of `${tenantId}${subject}`) hash = (hash * 31 + character.charCodeAt(0)) | 0;
+  return Math.abs(hash) % PARTITIONS;
+}

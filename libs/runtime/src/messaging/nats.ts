@@ -1,0 +1,133 @@
+import {
+  jetstream,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  type JetStreamClient,
+} from '@nats-io/jetstream';
+import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
+import { z } from 'zod';
+import type { Close } from '../process/lifecycle';
+import type { Log } from '../process/log';
+
+const NANOSECONDS_PER_DAY = 86_400_000_000_000;
+/** Published events stay readable for consumers that were away; the outbox stores them as long. */
+export const RETENTION_DAYS = 7;
+/** JetStream drops a repeated publication of the same event id within this time. */
+const DUPLICATE_WINDOW_NANOSECONDS = 120_000_000_000;
+const CHECK_MILLISECONDS_MAX = 2_000;
+
+export interface Messaging {
+  connection: NatsConnection;
+  jetstream: JetStreamClient;
+  /** First word of all subjects. */
+  prefix: string;
+  log: Log;
+  /** @throws while the server is away. */
+  check(): Promise<void>;
+  close: Close;
+}
+
+/**
+ * Connects to NATS and makes sure that the stream of events exists.
+ * Resolves when connected; after that the connection is restored by itself, for ever.
+ */
+export async function connectMessaging(
+  config: { NATS_URL: string; NATS_PREFIX: string },
+  log: Log,
+): Promise<Messaging> {
+  const connection = await connect({
+    servers: config.NATS_URL,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    waitOnFirstConnect: true,
+  });
+  const messaging = {
+    connection,
+    jetstream: jetstream(connection),
+    prefix: config.NATS_PREFIX,
+    log,
+    check: () => requireResponse(connection),
+    close: () => connection.drain().catch(() => connection.close()),
+  };
+  await ensureStream(messaging);
+  log.info({ server: connection.getServer() }, 'connected to NATS');
+  return messaging;
+}
+
+/** While the connection is being restored a flush waits for it, so the wait has an end of its own. */
+async function requireResponse(connection: NatsConnection): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('NATS does not respond.')), CHECK_MILLISECONDS_MAX);
+  });
+  await Promise.race([connection.flush(), late]).finally(() => clearTimeout(timer));
+}
+
+/** Creates the stream of events where it is missing, also after it was deleted. */
+export async function ensureStream({
+  connection,
+  prefix,
+}: Pick<Messaging, 'connection' | 'prefix'>): Promise<void> {
+  const manager = await jetstreamManager(connection);
+  await manager.streams.add({
+    name: prefix,
+    subjects: [`${prefix}.events.>`],
+    retention: RetentionPolicy.Limits,
+    max_age: RETENTION_DAYS * NANOSECONDS_PER_DAY,
+    duplicate_window: DUPLICATE_WINDOW_NANOSECONDS,
+  });
+}
+
+/** Whether JetStream says that a stream or a consumer does not exist. */
+export const isMissingInJetStream = (error: unknown): boolean =>
+  error instanceof JetStreamApiError &&
+  [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound].some((code) => code === error.code);
+
+/** The subject on which an event travels. */
+export const subjectOf = (prefix: string, eventName: string): string => `${prefix}.events.${eventName}`;
+
+/** Where consumers are asked which events they do not have. */
+export const missingSubject = (prefix: string): string => `${prefix}.inbox.missing`;
+
+/** Where a new consumer asks all outboxes to reconcile what they published before it was made. */
+export const recheckSubject = (prefix: string): string => `${prefix}.outbox.recheck`;
+
+/**
+ * Receives every event of one type on this replica while it is connected: for caches that live in the process.
+ * Nothing is repeated, so a subscriber must also recover by itself when a message is lost.
+ */
+export function subscribeBroadcast<E extends EventType>(
+  messaging: Messaging,
+  type: E,
+  handle: (event: EventEnvelope<PayloadOf<E>>) => void,
+): Close {
+  const envelope = z.looseObject({ tenantId: z.guid(), payload: type.payload });
+  return receiveMessages(messaging, subjectOf(messaging.prefix, type.name), envelope, (event) =>
+    handle(event as unknown as EventEnvelope<PayloadOf<E>>),
+  );
+}
+
+/**
+ * Receives the messages of a subject that have this shape. Others are logged and ignored, and so are errors of the
+ * handler: thrown at the connection they would break it, and with it everything that the process receives.
+ */
+export function receiveMessages<Content>(
+  { connection, log }: Pick<Messaging, 'connection' | 'log'>,
+  subject: string,
+  shape: z.ZodType<Content>,
+  handle: (content: Content, message: Msg) => void | Promise<void>,
+  options: { queue?: string } = {},
+): Close {
+  const receive = async (message: Msg): Promise<void> => handle(shape.parse(message.json()), message);
+  const subscription = connection.subscribe(subject, {
+    ...options,
+    callback: (error, message) => {
+      if (error) log.warn({ err: error, subject }, 'subscription failed');
+      else receive(message).catch((err: unknown) => log.warn({ err, subject }, 'message ignored'));
+    },
+  });
+  return () => subscription.unsubscribe();
+}

@@ -1,0 +1,261 @@
+/**
+ * Events leave a service through its outbox.
+ *
+ * A change and its event are written in one transaction, so neither exists without the other. A relay in each process
+ * then publishes what is not published yet, oldest first. It is woken after commits of its own process and also runs
+ * at an interval, so an event is late at worst, never lost. Two relays never take the same row (`FOR UPDATE SKIP
+ * LOCKED`); after a crash between a publication and its record the event is published again with the same message id,
+ * and consumers have an inbox.
+ *
+ * NATS may lose what it acknowledged, and the stream may be deleted. So a published event is reconciled a little later:
+ * every consumer is asked whether its inbox has it, and what is missing is published again. Postgres is the truth, NATS
+ * the messenger. An event is stored as long as the stream would store it.
+ */
+import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
+import { newId } from '@plinth/kernel/uuid';
+import { z } from 'zod';
+import { backgroundTask } from '../process/background-task';
+import type { Close } from '../process/lifecycle';
+import type { Log } from '../process/log';
+import {
+  ensureStream,
+  receiveMessages,
+  recheckSubject,
+  RETENTION_DAYS,
+  subjectOf,
+  type Messaging,
+} from './nats';
+import type { RawStatements, TenantDatabase } from '../postgres/postgres';
+import { findMissingEvents } from './reconciliation';
+import { currentTraceparent } from '../process/tracing';
+
+const BATCH_SIZE = 200;
+const RECONCILED_MAX = 1_000;
+/** How many times longer to wait for a consumer that is away or far behind than for one that responds. */
+const PATIENCE = 10;
+
+export interface RelayTiming {
+  /** How often a relay publishes without being woken. */
+  pollMilliseconds: number;
+  /** How often published events are reconciled. */
+  reconcileMilliseconds: number;
+  /** How long consumers have to process an event before they are asked for it. */
+  confirmSeconds: number;
+}
+
+const usualTiming: RelayTiming = {
+  pollMilliseconds: 1_000,
+  reconcileMilliseconds: 10_000,
+  confirmSeconds: 30,
+};
+
+export interface NewEvent<E extends EventType> {
+  type: E;
+  tenantId: string;
+  /** What it happened to, such as an entity or a name. */
+  subject: string;
+  payload: PayloadOf<E>;
+  actor?: { userId: string; userName: string } | undefined;
+}
+
+/**
+ * Writes events into the outbox of the running transaction; the relay publishes them after the commit, in their order.
+ * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
+ */
+export async function appendToOutbox<E extends EventType>(
+  tx: RawStatements,
+  ...events: readonly NewEvent<E>[]
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(({ type, tenantId, subject, payload, actor }) => ({
+    tenant_id: tenantId,
+    id: newId(),
+    name: type.name,
+    subject,
+    payload: type.payload.parse(payload),
+    actor_id: actor?.userId,
+    actor_name: actor?.userName,
+    traceparent: currentTraceparent(),
+  }));
+  await tx.$executeRawUnsafe(
+    `INSERT INTO outbox (tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent)
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS event (tenant_id uuid, id uuid, name text, subject text,
+       payload jsonb, actor_id text, actor_name text, traceparent text)`,
+    JSON.stringify(rows),
+  );
+}
+
+interface OutboxRow {
+  tenant_id: string;
+  id: string;
+  sequence: bigint;
+  name: string;
+  subject: string;
+  payload: unknown;
+  actor_id: string | null;
+  actor_name: string | null;
+  traceparent: string | null;
+  occurred_at: Date;
+}
+
+const COLUMNS =
+  'tenant_id, id, sequence, name, subject, payload, actor_id, actor_name, traceparent, occurred_at';
+
+/** Rows by their key, as the first two arguments of a statement. */
+const NAMED = 'unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, id)';
+const namesOf = (rows: readonly OutboxRow[]) => [
+  rows.map(({ tenant_id }) => tenant_id),
+  rows.map(({ id }) => id),
+];
+
+export interface OutboxRelay {
+  /** Something was committed; publish it now. */
+  wake(): void;
+  close: Close;
+}
+
+/** Starts publishing the events of one service's outbox, and reconciling them with its consumers. */
+export function startOutboxRelay(
+  db: TenantDatabase<RawStatements>,
+  messaging: Messaging,
+  log: Log,
+  timing: Partial<RelayTiming> = {},
+): OutboxRelay {
+  const { pollMilliseconds, reconcileMilliseconds, confirmSeconds } = { ...usualTiming, ...timing };
+  const relay = backgroundTask(
+    async () => (await publishBatch(db, messaging, confirmSeconds)) === BATCH_SIZE,
+    { name: 'outbox publish', intervalMilliseconds: pollMilliseconds, log },
+  );
+  const reconciliation = backgroundTask(
+    async () => (await reconcile(db, messaging, confirmSeconds, log)) === RECONCILED_MAX,
+    { name: 'outbox reconciliation', intervalMilliseconds: reconcileMilliseconds, log },
+  );
+  const stopRechecks = receiveMessages(
+    messaging,
+    recheckSubject(messaging.prefix),
+    z.array(z.string()),
+    (names) => recheck(db, names, confirmSeconds),
+  );
+  relay.wake();
+  return {
+    wake: relay.wake,
+    close: async () => {
+      await stopRechecks();
+      await Promise.all([relay.close(), reconciliation.close()]);
+    },
+  };
+}
+
+async function publishBatch(
+  db: TenantDatabase<RawStatements>,
+  messaging: Messaging,
+  confirmSeconds: number,
+): Promise<number> {
+  return db.inPlatform(async (tx) => {
+    const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
+      `SELECT ${COLUMNS} FROM outbox
+       WHERE published_at IS NULL ORDER BY sequence LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED`,
+    );
+    if (rows.length === 0) return 0;
+    // A server that is away is noticed before a batch of publications waits for it.
+    await messaging.check();
+    await publish(messaging, rows, ({ id }) => id);
+    await tx.$executeRawUnsafe(
+      `UPDATE outbox SET published_at = now(), check_at = now() + make_interval(secs => $3::integer)
+       FROM ${NAMED} WHERE outbox.tenant_id = named.tenant_id AND outbox.id = named.id`,
+      ...namesOf(rows),
+      confirmSeconds,
+    );
+    return rows.length;
+  });
+}
+
+/** Asks consumers whether published events arrived, and publishes again those that are missing. */
+async function reconcile(
+  db: TenantDatabase<RawStatements>,
+  messaging: Messaging,
+  confirmSeconds: number,
+  log: Log,
+): Promise<number> {
+  return db.inPlatform(async (tx) => {
+    await tx.$executeRawUnsafe(
+      `DELETE FROM outbox WHERE (tenant_id, id) IN (
+         SELECT tenant_id, id FROM outbox WHERE occurred_at < now() - interval '${RETENTION_DAYS} days'
+           AND published_at IS NOT NULL LIMIT ${RECONCILED_MAX})`,
+    );
+    const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
+      `SELECT ${COLUMNS} FROM outbox
+       WHERE check_at <= now() ORDER BY check_at, sequence LIMIT ${RECONCILED_MAX} FOR UPDATE SKIP LOCKED`,
+    );
+    if (rows.length === 0) return 0;
+    await messaging.check();
+    const { missing, unknown } = await findMissingEvents(messaging, rows);
+    const lost = rows.filter(({ id }) => missing.has(id));
+    if (lost.length > 0) log.warn({ count: lost.length }, 'events did not arrive; publishing them again');
+    // With the first message id JetStream would drop them as duplicates.
+    await publish(messaging, lost, ({ id }) => `${id}.${newId()}`);
+    await tx.$executeRawUnsafe(
+      `UPDATE outbox SET check_at = CASE
+         WHEN outbox.id = ANY($3::uuid[]) THEN now() + make_interval(secs => $5::integer)
+         WHEN outbox.id = ANY($4::uuid[]) THEN now() + make_interval(secs => $5::integer * ${PATIENCE}) END
+       FROM ${NAMED} WHERE outbox.tenant_id = named.tenant_id AND outbox.id = named.id`,
+      ...namesOf(rows),
+      [...missing],
+      [...unknown],
+      confirmSeconds,
+    );
+    // Where no consumer responded, asking about the next events would tell no more just now.
+    return unknown.size === rows.length ? 0 : rows.length;
+  });
+}
+
+/** Has events of these names reconciled again, since a new consumer may never have had them. */
+async function recheck(
+  db: TenantDatabase<RawStatements>,
+  names: string[],
+  confirmSeconds: number,
+): Promise<void> {
+  await db.inPlatform((tx) =>
+    tx.$executeRawUnsafe(
+      `UPDATE outbox SET check_at = now() + make_interval(secs => $2::integer)
+       WHERE name = ANY($1::text[]) AND published_at IS NOT NULL AND check_at IS NULL`,
+      names,
+      confirmSeconds,
+    ),
+  );
+}
+
+/** Publishes all rows. The stream may have been deleted; then it is made again and the publication repeated once. */
+async function publish(
+  messaging: Messaging,
+  rows: readonly OutboxRow[],
+  messageIdOf: (row: OutboxRow) => string,
+): Promise<void> {
+  const publishAll = () =>
+    Promise.all(
+      rows.map((row) =>
+        messaging.jetstream.publish(subjectOf(messaging.prefix, row.name), JSON.stringify(toEnvelope(row)), {
+          msgID: messageIdOf(row),
+        }),
+      ),
+    );
+  try {
+    await publishAll();
+  } catch {
+    await ensureStream(messaging);
+    await publishAll();
+  }
+}
+
+const toEnvelope = (row: OutboxRow): EventEnvelope => ({
+  id: row.id,
+  name: row.name,
+  tenantId: row.tenant_id,
+  subject: row.subject,
+  sequence: Number(row.sequence),
+  occurredAt: row.occurred_at.toISOString(),
+  actorId: row.actor_id,
+  actorName: row.actor_name,
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
+  payload: row.payload,
+});

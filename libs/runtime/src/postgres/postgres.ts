@@ -1,0 +1,236 @@
+import { type Problem, unavailable } from '@plinth/kernel/problem';
+import { escapeLiteral, Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { ConfigurationError } from '../process/config';
+import type { Log } from '../process/log';
+
+/** A statement of a request that takes longer is cancelled; bulk work sets its own limit. */
+const STATEMENT_MILLISECONDS_MAX = 15_000;
+
+export interface PoolOptions {
+  connectionsMax?: number;
+  /**
+   * Statements do not wait for the answers of those before them on their connection; see `readInTenant`. Such a
+   * connection does not know `COPY`, which exports need.
+   */
+  pipeline?: boolean;
+}
+
+/**
+ * Opens a pool on a service's own database. It takes no role that row-level security does not bind: with one, every
+ * statement fails.
+ */
+export function createPool(url: string, log: Log, options: PoolOptions = {}): Pool {
+  let isBound = false;
+  const pool = new Pool({
+    verify: (connection, done) => {
+      if (isBound) return done();
+      requireBoundRole(connection).then(
+        () => {
+          isBound = true;
+          done();
+        },
+        (error: Error) => done(error),
+      );
+    },
+    connectionString: url,
+    // Prisma sends instants without a zone; a server in another one would take them for its own.
+    options: '-c timezone=UTC',
+    max: options.connectionsMax ?? 10,
+    pipeline: options.pipeline ?? false,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: STATEMENT_MILLISECONDS_MAX,
+    idle_in_transaction_session_timeout: 60_000,
+    keepAlive: true,
+  });
+  // Without these listeners a connection that breaks would end the process. The code that uses it learns of it from its
+  // statements; an idle one is replaced by the pool.
+  pool.on('connect', (connection) => connection.on('error', () => undefined));
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+  return pool;
+}
+
+/**
+ * Fails when the role of these connections may step around row-level security, so that a process can end at its
+ * start. While the database is away there is nothing to say.
+ */
+export async function refuseUnboundRole(pool: Pool): Promise<void> {
+  await pool.query('SELECT 1').catch((error: unknown) => {
+    if (error instanceof ConfigurationError) throw error;
+  });
+}
+
+async function requireBoundRole(connection: PoolClient): Promise<void> {
+  const { rows } = await connection.query<{ name: string; isBound: boolean }>(
+    `SELECT rolname AS name, NOT (rolsuper OR rolbypassrls OR EXISTS (
+              SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind IN ('r', 'p'))) AS "isBound"
+       FROM pg_roles WHERE rolname = current_user`,
+  );
+  if (rows[0]?.isBound) return;
+  throw new ConfigurationError(
+    `The database role ${rows[0]?.name} is a superuser, bypasses row-level security or owns tables; use a role that does not.`,
+  );
+}
+
+/** The raw statements that every Prisma transaction client has. */
+export interface RawStatements {
+  $executeRawUnsafe(query: string, ...values: unknown[]): Promise<number>;
+  $queryRawUnsafe<Rows = unknown>(query: string, ...values: unknown[]): Promise<Rows>;
+}
+
+/** A Prisma client, as far as transactions go. */
+export interface Transactional<Tx> {
+  $transaction<Result>(
+    work: (tx: Tx) => Promise<Result>,
+    options?: { maxWait?: number; timeout?: number },
+  ): Promise<Result>;
+}
+
+/** A service's database, entered only on behalf of a tenant. */
+export interface TenantDatabase<Tx> {
+  /**
+   * Runs one transaction in which row-level security shows and takes only this tenant's rows. Repeated by itself
+   * when Postgres breaks a deadlock or a serialization conflict, so `work` touches nothing but the transaction.
+   */
+  inTenant<Result>(tenantId: string, work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /** The same for the platform's own background work, on tables that allow it: outbox, inbox, jobs. */
+  inPlatform<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+}
+
+const TRANSACTION = { maxWait: 5_000, timeout: 20_000 };
+const ATTEMPTS_MAX = 4;
+
+/** Wraps a Prisma client so that no statement runs outside a tenant. */
+export function tenantDatabase<Tx extends RawStatements>(prisma: Transactional<Tx>): TenantDatabase<Tx> {
+  const within = <Result>(setting: string, value: string, work: (tx: Tx) => Promise<Result>) =>
+    retryConflicts(() =>
+      prisma.$transaction(async (tx) => {
+        await tx.$executeRawUnsafe('SELECT set_config($1, $2, true)', setting, value);
+        return work(tx);
+      }, TRANSACTION),
+    );
+  return {
+    inTenant: (tenantId, work) => within('plinth.tenant_id', tenantId, work),
+    inPlatform: (work) => within('plinth.scope', 'platform', work),
+  };
+}
+
+/** The same as `inTenant` for bulk work that Prisma has no words for: one `pg` connection in one transaction. */
+export async function inTenantConnection<Result>(
+  pool: Pool,
+  tenantId: string,
+  work: (connection: PoolClient) => Promise<Result>,
+  begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
+): Promise<Result> {
+  const connection = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await connection.query(begin);
+    await connection.query('SELECT set_config($1, $2, true)', ['plinth.tenant_id', tenantId]);
+    const result = await work(connection);
+    await connection.query('COMMIT');
+    return result;
+  } catch (error) {
+    await connection.query('ROLLBACK').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    connection.release(broken);
+  }
+}
+
+/**
+ * Reads by one statement in a tenant. On a pool with `pipeline` the transaction goes out in one piece, so that it
+ * takes one round trip. A statement with a name is planned once on each connection.
+ */
+export async function readInTenant<Row extends QueryResultRow>(
+  pool: Pool,
+  tenantId: string,
+  statement: QueryConfig,
+): Promise<Row[]> {
+  const connection = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    const [, { rows }] = await Promise.all([
+      connection.query(`BEGIN READ ONLY; SET LOCAL plinth.tenant_id = ${escapeLiteral(tenantId)}`),
+      connection.query<Row>(statement),
+      connection.query('COMMIT'),
+    ]);
+    return rows;
+  } catch (error) {
+    broken = error as Error;
+    throw error;
+  } finally {
+    // Of a transaction that failed, answers may still be on their way; the connection is closed, not used again.
+    connection.release(broken);
+  }
+}
+
+async function retryConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+/** Whether Postgres gave up a transaction only because of others: serialization failure or deadlock. */
+const isRetryable = (error: unknown): boolean =>
+  codesOf(error).some((code) => /^(40001|40P01|P2034)$/.test(code));
+
+/** Whether a unique index refused the row. `constraint` narrows it to indexes or columns of that name. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!codesOf(error).some((code) => code === '23505' || code === 'P2002')) return false;
+  return constraint === undefined || layersOf(error).some((layer) => tell(layer).includes(constraint));
+}
+
+/** SQLSTATE classes and Prisma codes of a server that is busy, restarting or read-only for a while. */
+const BUSY = /^(08...|53...|57P..|40001|40P01|55P03|25006|P2034|P2028|P2024)$/;
+const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P1001|P1002|P1008|P1017)$/;
+const CANCELLED_STATEMENT = '57014';
+
+/**
+ * Translates a failure of the database into a problem, or answers undefined for a bug of ours.
+ * What the server said stays in `cause`.
+ */
+export function problemOfDatabase(error: unknown): Problem | undefined {
+  const codes = codesOf(error);
+  if (codes.includes(CANCELLED_STATEMENT))
+    return unavailable('This took too long; try again, or ask for less.', error);
+  if (codes.some((code) => BUSY.test(code)))
+    return unavailable('The database is busy or restarting; try again.', error);
+  const lost = layersOf(error).some(({ message }) =>
+    /Connection terminated|trying to connect|is not queryable/.test(String(message)),
+  );
+  if (lost || codes.some((code) => UNREACHABLE.test(code))) {
+    return unavailable('The database does not answer; try again.', error);
+  }
+  return undefined;
+}
+
+interface Failure {
+  code?: unknown;
+  originalCode?: unknown;
+  message?: unknown;
+  constraint?: unknown;
+  meta?: { driverAdapterError?: unknown } | undefined;
+  cause?: unknown;
+}
+
+const codesOf = (error: unknown): string[] =>
+  layersOf(error)
+    .flatMap(({ code, originalCode }) => [code, originalCode])
+    .filter((code) => typeof code === 'string');
+
+/** Everything a layer says about itself, for finding the name of a constraint. */
+const tell = ({ message, constraint, meta }: Failure): string => JSON.stringify([message, constraint, meta]);
+
+/** A driver's error, and the errors that Prisma wraps around it. */
+function layersOf(error: unknown): Failure[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const failure = error as Failure;
+  return [failure, ...layersOf(failure.cause), ...layersOf(failure.meta?.driverAdapterError)];
+}

@@ -1,0 +1,92 @@
+import type { Caller } from '@plinth/kernel/caller';
+import { backgroundTask, type BackgroundTask } from '../process/background-task';
+import type { Log } from '../process/log';
+import type { RawStatements, TenantDatabase } from './postgres';
+
+/** Longer than the gateway stores any response under its idempotency key. */
+const RETENTION_DAYS = 7;
+const DELETED_MAX = 10_000;
+const CLEANUP_MILLISECONDS = 3_600_000;
+
+type Operation = Pick<Caller, 'tenantId' | 'operationId'>;
+
+/**
+ * Runs an effect once for an operation, in the transaction of the effect: a retry finds the result of the first run. The
+ * operation is recorded before its effect, so that a retry beside the first run waits for it here. Without an operation
+ * id the effect always runs. The result is small and consists of JSON; an effect that throws may be retried.
+ */
+export async function runOnce<Result>(
+  tx: RawStatements,
+  operation: Operation,
+  effect: () => Promise<Result>,
+): Promise<Result> {
+  const { tenantId, operationId } = operation;
+  if (operationId === undefined) return effect();
+  const isFirst = await tx.$executeRawUnsafe(
+    `INSERT INTO executed_operation (tenant_id, operation_id) VALUES ($1::uuid, $2) ON CONFLICT DO NOTHING`,
+    tenantId,
+    operationId,
+  );
+  if (!isFirst) return (await findOperation<Result>(tx, operation))!.result;
+  const result = await effect();
+  if (result !== undefined) {
+    await tx.$executeRawUnsafe(
+      'UPDATE executed_operation SET result = $3::jsonb WHERE tenant_id = $1::uuid AND operation_id = $2',
+      tenantId,
+      operationId,
+      JSON.stringify(result),
+    );
+  }
+  return result;
+}
+
+/** The result of an operation that was executed before. `runOnce` looks it up itself. */
+export async function findOperation<Result>(
+  tx: RawStatements,
+  { tenantId, operationId }: Operation,
+): Promise<{ result: Result } | undefined> {
+  if (operationId === undefined) return undefined;
+  const rows = await tx.$queryRawUnsafe<{ result: Result }[]>(
+    'SELECT result FROM executed_operation WHERE tenant_id = $1::uuid AND operation_id = $2',
+    tenantId,
+    operationId,
+  );
+  return rows[0];
+}
+
+/**
+ * Records an operation in the transaction of its effect, for effects that only turn out to be one while they run: a
+ * compare-and-set that may lose, a change that may find nothing to change. All others use `runOnce`.
+ * @throws a unique violation where it was recorded before
+ */
+export async function recordOperation(
+  tx: RawStatements,
+  { tenantId, operationId }: Operation,
+  result: unknown,
+): Promise<void> {
+  if (operationId === undefined) return;
+  await tx.$executeRawUnsafe(
+    'INSERT INTO executed_operation (tenant_id, operation_id, result) VALUES ($1::uuid, $2, $3::jsonb)',
+    tenantId,
+    operationId,
+    JSON.stringify(result),
+  );
+}
+
+/** Deletes operations that are too old to be retried, for as long as the process lives. */
+export const startOperationCleanup = (db: TenantDatabase<RawStatements>, log: Log): BackgroundTask =>
+  backgroundTask(async () => (await deleteExpiredOperations(db)) === DELETED_MAX, {
+    name: 'operation cleanup',
+    intervalMilliseconds: CLEANUP_MILLISECONDS,
+    log,
+  });
+
+/** Deletes the oldest operations of all tenants that are past their retention; returns how many. */
+export const deleteExpiredOperations = (db: TenantDatabase<RawStatements>): Promise<number> =>
+  db.inPlatform((tx) =>
+    tx.$executeRawUnsafe(
+      `DELETE FROM executed_operation WHERE (tenant_id, operation_id) IN (
+         SELECT tenant_id, operation_id FROM executed_operation
+         WHERE executed_at < now() - interval '${RETENTION_DAYS} days' LIMIT ${DELETED_MAX})`,
+    ),
+  );

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg';
+import { Gauge, type Registry } from 'prom-client';
+import type { Health } from '../process/health';
+
+/** Shows, whenever metrics are read, which parts of a process respond. */
+export function measureParts(metrics: Registry, health: Health): void {
+  new Gauge({
+    name: 'plinth_part_up',
+    help: '1 while a part that the process needs responds, else 0.',
+    labelNames: ['part'],
+    registers: [metrics],
+    async collect() {
+      const { parts } = await health.readiness();
+      this.reset();
+      for (const [part, state] of Object.entries(parts)) this.set({ part }, state === 'up' ? 1 : 0);
+    },
+  });
+}
+
+/** Shows, whenever metrics are read, how busy the pool is and what the outbox and the dead letters hold. */
+export function measureStore(metrics: Registry, pool: Pool): void {
+  new Gauge({
+    name: 'plinth_database_connections',
+    help: 'Connections of the pool, and requests that wait for one.',
+    labelNames: ['state'],
+    registers: [metrics],
+    collect() {
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+      this.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  });
+  const read = together(() => readQueues(pool).catch(() => undefined));
+  const gauge = (name: string, help: string, valueOf: (queues: Queues) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [metrics],
+      async collect() {
+        const queues = await read();
+        if (queues) this.set(valueOf(queues));
+      },
+    });
+  gauge('plinth_outbox_unpublished', 'Events that are not published yet.', ({ unpublished }) => unpublished);
+  gauge(
+    'plinth_outbox_oldest_seconds',
+    'Age of the oldest event that is not published yet.',
+    ({ oldestSeconds }) => oldestSeconds,
+  );
+  gauge(
+    'plinth_dead_letters',
+    'Events that could not be processed here and wait to be replayed.',
+    ({ deadLetters }) => deadLetters,
+  );
+}
+
+/** Reads that overlap share one query. */
+function together<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asking: Promise<Answer> | undefined;
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+}
+
+interface Queues {
+  unpublished: number;
+  oldestSeconds: number;
+  deadLetters: number;
+}
+
+/** In a transaction, so that the right to see all tenants ends with it. */
+async function readQueues(pool: Pool): Promise<Queues> {
+  const connection = await pool.connect();
+  try {
+    await connection.query('BEGIN READ ONLY');
+    await connection.query("SELECT set_config('plinth.scope', 'platform', true)");
+    const { rows } = await connection.query<Queues>(`
+      SELECT count(*)::int AS unpublished,
+             coalesce(extract(epoch FROM now() - min(occurred_at)), 0)::float AS "oldestSeconds",
+             (SELECT count(*)::int FROM dead_letter) AS "deadLetters"
+        FROM outbox WHERE published_at IS NULL`);
+    return rows[0]!;
+  } finally {
+    await connection.query('ROLLBACK').catch(() => {});
+    connection.release();
+  }
+}

@@ -1,0 +1,102 @@
+import { backgroundTask, type BackgroundTask } from './background-task';
+
+const INTERVAL_MILLISECONDS = 1_000;
+
+describe('a background task', () => {
+  let task: BackgroundTask;
+  let warnings: string[];
+
+  /** A task of which each run takes 100 ms and then gives the next result. */
+  const start = (...results: (boolean | Error)[]): { startedAt: number[] } => {
+    const startedAt: number[] = [];
+    const origin = Date.now();
+    const work = async (): Promise<boolean> => {
+      startedAt.push(Date.now() - origin);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const result = results.shift() ?? false;
+      if (result instanceof Error) throw result;
+      return result;
+    };
+    const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
+    task = backgroundTask(work, {
+      name: 'test work',
+      intervalMilliseconds: INTERVAL_MILLISECONDS,
+      log: log as never,
+    });
+    return { startedAt };
+  };
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    warnings = [];
+  });
+  afterEach(async () => {
+    const closed = task.close();
+    await jest.advanceTimersByTimeAsync(1_000);
+    await closed;
+    jest.useRealTimers();
+  });
+
+  it('repeats its work at the interval', async () => {
+    const { startedAt } = start();
+
+    await jest.advanceTimersByTimeAsync(3_500);
+
+    expect(startedAt).toEqual([1_000, 2_000, 3_000]);
+  });
+
+  it('works at once when it is woken', async () => {
+    const { startedAt } = start();
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(500);
+
+    expect(startedAt).toEqual([0]);
+  });
+
+  it('goes on at once while its work says that there is more', async () => {
+    const { startedAt } = start(true, true, false);
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(900);
+
+    expect(startedAt).toEqual([0, 100, 200]);
+  });
+
+  it('never works twice at once, and works once more when it was woken meanwhile', async () => {
+    const { startedAt } = start();
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(50);
+    task.wake();
+    task.wake();
+    await jest.advanceTimersByTimeAsync(800);
+
+    expect(startedAt).toEqual([0, 100]);
+  });
+
+  it('logs what failed by its name and tries again at the next interval', async () => {
+    const { startedAt } = start(new Error('away'));
+
+    await jest.advanceTimersByTimeAsync(2_500);
+
+    expect(startedAt).toEqual([1_000, 2_000]);
+    expect(warnings).toEqual(['test work failed; will retry']);
+  });
+
+  it('waits for running work when it is closed, and begins nothing more', async () => {
+    const { startedAt } = start(true, true);
+    let isClosed = false;
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(50);
+    void Promise.resolve(task.close()).then(() => (isClosed = true));
+    task.wake();
+    await jest.advanceTimersByTimeAsync(40);
+    expect(isClosed).toBe(false);
+    await jest.advanceTimersByTimeAsync(5_000);
+
+    expect(isClosed).toBe(true);
+    expect(startedAt).toEqual([0]);
+  });
+});

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** Exit code for a configuration that cannot be used (sysexits.h, EX_CONFIG). */
+export const EX_CONFIG = 78;
+
+/** A configuration that was read but cannot be used; a process that meets one ends with `EX_CONFIG`. */
+export class ConfigurationError extends Error {}
+
+/**
+ * Reads a process's configuration from its environment.
+ * For every variable `X` the file named by `X_FILE` is read instead when that is set, so that secrets can be mounted.
+ * Prints every error at once and ends the process when something is missing, wrong, or unsafe in production.
+ */
+export function loadConfig<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  environment: NodeJS.ProcessEnv,
+): z.output<z.ZodObject<Shape>> {
+  const { config, errors } = readConfig(schema, environment);
+  if (errors.length === 0) return config;
+  process.stderr.write(
+    `The configuration cannot be used:\n${errors.map((error) => `  ${error}\n`).join('')}`,
+  );
+  process.exit(EX_CONFIG);
+}
+
+/** The configuration and everything that is wrong with it. */
+export function readConfig<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  environment: NodeJS.ProcessEnv,
+): { config: z.output<z.ZodObject<Shape>>; errors: string[] } {
+  const config: Record<string, unknown> = {};
+  const texts: Record<string, string> = {};
+  const errors: string[] = [];
+  for (const [name, variable] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    try {
+      const text = textOf(name, environment);
+      if (text !== undefined) texts[name] = text;
+      const result = variable.safeParse(text);
+      if (result.success) config[name] = result.data;
+      else
+        errors.push(
+          ...result.error.issues.map(({ message }) => `${name}: ${text ? message : 'is missing.'}`),
+        );
+    } catch (error) {
+      errors.push(`${name}: ${(error as Error).message}`);
+    }
+  }
+  if (config['NODE_ENV'] === 'production') errors.push(...unsafeIn(texts));
+  return { config: config as z.output<z.ZodObject<Shape>>, errors };
+}
+
+/** What a variable says, or the file that its `_FILE` variable names; undefined when that is nothing. */
+function textOf(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const file = environment[`${name}_FILE`];
+  return (file ? readFileSync(file, 'utf8').trim() : environment[name]) || undefined;
+}
+
+const SECRET_CHARACTERS_MIN = 32;
+const DISTINCT_CHARACTERS_MIN = 10;
+const GUESSABLE =
+  /change.?me|example|secret|password|default|0123456789|abcdefgh|^(postgres|plinth|admin|test)$/i;
+
+/** What only a developer's machine may do. */
+function unsafeIn(texts: Record<string, string>): string[] {
+  return Object.entries(texts).flatMap(([name, text]) => {
+    if (/_KEYS?$/.test(name) && text.split(',').some((key) => isGuessableKey(key.trim()))) {
+      return `${name}: in production each key needs at least ${SECRET_CHARACTERS_MIN} random characters.`;
+    }
+    if (name.startsWith('DATABASE_URL') && hasGuessablePassword(text)) {
+      return `${name}: its password can be guessed; that is refused in production.`;
+    }
+    return [];
+  });
+}
+
+const isGuessableKey = (key: string): boolean =>
+  key.length < SECRET_CHARACTERS_MIN || new Set(key).size < DISTINCT_CHARACTERS_MIN || GUESSABLE.test(key);
+
+function hasGuessablePassword(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return password !== '' && (password === username || GUESSABLE.test(decodeURIComponent(password)));
+}
+
+const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);
+
+/** Comma-separated secrets: the first one signs or encrypts, all of them verify or decrypt. */
+export const keys = () =>
+  z
+    .string()
+    .transform((list) => list.split(',').map((key) => key.trim()))
+    .refine((list) => list.every((key) => key.length >= 16), 'each key needs at least 16 characters');
+
+/** `name=address,name=address` */
+export const addressBook = (byDefault = '') =>
+  z
+    .string()
+    .default(byDefault)
+    .transform((list) =>
+      Object.fromEntries(
+        list
+          .split(',')
+          .filter((entry) => entry.includes('='))
+          .map((entry) => [
+            entry.slice(0, entry.indexOf('=')).trim(),
+            entry.slice(entry.indexOf('=') + 1).trim(),
+          ]),
+      ),
+    );
+
+const Tenant = z.object({
+  id: z.guid(),
+  shortName: z.string(),
+  name: z.string(),
+  hosts: z.array(z.string()).optional(),
+});
+
+export type Tenant = z.infer<typeof Tenant>;
+
+/** JSON array of the tenants that have a short name or host names. */
+export const tenants = () =>
+  z
+    .string()
+    .default('[]')
+    .transform((json, context) => {
+      try {
+        return z.array(Tenant).parse(JSON.parse(json));
+      } catch (error) {
+        context.addIssue({
+          code: 'custom',
+          message: `not a JSON array of tenants: ${(error as Error).message}`,
+        });
+        return z.NEVER;
+      }
+    });
+
+/** What every process of the platform reads. Each description becomes a row of `docs/configuration.md`. */
+export const processEnvironment = {
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe('`production` refuses everything that is only safe on a developer machine.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least level logged.'),
+  HTTP_HOST: z.string().default('0.0.0.0').describe('Address that HTTP, gRPC and the admin port listen on.'),
+  ADMIN_PORT: port(9091).describe('Port of `/healthz`, `/readyz` and `/metrics`. 0 takes a free one.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('Where traces are sent (OTLP over HTTP); without it none are made.'),
+  DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .optional()
+    .describe(
+      'How long a stopping process goes on before it takes no more connections: 5 in production, else 0.',
+    ),
+};
+
+/** What every service reads. */
+export const serviceEnvironment = {
+  ...processEnvironment,
+  HTTP_PORT: port(8080).describe('Port of the HTTP interface, for the gateway only.'),
+  GRPC_PORT: port(9090).describe('Port for gRPC calls of other services.'),
+  PUBLIC_URL: z
+    .url()
+    .default('http://localhost:8080')
+    .describe('Address under which clients reach the gateway.'),
+  PUBLIC_PREFIX: z.string().startsWith('/').default('/api/v1').describe('Route prefix of the interface.'),
+  CALLER_KEYS: keys().describe(
+    'Secrets that sign callers between processes, comma-separated; the first one signs.',
+  ),
+  CURSOR_KEYS: keys().describe('Secrets that sign list cursors, comma-separated; the first one signs.'),
+  NATS_URL: z.string().default('nats://127.0.0.1:4222').describe('NATS server with JetStream.'),
+  NATS_PREFIX: z
+    .string()
+    .regex(/^\w+$/)
+    .default('plinth')
+    .describe('First word of every subject; the stream has its name.'),
+  GRPC_SERVICES: addressBook().describe('Addresses of other services: `settings=settings:9090,…`.'),
+  PLINTH_TENANTS: tenants().describe('Tenants with a short name or host names, as JSON.'),
+};
+
+/** The URL of a service's own database, for a role that owns nothing and cannot bypass row-level security. */
+export const databaseUrl = () => z.url().describe('Database of this service, as the restricted role.');

@@ -1,0 +1,225 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type handleUnaryCall,
+  type requestCallback,
+  type ServerErrorResponse,
+  type ServiceDefinition,
+  type ServiceError,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { SpanKind } from '@opentelemetry/api';
+import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@plinth/kernel/problem';
+import type { Close } from '../process/lifecycle';
+import type { Log } from '../process/log';
+import { problemOfDatabase } from '../postgres/postgres';
+import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
+import { currentTraceparent, inSpan, TRACE_PARENT_HEADER } from '../process/tracing';
+
+const PROBLEM_KEY = 'plinth-problem-bin';
+const METHOD = 'GRPC';
+const DEADLINE_MILLISECONDS = 10_000;
+
+const channelOptions: ChannelOptions = {
+  'grpc.keepalive_time_ms': 15_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.initial_reconnect_backoff_ms': 200,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+};
+
+/** One table: what a kind of problem is called in gRPC. */
+const statusByKind: Record<ProblemKind, status> = {
+  malformed: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  'not-found': status.NOT_FOUND,
+  'method-not-allowed': status.UNIMPLEMENTED,
+  'not-acceptable': status.INVALID_ARGUMENT,
+  'timed-out': status.DEADLINE_EXCEEDED,
+  conflict: status.ABORTED,
+  gone: status.NOT_FOUND,
+  'too-large': status.FAILED_PRECONDITION,
+  'address-too-long': status.INVALID_ARGUMENT,
+  'unsupported-media-type': status.INVALID_ARGUMENT,
+  invalid: status.FAILED_PRECONDITION,
+  limited: status.RESOURCE_EXHAUSTED,
+  'headers-too-large': status.INVALID_ARGUMENT,
+  internal: status.INTERNAL,
+  unsupported: status.UNIMPLEMENTED,
+  upstream: status.UNAVAILABLE,
+  overloaded: status.UNAVAILABLE,
+};
+
+/** One service this process answers for: its definition and its handlers. */
+export interface GrpcService {
+  definition: ServiceDefinition;
+  handlers: UntypedServiceImplementation;
+}
+
+/** Serves the calls of other services. */
+export async function serveGrpc(
+  config: { HTTP_HOST: string; GRPC_PORT: number },
+  services: readonly GrpcService[],
+): Promise<{ port: number; close: Close }> {
+  const server = new Server({ 'grpc.keepalive_permit_without_calls': 1 });
+  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(
+      `${config.HTTP_HOST}:${config.GRPC_PORT}`,
+      ServerCredentials.createInsecure(),
+      (error, bound) => (error ? reject(error) : resolve(bound)),
+    );
+  });
+  return {
+    port,
+    async close() {
+      const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      await Promise.race([finished, pause(DEADLINE_MILLISECONDS, undefined, { ref: false })]);
+      // What lasts longer, such as the rows of a large export, is requested again from where it stopped.
+      server.forceShutdown();
+    },
+  };
+}
+
+/** Makes handlers that know their caller and send problems as problems. */
+export function grpcHandlers(callerKeys: readonly string[], log: Log) {
+  /** Reads the signed caller of a call; null is the platform itself. */
+  const callerOf = (metadata: Metadata, path: string): Caller | null => {
+    const header = metadata.get(CALLER_HEADER)[0]?.toString();
+    return verifyCaller(header, { method: METHOD, path }, callerKeys).caller;
+  };
+
+  /** Runs the work of a call as a step of the caller's trace. */
+  const inTrace = <Result>(
+    { metadata, path }: { metadata: Metadata; path: string },
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    const traceparent = metadata.get(TRACE_PARENT_HEADER)[0]?.toString();
+    return inSpan({ name: path, kind: SpanKind.SERVER, traceparent }, work);
+  };
+
+  return {
+    callerOf,
+    inTrace,
+    /** The response to a failed call. An error that is no problem is a bug: logged whole, sent as one neutral sentence. */
+    errorResponse: (error: unknown): ServerErrorResponse => toGrpcError(error, log),
+    unary:
+      <Request, Response>(
+        handle: (request: Request, caller: Caller | null) => Promise<Response>,
+      ): handleUnaryCall<Request, Response> =>
+      (call, respond) => {
+        const { metadata } = call;
+        const path = call.getPath();
+        inTrace({ metadata, path }, async () => handle(call.request, callerOf(metadata, path))).then(
+          (response) => respond(null, response),
+          (error: unknown) => respond(toGrpcError(error, log)),
+        );
+      },
+  };
+}
+
+function toGrpcError(error: unknown, log: Log): ServerErrorResponse {
+  const problem = error instanceof Problem ? error : problemOfDatabase(error);
+  if (!problem) {
+    log.error({ err: error }, 'call from another service failed');
+    return Object.assign(new Error('An unexpected error occurred.'), { code: status.INTERNAL });
+  }
+  const { cause: _cause, ...options } = problem.options;
+  const metadata = new Metadata();
+  metadata.set(
+    PROBLEM_KEY,
+    Buffer.from(JSON.stringify({ kind: problem.kind, detail: problem.detail, options })),
+  );
+  return Object.assign(new Error(problem.kind), { code: statusByKind[problem.kind], metadata });
+}
+
+/** The problem behind a failed call. */
+export function problemOfGrpc(error: ServiceError, service: string): Problem {
+  const sent = error.metadata?.get(PROBLEM_KEY)[0];
+  if (sent) {
+    const { kind, detail, options } = JSON.parse(sent.toString()) as {
+      kind: ProblemKind;
+      detail: string;
+      options: ProblemOptions;
+    };
+    return new Problem(kind, detail, { ...options, cause: error });
+  }
+  const unreachable = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED].includes(error.code);
+  if (unreachable) return unavailable(`The service ${service} is unavailable; try again.`, error);
+  if (error.code === status.UNIMPLEMENTED)
+    return new Problem('unsupported', `The service ${service} does not support this.`, { cause: error });
+  return new Problem('internal', 'An unexpected error occurred.', { cause: error });
+}
+
+interface ClientConstructor<C extends Client> {
+  new (address: string, credentials: ChannelCredentials, options?: ChannelOptions): C;
+  service: ServiceDefinition;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- overloads of generated clients are matched structurally
+type UnaryMethod = (argument: any, callback: requestCallback<any>) => unknown;
+type UnaryNames<C> = { [Name in keyof C]: C[Name] extends UnaryMethod ? Name : never }[keyof C] & string;
+type RequestOf<F> = F extends (argument: infer Request, callback: never) => unknown ? Request : never;
+type ResponseOf<F> = F extends (argument: never, callback: requestCallback<infer Response>) => unknown
+  ? Response
+  : never;
+
+/** The client of another service. */
+export interface ServiceClient<C extends Client> {
+  /** The generated client, for streams; pass it `identity(...)` as metadata. */
+  client: C;
+  /** Metadata that says on whose behalf a method is called; null is the platform itself. */
+  identity(method: string, caller: Caller | null): Metadata;
+  /** Calls one method. @throws Problem as the service sent it, or `overloaded` when it is unavailable. */
+  call<Name extends UnaryNames<C>>(
+    method: Name,
+    request: RequestOf<C[Name]>,
+    caller: Caller | null,
+    options?: { deadlineMilliseconds?: number },
+  ): Promise<ResponseOf<C[Name]>>;
+  close: Close;
+}
+
+/** Makes the client of another service, which may be unavailable now and come later. */
+export function serviceClient<C extends Client>(
+  area: string,
+  Constructor: ClientConstructor<C>,
+  address: string,
+  callerKeys: readonly string[],
+): ServiceClient<C> {
+  const client = new Constructor(address, credentials.createInsecure(), channelOptions);
+  const pathOf = (method: string) => Constructor.service[method]?.path ?? method;
+  const identity = (method: string, caller: Caller | null): Metadata => {
+    const metadata = new Metadata();
+    const tenantId = caller?.tenantId ?? HOST_TENANT_ID;
+    const claims = { caller, tenantId, method: METHOD, path: pathOf(method), instance: '' };
+    metadata.set(CALLER_HEADER, signCaller(claims, callerKeys));
+    const traceparent = currentTraceparent();
+    if (traceparent !== undefined) metadata.set(TRACE_PARENT_HEADER, traceparent);
+    return metadata;
+  };
+  return {
+    client,
+    identity,
+    call: (method, request, caller, options = {}) =>
+      inSpan({ name: pathOf(method), kind: SpanKind.CLIENT }, () => {
+        const deadline = Date.now() + (options.deadlineMilliseconds ?? DEADLINE_MILLISECONDS);
+        const { promise, resolve, reject } = Promise.withResolvers<never>();
+        const respond = (error: ServiceError | null, response?: unknown) =>
+          error ? reject(problemOfGrpc(error, area)) : resolve(response as never);
+        const call = client[method] as unknown as (...parts: unknown[]) => void;
+        call.call(client, request, identity(method, caller), { deadline }, respond);
+        return promise;
+      }),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Close } from '../process/lifecycle';
+import type { Log } from '../process/log';
+import { traceActivities } from './temporal-trace';
+
+const RECONNECT_MILLISECONDS = 2_000;
+
+export interface TemporalWorkerSetup extends Pick<
+  WorkerOptions,
+  'taskQueue' | 'activities' | 'maxConcurrentActivityTaskExecutions' | 'shutdownGraceTime'
+> {
+  config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string };
+  /** Absent: only activities are worked off. */
+  workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
+  log: Log;
+}
+
+/**
+ * Works off a task queue for as long as the process lives; while Temporal is away it keeps trying.
+ * In a file of its own, because a process that only asks Temporal need not load what a worker is made of.
+ */
+export function runTemporalWorker(setup: TemporalWorkerSetup): Close {
+  const stop = Promise.withResolvers<void>();
+  let isStopping = false;
+
+  const run = async (): Promise<void> => {
+    while (!isStopping) {
+      try {
+        await workUntil(stop.promise, setup);
+      } catch (error) {
+        setup.log.warn({ err: error }, 'Temporal does not answer; trying again');
+        await Promise.race([stop.promise, pause(RECONNECT_MILLISECONDS)]);
+      }
+    }
+  };
+  const running = run();
+  return async () => {
+    isStopping = true;
+    stop.resolve();
+    await running;
+  };
+}
+
+/** What Temporal's own parts have to say goes where everything else goes. Once per process, before any worker. */
+export function forwardTemporalLogs(log: Log): void {
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    log[level === 'ERROR' ? 'error' : 'warn']({ temporal: meta }, message);
+  });
+  Runtime.install({ logger });
+}
+
+async function workUntil(
+  stop: Promise<void>,
+  { config, log, ...options }: TemporalWorkerSetup,
+): Promise<void> {
+  const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+  try {
+    const worker = await Worker.create({
+      ...options,
+      connection,
+      namespace: config.TEMPORAL_NAMESPACE,
+      interceptors: { activity: [traceActivities] },
+    });
+    log.info({ taskQueue: options.taskQueue }, 'waiting for work');
+    await worker.runUntil(stop);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,176 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
+import { findOrInstall } from '@plinth/testing/find-or-install';
+import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
+
+/** What every blob store promises, whatever keeps the files. */
+function promises(open: () => BlobStore): void {
+  const put = (key: string, content: string) => open().put(key, Readable.from([Buffer.from(content)]));
+  const read = async (key: string, range?: { start?: number; end?: number }) =>
+    text(await open().get(key, range));
+
+  it('gives back what was stored, and tells its size and digest', async () => {
+    const stored = await put('tenant/kind/greeting', 'hello');
+
+    expect(stored).toEqual({ sizeBytes: 5, sha256: createHash('sha256').update('hello').digest('hex') });
+    expect(await read('tenant/kind/greeting')).toBe('hello');
+  });
+
+  it('stores a file of many parts, and an empty one', async () => {
+    const large = randomBytes(20 * 1024 * 1024 + 1);
+    await open().put('tenant/large', Readable.from(inPieces(large)));
+    await open().put('tenant/empty', Readable.from([]));
+
+    expect((await buffer(await open().get('tenant/large'))).equals(large)).toBe(true);
+    expect(await read('tenant/empty')).toBe('');
+  });
+
+  it('reads a part of a file, and nothing behind its end', async () => {
+    await put('tenant/digits', '0123456789');
+
+    expect(await read('tenant/digits', { start: 3 })).toBe('3456789');
+    expect(await read('tenant/digits', { start: 3, end: 5 })).toBe('345');
+    expect(await read('tenant/digits', { end: 1 })).toBe('01');
+    expect(await read('tenant/digits', { start: 8, end: 99 })).toBe('89');
+    expect(await read('tenant/digits', { start: 10 })).toBe('');
+    expect(await read('tenant/digits', { start: 5, end: 4 })).toBe('');
+  });
+
+  it('replaces a file as a whole', async () => {
+    await put('tenant/replaced', 'a long first text');
+    await put('tenant/replaced', 'second');
+
+    expect(await read('tenant/replaced')).toBe('second');
+  });
+
+  it('says that a file which was never stored, or was removed, is gone', async () => {
+    await put('tenant/removed', 'x');
+    await open().delete('tenant/removed');
+    await open().delete('tenant/removed');
+
+    await expect(open().get('tenant/removed')).rejects.toMatchObject({ kind: 'gone' });
+    await expect(open().get('tenant')).rejects.toMatchObject({ kind: 'gone' });
+    await expect(open().get(`tenant/${'x'.repeat(2_000)}`)).rejects.toMatchObject({ kind: 'gone' });
+  });
+
+  it.each([1, 20 * 1024 * 1024])('keeps nothing of a stream that breaks after %i bytes', async (bytes) => {
+    await put('tenant/kept', 'before');
+
+    await expect(open().put('tenant/kept', breaking(bytes))).rejects.toThrow('the client is gone');
+    await expect(open().put('tenant/broken', breaking(bytes))).rejects.toThrow('the client is gone');
+
+    expect(await read('tenant/kept')).toBe('before');
+    await expect(open().get('tenant/broken')).rejects.toMatchObject({ kind: 'gone' });
+  });
+
+  it.each([
+    '../outside',
+    '../..',
+    'tenant/../../outside',
+    '.',
+    '/',
+    'tenant//x',
+    'a b/ä%2F?#',
+    '%2E%2E/x',
+    'nul\0',
+  ])('keeps the key %j in the store, apart from all others', async (key) => {
+    await put(key, key);
+    expect(await read(key)).toBe(key);
+    await open().delete(key);
+    await expect(open().get(key)).rejects.toMatchObject({ kind: 'gone' });
+  });
+
+  it('is usable', async () => {
+    await expect(open().check()).resolves.toBeUndefined();
+  });
+}
+
+/** How every blob store fails while what keeps its files is away. */
+function failures(open: () => BlobStore): void {
+  it('says that the store is down, and nothing about where it is', async () => {
+    const content = Readable.from([Buffer.from('x')]);
+    const down = { kind: 'upstream', detail: 'The store of files does not answer; try again.' };
+
+    await expect(open().put('tenant/x', content)).rejects.toMatchObject(down);
+    await expect(open().get('tenant/x')).rejects.toMatchObject(down);
+    await expect(open().delete('tenant/x')).rejects.toMatchObject(down);
+    await expect(open().check()).rejects.toMatchObject(down);
+    expect(content.destroyed).toBe(true);
+  });
+}
+
+function* inPieces(content: Buffer): Iterable<Buffer> {
+  for (let at = 0; at < content.length; at += 100_000) yield content.subarray(at, at + 100_000);
+}
+
+const breaking = (bytes: number) =>
+  Readable.from(
+    (function* () {
+      yield* inPieces(Buffer.alloc(bytes));
+      throw new Error('the client is gone');
+    })(),
+  );
+
+describe('a folder of files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-blobs-'));
+  const files = join(folder, 'files');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  promises(() => openBlobStore(pathToFileURL(files).href));
+
+  it('leaves nothing half-written, and nothing beside its folder', () => {
+    const names = readdirSync(folder, { recursive: true }).map(String);
+    expect(names.filter((name) => name.endsWith('.partial'))).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['files']);
+  });
+
+  describe('that cannot be used', () => {
+    const broken = join(folder, 'broken');
+    beforeAll(() => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(broken, 'a file, not a folder');
+    });
+
+    failures(() => openBlobStore(pathToFileURL(broken).href));
+  });
+});
+
+const s3 = findOrInstall('s3');
+
+(s3 === undefined ? describe.skip : describe)('a bucket of an S3 server', () => {
+  let server: S3Server;
+  beforeAll(async () => {
+    server = await startS3Server(s3 ?? '');
+  });
+  afterAll(() => server.stop());
+
+  promises(() => openBlobStore(server.url));
+
+  it('leaves no upload behind that was not finished', async () => {
+    const endpoint = new URL(server.url).searchParams.get('endpoint') ?? '';
+    const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
+    expect((await client.send(new ListMultipartUploadsCommand({ Bucket: 'plinth' }))).Uploads ?? []).toEqual(
+      [],
+    );
+  });
+
+  describe('that is away', () => {
+    failures(() => openBlobStore('s3://plinth/files?endpoint=http://127.0.0.1:9&region=us-east-1'));
+  });
+
+  describe('that does not know the bucket', () => {
+    failures(() => openBlobStore(server.url.replace('s3://plinth', 's3://nowhere')));
+  });
+});
+
+it('is opened from a file or s3 address only', () => {
+  expect(() => openBlobStore('http://files.example')).toThrow('use file:// or s3://');
+});

@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { newId } from '@plinth/kernel/uuid';
+import { silentLog } from '@plinth/runtime/process/log';
+import {
+  createPool,
+  inTenantConnection,
+  isUniqueViolation,
+  problemOfDatabase,
+  readInTenant,
+  refuseUnboundRole,
+} from '@plinth/runtime/postgres/postgres';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import type { Pool } from 'pg';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase('settings');
+  pool = createPool(database.url, silentLog(), { connectionsMax: 2 });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const failureOf = async (work: Promise<unknown>): Promise<unknown> => {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not fail.');
+};
+
+const insert = (tenantId: string, name: string) =>
+  inTenantConnection(pool, tenantId, (connection) =>
+    connection.query(
+      `INSERT INTO setting_value (tenant_id, scope, user_id, name, value) VALUES ($1, 'tenant', '', $2, 'x')`,
+      [tenantId, name],
+    ),
+  );
+
+describe('a transaction in a tenant', () => {
+  it('sees its tenant only, and leaves nothing on the connection', async () => {
+    const tenants = Array.from({ length: 20 }, () => newId());
+    await Promise.all(tenants.map((tenantId) => insert(tenantId, 'a')));
+    const seen = await Promise.all(
+      tenants.map((tenantId) =>
+        inTenantConnection(pool, tenantId, (connection) =>
+          connection.query('SELECT tenant_id FROM setting_value'),
+        ),
+      ),
+    );
+    expect(seen.map(({ rows }) => rows)).toEqual(tenants.map((tenantId) => [{ tenant_id: tenantId }]));
+    expect((await pool.query('SELECT * FROM setting_value')).rows).toEqual([]);
+  });
+
+  it('cannot write for another tenant', async () => {
+    const work = inTenantConnection(pool, newId(), (connection) =>
+      connection.query(
+        `INSERT INTO setting_value (tenant_id, scope, user_id, name, value) VALUES ($1, 'tenant', '', 'a', 'x')`,
+        [newId()],
+      ),
+    );
+    await expect(work).rejects.toThrow('row-level security');
+  });
+
+  it('tells a value that exists already from every other failure', async () => {
+    const tenantId = newId();
+    await insert(tenantId, 'a');
+    const failure = await failureOf(insert(tenantId, 'a'));
+    expect(isUniqueViolation(failure)).toBe(true);
+    expect(isUniqueViolation(failure, 'setting_value_pkey')).toBe(true);
+    expect(isUniqueViolation(failure, 'another_index')).toBe(false);
+    expect(problemOfDatabase(failure)).toBeUndefined();
+  });
+
+  it('finds the columns of the index also in what Prisma tells', () => {
+    const violation = Object.assign(new Error('Unique constraint failed'), {
+      code: 'P2002',
+      meta: {
+        modelName: 'Change',
+        driverAdapterError: Object.assign(new Error('UniqueConstraintViolation'), {
+          cause: { originalCode: '23505', constraint: { fields: ['tenant_id', 'operation_id'] } },
+        }),
+      },
+    });
+    expect(isUniqueViolation(violation, 'operation_id')).toBe(true);
+    expect(isUniqueViolation(violation, 'name')).toBe(false);
+  });
+});
+
+describe('a reading statement in a tenant', () => {
+  const readNames = { name: 'read-names', text: 'SELECT tenant_id, name FROM setting_value WHERE name = $1' };
+  const read = (from: Pool, tenantId: string) =>
+    readInTenant(from, tenantId, { ...readNames, values: ['a'] });
+
+  it('sees its tenant only, also in one piece with others on the same connection, and leaves nothing there', async () => {
+    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 2, pipeline: true });
+    const tenants = Array.from({ length: 20 }, () => newId());
+    await Promise.all(tenants.map((tenantId) => insert(tenantId, 'a')));
+
+    const seen = await Promise.all(tenants.map((tenantId) => read(pipelined, tenantId)));
+
+    expect(seen).toEqual(tenants.map((tenantId) => [{ tenant_id: tenantId, name: 'a' }]));
+    expect((await pipelined.query('SELECT * FROM setting_value')).rows).toEqual([]);
+    await pipelined.end();
+  });
+
+  it('writes nothing, and spares those who come after it the connection on which it failed', async () => {
+    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const tenantId = newId();
+    await insert(tenantId, 'a');
+
+    const writes = readInTenant(pipelined, tenantId, { text: 'DELETE FROM setting_value' });
+    await expect(writes).rejects.toThrow('read-only transaction');
+    await expect(readInTenant(pipelined, 'no tenant', readNames)).rejects.toThrow();
+
+    expect(await read(pipelined, tenantId)).toEqual([{ tenant_id: tenantId, name: 'a' }]);
+    await pipelined.end();
+  });
+});
+
+describe('a role that row-level security does not bind', () => {
+  it('is refused at the start, and gets no statement through', async () => {
+    const powerful = createPool(database.adminUrl, silentLog());
+
+    await expect(refuseUnboundRole(powerful)).rejects.toThrow('is a superuser, bypasses row-level security');
+    await expect(powerful.query('SELECT 1')).rejects.toThrow('row-level security');
+
+    await powerful.end();
+  });
+
+  it('is distinguished from a database that is away, for which a process waits', async () => {
+    const nowhere = createPool('postgres://nobody@127.0.0.1:1/none', silentLog());
+
+    await expect(refuseUnboundRole(nowhere)).resolves.toBeUndefined();
+
+    await nowhere.end();
+  });
+});
+
+describe('a failure of the database', () => {
+  it('is 503 when a statement takes too long, when the server goes away, and when none is there', async () => {
+    const slow = await failureOf(
+      inTenantConnection(pool, newId(), async (connection) => {
+        await connection.query(`SET LOCAL statement_timeout = 50`);
+        await connection.query('SELECT pg_sleep(5)');
+      }),
+    );
+    const gone = await failureOf(pool.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+    const longGone = await failureOf(
+      inTenantConnection(pool, newId(), async (connection) => {
+        await failureOf(connection.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+        await once(connection, 'end');
+        await connection.query('SELECT 1');
+      }),
+    );
+    const nowhere = createPool('postgres://nobody@127.0.0.1:1/none', silentLog());
+    const absent = await failureOf(nowhere.query('SELECT 1'));
+    await nowhere.end();
+
+    for (const failure of [slow, gone, longGone, absent]) {
+      expect(problemOfDatabase(failure)).toMatchObject({
+        kind: 'overloaded',
+        options: { retryAfterSeconds: 5 },
+      });
+    }
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('is reported to the code that uses a connection that breaks between statements, and does not end the process', async () => {
+    const broken = inTenantConnection(pool, newId(), async (connection) => {
+      const ended = new Promise<void>((resolve) => connection.on('end', () => resolve()));
+      const { rows } = await connection.query('SELECT pg_backend_pid() AS id');
+      await pool.query('SELECT pg_terminate_backend($1)', [rows[0].id]);
+      await ended;
+    });
+
+    expect(problemOfDatabase(await failureOf(broken))).toMatchObject({ kind: 'overloaded' });
+  });
+
+  it('is a bug when the statement is wrong', async () => {
+    expect(problemOfDatabase(await failureOf(pool.query('SELECT nothing FROM nowhere')))).toBeUndefined();
+  });
+});

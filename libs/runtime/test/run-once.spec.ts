@@ -1,0 +1,117 @@
+import { newId } from '@plinth/kernel/uuid';
+import { createPool } from '@plinth/runtime/postgres/postgres';
+import { deleteExpiredOperations, runOnce } from '@plinth/runtime/postgres/run-once';
+import { silentLog } from '@plinth/runtime/process/log';
+import { eventually } from '@plinth/testing/eventually';
+import { plainDatabase } from '@plinth/testing/plain-database';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import { Client, type Pool } from 'pg';
+
+let database: TestDatabase;
+let admin: Client;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase('settings');
+  admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  pool = createPool(database.url, silentLog());
+});
+afterAll(async () => {
+  await pool.end();
+  await admin.end();
+  await database.drop();
+});
+
+describe('runOnce', () => {
+  const caller = () => ({ tenantId: newId(), operationId: newId() });
+
+  /** Runs an effect that counts its runs and returns the count. */
+  function counter() {
+    let runs = 0;
+    const run = (by: { tenantId: string; operationId?: string }, work?: () => Promise<void>) =>
+      plainDatabase(pool).inTenant(by.tenantId, (tx) =>
+        runOnce(tx, by, async () => {
+          runs += 1;
+          await work?.();
+          return { runs };
+        }),
+      );
+    return { run, runs: () => runs };
+  }
+
+  it('runs an effect once for an operation, and gives a retry its result', async () => {
+    const { run, runs } = counter();
+    const operation = caller();
+
+    expect(await run(operation)).toEqual({ runs: 1 });
+    expect(await run(operation)).toEqual({ runs: 1 });
+    expect(runs()).toBe(1);
+  });
+
+  it('runs an effect without an operation id every time', async () => {
+    const { run } = counter();
+    const { tenantId } = caller();
+
+    expect(await run({ tenantId })).toEqual({ runs: 1 });
+    expect(await run({ tenantId })).toEqual({ runs: 2 });
+  });
+
+  it('runs the same operation id once for each tenant', async () => {
+    const { run } = counter();
+    const operation = caller();
+
+    await run(operation);
+
+    expect(await run({ ...operation, tenantId: newId() })).toEqual({ runs: 2 });
+  });
+
+  it('runs an effect again that failed before', async () => {
+    const { run } = counter();
+    const operation = caller();
+
+    await expect(run(operation, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+
+    expect(await run(operation)).toEqual({ runs: 2 });
+  });
+
+  it('has a retry beside the first run wait for its result', async () => {
+    const { run, runs } = counter();
+    const operation = caller();
+    let finish = (): void => undefined;
+    const first = run(operation, () => new Promise((resolve) => (finish = resolve)));
+    await eventually(() => runs() === 1);
+
+    const retry = run(operation);
+    await eventually(
+      async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1,
+    );
+    finish();
+
+    expect(await Promise.all([first, retry])).toEqual([{ runs: 1 }, { runs: 1 }]);
+  });
+
+  it('gives a retry nothing where the effect has no result', async () => {
+    const { tenantId, operationId } = caller();
+    const run = () =>
+      plainDatabase(pool).inTenant(tenantId, (tx) => runOnce(tx, { tenantId, operationId }, async () => {}));
+
+    await run();
+
+    expect(await run()).toBeNull();
+  });
+
+  it('stores operations for a week', async () => {
+    const { run } = counter();
+    const [recent, old] = [caller(), caller()];
+    await run(recent);
+    await run(old);
+    await admin.query(
+      `UPDATE executed_operation SET executed_at = now() - interval '8 days' WHERE operation_id = $1`,
+      [old.operationId],
+    );
+
+    expect(await deleteExpiredOperations(plainDatabase(pool))).toBe(1);
+    expect(await run(recent)).toEqual({ runs: 1 });
+  });
+});

@@ -1,9 +1,0 @@
-/** A token of the development issuer, for somebody with these claims. */
-export async function tokenOf(gateway: string, claims: object): Promise<string> {
-  const response = await fetch(`${gateway}/dev/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sub: 'bench', name: 'Bench', ...claims }),
-  });
-  return ((await response.json()) as { accessToken: string }).accessToken;
-}

@@ -1,0 +1,25 @@
+import { sources } from './servers/sources.mjs';
+import { findOrInstall } from './servers/strategies.mjs';
+import { findProgram } from './servers/find-program.mjs';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const whereDebianPutsIt = '/usr/bin/chromium';
+
+/**
+ * The path of the browser that prints PDF. Where there is none it is installed in the background, and the path is
+ * the one it will have: nothing waits for it, and without it everything but PDF works.
+ * @param {import('./progress.mjs').Progress} progress
+ * @returns {string | undefined}
+ */
+export function locateChromium(progress) {
+  const found = names.map((name) => findProgram(name)).find((program) => program !== undefined);
+  const chosen = process.env.PUPPETEER_EXECUTABLE_PATH ?? found;
+  if (chosen !== undefined) return chosen;
+  progress
+    .task('chromium', async (task) => {
+      const { from } = await findOrInstall(sources.chromium, task);
+      task.result(from);
+    })
+    .catch(() => {});
+  return findProgram('apt-get') === undefined ? undefined : whereDebianPutsIt;
+}

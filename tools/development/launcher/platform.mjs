@@ -1,0 +1,119 @@
+import { locateChromium } from './chromium.mjs';
+import { databaseUrls, migrateDatabases, withoutConfiguredDatabase } from './databases.mjs';
+import { portNamesOf, sharedEnvironment } from './environment.mjs';
+import { installPackages } from './install-packages.mjs';
+import { createFolders, projectNode, root } from './paths.mjs';
+import { inspectPortsOf, isFree, reservePorts } from './ports.mjs';
+import { LauncherError, run } from './run.mjs';
+import { readSecrets } from './secrets.mjs';
+import { startServers } from './servers/group.mjs';
+import { serviceProcesses, stubProcess } from './service-processes.mjs';
+import { chooseServices, discoverServices } from './services.mjs';
+
+const serviceReadyWithinSeconds = 120;
+
+/**
+ * Starts the whole platform under the supervisor; returns when everything is ready. What does not depend on
+ * each other runs side by side.
+ * @param {object} options
+ * @param {import('./paths.mjs').Layout} options.layout
+ * @param {import('./supervisor.mjs').Supervisor} options.supervisor
+ * @param {import('./progress.mjs').Progress} options.progress
+ * @param {number} options.port the gateway's
+ * @param {string[] | undefined} options.only the services that run for real, where not all do
+ * @param {string} options.publicUrl
+ * @param {boolean} options.inspect whether a debugger may attach to each process of a service
+ */
+export async function startPlatform({ layout, supervisor, progress, port, only, publicUrl, inspect }) {
+  createFolders(layout);
+  await refuseTakenPort(port);
+  const { chosen: services, stubs } = chooseServices(discoverServices(), only);
+  const runnable = services.filter(({ hasMain }) => hasMain);
+  const secrets = readSecrets(layout);
+  const chromium = locateChromium(progress);
+
+  const packagesInstalled = installPackages(progress);
+  const codeReady = packagesInstalled.then(() => prepareCode(progress));
+  const servers = await startServers({
+    layout,
+    supervisor,
+    progress,
+    packagesInstalled,
+    without: services.some(({ usesTemporal }) => usesTemporal) ? [] : ['temporal'],
+    configured: {
+      postgres: withoutConfiguredDatabase(services).length === 0 ? 'DATABASE_URL_…' : undefined,
+      redis: process.env.REDIS_URL,
+      nats: process.env.NATS_URL,
+      temporal: process.env.TEMPORAL_ADDRESS,
+    },
+  });
+  const migrate = async () => {
+    const adminUrl = await servers.postgres;
+    return progress.task('databases', async (task) => {
+      const urls = databaseUrls(services, adminUrl, secrets);
+      task.result(await migrateDatabases({ services, adminUrl, urls, progress }));
+      return urls;
+    });
+  };
+
+  const [urls, redis, nats] = await Promise.all([migrate(), servers.redis, servers.nats, codeReady]);
+  const addressed = [...runnable, ...stubs];
+  const portNames = [...portNamesOf(addressed), 'service-stubs-admin'];
+  /** @type {Record<string, number>} */
+  const ports = { ...(await reservePorts(layout.ports, portNames)), 'gateway-http': port };
+  const environment = sharedEnvironment({
+    services: addressed,
+    ports,
+    secrets,
+    layout,
+    databaseUrls: urls,
+    servers: { redis, nats, temporal: servers.temporalAddress },
+    publicUrl,
+    chromium,
+  });
+
+  const inspectPorts = inspect ? await inspectPortsOf(runnable) : {};
+  const startProcess = (/** @type {import('./supervisor.mjs').ProcessSpec} */ spec) =>
+    progress.task(spec.name, async (task) => {
+      supervisor.start(spec);
+      await supervisor.untilReady(spec.name, serviceReadyWithinSeconds);
+      const debuggerPort = inspectPorts[spec.name];
+      task.result(
+        `on port ${spec.port}${debuggerPort === undefined ? '' : `, debugger at 127.0.0.1:${debuggerPort}`}`,
+      );
+    });
+  await Promise.all([
+    ...(stubs.length === 0 ? [] : [startProcess(stubProcess(stubs, environment, ports))]),
+    ...runnable.flatMap((service) =>
+      serviceProcesses(service, environment, ports, inspectPorts).map(async (spec) => {
+        if (spec.name === service.name || !service.usesTemporal) return startProcess(spec);
+        if ((await servers.temporal) !== undefined) return startProcess(spec);
+        progress.info(spec.name, 'not started, because it works for Temporal');
+      }),
+    ),
+  ]);
+  return {
+    services: runnable,
+    migrate,
+    temporalPages: (await servers.temporal) === undefined ? undefined : servers.temporalPages,
+  };
+}
+
+/** @param {number} port */
+async function refuseTakenPort(port) {
+  if (await isFree(port)) return;
+  throw new LauncherError(
+    `Port ${port} is taken by another program. End it, or choose another port: PLINTH_PORT=${port + 1} npm start`,
+  );
+}
+
+/** @param {import('./progress.mjs').Progress} progress */
+function prepareCode(progress) {
+  return progress.task('code', async (task) => {
+    const tool = (/** @type {string} */ name) =>
+      run(projectNode(), [`tools/development/build/${name}.ts`], { name, cwd: root });
+    const generated = (await tool('generate')).trim();
+    const built = (await tool('build')).trim();
+    task.result(generated.startsWith('generated:') ? `${generated}; ${built}` : built);
+  });
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { readJson } from './json-file.mjs';
+import { projectNode, root } from './paths.mjs';
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ taskId: string, target: string, projectName: string, status?: number }} Task what Nx says of a task */
+
+/** What Nx says of its last run; it is there once targets have run in this checkout. */
+const runFile = join(root, '.nx', 'cache', 'run.json');
+/** The reports of jest: outputs of the targets, so that a target from the cache has its report too. */
+const reports = join(root, 'dist', 'tests');
+
+/** Side by side, so that no long run is left over at the end for one processor. */
+const longest = 'e2e,data-exchange';
+const phases = [
+  ['--targets=test', `--projects=${longest}`],
+  ['--targets=test', `--exclude=${longest}`],
+  ['--targets=references,format,knip,lint,typecheck,unit'],
+];
+
+/** Whether targets have run in this checkout, so that some may be in the cache. */
+export const haveTargetsRun = () => existsSync(runFile);
+
+/**
+ * Runs every target that checks something, in every project, and counts the tests from the reports of jest.
+ * @returns {Promise<Counts>}
+ */
+export async function runTargets() {
+  rmSync(reports, { recursive: true, force: true });
+  /** @type {Task[]} */
+  const tasks = [];
+  let hasFailed = false;
+  for (const phase of phases) {
+    const result = await runPhase(phase);
+    tasks.push(...result.tasks);
+    hasFailed ||= result.code !== 0;
+  }
+  const counts = countTests(tasks, (name) => readJson(join(reports, `${name}.json`), undefined));
+  return counts.failed === 0 && hasFailed ? { ...counts, failed: 1 } : counts;
+}
+
+/**
+ * @param {string[]} selection
+ * @returns {Promise<{ code: number | null, tasks: Task[] }>}
+ */
+async function runPhase(selection) {
+  rmSync(runFile, { force: true });
+  const parallel = Math.max(2, Math.floor(availableParallelism() / 2));
+  const programs = join(root, 'node_modules', '.bin');
+  const options = [...selection, `--parallel=${parallel}`, '--output-style=static'];
+  // What Nx says goes to stderr: the last line of stdout is the result.
+  const child = spawn(projectNode(), [join(programs, 'nx'), 'run-many', ...options], {
+    cwd: root,
+    env: { ...process.env, NX_DAEMON: 'false', PATH: `${programs}${delimiter}${process.env.PATH}` },
+    stdio: ['ignore', 2, 2],
+  });
+  const [code] = await once(child, 'exit');
+  return { code, tasks: readJson(runFile, { tasks: [] }).tasks };
+}
+
+/**
+ * The tests of jest's reports, and one test for each other target: it passed when it passed in every project. A task
+ * that failed without a failed test is one failure.
+ * @param {Task[]} tasks
+ * @param {(name: string) => JestReport | undefined} reportOf
+ * @returns {Counts}
+ */
+export function countTests(tasks, reportOf) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const checks = new Set(tasks.map(({ target }) => target));
+  for (const { target, projectName, status } of tasks) {
+    const report = reportOf(`${projectName}.${target}`);
+    const failed = report === undefined ? 0 : report.numFailedTests + report.numRuntimeErrorTestSuites;
+    if (report !== undefined || status !== 0) checks.delete(target);
+    counts.passed += report?.numPassedTests ?? 0;
+    counts.failed += failed === 0 && status !== 0 ? 1 : failed;
+    counts.skipped += report === undefined ? 0 : report.numPendingTests + report.numTodoTests;
+  }
+  return { ...counts, passed: counts.passed + checks.size };
+}
+
+/**
+ * @typedef {Record<
+ *   'numPassedTests' | 'numFailedTests' | 'numRuntimeErrorTestSuites' | 'numPendingTests' | 'numTodoTests', number
+ * >} JestReport
+ */

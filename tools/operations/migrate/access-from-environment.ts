@@ -1,0 +1,34 @@
+import { identifierOf, variableSuffix } from '../../development/launcher/services.mjs';
+import { MigrationError } from './migration-error.ts';
+import { databaseOf, type Access } from './migrate-service.ts';
+
+/** How to reach a service's database as someone who may change it. */
+export function accessFromEnvironment(service: string, env: NodeJS.ProcessEnv): Access {
+  const suffix = variableSuffix(service);
+  const appUrl = env[`DATABASE_URL_${suffix}`];
+  if (appUrl === undefined) {
+    throw new MigrationError(
+      `DATABASE_URL_${suffix} is not set; it names the database and the role of the service`,
+    );
+  }
+  const { username, password } = new URL(appUrl);
+  const appRole = decodeURIComponent(username);
+
+  const ownerUrl = env[`MIGRATE_DATABASE_URL_${suffix}`];
+  if (ownerUrl !== undefined) return { kind: 'owner', url: ownerUrl, appRole };
+
+  const adminUrl = env.MIGRATE_DATABASE_URL;
+  if (adminUrl === undefined) {
+    throw new MigrationError(
+      `neither MIGRATE_DATABASE_URL (may create databases and roles) nor MIGRATE_DATABASE_URL_${suffix} (owns the database) is set`,
+    );
+  }
+  const ownerRole = `plinth_${identifierOf(service)}_owner`;
+  const plan = {
+    database: databaseOf(appUrl),
+    ownerRole,
+    appRole,
+    appPassword: decodeURIComponent(password),
+  };
+  return { kind: 'admin', url: adminUrl, plan };
+}

@@ -1,0 +1,68 @@
+import { Client, escapeIdentifier } from 'pg';
+import { applyMigrations, whileLocked } from './apply-migrations.ts';
+import { grantAccess, protectBookkeeping } from './grant-access.ts';
+import type { Migration } from './migration-files.ts';
+import { provision, refusePowerfulAppRole, type Plan } from './provision.ts';
+import type { Release } from './release.ts';
+
+/** Either a connection that may create databases and roles, or one as the owner of a database that exists. */
+export type Access =
+  | { readonly kind: 'admin'; readonly url: string; readonly plan: Plan }
+  | { readonly kind: 'owner'; readonly url: string; readonly appRole: string };
+
+/**
+ * Brings one service's database to the state its migrations describe; returns what it applied. `release` is the version
+ * whose migrations some of these replace.
+ */
+export async function migrateService(
+  access: Access,
+  migrations: readonly Migration[],
+  release?: Release,
+): Promise<string[]> {
+  if (access.kind === 'owner')
+    return migrateDatabase(access.url, undefined, access.appRole, migrations, release);
+  const { url, plan } = access;
+  await connected(url, (admin) => provision(admin, plan));
+  return migrateDatabase(withDatabase(url, plan.database), plan.ownerRole, plan.appRole, migrations, release);
+}
+
+function migrateDatabase(
+  url: string,
+  ownerRole: string | undefined,
+  appRole: string,
+  migrations: readonly Migration[],
+  release: Release | undefined,
+): Promise<string[]> {
+  return connected(url, async (client) => {
+    await refusePowerfulAppRole(client, appRole);
+    if (ownerRole !== undefined) await client.query(`SET ROLE ${escapeIdentifier(ownerRole)}`);
+    return whileLocked(client, async () => {
+      await grantAccess(client, databaseOf(url), appRole);
+      const applied = await applyMigrations(client, migrations, release);
+      await protectBookkeeping(client, appRole);
+      return applied;
+    });
+  });
+}
+
+/** Connects, works, and leaves in every case. */
+export async function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same server and user, another database. */
+export function withDatabase(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${encodeURIComponent(database)}`;
+  return changed.href;
+}
+
+export function databaseOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1));
+}

@@ -1,0 +1,173 @@
+import { spawn, spawnSync, execFileSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@plinth/testing/eventually';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+
+const root = join(__dirname, '../../..');
+const node = join(root, 'node_modules/.bin/node');
+const images = mkdtempSync(join(tmpdir(), 'plinth-images-'));
+const place = (image: string) => join(images, image);
+const run = (...args: string[]) => execFileSync(node, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
+const assemble = (image: string) => run('tools/release/images/assemble.ts', image, place(image));
+
+const secrets = {
+  CALLER_KEYS: 'Zx8rQm1vTb6nLw3kPc9yHd2fJg7sAe5u',
+  CURSOR_KEYS: 'Pb4kWd9xRn2hVy7mTc6gQs1jLf8zUa3e',
+  SETTINGS_ENCRYPTION_KEYS: 'Hn5tGv8cXz2qJw7rMk4pBd9sYf3uLe6a',
+};
+
+/**
+ * Runs a command in the image as a container would: of the machine only its libraries and Node.js, only /tmp writable,
+ * as another user without rights, without a shell, without environment.
+ */
+function runInImage(image: string, command: string[], environment: Record<string, string>): ChildProcess {
+  const mounts = ['/usr', '/etc/ssl'].flatMap((path) => ['--ro-bind-try', path, path]);
+  const links = ['bin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]);
+  const variables = Object.entries({ NODE_ENV: 'production', ...environment });
+  return spawn(
+    'bwrap',
+    [
+      ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--uid', '10001', '--gid', '10001'],
+      ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv'],
+      ...[...mounts, ...links, '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+      ...['--ro-bind', realNode(), '/runtime/node', '--ro-bind', place(image), '/app', '--chdir', '/app'],
+      ...['--remount-ro', '/'],
+      ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
+      ...['--', '/runtime/node', '--enable-source-maps', ...command],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+}
+
+const realNode = () => run('-p', 'process.execPath').trim();
+
+const cage = spawnSync('bwrap', ['--unshare-user', '--ro-bind', '/', '/', '/bin/true']).status === 0;
+if (!cage)
+  process.stderr.write(
+    'NOT TESTED: images run read-only and as an unprivileged user; bubblewrap does not work here.\n',
+  );
+
+const running: ChildProcess[] = [];
+
+async function start(image: string, environment: Record<string, string>) {
+  const child = runInImage(image, ['main.js'], {
+    HTTP_PORT: '0',
+    GRPC_PORT: '0',
+    ADMIN_PORT: '0',
+    ...environment,
+  });
+  running.push(child);
+  let output = '';
+  child.stdout?.on('data', (chunk) => (output += chunk));
+  child.stderr?.on('data', (chunk) => (output += chunk));
+  const admin = await eventually(() => {
+    if (child.exitCode !== null) throw new Error(output);
+    return /"(?:admin|adminPort)":(\d+)/.exec(output)?.[1];
+  }, 20_000);
+  return { child, admin, output: () => output };
+}
+
+let settings: TestDatabase;
+beforeAll(async () => {
+  run('tools/development/build/build.ts');
+  settings = await createTestDatabase('settings');
+}, 120_000);
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await settings.drop();
+  rmSync(images, { recursive: true, force: true });
+});
+
+describe('the image of a service', () => {
+  it('contains what was built, the packages that it requires and a list of them; no sources, types or tools', () => {
+    assemble('settings');
+
+    const sbom = JSON.parse(readFileSync(join(place('settings'), 'sbom.cdx.json'), 'utf8'));
+    const parts = sbom.components.map(({ name }: { name: string }) => name);
+    expect(parts).toEqual(expect.arrayContaining(['express', 'pg', 'zod', '@prisma/client']));
+    expect(parts).not.toEqual(expect.arrayContaining(['jest', 'typescript', 'exceljs']));
+    const files = readdirSync(place('settings'), { recursive: true }).map(String);
+    expect(files.filter((name) => /(\.ts|\.spec\.js|\.env|\.key)$/.test(name))).toEqual([]);
+    expect(files.filter((name) => /^[^/]+$/.test(name)).sort()).toEqual(
+      ['healthcheck.mjs', 'main.js', 'main.js.map', 'node_modules', 'sbom.cdx.json'].sort(),
+    );
+  });
+
+  (cage ? it : it.skip)(
+    'runs as an unprivileged user on a read-only file system, and stops on SIGTERM',
+    async () => {
+      const { natsUrl } = infrastructure();
+      const environment = {
+        ...secrets,
+        NATS_URL: natsUrl,
+        DATABASE_URL_SETTINGS: settings.url,
+        HTTP_HOST: '127.0.0.1',
+      };
+      const { child, admin, output } = await start('settings', { ...environment, NODE_ENV: 'development' });
+
+      const health = runInImage('settings', ['healthcheck.mjs'], { ADMIN_PORT: admin });
+      expect(await once(health, 'exit')).toEqual([0, null]);
+      const processes = spawnSync('ps', ['--ppid', String(child.pid), '-o', 'pid='], { encoding: 'utf8' });
+      process.kill(Number(processes.stdout.trim().split('\n')[0]), 'SIGTERM');
+      await once(child, 'exit');
+      expect(output()).not.toMatch(/EROFS|EACCES/);
+    },
+  );
+
+  (cage ? it : it.skip)('refuses to run with a configuration that is unsafe in production', async () => {
+    const unsafe = {
+      ...secrets,
+      CALLER_KEYS: 'development-only-caller-key',
+      DATABASE_URL_SETTINGS: settings.url,
+    };
+    const child = runInImage('settings', ['main.js'], unsafe);
+    let output = '';
+    child.stderr?.on('data', (chunk) => (output += chunk));
+
+    expect(await once(child, 'exit')).toEqual([78, null]);
+    expect(output).toContain('CALLER_KEYS: in production each key needs');
+  });
+});
+
+describe('the image of migrations', () => {
+  (cage ? it : it.skip)('migrates a database, and reports one that is migrated already', async () => {
+    assemble('migrate');
+    const owner = { MIGRATE_DATABASE_URL_SETTINGS: settings.adminUrl, DATABASE_URL_SETTINGS: settings.url };
+    const child = runInImage('migrate', ['main.js', 'settings'], owner);
+    let output = '';
+    child.stdout?.on('data', (chunk) => (output += chunk));
+
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(output).toBe('settings: up to date\n');
+  });
+});
+
+describe('the Dockerfile', () => {
+  const lines = readFileSync(join(root, 'Dockerfile'), 'utf8');
+
+  it('ends with a numeric user, an init process and a health check, and without a shell', () => {
+    const last = lines.slice(lines.lastIndexOf('\nFROM '));
+    expect(last).toMatch(/^USER \d{4,}:\d{4,}$/m);
+    expect(last).toMatch(/^ENTRYPOINT \["\/usr\/bin\/tini", "--"/m);
+    expect(last).toMatch(/^HEALTHCHECK .*CMD \["node"/m);
+    expect(last).not.toMatch(/^RUN /m);
+  });
+
+  it('pins the version of every image', () => {
+    const bases = [...lines.matchAll(/^(?:FROM|ARG NODE_IMAGE=)\s*(\S+)/gm)].map(([, name]) => name!);
+    const foreign = bases.filter((name) => !/^(\$\{\w+\}|build|plain|browser)$/.test(name));
+    expect(foreign).toEqual([expect.stringMatching(/^node:\d+\.\d+\.\d+-/)]);
+  });
+
+  it('copies only what .dockerignore does not exclude', () => {
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    expect(ignored).toContain('*');
+    expect(
+      ignored.filter((line) => line.startsWith('!')).every((line) => existsSync(join(root, line.slice(1)))),
+    ).toBe(true);
+  });
+});

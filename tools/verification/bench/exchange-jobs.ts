@@ -1,0 +1,56 @@
+import { openAsBlob } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { signIn, type Client } from '../../development/demo/client.ts';
+import { mappedImport } from '../../development/demo/mapped-import.ts';
+import type { BenchTarget } from './platform.ts';
+
+const POLL_MILLISECONDS_MAX = 500;
+/** Polling costs the platform time as well: the longer a job takes, the less often it is polled. */
+const POLLS_PER_JOB = 50;
+
+/** Signs in to a tenant; a new one unless one is given. */
+export const signInToTenant = (target: BenchTarget, tenantId: string = randomUUID()): Promise<Client> =>
+  signIn(target.url, { sub: 'bench', name: 'Bench', tenantId });
+
+/** Uploads a file and confirms the suggested mappings; returns the id of a job that can be executed. */
+export const mapFile = async (client: Client, path: string): Promise<string> =>
+  mappedImport(client, 'Localization.Overrides', await openAsBlob(path));
+
+/** Executes a mapped job and returns its report. */
+export async function execute(client: Client, jobId: string) {
+  await client.call('POST', `/imports/${jobId}/execute`);
+  await waitForStatus(client, `/imports/${jobId}`, ['Completed', 'PartiallyCompleted']);
+  return (await client.call('GET', `/imports/${jobId}/report`)).body;
+}
+
+/** Imports a file without errors, from the upload to the last commit; returns how long that took. */
+export async function importFile(client: Client, path: string, rowCount: number): Promise<number> {
+  const startedAt = performance.now();
+  const { insertedRows } = await execute(client, await mapFile(client, path));
+  const elapsed = performance.now() - startedAt;
+  if (insertedRows !== rowCount) throw new Error(`${insertedRows} of ${rowCount} rows were inserted.`);
+  return elapsed;
+}
+
+/** Exports all rows of a tenant; returns how long that took. */
+export async function exportRows(client: Client, format: string, rowCount: number): Promise<number> {
+  const startedAt = performance.now();
+  const { body: job } = await client.call('POST', '/exports/jobs', {
+    body: { definitionName: 'Localization.Overrides', format },
+  });
+  const ended = await waitForStatus(client, `/exports/jobs/${job.id}`, ['Completed']);
+  if (ended.rowCount !== rowCount) throw new Error(`${ended.rowCount} of ${rowCount} rows were exported.`);
+  return performance.now() - startedAt;
+}
+
+/** Waits for a job to end; returns late by a fiftieth of its time at most. */
+export async function waitForStatus(client: Client, path: string, statuses: readonly string[]) {
+  const startedAt = performance.now();
+  for (;;) {
+    const { body } = await client.call('GET', path);
+    if (statuses.includes(body.status)) return body;
+    if (body.completedAt !== null) throw new Error(`${path} ended ${body.status}.`);
+    await pause(Math.min(POLL_MILLISECONDS_MAX, (performance.now() - startedAt) / POLLS_PER_JOB));
+  }
+}

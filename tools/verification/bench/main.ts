@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util';
+import type { BenchLine } from './bench-line.ts';
+import { benchGateway } from './gateway.ts';
+import { benchFairness } from './import-fairness.ts';
+import { benchWorkers } from './import-workers.ts';
+import { benchCorrections, benchImport } from './import.ts';
+import { benchLocalization } from './localization.ts';
+import { startBenchPlatform, type BenchTarget } from './platform.ts';
+import { benchSettings } from './settings.ts';
+import { benchTemplate } from './template.ts';
+import { benchTimeline } from './timeline.ts';
+import { benchWorkflow } from './workflow.ts';
+
+/**
+ * `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run.
+ * `npm run bench -- import --corrections | --fair | --workers 1,2,4`: files with wrong rows; a small file beside a
+ * large one; one file by several workers.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rows: { type: 'string', default: '200000' },
+    corrections: { type: 'boolean', default: false },
+    fair: { type: 'boolean', default: false },
+    workers: { type: 'string' },
+  },
+});
+
+const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
+  gateway: benchGateway,
+  settings: benchSettings,
+  localization: benchLocalization,
+  template: benchTemplate,
+  timeline: benchTimeline,
+  workflow: benchWorkflow,
+  import: importBench,
+};
+
+function importBench(target: BenchTarget): Promise<BenchLine[]> {
+  const rows = Number(values.rows);
+  if (values.corrections) return benchCorrections(target, rows);
+  if (values.fair) return benchFairness(target, rows);
+  if (values.workers) return benchWorkers(target, rows, values.workers.split(',').map(Number));
+  return benchImport(target, rows);
+}
+
+const unknown = positionals.filter((name) => !(name in benches));
+if (unknown.length > 0) {
+  console.error(`There is no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`);
+  process.exit(2);
+}
+
+const platform = await startBenchPlatform();
+try {
+  for (const name of positionals.length > 0 ? positionals : Object.keys(benches)) {
+    for (const { job, measured, reference, ratio, goal, details = [] } of await benches[name]!(platform)) {
+      const compared = [
+        reference ?? [],
+        ratio === undefined ? [] : `ratio ${ratio.toFixed(2)}`,
+        goal === undefined ? [] : `goal ${goal}`,
+      ].flat();
+      const beside = compared.length === 0 ? '' : ` (${compared.join(', ')})`;
+      console.log(`${name.padEnd(13)} ${job}: ${measured}${beside}`);
+      for (const detail of details) console.log(`${' '.repeat(15)}${detail}`);
+    }
+  }
+} finally {
+  await platform.stop();
+}

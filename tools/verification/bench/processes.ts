@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+/** A process of the platform; its children count as part of it. */
+export interface NamedProcess {
+  name: string;
+  pid: number;
+}
+
+/** What a process used while something was measured. */
+export interface ProcessUsage {
+  name: string;
+  cpuSeconds: number;
+  /** Of the largest process, where there are several. */
+  peakMegabytes: number;
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** Starts to watch processes; the returned function returns what they used since, the busiest first. */
+export function watchProcesses(processes: readonly NamedProcess[]): () => ProcessUsage[] {
+  const before = new Map(processes.map(({ name, pid }) => [name, cpuSecondsOf(pid)]));
+  for (const { pid } of processes) for (const member of processTreeOf(pid)) resetPeak(member);
+  return () =>
+    processes
+      .map(({ name, pid }) => ({
+        name,
+        cpuSeconds: cpuSecondsOf(pid) - before.get(name)!,
+        peakMegabytes: Math.max(0, ...processTreeOf(pid).map(peakMegabytes)),
+      }))
+      .sort((left, right) => right.cpuSeconds - left.cpuSeconds);
+}
+
+export const describeUsage = (usages: readonly ProcessUsage[]): string[] =>
+  usages
+    .filter(({ cpuSeconds }) => cpuSeconds >= 0.05)
+    .map(
+      ({ name, cpuSeconds, peakMegabytes: peak }) =>
+        `${name.padEnd(22)} ${cpuSeconds.toFixed(1).padStart(7)} s CPU ${String(Math.round(peak)).padStart(6)} MB at most`,
+    );
+
+const read = (pid: number, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** The fields of `stat` behind the name of the program, which may contain spaces. */
+const statOf = (pid: number): string[] =>
+  read(pid, 'stat')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+
+function processTreeOf(pid: number): number[] {
+  const children = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && statOf(Number(name))[1] === String(pid),
+  );
+  return [pid, ...children.map(Number)];
+}
+
+/** The time of children that exited is counted by their parent. */
+function cpuSecondsOf(pid: number): number {
+  const ticks = processTreeOf(pid).map((member, index) =>
+    statOf(member)
+      .slice(11, index === 0 ? 15 : 13)
+      .reduce((sum, field) => sum + Number(field), 0),
+  );
+  return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
+}
+
+/** Resets the peak of memory, where the system allows it. */
+function resetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // Then peaks count from the start of the process.
+  }
+}
+
+const peakMegabytes = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) / 1024;

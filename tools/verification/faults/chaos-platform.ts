@@ -1,0 +1,93 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@plinth/testing/eventually';
+import { startPlatform } from '@plinth/testing/start-platform';
+import { Client as Database } from 'pg';
+
+/** Longest time of a job during which processes are killed. */
+export const COMPLETION_MILLISECONDS_MAX = 120_000;
+const KILLS = 3;
+const RESTART_MILLISECONDS_MAX = 60_000;
+
+export interface ChaosPlatform {
+  url: string;
+  /** How often each process was killed. */
+  kills: Readonly<Record<string, number>>;
+  kill(name: string): void;
+  /** Kills some of these processes at random moments of a time; returns their names. */
+  killRandomly(names: readonly string[], milliseconds: number): Promise<string[]>;
+  /** Rows of the database of a service; waits for a database that was just killed. */
+  query(service: string, text: string, values: unknown[]): Promise<unknown[]>;
+  stop(options: { keepsLogs: boolean }): Promise<void>;
+}
+
+/** Starts a platform whose processes can be killed; their supervisor starts them again. */
+export async function startChaosPlatform(random: () => number): Promise<ChaosPlatform> {
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-faults-'));
+  // For root the database server runs as another user, who needs access.
+  chmodSync(folder, 0o755);
+  const platform = await startPlatform({ dataDirectory: folder });
+  const kills: Record<string, number> = {};
+
+  const kill = (name: string): void => {
+    killProcess(platform.processIds()[name]);
+    kills[name] = (kills[name] ?? 0) + 1;
+  };
+
+  return {
+    url: platform.url,
+    kills,
+    kill,
+
+    async killRandomly(names, milliseconds) {
+      const moments = Array.from({ length: KILLS }, () => random() * milliseconds).sort(
+        (one, other) => one - other,
+      );
+      const startedAt = Date.now();
+      const killed: string[] = [];
+      for (const moment of moments) {
+        await pause(Math.max(0, moment - (Date.now() - startedAt)));
+        const name = names[Math.floor(random() * names.length)]!;
+        kill(name);
+        killed.push(name);
+      }
+      return killed;
+    },
+
+    query: (service, text, values) =>
+      eventually(async () => {
+        const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+        const database = new Database({
+          host: '127.0.0.1',
+          port: read('ports.json').postgres,
+          user: 'postgres',
+          password: read('secrets.json').postgresPassword,
+          database: `plinth_${service}`,
+        });
+        await database.connect();
+        try {
+          return (await database.query(text, values)).rows;
+        } finally {
+          await database.end();
+        }
+      }, RESTART_MILLISECONDS_MAX),
+
+    async stop({ keepsLogs }) {
+      await platform.stop();
+      if (keepsLogs) console.log(`The logs of the processes are in ${join(folder, 'logs')}.`);
+      else rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A process that was killed before may not be running again yet. */
+function killProcess(processId: number | undefined): void {
+  if (processId === undefined) return;
+  try {
+    process.kill(processId, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

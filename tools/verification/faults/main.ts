@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '../../development/launcher/paths.mjs';
+
+const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports
+npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
+npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load`;
+
+/** Each campaign is a test that the suite runs on a small scale; its options are passed in the environment. */
+const campaigns: Record<string, string> = {
+  import: 'tools/verification/faults/import.integration.spec.ts',
+  undo: 'tools/verification/faults/undo.integration.spec.ts',
+  rolling: 'tools/verification/faults/rolling.integration.spec.ts',
+};
+
+/** `npm run faults`: injects faults into a platform of its own, and checks that nothing is lost. */
+function main(): void {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      imports: { type: 'string', default: '200' },
+      undos: { type: 'string', default: '100' },
+      rows: { type: 'string', default: '10000' },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string', default: 'all' },
+      rounds: { type: 'string', default: '1' },
+      rate: { type: 'string', default: '50' },
+    },
+  });
+  const spec = campaigns[positionals[0] ?? ''];
+  if (!spec) {
+    console.error(USAGE);
+    process.exitCode = 2;
+    return;
+  }
+  const options = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`FAULTS_${name.toUpperCase()}`, value]),
+  );
+  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+  const { status } = spawnSync(process.execPath, [jest, spec], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...options },
+  });
+  process.exitCode = status ?? 1;
+}
+
+main();

@@ -1,0 +1,97 @@
+import { startPlatform, type RunningPlatform } from '@plinth/testing/start-platform';
+import { portNamesOf } from '../../development/launcher/environment.mjs';
+import { createFolders, layoutOf, type Layout } from '../../development/launcher/paths.mjs';
+import { reservePorts } from '../../development/launcher/ports.mjs';
+import { discoverServices } from '../../development/launcher/services.mjs';
+import { ServiceAddress } from './service-address';
+
+/** A load sends more requests per minute than the limits for people allow. */
+const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
+/** Longer than the gateway keeps an unused connection to a service. */
+const DRAIN_SECONDS = '4';
+
+/** A port of a process: the variable that sets it, and the address that others use instead. */
+export interface Listener {
+  variable: 'HTTP_PORT' | 'GRPC_PORT';
+  address: ServiceAddress;
+  /** Of the address. */
+  port: number;
+}
+
+export interface ReplaceableProcess {
+  name: string;
+  adminPort: number;
+  /** None for a process that serves no requests, such as a worker. */
+  listeners: Listener[];
+}
+
+export interface ReplicatedPlatform {
+  /** The URL of the gateway. */
+  url: string;
+  processes: ReplaceableProcess[];
+  /** The process that the launcher keeps running under this name now. */
+  pidOf(name: string): number | undefined;
+  /** Where its ports and logs are stored. */
+  layout: Layout;
+  stop(): Promise<void>;
+}
+
+/** Starts a platform in which every process has an address that can have several replicas behind it. */
+export async function startReplicatedPlatform(dataDirectory: string): Promise<ReplicatedPlatform> {
+  const layout = layoutOf(dataDirectory);
+  createFolders(layout);
+  const services = discoverServices().filter(({ hasMain }) => hasMain);
+  const ports = await reservePorts(layout.ports, portNamesOf(services));
+  const processes = (await Promise.all(services.map((service) => processesOf(service, ports)))).flat();
+  const gateway = processes.find(({ name }) => name === 'gateway')!;
+  const platform: RunningPlatform = await startPlatform({
+    dataDirectory,
+    port: ports['gateway-http']!,
+    environment: {
+      HTTP_SERVICES: addressesOf(processes, 'HTTP_PORT', 'http://127.0.0.1:'),
+      GRPC_SERVICES: addressesOf(processes, 'GRPC_PORT', '127.0.0.1:'),
+      DRAIN_SECONDS,
+      RATE_LIMITS,
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${gateway.listeners[0]!.port}`,
+    processes,
+    pidOf: (name) => platform.processIds()[name],
+    layout,
+    stop: async () => {
+      await platform.stop();
+      for (const { listeners } of processes) for (const { address } of listeners) address.close();
+    },
+  };
+}
+
+async function processesOf(
+  { name, hasWorker }: { name: string; hasWorker: boolean },
+  ports: Record<string, number>,
+): Promise<ReplaceableProcess[]> {
+  const adminPort = ports[`${name}-admin`]!;
+  const openListener = async (variable: Listener['variable'], purpose: string): Promise<Listener> => {
+    const address = new ServiceAddress();
+    address.add({ port: ports[`${name}-${purpose}`]!, adminPort });
+    return { variable, address, port: await address.open() };
+  };
+  const http = await openListener('HTTP_PORT', 'http');
+  const listeners = name === 'gateway' ? [http] : [http, await openListener('GRPC_PORT', 'grpc')];
+  const worker = { name: `${name}-worker`, adminPort: ports[`${name}-worker-admin`]!, listeners: [] };
+  return [{ name, adminPort, listeners }, ...(hasWorker ? [worker] : [])];
+}
+
+const addressesOf = (
+  processes: readonly ReplaceableProcess[],
+  variable: Listener['variable'],
+  before: string,
+): string =>
+  processes
+    .filter(({ name }) => name !== 'gateway')
+    .flatMap(({ name, listeners }) =>
+      listeners
+        .filter((listener) => listener.variable === variable)
+        .map(({ port }) => `${name}=${before}${port}`),
+    )
+    .join(',');
