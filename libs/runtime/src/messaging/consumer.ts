@@ -10,7 +10,6 @@ import {
   isMissingInJetStream,
   missingSubject,
   receiveMessages,
-  recheckSubject,
   subjectOf,
   type Messaging,
 } from './nats';
@@ -121,8 +120,6 @@ async function ensureConsumer(
       deliver_policy: DeliverPolicy.All,
     });
   }
-  // What was published before, and lost with the stream, is still in the outboxes.
-  if (isNew) messaging.connection.publish(recheckSubject(messaging.prefix), JSON.stringify(names));
 }
 
 /** Responds to the reconciliation of other services with those of their events that this service does not have. */

@@ -92,9 +92,6 @@ export const subjectOf = (prefix: string, eventName: string): string => `${prefi
 /** Where consumers are asked which events they do not have. */
 export const missingSubject = (prefix: string): string => `${prefix}.inbox.missing`;
 
-/** Where a new consumer asks all outboxes to reconcile what they published before it was made. */
-export const recheckSubject = (prefix: string): string => `${prefix}.outbox.recheck`;
-
 /**
  * Receives every event of one type on this replica while it is connected: for caches that live in the process.
  * Nothing is repeated, so a subscriber must also recover by itself when a message is lost.

@@ -8,25 +8,18 @@
  * and consumers have an inbox.
  *
  * NATS may lose what it acknowledged, and the stream may be deleted. So a published event is reconciled a little later:
- * every consumer is asked whether its inbox has it, and what is missing is published again. Postgres is the truth, NATS
- * the messenger. An event is stored as long as the stream would store it.
+ * every consumer is asked whether its inbox has it, and what is missing is published again. A subscription that was not
+ * there before may have missed what all others have, so everything that it wants is reconciled once more. Postgres is
+ * the truth, NATS the messenger. An event is stored as long as the stream would store it.
  */
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { z } from 'zod';
 import { backgroundTask } from '../process/background-task';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
-import {
-  ensureStream,
-  receiveMessages,
-  recheckSubject,
-  RETENTION_DAYS,
-  subjectOf,
-  type Messaging,
-} from './nats';
+import { ensureStream, RETENTION_DAYS, subjectOf, type Messaging } from './nats';
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
-import { findMissingEvents } from './reconciliation';
+import { findConsumers, findMissingEvents, subscriptionsOf, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
 
 const BATCH_SIZE = 200;
@@ -130,17 +123,10 @@ export function startOutboxRelay(
     async () => (await reconcile(db, messaging, confirmSeconds, log)) === RECONCILED_MAX,
     { name: 'outbox reconciliation', intervalMilliseconds: reconcileMilliseconds, log },
   );
-  const stopRechecks = receiveMessages(
-    messaging,
-    recheckSubject(messaging.prefix),
-    z.array(z.string()),
-    (names) => recheck(db, names, confirmSeconds),
-  );
   relay.wake();
   return {
     wake: relay.wake,
     close: async () => {
-      await stopRechecks();
       await Promise.all([relay.close(), reconciliation.close()]);
     },
   };
@@ -170,7 +156,10 @@ async function publishBatch(
   });
 }
 
-/** Asks consumers whether published events arrived, and publishes again those that are missing. */
+/**
+ * Asks consumers whether published events arrived, and publishes again those that are missing. One process at a time
+ * does so, since what it concludes depends on the subscriptions that it saw.
+ */
 async function reconcile(
   db: TenantDatabase<RawStatements>,
   messaging: Messaging,
@@ -178,18 +167,26 @@ async function reconcile(
   log: Log,
 ): Promise<number> {
   return db.inPlatform(async (tx) => {
+    const [lock] = await tx.$queryRawUnsafe<{ taken: boolean }[]>(
+      `SELECT pg_try_advisory_xact_lock(hashtext('outbox reconciliation')) AS taken`,
+    );
+    if (!lock!.taken) return 0;
     await tx.$executeRawUnsafe(
       `DELETE FROM outbox WHERE (tenant_id, id) IN (
          SELECT tenant_id, id FROM outbox WHERE occurred_at < now() - interval '${RETENTION_DAYS} days'
            AND published_at IS NOT NULL LIMIT ${RECONCILED_MAX})`,
     );
+    await messaging.check();
+    const consumers = await findConsumers(messaging);
+    // Without a stream nothing says who subscribes; whoever restores it does so within seconds.
+    if (!consumers) return 0;
+    await recheckForNewSubscriptions(tx, subscriptionsOf(messaging, consumers), confirmSeconds);
     const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
       `SELECT ${COLUMNS} FROM outbox
-       WHERE check_at <= now() ORDER BY check_at, sequence LIMIT ${RECONCILED_MAX} FOR UPDATE SKIP LOCKED`,
+       WHERE check_at <= now() ORDER BY check_at, sequence LIMIT ${RECONCILED_MAX}`,
     );
     if (rows.length === 0) return 0;
-    await messaging.check();
-    const { missing, unknown } = await findMissingEvents(messaging, rows);
+    const { missing, unknown } = await findMissingEvents(messaging, consumers, rows);
     const lost = rows.filter(({ id }) => missing.has(id));
     if (lost.length > 0) log.warn({ count: lost.length }, 'events did not arrive; publishing them again');
     // With the first message id JetStream would drop them as duplicates.
@@ -209,19 +206,34 @@ async function reconcile(
   });
 }
 
-/** Has events of these names reconciled again, since a new consumer may never have had them. */
-async function recheck(
-  db: TenantDatabase<RawStatements>,
-  names: string[],
+/**
+ * Has published events reconciled again for subscriptions that were not there the last time, or were made again: what
+ * the stream lost before is nobody else's to notice.
+ */
+async function recheckForNewSubscriptions(
+  tx: RawStatements,
+  subscriptions: readonly EventSubscription[],
   confirmSeconds: number,
 ): Promise<void> {
-  await db.inPlatform((tx) =>
-    tx.$executeRawUnsafe(
-      `UPDATE outbox SET check_at = now() + make_interval(secs => $2::integer)
-       WHERE name = ANY($1::text[]) AND published_at IS NOT NULL AND check_at IS NULL`,
-      names,
-      confirmSeconds,
-    ),
+  const added = await tx.$queryRawUnsafe<{ name: string }[]>(
+    `WITH current AS (
+       SELECT * FROM jsonb_to_recordset($1::jsonb) AS subscription (consumer text, name text, created_at timestamptz)
+     ), removed AS (
+       DELETE FROM event_subscription AS known WHERE NOT EXISTS (
+         SELECT FROM current WHERE current.consumer = known.consumer AND current.name = known.name)
+     )
+     INSERT INTO event_subscription AS known (consumer, name, created_at) SELECT * FROM current
+     ON CONFLICT (tenant_id, consumer, name) DO UPDATE SET created_at = excluded.created_at
+       WHERE known.created_at <> excluded.created_at
+     RETURNING name`,
+    JSON.stringify(subscriptions),
+  );
+  if (added.length === 0) return;
+  await tx.$executeRawUnsafe(
+    `UPDATE outbox SET check_at = now() + make_interval(secs => $2::integer)
+     WHERE name = ANY($1::text[]) AND published_at IS NOT NULL AND check_at IS NULL`,
+    added.map(({ name }) => name),
+    confirmSeconds,
   );
 }
 

@@ -16,16 +16,51 @@ export interface MissingEventsResponse {
   missing: string[];
 }
 
+/** One kind of event that a consumer subscribes to. */
+export interface EventSubscription {
+  consumer: string;
+  name: string;
+  /** When the consumer was made, so that one which was made again is known as new. */
+  created_at: string;
+}
+
+/** All consumers of the stream of events, or undefined while there is no stream. */
+export async function findConsumers({ connection, prefix }: Messaging): Promise<ConsumerInfo[] | undefined> {
+  const manager = await jetstreamManager(connection);
+  const consumers: ConsumerInfo[] = [];
+  try {
+    for await (const consumer of manager.consumers.list(prefix)) consumers.push(consumer);
+  } catch (error) {
+    if (isMissingInJetStream(error)) return undefined;
+    throw error;
+  }
+  return consumers;
+}
+
+/** What these consumers subscribe to. */
+export const subscriptionsOf = (
+  { prefix }: Pick<Messaging, 'prefix'>,
+  consumers: readonly ConsumerInfo[],
+): EventSubscription[] =>
+  consumers.flatMap((consumer) =>
+    subjectsOf(consumer).map((subject) => ({
+      consumer: consumer.name,
+      name: subject.slice(subjectOf(prefix, '').length),
+      created_at: consumer.created,
+    })),
+  );
+
 /**
- * Asks all consumers which of these published events they do not have. `unknown` are events of consumers that are away
+ * Asks these consumers which of the published events they do not have. `unknown` are events of consumers that are away
  * or far behind: to be asked again later.
  */
 export async function findMissingEvents(
   messaging: Messaging,
+  consumers: readonly ConsumerInfo[],
   events: readonly EventReference[],
 ): Promise<{ missing: Set<string>; unknown: Set<string> }> {
   const names = [...new Set(events.map(({ name }) => name))];
-  const subscribers = (await consumersOf(messaging)).filter((consumer) =>
+  const subscribers = consumers.filter((consumer) =>
     names.some((name) => subscribesTo(messaging, consumer, name)),
   );
   const behind = new Set(subscribers.filter(isFarBehind).map(({ name }) => name));
@@ -44,19 +79,11 @@ export async function findMissingEvents(
 
 const isFarBehind = ({ num_pending }: ConsumerInfo): boolean => num_pending > BACKLOG_MAX;
 
-async function consumersOf({ connection, prefix }: Messaging): Promise<ConsumerInfo[]> {
-  const manager = await jetstreamManager(connection);
-  const consumers: ConsumerInfo[] = [];
-  try {
-    for await (const consumer of manager.consumers.list(prefix)) consumers.push(consumer);
-  } catch (error) {
-    if (!isMissingInJetStream(error)) throw error;
-  }
-  return consumers;
-}
+const subjectsOf = ({ config }: ConsumerInfo): string[] =>
+  config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
 
-const subscribesTo = ({ prefix }: Messaging, { config }: ConsumerInfo, eventName: string): boolean =>
-  [config.filter_subject, ...(config.filter_subjects ?? [])].includes(subjectOf(prefix, eventName));
+const subscribesTo = ({ prefix }: Messaging, consumer: ConsumerInfo, eventName: string): boolean =>
+  subjectsOf(consumer).includes(subjectOf(prefix, eventName));
 
 async function ask(
   { connection, prefix }: Messaging,

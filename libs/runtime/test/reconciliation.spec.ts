@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { newId } from '@plinth/kernel/uuid';
+import { consumeEvents } from '@plinth/runtime/messaging/consumer';
+import { subscription } from '@plinth/runtime/messaging/inbox';
+import { connectMessaging, ensureStream, type Messaging } from '@plinth/runtime/messaging/nats';
+import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
+import { createPool } from '@plinth/runtime/postgres/postgres';
+import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
+import { silentLog } from '@plinth/runtime/process/log';
+import { counted } from '@plinth/testing/counted-event';
+import { eventually } from '@plinth/testing/eventually';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import { plainDatabase } from '@plinth/testing/plain-database';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import { Client } from 'pg';
+
+const log = silentLog();
+const tenantId = newId();
+const timing = { pollMilliseconds: 20, reconcileMilliseconds: 50, confirmSeconds: 1 };
+
+let database: TestDatabase;
+let db: ReturnType<typeof plainDatabase>;
+let admin: Client;
+let messaging: Messaging;
+const opened: Close[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase('timeline');
+  const pool = createPool(database.url, log);
+  db = plainDatabase(pool);
+  admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  messaging = await connectMessaging(
+    { NATS_URL: infrastructure().natsUrl, NATS_PREFIX: `reconciliation_${randomUUID()}` },
+    log,
+  );
+  opened.push(messaging.close, () => pool.end());
+});
+
+afterEach(async () => {
+  await closeAll(opened.splice(0), log);
+  await admin.end();
+  await database.drop();
+});
+
+const publish = (counter: string) =>
+  db.inTenant(tenantId, (tx) =>
+    appendToOutbox(tx, {
+      type: counted,
+      tenantId,
+      subject: counter,
+      payload: { counter, amount: 1, position: 0, isPoison: false },
+    }),
+  );
+
+const consume = async (consumer: string): Promise<string[]> => {
+  const received: string[] = [];
+  const subscriptions = [
+    subscription(counted, async (_tx, { payload }) => {
+      received.push(payload.counter);
+    }),
+  ];
+  opened.unshift(await consumeEvents(consumer, subscriptions, db, messaging, log));
+  return received;
+};
+
+/** Resolves when all events are published and every consumer that there is has them. */
+const settled = () =>
+  eventually(async () => {
+    const { rows } = await admin.query(
+      'SELECT count(*)::int AS open FROM outbox WHERE published_at IS NULL OR check_at IS NOT NULL',
+    );
+    return rows[0].open === 0;
+  });
+
+const loseStream = async () =>
+  (await jetstreamManager(messaging.connection)).streams.delete(messaging.prefix);
+
+describe('reconciliation', () => {
+  it('brings what a lost stream had to a consumer that was made while no publisher ran', async () => {
+    const relay = startOutboxRelay(db, messaging, log, timing);
+    await publish('early');
+    await settled();
+    await relay.close();
+    await loseStream();
+    await ensureStream(messaging);
+
+    const received = await consume('projection');
+    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
+
+    await eventually(() => received.length > 0);
+    expect(received).toEqual(['early']);
+  });
+
+  it('concludes nothing while the stream is gone', async () => {
+    const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
+    await publish('late');
+    await eventually(async () => {
+      const { rowCount } = await admin.query('SELECT FROM outbox WHERE published_at IS NOT NULL');
+      return rowCount! > 0;
+    });
+    await relay.close();
+    await loseStream();
+    await admin.query('UPDATE outbox SET check_at = now()');
+    let checks = 0;
+    const watched = { ...messaging, check: () => (checks++, messaging.check()) };
+    const during = startOutboxRelay(db, watched, log, timing);
+    await eventually(() => checks > 1);
+    await during.close();
+
+    const { rows } = await admin.query('SELECT check_at IS NOT NULL AS is_open FROM outbox');
+
+    expect(rows).toEqual([{ is_open: true }]);
+  });
+
+  it('asks again for all that a consumer wants which was deleted and made again', async () => {
+    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
+    const received = await consume('projection');
+    await publish('once');
+    await settled();
+    const manager = await jetstreamManager(messaging.connection);
+    const { rows: before } = await admin.query('SELECT created_at FROM event_subscription');
+    await manager.consumers.delete(messaging.prefix, 'projection');
+
+    await eventually(async () => {
+      const { rows } = await admin.query('SELECT created_at FROM event_subscription');
+      return rows.length === 1 && rows[0].created_at > before[0].created_at;
+    }, 30_000);
+    await settled();
+
+    expect(received).toEqual(['once']);
+  });
+});
