@@ -15,7 +15,6 @@ function inferTargets(root) {
     generate: has('prisma/schema.prisma') || files.some((file) => file.endsWith('.proto')),
     build: has('src/main.ts'),
     serve: has('src/main.ts'),
-    lint: true,
     typecheck: has('tsconfig.json'),
     unit: specs.some((spec) => !needsServers(spec)),
     test: specs.some(needsServers),
