@@ -10,11 +10,13 @@ import { benchSettings } from './settings.ts';
 import { benchTemplate } from './template.ts';
 import { benchTimeline } from './timeline.ts';
 import { benchWorkflow } from './workflow.ts';
+import { benchWrites } from './writes.ts';
 
 /**
  * `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run.
  * `npm run bench -- import --corrections | --fair | --workers 1,2,4`: files with wrong rows; a small file beside a
  * large one; one file by several workers.
+ * `npm run bench -- writes [--clients 1,16,64] [--seconds N] [--only entry,setting]`: some writes, and how to load them.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,6 +25,9 @@ const { values, positionals } = parseArgs({
     corrections: { type: 'boolean', default: false },
     fair: { type: 'boolean', default: false },
     workers: { type: 'string' },
+    clients: { type: 'string', default: '1,16' },
+    seconds: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
   },
 });
 
@@ -34,6 +39,12 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
   timeline: benchTimeline,
   workflow: benchWorkflow,
   import: importBench,
+  writes: (target) =>
+    benchWrites(target, {
+      only: values.only.split(',').filter(Boolean),
+      clients: values.clients.split(',').map(Number),
+      seconds: Number(values.seconds),
+    }),
 };
 
 function importBench(target: BenchTarget): Promise<BenchLine[]> {

@@ -1,0 +1,279 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Pool } from 'undici';
+import { root } from '../../development/launcher/paths.mjs';
+import type { BenchLine } from './bench-line.ts';
+import type { BenchTarget } from './platform.ts';
+import { watchProcesses, type NamedProcess, type ProcessUsage } from './processes.ts';
+import { tokenOf } from './token.ts';
+
+const REFERENCE_DATABASE = 'bench_reference';
+const REST_SECONDS = 10;
+/** Between two measurements, so that what follows from a write is not counted with the next. */
+const SETTLING_MILLISECONDS = 1_500;
+
+export interface WritesOptions {
+  /** Names of the writes to measure; all where there are none. */
+  only: readonly string[];
+  clients: readonly number[];
+  seconds: number;
+}
+
+interface Call {
+  method: 'POST' | 'PUT';
+  path: string;
+  body: unknown;
+}
+
+/** One kind of write: through the gateway, and its effect at the reference. */
+interface Write {
+  name: string;
+  platform: (number: number) => Call;
+  reference?: (number: number) => Call;
+}
+
+const post = (path: string, body?: unknown): Call => ({ method: 'POST', path, body });
+const put = (path: string, body: unknown): Call => ({ method: 'PUT', path, body });
+
+/** Makes names new in each run. */
+const RUN = randomUUID().slice(0, 8);
+const cultures = ['de-DE', 'en-GB', 'fr-FR', 'it-IT'];
+const cultureOf = (number: number) => cultures[number % cultures.length]!;
+const zones = ['Europe/Paris', 'Europe/Rome', 'Europe/Berlin', 'Europe/Vienna'];
+const templateOf = (number: number) => ({ name: `bench-${RUN}-${number}`, content: 'Hello {{ name }}' });
+const entryOn = (entity: string, number: number) => ({ type: 'Bench', entity, body: `entry ${number}` });
+
+const writes: readonly Write[] = [
+  {
+    name: 'entry',
+    platform: (number) =>
+      post(`/timeline/Bench/${RUN}-${number % 1_000}/entries`, { entryType: 0, body: `entry ${number}` }),
+    reference: (number) => post('/entry', entryOn(`${RUN}-${number % 1_000}`, number)),
+  },
+  {
+    name: 'entry-on-one',
+    platform: (number) => post(`/timeline/Bench/one/entries`, { entryType: 0, body: `entry ${number}` }),
+    reference: (number) => post('/entry', entryOn('one', number)),
+  },
+  {
+    name: 'transition',
+    platform: (number) => post(`/workflow/Invoice/${RUN}-${number}/transition`, { targetState: 'Submitted' }),
+    reference: (number) =>
+      post('/transition', { type: 'Invoice', entity: `${RUN}-${number}`, state: 'Submitted' }),
+  },
+  {
+    name: 'template',
+    platform: (number) => post('/templates', templateOf(number)),
+    reference: (number) => post('/template', templateOf(number)),
+  },
+  {
+    name: 'setting',
+    platform: (number) =>
+      put('/settings/user/Service.Localization.PreferredCulture', { value: cultureOf(number) }),
+    reference: (number) =>
+      put('/setting', { owner: `user-${number % 16}`, name: 'culture', value: cultureOf(number) }),
+  },
+  {
+    name: 'settings',
+    platform: (number) =>
+      put('/settings/user', {
+        items: [
+          { name: 'Service.Localization.PreferredCulture', value: cultureOf(number) },
+          { name: 'Service.Timing.PreferredTimezone', value: zones[number % zones.length] },
+        ],
+      }),
+  },
+  {
+    name: 'follow',
+    platform: (number) => post(`/timeline/Bench/${RUN}-${number}/follow`),
+    reference: (number) => post('/follow', { type: 'Bench', entity: `${RUN}-${number}`, person: 'ada' }),
+  },
+  {
+    name: 'contact',
+    platform: (number) =>
+      post('/contacts', {
+        externalId: `${RUN}-${number}`,
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        email: `${RUN}-${number}@example.org`,
+      }),
+    reference: (number) => post('/contact', { name: 'Ada Lovelace', email: `${RUN}-${number}@example.org` }),
+  },
+];
+
+/** Everyday writes with all duties on, beside the same effects by Express and pg, in turns. */
+export async function benchWrites(target: BenchTarget, options: WritesOptions): Promise<BenchLine[]> {
+  const unknown = options.only.filter((name) => !writes.some((write) => write.name === name));
+  if (unknown.length > 0) throw new Error(`There is no write ${unknown.join(', ')}.`);
+  const chosen = writes.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
+  const lines = [await measureRest(target)];
+  const reference = await startReference(target);
+  const load = await startLoad(target, options, reference);
+  try {
+    for (const write of chosen) {
+      const cold = await load.platform(write, 16);
+      lines.push({ job: `${write.name}, 16 clients, the first seconds`, ...described(cold) });
+      for (const clients of options.clients) {
+        const measured = await load.platform(write, clients);
+        const compared = write.reference && (await load.reference(write.reference, clients));
+        const keyed = await load.platform(write, clients, true);
+        lines.push(
+          { job: `${write.name}, ${clients} clients`, ...described(measured, compared) },
+          { job: `${write.name}, ${clients} clients, with a key`, ...described(keyed, measured) },
+        );
+      }
+    }
+    return lines;
+  } finally {
+    await load.close();
+    reference.child.kill('SIGKILL');
+  }
+}
+
+interface Reference extends NamedProcess {
+  child: ChildProcess;
+  url: string;
+}
+
+/** In a database of its own on the same server. */
+async function startReference(target: BenchTarget): Promise<Reference> {
+  const address = new URL(target.adminUrlOf('timeline'));
+  const admin = new pg.Client({ connectionString: address.href });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${REFERENCE_DATABASE}`);
+  await admin.end();
+  address.pathname = REFERENCE_DATABASE;
+  const child = fork(join(root, 'tools', 'verification', 'bench', 'writes-reference.mjs'), [address.href]);
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { child, name: 'reference', pid: child.pid!, url: `http://127.0.0.1:${port}` };
+}
+
+interface Measured {
+  perSecond: number;
+  p50: number;
+  p99: number;
+  /** Processor time of one request in milliseconds, by process. */
+  cpu: { name: string; milliseconds: number }[];
+}
+
+async function startLoad(
+  { url, processes }: BenchTarget,
+  { seconds }: WritesOptions,
+  reference: Reference,
+): Promise<{
+  platform: (write: Write, clients: number, isKeyed?: boolean) => Promise<Measured>;
+  reference: (callOf: (number: number) => Call, clients: number) => Promise<Measured>;
+  close: () => Promise<void>;
+}> {
+  const tenantId = randomUUID();
+  const claims = (client: number) => ({ sub: `writer-${client}`, tenantId, roles: ['admin'] });
+  const tokens = await Promise.all(Array.from({ length: 64 }, (_, client) => tokenOf(url, claims(client))));
+  const pools = {
+    platform: new Pool(url, { connections: 64, pipelining: 1 }),
+    reference: new Pool(reference.url, { connections: 64, pipelining: 1 }),
+  };
+  let number = 0;
+
+  const send = async (pool: Pool, { method, path, body }: Call, headers: Record<string, string>) => {
+    const response = await pool.request({
+      method,
+      path,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
+  };
+
+  const fire = async (
+    clients: number,
+    watched: readonly NamedProcess[],
+    once: (client: number, number: number) => Promise<void>,
+  ): Promise<Measured> => {
+    const usedSince = watchProcesses(watched);
+    const times: number[] = [];
+    const startedAt = performance.now();
+    const endsAt = startedAt + seconds * 1_000;
+    const run = async (client: number) => {
+      while (performance.now() < endsAt) {
+        const sentAt = performance.now();
+        await once(client, number++);
+        times.push(performance.now() - sentAt);
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, (_, client) => run(client)));
+    const perSecond = (times.length * 1_000) / (performance.now() - startedAt);
+    // What follows from the writes belongs to their cost.
+    await new Promise((resolve) => setTimeout(resolve, SETTLING_MILLISECONDS));
+    return { perSecond, ...percentiles(times), cpu: perRequest(usedSince(), times.length) };
+  };
+
+  return {
+    platform: (write, clients, isKeyed = false) =>
+      fire(clients, processes, (client, count) => {
+        const call = write.platform(count);
+        const headers = {
+          authorization: `Bearer ${tokens[client]}`,
+          ...(isKeyed && { 'idempotency-key': randomUUID() }),
+        };
+        return send(pools.platform, { ...call, path: `/api/v1${call.path}` }, headers);
+      }),
+    reference: (callOf, clients) =>
+      fire(clients, [reference, ...processes.filter(({ name }) => name === 'postgres')], (_, count) =>
+        send(pools.reference, callOf(count), {}),
+      ),
+    close: async () => {
+      await Promise.all([pools.platform.close(), pools.reference.close()]);
+    },
+  };
+}
+
+function percentiles(times: number[]): { p50: number; p99: number } {
+  const sorted = times.toSorted((left, right) => left - right);
+  const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? 0;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+const perRequest = (usages: readonly ProcessUsage[], requests: number): Measured['cpu'] =>
+  usages.map(({ name, cpuSeconds }) => ({ name, milliseconds: (cpuSeconds * 1_000) / requests }));
+
+function described(measured: Measured, compared?: Measured): Omit<BenchLine, 'job'> {
+  const total = measured.cpu.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const parts = measured.cpu
+    .filter(({ milliseconds }) => milliseconds >= 0.02)
+    .map(({ name, milliseconds }) => `${name} ${milliseconds.toFixed(2)}`);
+  return {
+    measured: rates(measured),
+    ...(compared && { reference: rates(compared), ratio: measured.perSecond / compared.perSecond }),
+    details: [`${total.toFixed(2)} ms of processor time: ${parts.join(', ')}`],
+  };
+}
+
+const rates = ({ perSecond, p50, p99 }: Measured): string =>
+  `${perSecond.toFixed(0)} requests/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+
+/** What the platform uses while nobody asks it for anything. */
+async function measureRest({ processes }: BenchTarget): Promise<BenchLine> {
+  await new Promise((resolve) => setTimeout(resolve, SETTLING_MILLISECONDS));
+  const usedSince = watchProcesses(processes);
+  await new Promise((resolve) => setTimeout(resolve, REST_SECONDS * 1_000));
+  const usages = usedSince().map(({ name, cpuSeconds }) => ({
+    name,
+    milliseconds: (cpuSeconds * 1_000) / REST_SECONDS,
+  }));
+  const total = usages.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  return {
+    job: 'at rest',
+    measured: `${total.toFixed(0)} ms of processor time a second`,
+    goal: '15 at most',
+    details: [
+      usages
+        .filter(({ milliseconds }) => milliseconds >= 0.5)
+        .map(({ name, milliseconds }) => `${name} ${milliseconds.toFixed(0)}`)
+        .join(', '),
+    ],
+  };
+}
