@@ -14,7 +14,7 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: ContactsConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, bulkPool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_CONTACTS,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
@@ -22,7 +22,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
     onClose,
   });
 
-  onClose(startImportCleanup(pool, log));
+  onClose(startImportCleanup(bulkPool, log));
 
   const storing = { db, outbox, clock: systemClock };
   const health = new Health(checks);
@@ -30,6 +30,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
     config,
     log,
     pool,
+    bulkPool,
     health,
     metrics: createMetrics('contacts'),
     outbox,

@@ -98,11 +98,11 @@ export async function startShop() {
   await admin.query(article + ownerTables);
   const role = decodeURIComponent(new URL(database.url).username);
   await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "${role}"`);
-  const pool = createPool(database.url, silentLog());
+  const bulkPool = createPool(database.url, silentLog());
   const service = serveExchange([articles, journal], {
     config: { CALLER_KEYS: TEST_KEYS },
     log: silentLog(),
-    pool,
+    bulkPool,
   });
   let server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [service]);
   const { port } = server;
@@ -120,7 +120,7 @@ export async function startShop() {
     },
     close: async () => {
       await server.close();
-      await pool.end();
+      await bulkPool.end();
       await admin.end();
       await database.drop();
     },

@@ -29,12 +29,13 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
       texts,
       overrides: undefined,
       pool: undefined,
+      bulkPool: undefined,
       db: undefined,
       onOverridesChanged: () => {},
     };
   }
 
-  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_LOCALIZATION!,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
@@ -42,7 +43,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     onClose,
   });
 
-  onClose(startImportCleanup(pool, log));
+  onClose(startImportCleanup(bulkPool, log));
 
   const onOverridesChanged = (tenantId: string): void => {
     texts.invalidate(tenantId);
@@ -53,5 +54,5 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   onClose(subscribeBroadcast(messaging, overrideChanged, ({ tenantId }) => texts.invalidate(tenantId)));
 
   const health = new Health(checks);
-  return { ...common, health, texts, overrides, pool, db, onOverridesChanged };
+  return { ...common, health, texts, overrides, pool, bulkPool, db, onOverridesChanged };
 }

@@ -18,7 +18,7 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: SettingsConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_SETTINGS,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
@@ -26,7 +26,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     onClose,
   });
 
-  onClose(startImportCleanup(pool, log));
+  onClose(startImportCleanup(bulkPool, log));
 
   const definitions = definitionStore(db);
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
@@ -50,6 +50,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     config,
     log,
     pool,
+    bulkPool,
     db,
     box,
     health,

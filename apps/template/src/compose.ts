@@ -6,7 +6,6 @@ import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
-import { createPool } from '@plinth/runtime/postgres/postgres';
 import type { TemplateConfig } from './config';
 import { settingDefinitions } from './domain/settings';
 import { PrismaClient, type Prisma } from './generated/client';
@@ -24,19 +23,15 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TemplateConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, bulkPool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_TEMPLATE,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
     log,
     onClose,
-    pipeline: true,
   });
-  // Exports use COPY, which does not work in pipeline mode.
-  const exchangePool = createPool(config.DATABASE_URL_TEMPLATE, log);
-  onClose(() => exchangePool.end());
 
-  onClose(startImportCleanup(exchangePool, log));
+  onClose(startImportCleanup(bulkPool, log));
 
   const settings = templateSettings(config, log);
   onClose(settings.close);
@@ -94,7 +89,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     config,
     log,
     pool,
-    exchangePool,
+    bulkPool,
     db,
     outbox,
     health,

@@ -21,7 +21,7 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TimelineConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_TIMELINE,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
@@ -48,6 +48,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     config,
     log,
     pool,
+    bulkPool,
     db,
     health,
     metrics: createMetrics('timeline'),

@@ -28,7 +28,7 @@ export async function compose(
   onClose: (close: Close) => void,
   clock: Clock = systemClock,
 ) {
-  const { pool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_WORKFLOW,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
@@ -41,7 +41,7 @@ export async function compose(
 
   const owners = entityOwners(config, onClose);
   const definitions = definitionStore(db, outbox);
-  const entities = entityStore(pool, db, outbox);
+  const entities = entityStore(db, outbox);
   const approvals = approvalStore(db, outbox);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, log);
   const transitions = new TransitionService({ entities, owners, schedule, clock });
@@ -57,6 +57,7 @@ export async function compose(
     log,
     clock,
     pool,
+    bulkPool,
     db,
     health,
     metrics: createMetrics('workflow'),

@@ -28,13 +28,13 @@ import { undoImport } from './undo/undo-import';
 interface Dependencies {
   config: { CALLER_KEYS: readonly string[] };
   log: Log;
-  pool: Pool;
+  bulkPool: Pool;
 }
 
 /** Serves the exports and imports of these definitions to data exchange: everything that a data owner does. */
 export function serveExchange(
   definitions: readonly ExchangeDefinition[],
-  { config, log, pool }: Dependencies,
+  { config, log, bulkPool }: Dependencies,
 ): GrpcService {
   const { callerOf, errorResponse, inTrace, unary } = grpcHandlers(config.CALLER_KEYS, log);
 
@@ -68,14 +68,14 @@ export function serveExchange(
 
     SealImport: unary<SealImportRequest__Output, SealImportResponse>(async ({ jobId, range }, caller) => {
       if (!caller) throw forbidden('Sealing an import needs a caller.');
-      return { lastBatch: await sealImport(pool, caller.tenantId, requireJobId(jobId), range) };
+      return { lastBatch: await sealImport(bulkPool, caller.tenantId, requireJobId(jobId), range) };
     }),
 
     Export: streamed(async (call: ServerWritableStream<ExportRequest__Output, ExportRows>) => {
       const { fields, includeId, selection } = call.request;
       const { definition, caller } = definitionFor(call.request.definition, call);
       const start = { definition, fields, includeId, selection: JSON.parse(selection || '{}'), caller };
-      await streamExport(pool, start, (lines) => sendMessage(call, { lines }), signalOf(call));
+      await streamExport(bulkPool, start, (lines) => sendMessage(call, { lines }), signalOf(call));
     }),
 
     UndoImport: streamed(async (call: ServerWritableStream<UndoImportRequest__Output, UndoneWrite>) => {
@@ -83,7 +83,7 @@ export function serveExchange(
       if (!isUndoable(definition)) throw forbidden(`Imports of ${definition.name} cannot be undone.`);
       const { after } = call.request;
       const jobId = requireJobId(call.request.jobId);
-      for await (const { kept, ...write } of undoImport(pool, { definition, jobId, caller, after }))
+      for await (const { kept, ...write } of undoImport(bulkPool, { definition, jobId, caller, after }))
         await sendMessage(call, { ...write, kept: Buffer.from(JSON.stringify(kept)) });
     }),
 
@@ -99,7 +99,7 @@ export function serveExchange(
       const session =
         commit === 'READ_KEYS'
           ? openKeySession(options)
-          : await openImportSession(pool, { ...options, commit });
+          : await openImportSession(bulkPool, { ...options, commit });
       try {
         await sendMessage(call, { started: { lastBatch: session.lastBatch } });
         await receiveBatches(call, messages, session);

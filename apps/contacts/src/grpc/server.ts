@@ -7,7 +7,7 @@ import { contactsExchange } from '../exchange/contacts';
 
 /** The calls that other services make of this one. */
 export function grpcServices(
-  deps: Pick<Deps, 'config' | 'log' | 'pool' | 'outbox' | 'stageTransitions'>,
+  deps: Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'stageTransitions'>,
 ): GrpcService[] {
   const wake = () => deps.outbox.wake();
   return [entityOwner(deps), serveExchange([companiesExchange(wake), contactsExchange(wake)], deps)];

@@ -9,10 +9,17 @@ import type { Deps } from '../compose';
 import { readTexts } from '../app/read-texts';
 import { overridesExchange } from '../exchange/overrides';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'texts' | 'base' | 'pool' | 'onOverridesChanged'>;
+type Needs = Pick<Deps, 'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'onOverridesChanged'>;
 
 /** The calls that other services make of this one. */
-export function grpcServices({ config, log, texts, base, pool, onOverridesChanged }: Needs): GrpcService[] {
+export function grpcServices({
+  config,
+  log,
+  texts,
+  base,
+  bulkPool,
+  onOverridesChanged,
+}: Needs): GrpcService[] {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const ResolveTexts = unary<ResolveTextsRequest__Output, ResolveTextsResponse>(async (request, caller) => {
@@ -40,7 +47,7 @@ export function grpcServices({ config, log, texts, base, pool, onOverridesChange
     definition: protoPackages.localization.v1.Localization.service,
     handlers: { ResolveTexts },
   };
-  if (!pool) return [localization];
-  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], { config, log, pool });
+  if (!bulkPool) return [localization];
+  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], { config, log, bulkPool });
   return [localization, exchange];
 }

@@ -10,7 +10,7 @@ import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
 import { valuesExchange } from '../exchange/setting-values';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'pool' | 'definitions' | 'reader' | 'box' | 'outbox'>;
+type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'definitions' | 'reader' | 'box' | 'outbox'>;
 
 /** The calls that other services make of this one. */
 export function grpcServices(deps: Needs): GrpcService[] {

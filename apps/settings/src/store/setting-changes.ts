@@ -58,7 +58,7 @@ export async function recordChanges(
     previous_value: previousValue,
     new_value: newValue,
   }));
-  await tx.$executeRawUnsafe(
+  const recorded = tx.$executeRawUnsafe(
     `INSERT INTO setting_change
        (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
      SELECT change.*, statement_timestamp(), $2::text
@@ -67,5 +67,5 @@ export async function recordChanges(
     JSON.stringify(rows),
     caller.userId,
   );
-  await publishSettingChanged(tx, caller, changes);
+  await Promise.all([recorded, publishSettingChanged(tx, caller, changes)]);
 }

@@ -51,10 +51,13 @@ interface Parts {
 export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
   const listeners: ((level: Level) => void)[] = [];
   const configValues = new Map(Object.entries(config));
-  const read = async (tx: Tx, tenantId: string, userId: string): Promise<Snapshot> => ({
-    values: { ...(await readValues(tx, tenantId, userId)), config: configValues },
-    locked: await readLockedSettings(tx, tenantId),
-  });
+  const read = async (tx: Tx, tenantId: string, userId: string): Promise<Snapshot> => {
+    const [values, locked] = await Promise.all([
+      readValues(tx, tenantId, userId),
+      readLockedSettings(tx, tenantId),
+    ]);
+    return { values: { ...values, config: configValues }, locked };
+  };
 
   return {
     onChange: (listener) => void listeners.push(listener),
@@ -72,13 +75,15 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
           const snapshot = await read(tx, level.tenantId, level.userId);
           const change = decideChange(snapshot, definition, scope, command);
           if (!change) return;
-          await save(tx, { ...level, name }, change, caller, (value) =>
-            definition.isSecret ? box.seal(value) : value,
-          );
           const previousValue = visibleValue(definition, change.previousValue);
           const newValue = visibleValue(definition, change.newValue);
           const { kind } = change;
-          await recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }]);
+          await Promise.all([
+            save(tx, { ...level, name }, change, caller, (value) =>
+              definition.isSecret ? box.seal(value) : value,
+            ),
+            recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }]),
+          ]);
         });
       });
       outbox.wake();
@@ -98,15 +103,11 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
 }
 
 async function readValues(tx: Tx, tenantId: string, userId: string) {
-  const rows = await tx.settingValue.findMany({
-    where: {
-      OR: [
-        { tenantId: HOST_TENANT_ID, scope: 'global' },
-        { tenantId, scope: 'tenant' },
-        { tenantId, scope: 'user', userId },
-      ],
-    },
-  });
+  const rows = await tx.$queryRaw<{ scope: string; name: string; value: string }[]>`
+    SELECT scope, name, value FROM setting_value
+    WHERE (tenant_id = ${HOST_TENANT_ID}::uuid AND scope = 'global')
+      OR (tenant_id = ${tenantId}::uuid AND scope = 'tenant')
+      OR (tenant_id = ${tenantId}::uuid AND scope = 'user' AND user_id = ${userId})`;
   const at = (scope: SettingScope) =>
     new Map(rows.filter((row) => row.scope === scope).map(({ name, value }) => [name, value]));
   return { user: at('user'), tenant: at('tenant'), global: at('global') };
@@ -122,12 +123,10 @@ async function save(
   const { tenantId, scope, name } = key;
   switch (change.kind) {
     case 'Set': {
-      const value = toStored(change.newValue);
-      await tx.settingValue.upsert({
-        where: { tenantId_scope_userId_name: key },
-        create: { ...key, value },
-        update: { value },
-      });
+      await tx.$executeRaw`
+        INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
+        VALUES (${tenantId}::uuid, ${scope}, ${key.userId}, ${name}, ${toStored(change.newValue)})
+        ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`;
       return;
     }
     case 'Cleared':

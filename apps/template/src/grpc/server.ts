@@ -14,15 +14,15 @@ import { nameOfStatus, statusOfName } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import { templatesExchange } from '../exchange/templates';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'exchangePool' | 'outbox' | 'lifecycle'>;
+type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'lifecycle'>;
 
 /** What this service serves over gRPC: its entities for the workflow service, and its exchange. */
 export function grpcServices(deps: Needs): GrpcService[] {
-  const { config, log, exchangePool, outbox } = deps;
+  const { config, log, bulkPool, outbox } = deps;
   const exchange = serveExchange([templatesExchange(() => outbox.wake())], {
     config,
     log,
-    pool: exchangePool,
+    bulkPool,
   });
   return [entityOwner(deps), exchange];
 }

@@ -12,7 +12,7 @@ import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-onc
 import type { Pool } from 'pg';
 import { fallbackOf } from '../domain/culture';
 import { revisionNotFound, templateNotFound, templateNotPublished } from '../domain/problems';
-import type { Revision, Step, Template } from '../domain/template';
+import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import { publishStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
@@ -170,8 +170,10 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
     ) {
       const { tenantId } = caller;
       const changed = await db.inTenant(tenantId, async (tx) => {
-        await lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`);
-        const current = await load(tx, tenantId, key);
+        const [, current] = await Promise.all([
+          lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`),
+          load(tx, tenantId, key),
+        ]);
         const visible = current?.isGone ? undefined : current;
         const done = current && (await findOperation<{ by?: string }>(tx, { tenantId, operationId }));
         if (done)
@@ -184,8 +186,10 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
         await write(tx, tenantId, step, current);
-        await publishStep(tx, caller, visible, step, { moveId: operationId, comment });
-        await recordOperation(tx, { tenantId, operationId }, { by: caller.userId });
+        await Promise.all([
+          publishStep(tx, caller, visible, step, { moveId: operationId, comment }),
+          recordOperation(tx, { tenantId, operationId }, { by: caller.userId }),
+        ]);
         return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
       });
       if (!changed) throw await notFound(tenantId, key);
@@ -241,18 +245,26 @@ function selectNearest(revisionId: string): string {
 /** Changes of one template wait for each other. */
 const lockTemplate = (tx: Tx, key: string) => lockUntilCommit(tx, key);
 
+type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'category'> & { revisions: number };
+
+/** Each save waits for this, so its statements are written by hand and go out together. */
 async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): Promise<Template | undefined> {
-  const row = await tx.template.findUnique({
-    where: { tenantId_name_culture: { tenantId, name, culture: culture ?? '' } },
-    omit: { content: true },
-  });
+  const [[row], revisions] = await Promise.all([
+    tx.$queryRaw<LoadedRow[]>`
+      SELECT id, name, culture, category_name AS "categoryName", requires_approval AS "requiresApproval", status,
+        draft_id AS "draftId", published_id AS "publishedId", submitted_by AS "submittedBy", is_gone AS "isGone",
+        last_modified_at AS "lastModifiedAt", last_modified_by AS "lastModifiedBy", version,
+        (SELECT COALESCE(max(number), 0) FROM template_revision r
+         WHERE r.tenant_id = template.tenant_id AND r.template_id = template.id) AS revisions
+      FROM template
+      WHERE tenant_id = ${tenantId}::uuid AND name = ${name} AND culture = ${culture ?? ''}`,
+    tx.$queryRaw<RevisionRow[]>`
+      SELECT r.id, r.number, r.status, r.mime_type AS "mimeType", r.content, r.created_at AS "createdAt",
+        r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
+      FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id AND r.id IN (t.draft_id, t.published_id)
+      WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ${culture ?? ''}`,
+  ]);
   if (!row) return undefined;
-  const ids = [row.draftId, row.publishedId].filter((id) => id !== null);
-  const revisions = await tx.templateRevision.findMany({ where: { tenantId, id: { in: ids } } });
-  const newest = await tx.templateRevision.aggregate({
-    where: { tenantId, templateId: row.id },
-    _max: { number: true },
-  });
   const revisionOf = (id: string | null): Revision | undefined => {
     const found = revisions.find((revision) => revision.id === id);
     return found && toRevision(found);
@@ -271,7 +283,7 @@ async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): P
     lastModifiedAt: row.lastModifiedAt,
     lastModifiedBy: row.lastModifiedBy,
     version: row.version,
-    revisions: newest._max.number ?? 0,
+    revisions: row.revisions,
   };
 }
 
@@ -284,38 +296,54 @@ async function write(
   if (template.category !== undefined && template.category !== current?.category) {
     await requireCategory(tx, tenantId, template.category);
   }
-  const shown = template.draft ?? template.published;
-  const data = {
-    name: template.name,
-    culture: template.culture ?? '',
-    categoryName: template.category ?? null,
-    requiresApproval: template.requiresApproval ?? null,
-    status: template.status,
-    draftId: template.draft?.id ?? null,
-    publishedId: template.published?.id ?? null,
-    submittedBy: template.submittedBy ?? null,
-    isGone: template.isGone,
-    lastModifiedAt: template.lastModifiedAt,
-    lastModifiedBy: template.lastModifiedBy,
-    version: template.version,
-    ...(shown ? { mimeType: shown.mimeType, content: shown.content } : {}),
-  };
-  if (current) await tx.template.update({ where: { tenantId_id: { tenantId, id: template.id } }, data });
-  else await tx.template.create({ data: { tenantId, id: template.id, ...data } });
-
-  for (const revision of revisions) {
-    const { status, publishedAt = null, publishedBy = null } = revision;
-    const isNew = revision.number > (current?.revisions ?? 0);
-    if (isNew) {
-      const contentLength = [...revision.content].length;
-      const row = { ...revision, tenantId, templateId: template.id, contentLength, publishedAt, publishedBy };
-      await tx.templateRevision.create({ data: row });
-    } else {
-      const where = { tenantId_id: { tenantId, id: revision.id } };
-      await tx.templateRevision.update({ where, data: { status, publishedAt, publishedBy } });
-    }
-  }
+  await Promise.all([
+    saveTemplate(tx, tenantId, template),
+    ...revisions.map((revision) =>
+      revision.number > (current?.revisions ?? 0)
+        ? insertRevision(tx, tenantId, template.id, revision)
+        : updateRevision(tx, tenantId, revision),
+    ),
+  ]);
 }
+
+function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<number> {
+  const shown = template.draft ?? template.published;
+  return tx.$executeRaw`
+    INSERT INTO template (tenant_id, id, name, culture, category_name, requires_approval, status, draft_id,
+      published_id, submitted_by, is_gone, last_modified_at, last_modified_by, version, mime_type, content)
+    VALUES (${tenantId}::uuid, ${template.id}::uuid, ${template.name}, ${template.culture ?? ''},
+      ${template.category ?? null}, ${template.requiresApproval ?? null}::boolean, ${template.status}::integer,
+      ${template.draft?.id ?? null}::uuid, ${template.published?.id ?? null}::uuid, ${template.submittedBy ?? null},
+      ${template.isGone}::boolean, ${template.lastModifiedAt}::timestamptz, ${template.lastModifiedBy},
+      ${template.version}::integer, ${shown?.mimeType ?? DEFAULT_MIME_TYPE}, ${shown?.content ?? ''})
+    ON CONFLICT (tenant_id, id) DO UPDATE SET category_name = excluded.category_name,
+      requires_approval = excluded.requires_approval, status = excluded.status, draft_id = excluded.draft_id,
+      published_id = excluded.published_id, submitted_by = excluded.submitted_by, is_gone = excluded.is_gone,
+      last_modified_at = excluded.last_modified_at, last_modified_by = excluded.last_modified_by,
+      version = excluded.version,
+      -- A template that is gone shows what it was.
+      mime_type = CASE WHEN ${shown !== undefined}::boolean THEN excluded.mime_type ELSE template.mime_type END,
+      content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`;
+}
+
+const insertRevision = (tx: Tx, tenantId: string, templateId: string, revision: Revision): Promise<number> =>
+  tx.$executeRaw`
+    INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
+      created_at, created_by, published_at, published_by)
+    VALUES (${tenantId}::uuid, ${revision.id}::uuid, ${templateId}::uuid, ${revision.number}::integer,
+      ${revision.status}::integer, ${revision.mimeType}, ${revision.content}, ${[...revision.content].length}::integer,
+      ${revision.createdAt}::timestamptz, ${revision.createdBy}, ${revision.publishedAt ?? null}::timestamptz,
+      ${revision.publishedBy ?? null})`;
+
+const updateRevision = (
+  tx: Tx,
+  tenantId: string,
+  { id, status, publishedAt, publishedBy }: Revision,
+): Promise<number> =>
+  tx.$executeRaw`
+    UPDATE template_revision SET status = ${status}::integer, published_at = ${publishedAt ?? null}::timestamptz,
+      published_by = ${publishedBy ?? null}
+    WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid`;
 
 /** Locks the category until the commit, so that it cannot be deleted meanwhile. */
 async function requireCategory(tx: Tx, tenantId: string, name: string): Promise<void> {

@@ -4,6 +4,6 @@ import type { Deps } from '../compose';
 import { entryExchange } from '../exchange/entries';
 
 /** The calls of other services that this service serves. */
-export const grpcServices = (deps: Pick<Deps, 'config' | 'log' | 'pool'>): GrpcService[] => [
+export const grpcServices = (deps: Pick<Deps, 'config' | 'log' | 'bulkPool'>): GrpcService[] => [
   serveExchange([entryExchange], deps),
 ];

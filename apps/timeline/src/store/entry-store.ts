@@ -19,7 +19,7 @@ import {
 } from '../domain/entry';
 import { entryNotFound } from '../domain/problems';
 import { publishEntriesAdded, publishEntryRemoved } from '../events/published';
-import { Prisma } from '../generated/client';
+import { type Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers } from './follower-store';
 import { markUnused } from './unused-blobs';
@@ -78,17 +78,20 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
     async write(draft, caller) {
       const { tenantId } = caller;
       const written = await db.inTenant(tenantId, async (tx) => {
+        const entry = toNewEntry(draft, caller, clock.now());
         const { id } = await runOnce(tx, caller, async () => {
-          const entry = toNewEntry(draft, caller, clock.now());
           await requireParentAndAttachments(tx, draft, caller);
-          await insert(tx, tenantId, entry);
           const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
-          await addFollowers(tx, tenantId, draft, others, {
-            internal: isInternal(entry),
-            since: entry.createdAt,
-          });
+          await Promise.all([
+            insert(tx, tenantId, entry),
+            addFollowers(tx, tenantId, draft, others, {
+              internal: isInternal(entry),
+              since: entry.createdAt,
+            }),
+          ]);
           return { id: entry.id };
         });
+        if (id === entry.id) return entry;
         const row = await tx.entry.findUnique({
           where: { tenantId_id: { tenantId, id } },
           include: withAttachments,
@@ -162,25 +165,24 @@ async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller)
   }
 }
 
-/** Inserts an entry, counts it and publishes it. */
+/** Inserts the entry of a person, counts it and publishes it: statements by hand, that go out together. */
 async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
-  const { message, attachmentBlobIds, ...columns } = entry;
-  await tx.entry.create({
-    data: {
-      ...columns,
-      tenantId,
-      messageKey: message?.key ?? null,
-      messageValues: message?.values ?? Prisma.DbNull,
-    },
-    select: { id: true },
-  });
-  if (attachmentBlobIds.length > 0) {
-    await tx.attachment.createMany({
-      data: attachmentBlobIds.map((blobId, position) => ({ tenantId, entryId: entry.id, position, blobId })),
-    });
-  }
-  await countEntry(tx, tenantId, entry, 1);
-  await publishEntriesAdded(tx, tenantId, [entry]);
+  const { attachmentBlobIds } = entry;
+  await Promise.all([
+    tx.$executeRaw`
+      INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name,
+        parent_entry_id, created_at)
+      VALUES (${tenantId}::uuid, ${entry.id}::uuid, ${entry.entityType}, ${entry.entityId},
+        ${entry.entryType}::smallint, ${entry.body}, ${entry.authorId}, ${entry.authorDisplayName},
+        ${entry.parentEntryId}::uuid, ${entry.createdAt}::timestamptz)`,
+    attachmentBlobIds.length > 0 &&
+      tx.$executeRaw`
+        INSERT INTO attachment (tenant_id, entry_id, position, blob_id)
+        SELECT ${tenantId}::uuid, ${entry.id}::uuid, position - 1, blob_id
+        FROM unnest(${attachmentBlobIds}::uuid[]) WITH ORDINALITY AS attached (blob_id, position)`,
+    countEntry(tx, tenantId, entry, 1),
+    publishEntriesAdded(tx, tenantId, [entry]),
+  ]);
 }
 
 async function countEntry(tx: Tx, tenantId: string, entry: Entry, by: 1 | -1): Promise<void> {

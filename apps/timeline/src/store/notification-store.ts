@@ -135,6 +135,14 @@ const ownAndVisible = (caller: Caller) => ({
 /** The instant in a UUID version 7. */
 const timeOf = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 
+/** What decides whom an entry notifies. */
+interface NotifiedEntry {
+  body: string;
+  internal: boolean;
+  authorId: string;
+  followers: { userId: string; internal: boolean }[];
+}
+
 interface Recipient {
   userId: string;
   kind: NotificationKind;
@@ -151,14 +159,16 @@ export async function createNotifications(
   entryId: string,
   at: Date,
 ): Promise<string[]> {
-  const entry = await tx.entry.findFirst({ where: { tenantId, id: entryId } });
+  // Later followers are not notified of earlier entries.
+  const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
+    SELECT body, internal, author_id AS "authorId", COALESCE((
+      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal)) FROM follower
+      WHERE follower.tenant_id = entry.tenant_id AND follower.entity_type = entry.entity_type
+        AND follower.entity_id = entry.entity_id AND follower.since <= entry.created_at), '[]') AS followers
+    FROM entry WHERE tenant_id = ${tenantId}::uuid AND id = ${entryId}::uuid`;
   if (!entry) return [];
-  const { entityType, entityId, internal, authorId, createdAt } = entry;
+  const { internal, authorId, followers } = entry;
   const mentioned = mentionedUserIds(findMentions(entry.body));
-  const followers = await tx.follower.findMany({
-    // Later followers are not notified of earlier entries.
-    where: { tenantId, entityType, entityId, since: { lte: createdAt } },
-  });
   const recipients: Recipient[] = [
     ...mentioned.map((userId) => ({ userId, kind: NotificationKind.Mention, internal })),
     ...followers

@@ -32,24 +32,33 @@ export async function readEntity(
   { tenantId, entityType, entityId }: EntityKey,
   reader: { userId: string; now: Date },
 ): Promise<EntitySnapshot> {
-  const versions = await readVersions(tx, tenantId, entityType);
-  const [row] = await tx.$queryRawUnsafe<EntityRow[]>(
-    `SELECT state, revision, moves, approval_id AS "approvalId" FROM entity
-     WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3`,
-    tenantId,
-    entityType,
-    entityId,
-  );
+  const [versions, [row]] = await Promise.all([
+    readVersions(tx, tenantId, entityType),
+    tx.$queryRawUnsafe<EntityRow[]>(
+      `SELECT state, revision, moves, approval_id AS "approvalId" FROM entity
+       WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3`,
+      tenantId,
+      entityType,
+      entityId,
+    ),
+  ]);
   const approvalId = row?.approvalId;
+  const [approval, votes, delegators] = approvalId
+    ? await Promise.all([
+        readApproval(tx, tenantId, approvalId),
+        readVotes(tx, tenantId, approvalId),
+        findDelegators(tx, tenantId, reader.userId, reader.now),
+      ])
+    : [undefined, [], []];
   return {
     definition: effectiveDefinition(versions, tenantId),
     definitionStamp: stampOf(versions),
     state: row?.state,
     revision: row?.revision ?? 0,
     moves: row?.moves ?? 0,
-    approval: approvalId ? await readApproval(tx, tenantId, approvalId) : undefined,
-    votes: approvalId ? await readVotes(tx, tenantId, approvalId) : [],
-    delegators: approvalId ? await findDelegators(tx, tenantId, reader.userId, reader.now) : [],
+    approval,
+    votes,
+    delegators,
   };
 }
 
@@ -84,21 +93,27 @@ export async function commitChange(
   change: Change,
 ): Promise<CommitResult> {
   const { entityType } = change;
-  await tx.$queryRawUnsafe(
-    'SELECT pg_advisory_xact_lock_shared($1::bigint)::text',
-    definitionLockKey(entityType),
-  );
-  if ((await readStamp(tx, tenantId, entityType)) !== snapshot.definitionStamp) return 'changed';
-  const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
+  const [, stamp, mover] = await Promise.all([
+    tx.$queryRawUnsafe(
+      'SELECT pg_advisory_xact_lock_shared($1::bigint)::text',
+      definitionLockKey(entityType),
+    ),
+    readStamp(tx, tenantId, entityType),
+    change.ownerMoveId && findMover(tx, tenantId, change.ownerMoveId),
+  ]);
+  if (stamp !== snapshot.definitionStamp) return 'changed';
   if (mover) return mover === change.actor.userId ? 'committed' : 'made-by-other';
   if (!(await compareAndSet(tx, tenantId, snapshot, change))) return 'changed';
 
-  if (change.opened) await openApproval(tx, tenantId, change.opened);
-  if (change.vote) await castVote(tx, tenantId, change.vote, change);
-  if (change.ended) await endApproval(tx, tenantId, change.ended, change);
   const position = snapshot.moves + 1;
-  if (change.move) await recordMove(tx, tenantId, change.move, position, change);
-  await publishChange(tx, tenantId, change, position);
+  // In this order, in one message.
+  await Promise.all([
+    change.opened && openApproval(tx, tenantId, change.opened),
+    change.vote && castVote(tx, tenantId, change.vote, change),
+    change.ended && endApproval(tx, tenantId, change.ended, change),
+    change.move && recordMove(tx, tenantId, change.move, position, change),
+    publishChange(tx, tenantId, change, position),
+  ]);
   return 'committed';
 }
 

@@ -1,14 +1,7 @@
 import type { TransitionOutcome } from '@plinth/contracts/workflow/shapes';
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
-import {
-  inTenantConnection,
-  isUniqueViolation,
-  type RawStatements,
-  type TenantDatabase,
-} from '@plinth/runtime/postgres/postgres';
+import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
-import type { Pool } from 'pg';
 import type { Change } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
@@ -39,20 +32,13 @@ export interface EntityStore {
   ): Promise<CommitResult>;
 }
 
-/**
- * Every transition of every entity goes through here, so its statements are written by hand and sent by `pg` itself:
- * a transaction costs a fifth of what it costs through Prisma.
- */
+/** Every transition of every entity goes through here, so its statements are written by hand. */
 export function entityStore(
-  pool: Pool,
   db: TenantDatabase<Prisma.TransactionClient>,
   outbox: Pick<OutboxRelay, 'wake'>,
 ): EntityStore {
-  const inTenant = <Result>(tenantId: string, work: (tx: RawStatements) => Promise<Result>) =>
-    inTenantConnection(pool, tenantId, (connection) => work(rawStatements(connection)));
-
   return {
-    read: (key, reader) => inTenant(key.tenantId, (tx) => readEntity(tx, key, reader)),
+    read: (key, reader) => db.inTenant(key.tenantId, (tx) => readEntity(tx, key, reader)),
 
     findOperation: (tenantId, operationId, ownerMoveId) =>
       db.inTenant(tenantId, async (tx) => {
@@ -66,7 +52,7 @@ export function entityStore(
 
     async commit(tenantId, snapshot, change, operation) {
       try {
-        const commit = await inTenant(tenantId, async (tx) => {
+        const commit = await db.inTenant(tenantId, async (tx) => {
           const result = await commitChange(tx, tenantId, snapshot, change);
           if (result === 'committed' && operation)
             await recordOperation(tx, { tenantId, operationId: operation.id }, operation.result);

@@ -1,21 +1,15 @@
-import { PrismaPg } from '@prisma/adapter-pg';
+import type { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import { connectMessaging, type Messaging } from '../messaging/nats';
 import { startOutboxRelay, type OutboxRelay } from '../messaging/outbox';
 import type { Check } from '../process/health';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
-import {
-  createPool,
-  tenantDatabase,
-  type PoolOptions,
-  type RawStatements,
-  type TenantDatabase,
-  type Transactional,
-} from './postgres';
+import { createPool, type RawStatements, type TenantDatabase } from './postgres';
 import { startOperationCleanup } from './run-once';
+import { tenantDatabase, type Transactional } from './tenant-database';
 
-export interface ServiceStoreOptions<Tx> extends PoolOptions {
+export interface ServiceStoreOptions<Tx> {
   /** Of the database, as the service's own role. */
   url: string;
   /** Makes the Prisma client that was generated for the service. */
@@ -27,7 +21,10 @@ export interface ServiceStoreOptions<Tx> extends PoolOptions {
 
 /** What every service with a database stands on. */
 export interface ServiceStore<Tx> {
+  /** For requests: statements do not wait for the answers of those before them. */
   pool: Pool;
+  /** For imports and exports, which use `COPY`: it does not work in pipeline mode. Empty until it is used. */
+  bulkPool: Pool;
   db: TenantDatabase<Tx>;
   messaging: Messaging;
   outbox: OutboxRelay;
@@ -42,18 +39,21 @@ export async function openServiceStore<Tx extends RawStatements>({
   config,
   log,
   onClose,
-  ...poolOptions
 }: ServiceStoreOptions<Tx>): Promise<ServiceStore<Tx>> {
-  const pool = createPool(url, log, poolOptions);
+  const pool = createPool(url, log, { pipeline: true });
   onClose(() => pool.end());
-  const prisma = createClient(new PrismaPg(pool));
-  onClose(() => prisma.$disconnect());
-  const db = tenantDatabase<Tx>(prisma);
+  const bulkPool = createPool(url, log);
+  onClose(() => bulkPool.end());
+  const db = tenantDatabase<Tx>(pool, (adapter) => {
+    const prisma = createClient(adapter);
+    onClose(() => prisma.$disconnect());
+    return prisma;
+  });
   const messaging = await connectMessaging(config, log);
   onClose(messaging.close);
   const outbox = startOutboxRelay(db, messaging, log);
   onClose(outbox.close);
   onClose(startOperationCleanup(db, log).close);
   const checks = { postgres: () => pool.query('SELECT 1'), nats: messaging.check };
-  return { pool, db, messaging, outbox, checks };
+  return { pool, bulkPool, db, messaging, outbox, checks };
 }

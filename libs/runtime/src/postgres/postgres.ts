@@ -78,14 +78,6 @@ export interface RawStatements {
   $queryRawUnsafe<Rows = unknown>(query: string, ...values: unknown[]): Promise<Rows>;
 }
 
-/** A Prisma client, as far as transactions go. */
-export interface Transactional<Tx> {
-  $transaction<Result>(
-    work: (tx: Tx) => Promise<Result>,
-    options?: { maxWait?: number; timeout?: number },
-  ): Promise<Result>;
-}
-
 /** A service's database, entered only on behalf of a tenant. */
 export interface TenantDatabase<Tx> {
   /**
@@ -97,37 +89,32 @@ export interface TenantDatabase<Tx> {
   inPlatform<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
 
-const TRANSACTION = { maxWait: 5_000, timeout: 20_000 };
 const ATTEMPTS_MAX = 4;
 
-/** Wraps a Prisma client so that no statement runs outside a tenant. */
-export function tenantDatabase<Tx extends RawStatements>(prisma: Transactional<Tx>): TenantDatabase<Tx> {
-  const within = <Result>(setting: string, value: string, work: (tx: Tx) => Promise<Result>) =>
-    retryConflicts(() =>
-      prisma.$transaction(async (tx) => {
-        await tx.$executeRawUnsafe('SELECT set_config($1, $2, true)', setting, value);
-        return work(tx);
-      }, TRANSACTION),
-    );
-  return {
-    inTenant: (tenantId, work) => within('plinth.tenant_id', tenantId, work),
-    inPlatform: (work) => within('plinth.scope', 'platform', work),
-  };
-}
+/** What row-level security reads: the tenant whose rows show, or that the platform works for itself. */
+type Scope = readonly [setting: 'plinth.tenant_id' | 'plinth.scope', value: string];
 
 /** The same as `inTenant` for bulk work that Prisma has no words for: one `pg` connection in one transaction. */
-export async function inTenantConnection<Result>(
+export const inTenantConnection = <Result>(
   pool: Pool,
   tenantId: string,
+  work: (connection: PoolClient) => Promise<Result>,
+  begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
+): Promise<Result> => inTransaction(pool, ['plinth.tenant_id', tenantId], work, begin);
+
+/** One transaction on one connection. On a pool with `pipeline` it begins in one round trip with its first statement. */
+export async function inTransaction<Result>(
+  pool: Pool,
+  scope: Scope,
   work: (connection: PoolClient) => Promise<Result>,
   begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
 ): Promise<Result> {
   const connection = await pool.connect();
   let broken: Error | undefined;
   try {
-    await connection.query(begin);
-    await connection.query('SELECT set_config($1, $2, true)', ['plinth.tenant_id', tenantId]);
-    const result = await work(connection);
+    const begun = connection.query(beginIn(scope, begin));
+    if (!pool.options.pipeline) await begun;
+    const [result] = await Promise.all([work(connection), begun]);
     await connection.query('COMMIT');
     return result;
   } catch (error) {
@@ -139,6 +126,9 @@ export async function inTenantConnection<Result>(
     connection.release(broken);
   }
 }
+
+const beginIn = ([setting, value]: Scope, begin: string): string =>
+  `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}`;
 
 /**
  * Reads by one statement in a tenant. On a pool with `pipeline` the transaction goes out in one piece, so that it
@@ -153,7 +143,7 @@ export async function readInTenant<Row extends QueryResultRow>(
   let broken: Error | undefined;
   try {
     const [, { rows }] = await Promise.all([
-      connection.query(`BEGIN READ ONLY; SET LOCAL plinth.tenant_id = ${escapeLiteral(tenantId)}`),
+      connection.query(beginIn(['plinth.tenant_id', tenantId], 'BEGIN READ ONLY')),
       connection.query<Row>(statement),
       connection.query('COMMIT'),
     ]);
@@ -167,7 +157,8 @@ export async function readInTenant<Row extends QueryResultRow>(
   }
 }
 
-async function retryConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
+/** Repeats a transaction that Postgres gave up only because of others. */
+export async function retryConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
