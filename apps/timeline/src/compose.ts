@@ -35,7 +35,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   onClose(signal.close);
   onClose(
     await consumeEvents('timeline', subscriptions({ signal, clock: systemClock }), db, messaging, log, {
-      onProcessed: outbox.wake,
+      onPublished: outbox.wake,
     }),
   );
 

@@ -49,7 +49,7 @@ export async function compose(
 
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
   const consume = () =>
-    consumeEvents('workflow', subscriptions(ownerServices), db, messaging, log, { onProcessed: outbox.wake });
+    consumeEvents('workflow', subscriptions(ownerServices), db, messaging, log, { onPublished: outbox.wake });
 
   const health = new Health(checks);
   return {

@@ -22,7 +22,7 @@ const UNACKNOWLEDGED_MAX = 10_000;
 const CLEANUP_MILLISECONDS = 3_600_000;
 const RESTORE_PAUSE_MILLISECONDS = 1_000;
 
-const usualOptions: InboxOptions = { deliveriesMax: 10, backoffMilliseconds: 200, onProcessed: () => {} };
+const usualOptions: InboxOptions = { deliveriesMax: 10, backoffMilliseconds: 200, onPublished: () => {} };
 
 /**
  * Processes events of other services, each exactly once: its row in the inbox and its effect are one transaction, so a

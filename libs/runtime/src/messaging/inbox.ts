@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { SpanKind } from '@opentelemetry/api';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
@@ -6,6 +7,7 @@ import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../p
 import type { Log } from '../process/log';
 import { inSpan } from '../process/tracing';
 import { storeDeadLetter } from './dead-letters';
+import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
 
 /** Events of one subject are processed in the order of delivery; those of different subjects side by side. */
@@ -39,8 +41,8 @@ export interface InboxOptions {
   deliveriesMax: number;
   /** Delay before the second delivery; it doubles from one to the next. */
   backoffMilliseconds: number;
-  /** Called after events were processed, for instance to wake the relay that publishes what followed from them. */
-  onProcessed: () => void;
+  /** Called after events were processed from which others followed, to wake the relay that publishes those. */
+  onPublished: () => void;
 }
 
 /** An event as it was delivered. */
@@ -133,6 +135,8 @@ export class Inbox<Tx extends RawStatements> {
 
   /** Processes what waits in one partition, and what comes to it meanwhile. */
   private async processPartition(partition: Partition): Promise<void> {
+    // What arrived in the same message from NATS comes along.
+    await setImmediate();
     while (partition.deliveries.length > 0) {
       const batch = nextBatch(partition.deliveries);
       await this.processBatch(batch);
@@ -161,7 +165,7 @@ export class Inbox<Tx extends RawStatements> {
   private async process(events: readonly EventEnvelope[]): Promise<void> {
     const { tenantId } = events[0]!;
     const afterCommit: AfterCommit[] = [];
-    const recorded = await this.db.inTenant(tenantId, async (tx) => {
+    const published = await this.db.inTenant(tenantId, async (tx) => {
       // A transaction that is repeated has done nothing before.
       afterCommit.length = 0;
       const recorded = await this.record(tx, tenantId, events);
@@ -172,10 +176,10 @@ export class Inbox<Tx extends RawStatements> {
         const next = await this.handle(tx, event);
         if (next) afterCommit.push(next);
       }
-      return recorded;
+      return hasPublished(tx);
     });
     afterCommit.forEach((act) => act());
-    if (recorded.length > 0) this.options.onProcessed();
+    if (published) this.options.onPublished();
   }
 
   private handle(tx: Tx, event: EventEnvelope): Promise<AfterCommit | void> {

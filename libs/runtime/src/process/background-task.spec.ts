@@ -1,4 +1,4 @@
-import { backgroundTask, type BackgroundTask } from './background-task';
+import { backgroundTask, type BackgroundTask, type BackgroundTaskOptions } from './background-task';
 
 const INTERVAL_MILLISECONDS = 1_000;
 
@@ -7,7 +7,11 @@ describe('a background task', () => {
   let warnings: string[];
 
   /** A task of which each run takes 100 ms and then gives the next result. */
-  const start = (...results: (boolean | Error)[]): { startedAt: number[] } => {
+  const start = (...results: (boolean | Error)[]): { startedAt: number[] } => startAt({}, ...results);
+  const startAt = (
+    pace: Partial<BackgroundTaskOptions>,
+    ...results: (boolean | Error)[]
+  ): { startedAt: number[] } => {
     const startedAt: number[] = [];
     const origin = Date.now();
     const work = async (): Promise<boolean> => {
@@ -22,6 +26,7 @@ describe('a background task', () => {
       name: 'test work',
       intervalMilliseconds: INTERVAL_MILLISECONDS,
       log: log as never,
+      ...pace,
     });
     return { startedAt };
   };
@@ -98,5 +103,27 @@ describe('a background task', () => {
 
     expect(isClosed).toBe(true);
     expect(startedAt).toEqual([0]);
+  });
+
+  it('pauses before it serves those who woke it meanwhile, all at once', async () => {
+    const { startedAt } = startAt({ pauseMilliseconds: 50 });
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(10);
+    task.wake();
+    await jest.advanceTimersByTimeAsync(110);
+    task.wake();
+    await jest.advanceTimersByTimeAsync(500);
+
+    expect(startedAt).toEqual([0, 150]);
+  });
+
+  it('tries again after a failure sooner than at the interval', async () => {
+    const { startedAt } = startAt({ retryMilliseconds: 200 }, new Error('no'));
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(500);
+
+    expect(startedAt).toEqual([0, 300]);
   });
 });

@@ -5,6 +5,10 @@ export interface BackgroundTaskOptions {
   /** What the log calls it when it fails: "outbox publish failed; will retry". */
   name: string;
   intervalMilliseconds: number;
+  /** How long it pauses before it works again because it was woken meanwhile; without it, not at all. */
+  pauseMilliseconds?: number;
+  /** When it tries again after a failure; without it, at the next interval. */
+  retryMilliseconds?: number;
   log: Pick<Log, 'warn'>;
 }
 
@@ -18,29 +22,37 @@ export interface BackgroundTask {
 
 /**
  * Repeats work at an interval and when it is woken: never twice at once, and at once again while it says that there is
- * more to do. What failed is tried again at the next interval or wake.
+ * more to do. What failed is tried again later, or when it is woken.
  */
 export function backgroundTask(
   work: () => Promise<boolean | void>,
-  { name, intervalMilliseconds, log }: BackgroundTaskOptions,
+  { name, intervalMilliseconds, pauseMilliseconds, retryMilliseconds, log }: BackgroundTaskOptions,
 ): BackgroundTask {
   let running: Promise<void> | undefined;
   let wasWoken = false;
   let isClosed = false;
+  let retry: NodeJS.Timeout | undefined;
 
   const run = async (): Promise<void> => {
     do {
       wasWoken = false;
       while (!isClosed && (await work()));
+      // Those who wake it during the pause are served together.
+      if (pauseMilliseconds !== undefined && !isClosed) await sleep(pauseMilliseconds);
     } while (wasWoken && !isClosed);
   };
   const wake = (): void => {
     if (isClosed) return;
     wasWoken = true;
     running ??= run()
-      .catch((error: unknown) => log.warn({ err: error }, `${name} failed; will retry`))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, `${name} failed; will retry`);
+        if (retryMilliseconds !== undefined && !isClosed) retry = setTimeout(wake, retryMilliseconds).unref();
+      })
       .finally(() => {
         running = undefined;
+        // Woken when the last turn was over already.
+        if (wasWoken) wake();
       });
   };
   const timer = setInterval(wake, intervalMilliseconds);
@@ -50,7 +62,11 @@ export function backgroundTask(
     close: async () => {
       isClosed = true;
       clearInterval(timer);
+      clearTimeout(retry);
       await running;
     },
   };
 }
+
+const sleep = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
