@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { guard } from '../src/formats/formula-guard';
 import { exportFile, importFile, startDataExchange, type DataExchange } from './start-data-exchange';
 
 /** One filter in so many spellings, each with another value. */
@@ -86,7 +87,7 @@ describe('an export', () => {
       const caller = aCaller();
       const content = Papa.unparse([
         ['code', 'title'],
-        ['A', guarded(title)],
+        ['A', guard(title)],
         ['B', 'other'],
       ]);
       await importFile(exchange, caller, content);
@@ -145,7 +146,7 @@ describe('an export', () => {
       .filter((title) => title.trim() !== '' && !title.includes('\0'));
     const content = Papa.unparse([
       ['code', 'title'],
-      ...titles.map((title, row) => [`K${row}`, guarded(title)]),
+      ...titles.map((title, row) => [`K${row}`, guard(title)]),
     ]);
     const first = await importFile(exchange, caller, content);
     expect(first.report).toMatchObject({ failedRows: 0, insertedRows: titles.length });
@@ -317,8 +318,6 @@ describe('an export', () => {
     expect(text).toContain('"status":"Completed"');
   });
 });
-
-const guarded = (title: string): string => (/^'*[=+\-@\t\r]/.test(title) ? `'${title}` : title);
 
 describe('an export without a worker', () => {
   let exchange: DataExchange;

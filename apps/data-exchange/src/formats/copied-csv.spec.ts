@@ -19,7 +19,7 @@ const linesOf = (rows: Cell[][]): Buffer =>
 
 const cell = fc.oneof(
   fc.constant(null),
-  fc.string({ unit: fc.constantFrom(...Object.keys(letters), ...'Nn. ,"\'=-\u00a0\ufeff'), maxLength: 4 }),
+  fc.string({ unit: fc.constantFrom(...Object.keys(letters), ...'Nn. ,;|"\'=-\u00a0\ufeff'), maxLength: 4 }),
   fc.string({ unit: 'grapheme' }),
 );
 const tables = fc

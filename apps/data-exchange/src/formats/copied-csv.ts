@@ -10,8 +10,13 @@ const isIn = (bytes: Set<number>) => Uint8Array.from({ length: 256 }, (_, byte) 
 
 /** Needs a quote or is escaped; the last one begins a byte order mark. */
 const special = isIn(bytesOf('",\\').add(0xef));
+/** Begins a cell for readers that split at another character. */
+const otherDelimiter = isIn(bytesOf(';|'));
 /** Needs a quote or a guard where a cell begins with it. */
 const specialAtBegin = isIn(bytesOf(` '=+-@`));
+
+const beginsSpecial = (last: number, byte: number): boolean =>
+  specialAtBegin[byte] === 1 && (last === TAB || otherDelimiter[last] === 1);
 
 /** A reused buffer for rows: large buffers are returned to the system late. */
 let scratch = Buffer.alloc(0);
@@ -47,7 +52,7 @@ function writePlain(lines: Buffer, begin: number, end: number, written: Buffer, 
   let cells = 1;
   for (let index = begin; index < end; index++) {
     const byte = lines[index]!;
-    if (special[byte] === 1 || (last === TAB && specialAtBegin[byte] === 1)) return -1;
+    if (special[byte] === 1 || beginsSpecial(last, byte)) return -1;
     if (byte === TAB) {
       if (last === SPACE) return -1;
       cells++;

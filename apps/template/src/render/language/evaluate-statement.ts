@@ -1,7 +1,8 @@
-import { HtmlOutput, PlainOutput, type Output } from './escape';
 import { ExpressionEvaluator } from './evaluate-expression';
 import type { Frame } from './frame';
 import { globals } from './globals';
+import { HtmlOutput } from './html-output';
+import { PlainOutput, type Output } from './output';
 import type { RenderContext } from './render-context';
 import { Scope } from './scope';
 import { TemplateError, type Expression, type Parameter, type Position, type Statement } from './syntax';

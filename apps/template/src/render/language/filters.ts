@@ -272,7 +272,16 @@ const nl2br: Filter = (input, _args, _named, context) => {
   return context.isMarkup ? new SafeText(safe.replace(/\r\n|\n/g, '<br />\n'), 'html') : text;
 };
 
-const truncate = onText((text, [length, killWords, end], context) => {
+const truncate: Filter = (input, [length, killWords, end], named, context) =>
+  cut(input, [length, killWords, inserted(end, input, context)], named, context);
+
+/** A text that comes into another one: as safe as that one. */
+const inserted = (value: Value, into: Value, context: FilterContext): Value =>
+  into instanceof SafeText && into.safeIn === 'html' && value !== undefined && !(value instanceof SafeText)
+    ? new SafeText(escapeHtml(context.text(value)), 'html')
+    : value;
+
+const cut = onText((text, [length, killWords, end], context) => {
   const max = length === undefined ? 255 : toNumber(length);
   if (text.length <= max) return text;
   const cut = text.slice(0, max);
