@@ -4,6 +4,7 @@ const unit = require('./jest.unit.config.cjs');
 module.exports = {
   ...unit,
   globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/src/global-teardown.ts',
   testMatch: ['<rootDir>/{apps,libs}/*/test/**/*.spec.ts', '**/*.integration.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
 };

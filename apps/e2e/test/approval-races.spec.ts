@@ -16,7 +16,6 @@ describe('concurrent decisions on the publication of a template', () => {
   beforeAll(async () => {
     journey = await startJourney();
   }, 300_000);
-  afterAll(() => journey?.end(), 60_000);
 
   const aTenant = async () => {
     const tenantId = newId();

@@ -25,7 +25,6 @@ describe('the contacts service on the platform', () => {
     files = filesOf(journey, await journey.tokenOf({ tenantId: newId(), name: 'Ada' }));
     http = files.http;
   }, 300_000);
-  afterAll(() => journey?.end(), 60_000);
 
   const importFile = async (definitionName: string, name: string, text: string) =>
     (await files.importFile(definitionName, new File([text], name))).report;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startJourney, type Journey } from './platform';
+import { startJourneyAlone, type LoneJourney } from './platform';
 
 const root = join(__dirname, '../../..');
 const runFile = promisify(execFile);
@@ -10,10 +10,10 @@ const runFile = promisify(execFile);
 const ROWS = 3_000;
 
 describe('a file of translations on the whole platform', () => {
-  let journey: Journey;
+  let journey: LoneJourney;
 
   beforeAll(async () => {
-    journey = await startJourney();
+    journey = await startJourneyAlone();
   }, 180_000);
   afterAll(() => journey.end(), 60_000);
 

@@ -55,7 +55,6 @@ describe('the commands of the documentation', () => {
   beforeAll(async () => {
     journey = await startJourney();
   }, 300_000);
-  afterAll(() => journey?.end(), 60_000);
 
   it.each(['README.md', ...services])('in %s have the responses that the page shows', async (page) => {
     // Each page has its own tenant, so that pages do not depend on each other.

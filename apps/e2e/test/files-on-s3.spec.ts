@@ -3,7 +3,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
 import { filesOf } from './files';
-import { startJourney, type Journey } from './platform';
+import { startJourneyAlone, type LoneJourney } from './platform';
 
 const s3 = findOrInstall('s3');
 
@@ -20,12 +20,12 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
   'files in a bucket of an S3 server, through the platform',
   () => {
     let server: S3Server;
-    let journey: Journey;
+    let journey: LoneJourney;
     let files: ReturnType<typeof filesOf>;
     const tenantId = newId();
     beforeAll(async () => {
       server = await startS3Server(s3 ?? '');
-      journey = await startJourney({ BLOB_URL: server.url });
+      journey = await startJourneyAlone({ BLOB_URL: server.url });
       files = filesOf(journey, await journey.tokenOf({ tenantId }));
     }, 300_000);
     afterAll(async () => {

@@ -1,26 +1,14 @@
 import { request } from 'node:http';
-import { startJourney, type Journey } from './platform';
+import { startJourney, tenants, type Journey } from './platform';
 
 /** The texts of two tenants and of the platform, requested as browsers and shared caches do. */
-const north = {
-  id: '01900000-0000-7000-8000-00000000e201',
-  shortName: 'north',
-  name: 'North',
-  hosts: ['north.test'],
-};
-const south = {
-  id: '01900000-0000-7000-8000-00000000e202',
-  shortName: 'south',
-  name: 'South',
-  hosts: ['south.test'],
-};
-const tenants = [north, south];
+const { north, south } = tenants;
 
 let journey: Journey;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
-  journey = await startJourney({ PLINTH_TENANTS: JSON.stringify(tenants) });
-  for (const { id, name } of tenants) {
+  journey = await startJourney();
+  for (const { id, name } of [north, south]) {
     tokens[id] = await journey.tokenOf({ tenantId: id });
     await journey.call('PUT', '/localization/overrides/Shop/fr/title', {
       token: tokens[id]!,
@@ -28,7 +16,6 @@ beforeAll(async () => {
     });
   }
 }, 300_000);
-afterAll(() => journey.end());
 
 interface Reading {
   status: number;
@@ -67,7 +54,7 @@ function sharedCache() {
 }
 
 describe('the texts of a tenant', () => {
-  it.each(tenants)(
+  it.each([north, south])(
     'are those of the tenant for callers without a token: $shortName',
     async ({ id, shortName, name, hosts }) => {
       expect(titleOf(await read(`/localization?cultureName=fr&tenant=${shortName}`))).toBe(name);
@@ -90,7 +77,7 @@ describe('the texts of a tenant', () => {
   it('never reach another tenant through a shared cache', async () => {
     const cached = sharedCache();
     for (const expectHit of [false, true]) {
-      for (const { name, shortName, hosts } of tenants) {
+      for (const { name, shortName, hosts } of [north, south]) {
         const host = hosts[0]!;
         for (const [path, headers] of [
           ['/localization?cultureName=fr', { host }],

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { eventually } from '@plinth/testing/eventually';
 import { parse } from 'yaml';
-import { startJourney, type Journey } from './platform';
+import { startJourneyAlone, type LoneJourney } from './platform';
 
 const root = join(__dirname, '../../..');
 const TENANT_ID = '01900000-0000-7000-8000-00000000d301';
@@ -23,7 +23,7 @@ interface Span {
 
 let collector: Server;
 const spans: Span[] = [];
-let journey: Journey;
+let journey: LoneJourney;
 let token: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   const { port } = collector.address() as AddressInfo;
-  journey = await startJourney({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+  journey = await startJourneyAlone({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
   token = await journey.tokenOf({ sub: 'operator', tenantId: TENANT_ID, roles: ['admin'] });
 }, 300_000);
 

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sharedPlatform } from '@plinth/testing/shared-platform';
 import { startPlatform, type RunningPlatform } from '@plinth/testing/start-platform';
 
 export interface Person {
@@ -23,27 +24,66 @@ export interface ApiResponse {
 
 export interface Journey {
   url: string;
-  platform: RunningPlatform;
   tokenOf(person: Person): Promise<string>;
   call(
     method: string,
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<ApiResponse>;
+}
+
+/** A journey on a platform of its own, to be ended by who started it. */
+export interface LoneJourney extends Journey {
+  platform: RunningPlatform;
   end(): Promise<void>;
 }
 
 /** Journeys send more requests per minute than the limits for people allow. */
 const LIMITS = JSON.stringify({ default: { user: 1_000_000, tenant: 1_000_000, address: 1_000_000 } });
 
-/** Starts the whole platform with its own data, and calls it as a client does. */
-export async function startJourney(environment: Record<string, string> = {}): Promise<Journey> {
+/** Tenants with host names, on the platform that all journeys share. */
+export const tenants = {
+  north: {
+    id: '01900000-0000-7000-8000-00000000e201',
+    shortName: 'north',
+    name: 'North',
+    hosts: ['north.test'],
+  },
+  south: {
+    id: '01900000-0000-7000-8000-00000000e202',
+    shortName: 'south',
+    name: 'South',
+    hosts: ['south.test'],
+  },
+};
+
+/** A journey on the platform that all specs of a run share: for those that stay in tenants of their own. */
+export async function startJourney(): Promise<Journey> {
+  const environment = { RATE_LIMITS: LIMITS, PLINTH_TENANTS: JSON.stringify(Object.values(tenants)) };
+  return journeyOn(await sharedPlatform(environment));
+}
+
+/** A journey on a platform of its own: for specs that configure it, kill its processes or read its files. */
+export async function startJourneyAlone(environment: Record<string, string> = {}): Promise<LoneJourney> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'plinth-e2e-'));
   // For root the database server runs as another user, who needs access.
   await chmod(dataDirectory, 0o755);
-  Object.assign(process.env, { RATE_LIMITS: LIMITS, ...environment });
-  const platform = await startPlatform({ dataDirectory });
+  const platform = await startPlatform({
+    dataDirectory,
+    environment: { RATE_LIMITS: LIMITS, ...environment },
+  });
+  return {
+    ...journeyOn(platform),
+    platform,
+    end: async () => {
+      await platform.stop();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
 
+/** Calls a platform as a client does. */
+function journeyOn(platform: Pick<RunningPlatform, 'url'>): Journey {
   const call: Journey['call'] = async (method, path, { token, body, headers } = {}) => {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(platform.url + path, {
@@ -69,7 +109,6 @@ export async function startJourney(environment: Record<string, string> = {}): Pr
   };
   return {
     url: platform.url,
-    platform,
     call,
     tokenOf: async (person) => {
       const response = await call('POST', '/dev/token', {
@@ -77,10 +116,6 @@ export async function startJourney(environment: Record<string, string> = {}): Pr
       });
       if (response.status !== 200) throw new Error(`No token: ${response.text}`);
       return response.body.accessToken;
-    },
-    end: async () => {
-      await platform.stop();
-      await rm(dataDirectory, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
-import { startJourney, type ApiResponse, type Journey } from './platform';
+import { startJourneyAlone, type ApiResponse, type LoneJourney } from './platform';
 
 const EVERYDAY = [
   'Timeline.Entries.Read',
@@ -13,9 +13,9 @@ const STAFF = [...EVERYDAY, 'Timeline.InternalNotes.Read', 'Timeline.InternalNot
 const ENTRIES = 60;
 
 describe('a timeline on the whole platform', () => {
-  let journey: Journey;
+  let journey: LoneJourney;
   beforeAll(async () => {
-    journey = await startJourney();
+    journey = await startJourneyAlone();
   }, 300_000);
   afterAll(() => journey?.end(), 60_000);
 

@@ -16,7 +16,6 @@ describe('a publication that requires approval', () => {
   beforeAll(async () => {
     journey = await startJourney();
   }, 300_000);
-  afterAll(() => journey?.end());
 
   it('takes two people, one who submits and one who publishes, and is recorded in history and timeline', async () => {
     const tenantId = newId();

@@ -30,9 +30,13 @@ export async function startPlatform(options: {
     url: `http://localhost:${port}`,
     dataDirectory: options.dataDirectory,
     processIds: () => readProcessIds(options.dataDirectory),
-    stop: () => launcher('stop.mjs', data),
+    stop: () => stopPlatform(options.dataDirectory),
   };
 }
+
+/** Stops the platform of a directory; does nothing where none runs. */
+export const stopPlatform = (dataDirectory: string): Promise<void> =>
+  launcher('stop.mjs', ['--data', dataDirectory]);
 
 async function launcher(
   script: string,

@@ -1,0 +1,7 @@
+import { removeSharedPlatform } from './shared-platform';
+
+/** Ends after all tests what they shared. */
+// eslint-disable-next-line no-restricted-syntax -- jest requires a default export
+export default async function globalTeardown(): Promise<void> {
+  await removeSharedPlatform();
+}
