@@ -100,6 +100,24 @@ describe('POST /imports', () => {
     expect(storedFiles()).toHaveLength(before);
   });
 
+  it('refuses more parts and longer texts than it reads, instead of ignoring the rest', async () => {
+    const caller = aCaller();
+    const file = { name: 'file', content: csv, fileName: 'a.csv' };
+    const definition = { name: 'definitionName', content: 'Shop.Articles' };
+    const others = Array.from({ length: 19 }, (_, index) => ({ name: `other${index}`, content: 'x' }));
+    const before = storedFiles().length;
+
+    for (const form of [
+      [definition, ...others, file],
+      [file, definition, { name: 'comment', content: 'x'.repeat(10_001) }],
+    ]) {
+      const { status, body } = await sendForm(exchange, caller, form);
+      expect({ status, errors: Object.keys(body.errors) }).toEqual({ status: 422, errors: ['body'] });
+    }
+    expect((await sendForm(exchange, caller, [definition, ...others.slice(1), file])).status).toBe(201);
+    expect(storedFiles()).toHaveLength(before + 1);
+  });
+
   it('stores the name of the file as data, never as a path', async () => {
     const { body } = await upload(exchange, aCaller(), csv, { fileName: '../../etc/pass\u202ewd\u0007.csv' });
 

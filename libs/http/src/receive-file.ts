@@ -30,7 +30,8 @@ export interface ReceivedFile<Result> {
 /**
  * Passes the part `file` of a multipart body to `store` as a stream, and returns the result. The first problem ends it at
  * once, while the client is still sending; then the stream is destroyed with an error, so that `store` stores nothing.
- * @throws Problem `tooLarge`, `invalid` for no file or several, `malformed` for a broken body.
+ * @throws Problem `tooLarge`, `invalid` for no file, several, too many parts or too long texts, `malformed` for a broken
+ * body.
  */
 export async function receiveFile<Result>(
   request: IncomingMessage,
@@ -44,7 +45,13 @@ export async function receiveFile<Result>(
   let storing: Promise<Result> | undefined;
 
   const reading = new Promise<void>((resolve, reject) => {
-    parser.on('field', (name: string, value: string) => void fields.set(name, value));
+    parser.on('field', (name: string, value: string, _isNameCut: boolean, isCut: boolean) => {
+      if (isCut) reject(tooLongText());
+      fields.set(name, value);
+    });
+    for (const limit of ['partsLimit', 'fieldsLimit', 'filesLimit'] as const) {
+      parser.once(limit, () => reject(tooManyParts()));
+    }
     parser.on('file', (part: string, content: BusboyFileStream, name: string) => {
       // An error of a part fails the whole upload; without a listener it would end the process.
       content.on('error', (error) => reject(asProblem(error)));
@@ -102,6 +109,12 @@ function openParser({ headers }: IncomingMessage, bytesMax: number): InstanceTyp
     throw asProblem(error);
   }
 }
+
+const tooManyParts = (): Problem =>
+  invalid({ body: 'MaximumLength' }, `A multipart body has at most ${PARTS_MAX} parts.`);
+
+const tooLongText = (): Problem =>
+  invalid({ body: 'MaximumLength' }, `A text part has at most ${TEXT_BYTES_MAX} bytes.`);
 
 const asProblem = (error: unknown): Problem =>
   error instanceof Problem
