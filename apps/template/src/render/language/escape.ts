@@ -1,7 +1,15 @@
-const html: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const html: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '\\': '&#92;',
+};
 const reference = (character: string): string => `&#${character.codePointAt(0)};`;
 
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => html[character]!);
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"'\\]/g, (character) => html[character]!);
 
 /** Escapes what ends a value in quotes, and leaves character references as they are. */
 export const escapeQuotes = (text: string): string =>

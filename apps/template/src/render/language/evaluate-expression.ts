@@ -4,6 +4,7 @@ import type { Frame } from './frame';
 import { methodOf } from './methods';
 import type { RenderContext } from './render-context';
 import type { Scope } from './scope';
+import { add, compareValues, isSame, operandOf } from './operators';
 import {
   pathOf,
   TemplateError,
@@ -14,18 +15,7 @@ import {
   type Statement,
 } from './syntax';
 import { tests } from './tests';
-import {
-  Callable,
-  compareValues,
-  isSame,
-  isText,
-  isTruthy,
-  SafeText,
-  sizeOf,
-  toNumber,
-  toText,
-  type Value,
-} from './values';
+import { Callable, dictOf, isText, isTruthy, memberOf, sizeOf, toText, toWord, type Value } from './values';
 
 /** Statements inside expressions: the bodies of `set`, `filter` and `call`. */
 interface Bodies {
@@ -52,6 +42,7 @@ export class ExpressionEvaluator {
       isMarkup,
       meter,
       text: (value) => toText(value, meter),
+      word: (value) => toWord(value, meter),
       test: (name, value, args) => this.test(name, value, args, undefined),
     };
   }
@@ -62,13 +53,13 @@ export class ExpressionEvaluator {
       case 'literal':
         return expression.value;
       case 'name':
-        return scope.get(expression.name);
+        return this.variable(expression.name, scope, frame);
       case 'array':
         this.context.meter.make(expression.items.length);
         return expression.items.map((item) => this.value(item, scope, frame));
       case 'dict':
         this.context.meter.make(expression.entries.length);
-        return new Map(
+        return dictOf(
           expression.entries.map(({ key, value }) => [
             this.filterContext.text(this.value(key, scope, frame)),
             this.value(value, scope, frame),
@@ -113,9 +104,9 @@ export class ExpressionEvaluator {
       case 'not':
         return !isTruthy(this.value(expression.of, scope, frame));
       case 'negative':
-        return -toNumber(this.value(expression.of, scope, frame));
+        return -operandOf(this.value(expression.of, scope, frame), this.context.meter);
       case 'positive':
-        return toNumber(this.value(expression.of, scope, frame));
+        return operandOf(this.value(expression.of, scope, frame), this.context.meter);
       case 'conditional':
         if (isTruthy(this.value(expression.condition, scope, frame)))
           return this.value(expression.then, scope, frame);
@@ -127,15 +118,18 @@ export class ExpressionEvaluator {
     }
   }
 
-  private member(target: Value, key: Value): Value {
-    if (target instanceof Map) return target.get(this.filterContext.text(key));
-    if (typeof target === 'string' || target instanceof SafeText || Array.isArray(target)) {
-      const list = target instanceof SafeText ? target.text : target;
-      if (key === 'length') return list.length;
-      const index = typeof key === 'number' ? key : /^\d+$/.test(String(key)) ? Number(key) : undefined;
-      if (index !== undefined) return list[index];
-    }
-    return typeof key === 'string' ? methodOf(target, key, this.filterContext) : undefined;
+  private variable(name: string, scope: Scope, frame: Frame): Value {
+    const owner = scope.having(name);
+    return owner ? owner.own(name) : frame.context.get(name);
+  }
+
+  /** A member of a value, or one of the methods that texts, lists and numbers have. */
+  member(target: Value, key: Value): Value {
+    const name = toWord(key, this.context.meter);
+    const found = memberOf(target, name);
+    return found === undefined && !(target instanceof Map)
+      ? methodOf(target, name, this.filterContext)
+      : found;
   }
 
   private args({ positional, named }: Arguments, scope: Scope, frame: Frame) {
@@ -169,7 +163,7 @@ export class ExpressionEvaluator {
   private test(name: string, value: Value, args: Value[], at: Position | undefined): boolean {
     const apply = Object.hasOwn(tests, name) ? tests[name] : undefined;
     if (!apply) throw new TemplateError(`There is no test "${name}".`, at);
-    return apply(value, args);
+    return apply(value, args, this.context.meter);
   }
 
   /** Gives an error without a position the position of its call. */
@@ -184,51 +178,53 @@ export class ExpressionEvaluator {
   }
 
   private binary(expression: Extract<Expression, { kind: 'binary' }>, scope: Scope, frame: Frame): Value {
-    const left = this.value(expression.left, scope, frame);
-    const right = this.value(expression.right, scope, frame);
+    const left = this.operand(expression.left, scope, frame);
+    const right = this.operand(expression.right, scope, frame);
+    const { meter } = this.context;
+    const number = (value: Value): number => operandOf(value, meter);
     switch (expression.operator) {
       case '~':
-        return this.join(left, right);
+        return this.join(toWord(left, meter), toWord(right, meter));
       case '+':
-        if (isText(left) || isText(right)) return this.join(left, right);
-        return toNumber(left) + toNumber(right);
+        return add(left, right, meter, (one, other) => this.join(one, other));
       case '-':
-        return toNumber(left) - toNumber(right);
+        return number(left) - number(right);
       case '*':
-        return toNumber(left) * toNumber(right);
+        return number(left) * number(right);
       case '/':
-        return toNumber(left) / toNumber(right);
+        return number(left) / number(right);
       case '//':
-        return Math.floor(toNumber(left) / toNumber(right));
+        return Math.floor(number(left) / number(right));
       case '%':
-        return toNumber(left) % toNumber(right);
+        return number(left) % number(right);
       case '**':
-        return toNumber(left) ** toNumber(right);
+        return number(left) ** number(right);
     }
   }
 
-  private join(left: Value, right: Value): string {
-    const text = [this.filterContext.text(left), this.filterContext.text(right)];
-    this.context.meter.make(text[0]!.length + text[1]!.length);
-    return text[0]! + text[1]!;
+  /** The value of an operand; a missing one shows in the result. */
+  private operand(expression: Expression, scope: Scope, frame: Frame): Value {
+    const value = this.value(expression, scope, frame);
+    if (value === undefined) this.recordMissing(expression, value);
+    return value;
+  }
+
+  private join(left: string, right: string): string {
+    this.context.meter.make(left.length + right.length);
+    return left + right;
   }
 
   private compare(expression: Extract<Expression, { kind: 'compare' }>, scope: Scope, frame: Frame): boolean {
-    let left = this.value(expression.first, scope, frame);
-    for (const { operator, value } of expression.rest) {
-      const right = this.value(value, scope, frame);
-      if (!compareValues(operator, left, right)) return false;
-      left = right;
-    }
-    return true;
+    const left = this.value(expression.left, scope, frame);
+    const right = this.value(expression.right, scope, frame);
+    return compareValues(expression.operator, left, right, this.context.meter);
   }
 
   private isIn(item: Value, list: Value, at: Position): boolean {
     this.context.meter.make(sizeOf(list));
     if (Array.isArray(list)) return list.some((one) => isSame(one, item));
-    if (list instanceof Map) return list.has(this.filterContext.text(item));
-    if (isText(list)) return this.filterContext.text(list).includes(this.filterContext.text(item));
-    if (list === undefined || list === null) return false;
+    if (list instanceof Map) return list.has(toWord(item, this.context.meter));
+    if (isText(list)) return this.filterContext.text(list).includes(toWord(item, this.context.meter));
     throw new TemplateError('"in" takes a list, a dictionary or a text.', at);
   }
 

@@ -1,38 +1,36 @@
 import { ExpressionEvaluator } from './evaluate-expression';
-import type { Frame } from './frame';
+import { Context, type Block, type Frame } from './frame';
 import { globals } from './globals';
 import { HtmlOutput } from './html-output';
 import { PlainOutput, type Output } from './output';
 import type { RenderContext } from './render-context';
 import { Scope } from './scope';
-import { TemplateError, type Expression, type Parameter, type Position, type Statement } from './syntax';
+import { isSame } from './operators';
 import {
-  Callable,
-  isSame,
-  isTruthy,
-  SafeText,
-  sizeOf,
-  toJson,
-  toText,
-  type Dict,
-  type Value,
-} from './values';
+  TemplateError,
+  walk,
+  type Expression,
+  type Parameter,
+  type Position,
+  type Statement,
+} from './syntax';
+import { Callable, isTruthy, SafeText, sizeOf, toJson, toText, type Dict, type Value } from './values';
 
 export class StatementEvaluator {
   private output: Output;
   private readonly expressions: ExpressionEvaluator;
-  private readonly root = new Scope();
+  /** What every template sees, also one that is imported without context. */
+  private readonly globals = new Context();
 
   constructor(private readonly context: RenderContext) {
     this.output = this.newOutput();
     this.expressions = new ExpressionEvaluator(context, {
-      capture: (statements, scope, frame) =>
-        this.captured(() => this.run(statements, scope, { ...frame, isMuted: false })),
+      capture: (statements, scope, frame) => this.captured(() => this.run(statements, scope, frame)),
       macro: (name, parameters, body, scope, frame) => this.macro(name, parameters, body, scope, frame),
     });
-    for (const [name, value] of globals(context)) this.root.declare(name, value);
-    this.root.declare('t', new Callable('t', (args) => this.expressions.translate(args)));
-    for (const [name, value] of context.variables) this.root.declare(name, value);
+    for (const [name, value] of globals(context)) this.globals.set(name, value);
+    this.globals.set('t', new Callable('t', (args) => this.expressions.translate(args)));
+    for (const [name, value] of context.globals) this.globals.set(name, value);
   }
 
   /** Variables that have no value, as dotted paths. */
@@ -41,7 +39,9 @@ export class StatementEvaluator {
   }
 
   template(statements: readonly Statement[]): string {
-    this.page(statements, undefined, new Map(), new Scope(this.root, true));
+    const context = new Context(this.globals);
+    for (const [name, value] of this.context.variables) context.set(name, value);
+    this.page(statements, undefined, context, new Scope(undefined, { isTop: true }));
     return this.output.toString();
   }
 
@@ -53,21 +53,21 @@ export class StatementEvaluator {
   private page(
     statements: readonly Statement[],
     name: string | undefined,
-    blocks: Frame['blocks'],
+    context: Context,
     top: Scope,
-  ): Frame {
-    const isMuted = statements.some(({ kind }) => kind === 'extends');
-    const frame: Frame = { name, top, blocks, isMuted, layout: undefined, exports: new Map() };
-    this.within(frame, () => {
-      this.collectBlocks(statements, frame);
-      this.run(statements, top, frame);
-    });
+  ): void {
+    const frame: Frame = { name, context, layout: undefined, isInBlock: false };
+    const run = (): void =>
+      this.within(frame, () => {
+        this.collectBlocks(statements, frame);
+        this.run(statements, top, frame);
+      });
+    if (!structureOf(statements).mayExtend) return run();
+    const own = this.captured(run);
     const { layout } = frame;
-    if (layout !== undefined) {
-      const source = this.load(layout, undefined);
-      this.context.meter.nested(() => this.page(source, layout, blocks, top));
-    }
-    return frame;
+    if (layout === undefined) return this.writeText(own);
+    const source = this.load(layout, undefined);
+    this.context.meter.nested(() => this.page(source, layout, context, top));
   }
 
   /** Adds to an error in which template it happened. */
@@ -82,19 +82,13 @@ export class StatementEvaluator {
 
   /** The innermost template's blocks come first; `super()` goes outwards. */
   private collectBlocks(statements: readonly Statement[], frame: Frame): void {
-    for (const statement of statements) {
-      if (statement.kind === 'block') {
-        const chain = frame.blocks.get(statement.name) ?? [];
-        if (chain.some((entry) => entry.frame === frame)) {
-          throw new TemplateError(`The block "${statement.name}" is defined twice.`, statement.at);
-        }
-        frame.blocks.set(statement.name, [...chain, { body: statement.body, frame }]);
-        this.collectBlocks(statement.body, frame);
-      } else if (statement.kind === 'if') {
-        this.collectBlocks([...statement.body, ...statement.otherwise], frame);
-      } else if (statement.kind === 'for') {
-        this.collectBlocks(statement.body, frame);
+    const { blocks } = frame.context;
+    for (const { name, body, at } of structureOf(statements).blocks) {
+      const chain = blocks.get(name) ?? [];
+      if (chain.some((entry) => entry.frame === frame)) {
+        throw new TemplateError(`The block "${name}" is defined twice.`, at);
       }
+      blocks.set(name, [...chain, { body, frame }]);
     }
   }
 
@@ -104,12 +98,11 @@ export class StatementEvaluator {
 
   private statement(statement: Statement, scope: Scope, frame: Frame): void {
     this.context.meter.step();
-    const muted = frame.isMuted;
     switch (statement.kind) {
       case 'text':
-        return muted ? undefined : this.write(statement.text);
+        return this.write(statement.text);
       case 'output':
-        return muted ? undefined : this.writeValue(statement.value, scope, frame);
+        return this.writeValue(statement.value, scope, frame);
       case 'if':
         return this.run(
           isTruthy(this.expressions.value(statement.condition, scope, frame))
@@ -122,29 +115,32 @@ export class StatementEvaluator {
         return this.loop(statement, scope, frame);
       case 'set':
         return this.set(statement.names, this.expressions.value(statement.value, scope, frame), scope, frame);
-      case 'macro': {
-        const macro = this.macro(statement.name, statement.parameters, statement.body, frame.top, frame);
-        return this.set([statement.name], macro, scope, frame);
-      }
+      case 'macro':
+        return this.define(
+          statement.name,
+          this.macro(statement.name, statement.parameters, statement.body, undefined, frame),
+          scope,
+          frame,
+          true,
+        );
       case 'block':
-        return muted ? undefined : this.block(statement.name, 0, scope, frame);
+        return frame.layout !== undefined && !frame.isInBlock
+          ? undefined
+          : this.block(statement.name, frame.context.blocks.get(statement.name), scope, frame);
       case 'extends':
-        if (!muted || frame.layout !== undefined) {
-          throw new TemplateError('A template can extend one layout, at its top level.', statement.at);
-        }
         frame.layout = this.templateName(statement.template, scope, frame);
         this.load(frame.layout, statement.at);
         return;
       case 'include':
-        return muted ? undefined : this.include(statement, scope, frame);
+        return this.include(statement, scope, frame);
       case 'import':
-        return this.set([statement.alias], this.imported(statement, scope, frame), scope, frame);
+        return this.define(statement.alias, this.imported(statement, scope, frame), scope, frame);
       case 'from': {
         const exports = this.imported(statement, scope, frame);
         for (const { name, alias } of statement.names) {
           if (!exports.has(name))
             throw new TemplateError(`The template imported from has no "${name}".`, statement.at);
-          this.set([alias], exports.get(name), scope, frame);
+          this.define(alias, exports.get(name), scope, frame);
         }
         return;
       }
@@ -171,55 +167,68 @@ export class StatementEvaluator {
     this.output.writeValue(text, value, () => JSON.stringify(toJson(value, meter)) ?? 'null');
   }
 
-  private set(names: string[], value: Value, scope: Scope, frame: Frame): void {
+  /** Text that the template itself has made, where it is not known whether it is markup. */
+  private writeText(value: Value): void {
+    const text = toText(value, this.context.meter);
+    this.context.meter.write(text.length);
+    this.output.writeValue(text, value, () => JSON.stringify(text));
+  }
+
+  private set(names: string[], value: Value, scope: Scope, { context }: Frame): void {
     for (const name of names) {
-      if (scope === frame.top) {
-        scope.declare(name, value);
-        frame.exports.set(name, value);
-      } else {
-        scope.assign(name, value);
-      }
+      scope.assign(name, value);
+      if (!scope.isTop) continue;
+      context.set(name, value);
+      context.export(name);
     }
+  }
+
+  /** A macro or an import belongs to the whole template, also where it stands in a block; one in a loop to the loop. */
+  private define(name: string, value: Value, scope: Scope, { context }: Frame, isExported = false): void {
+    scope.declare(name, value);
+    if (scope.isInner) return;
+    context.set(name, value);
+    if (isExported) context.export(name);
   }
 
   private loop(statement: Extract<Statement, { kind: 'for' }>, scope: Scope, frame: Frame): void {
     const over = this.expressions.value(statement.over, scope, frame);
     if (over === undefined) this.expressions.recordMissing(statement.over, over);
-    const items = this.items(over, statement.names.length > 1);
-    if (items.length === 0) return this.run(statement.otherwise, scope, frame);
+    const hasParts = statement.names.length > 1;
+    const items = this.items(over, hasParts);
+    // One scope for all turns: what a turn sets, the next one has.
+    const inner = new Scope(scope, { isInner: true });
+    for (const name of statement.names) inner.declare(name, undefined);
     items.forEach((item, index) => {
       this.context.meter.step(4);
-      const inner = new Scope(scope);
+      statement.names.forEach((name, part) =>
+        inner.declare(name, hasParts ? this.expressions.member(item, part) : item),
+      );
       inner.declare('loop', loopState(index, items.length));
-      if (statement.names.length === 1) inner.declare(statement.names[0]!, item);
-      else
-        statement.names.forEach((name, part) =>
-          inner.declare(name, Array.isArray(item) ? item[part] : undefined),
-        );
       this.run(statement.body, inner, frame);
     });
+    if (items.length === 0) this.run(statement.otherwise, inner, frame);
   }
 
-  /** What a loop goes through: items, characters, or the pairs of a dictionary. */
+  /** What a loop goes through: items, characters, or with two names the pairs of a dictionary. */
   private items(over: Value, wantsPairs: boolean): Value[] {
     this.context.meter.make(sizeOf(over));
-    if (Array.isArray(over)) return [...over];
-    if (over instanceof Map)
-      return wantsPairs ? [...over].map(([key, value]) => [key, value]) : [...over.keys()];
-    if (typeof over === 'string') return [...over];
-    return over instanceof SafeText ? [...over.text] : [];
+    if (Array.isArray(over)) return over;
+    if (over instanceof Map) return wantsPairs ? [...over].map(([key, value]) => [key, value]) : [];
+    const characters = typeof over === 'string' ? [...over] : over instanceof SafeText ? [...over.text] : [];
+    return wantsPairs ? characters.map((character, index) => [String(index), character]) : characters;
   }
 
-  private block(name: string, depth: number, scope: Scope, frame: Frame): void {
-    const entry = frame.blocks.get(name)?.[depth];
+  private block(name: string, chain: Block[] | undefined, scope: Scope, frame: Frame): void {
+    const [entry, ...outer] = chain ?? [];
     if (!entry) return;
     this.context.meter.nested(() => {
-      const inner = new Scope(scope, true);
+      const inner = new Scope(scope, { isolates: true });
       inner.declare(
         'super',
-        new Callable('super', () => this.captured(() => this.block(name, depth + 1, scope, frame))),
+        new Callable('super', () => this.captured(() => this.block(name, outer, scope, frame))),
       );
-      this.within(entry.frame, () => this.run(entry.body, inner, { ...entry.frame, isMuted: false }));
+      this.within(entry.frame, () => this.run(entry.body, inner, { ...entry.frame, isInBlock: true }));
     });
   }
 
@@ -228,24 +237,21 @@ export class StatementEvaluator {
     const source = this.context.template(name);
     if (!source && statement.ignoreMissing) return;
     const found = source ?? this.load(name, statement.at);
-    this.context.meter.nested(() => this.page(found, name, new Map(), new Scope(scope, true)));
+    const top = new Scope(scope, { isolates: true, isTop: true });
+    this.context.meter.nested(() => this.page(found, name, new Context(frame.context), top));
   }
 
   private imported(
     statement: Extract<Statement, { kind: 'import' | 'from' }>,
     scope: Scope,
     frame: Frame,
-  ): Map<string, Value> {
+  ): Dict {
     const name = this.templateName(statement.template, scope, frame);
     const source = this.load(name, statement.at);
-    return this.context.meter.nested(() => {
-      const outer = statement.withContext ? scope : this.root;
-      let exports = new Map<string, Value>();
-      this.captured(() => {
-        exports = this.page(source, name, new Map(), new Scope(outer, true)).exports;
-      });
-      return exports;
-    });
+    const context = new Context(statement.withContext ? frame.context : this.globals);
+    const top = new Scope(statement.withContext ? scope : undefined, { isTop: true });
+    this.context.meter.nested(() => this.captured(() => this.page(source, name, context, top)));
+    return new Map([...context.exports].map((exported) => [exported, context.get(exported)]));
   }
 
   private templateName(expression: Expression, scope: Scope, frame: Frame): string {
@@ -275,27 +281,27 @@ export class StatementEvaluator {
     this.run(chosen?.body ?? statement.otherwise, scope, frame);
   }
 
-  /** A macro sees what is at the top of its template, not what is context its call. */
+  /** A macro sees the context of its template, not what is around its call; the body of a `call` sees `around`. */
   private macro(
     name: string,
     parameters: Parameter[],
     body: Statement[],
-    scope: Scope,
+    around: Scope | undefined,
     frame: Frame,
   ): Callable {
     return new Callable(name, (positional, named) =>
       this.context.meter.nested(() => {
-        const inner = new Scope(scope, true);
-        parameters.forEach(({ name: parameter, byDefault }, index) => {
-          const given = index < positional.length ? positional[index] : named.get(parameter);
-          const value =
-            given === undefined && byDefault ? this.expressions.value(byDefault, inner, frame) : given;
-          inner.declare(parameter, value);
-        });
+        const inner = new Scope(around, { isolates: true, isInner: around !== undefined });
         if (named.has('caller')) inner.declare('caller', named.get('caller'));
-        return this.captured(() =>
-          this.within(frame, () => this.run(body, inner, { ...frame, isMuted: false })),
-        );
+        parameters.forEach(({ name: parameter, byDefault }, index) => {
+          const isGiven = index < positional.length || named.has(parameter);
+          const given = index < positional.length ? positional[index] : named.get(parameter);
+          inner.declare(
+            parameter,
+            isGiven || !byDefault ? given : this.expressions.value(byDefault, inner, frame),
+          );
+        });
+        return this.captured(() => this.within(frame, () => this.run(body, inner, frame)));
       }),
     );
   }
@@ -325,4 +331,28 @@ function loopState(index: number, length: number): Dict {
     ['last', index === length - 1],
     ['length', length],
   ]);
+}
+
+/** What a template's place among others depends on. */
+interface Structure {
+  blocks: Extract<Statement, { kind: 'block' }>[];
+  /** Whether it may turn out to have a layout: `extends` can stand under a condition. */
+  mayExtend: boolean;
+}
+
+/** Parsed templates are evaluated again and again, inside loops as well. */
+const structures = new WeakMap<readonly Statement[], Structure>();
+
+function structureOf(statements: readonly Statement[]): Structure {
+  const known = structures.get(statements);
+  if (known) return known;
+  const structure: Structure = { blocks: [], mayExtend: false };
+  walk(statements, {
+    statement: (statement) => {
+      if (statement.kind === 'block') structure.blocks.push(statement);
+      structure.mayExtend ||= statement.kind === 'extends';
+    },
+  });
+  structures.set(statements, structure);
+  return structure;
 }

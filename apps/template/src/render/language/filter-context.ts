@@ -7,6 +7,9 @@ export interface FilterContext {
   timeZone: string;
   isMarkup: boolean;
   meter: Meter;
+  /** A value as text, where a missing one is empty. */
   text(value: Value): string;
+  /** A value as text, where a missing one is the word for it. */
+  word(value: Value): string;
   test(name: string, value: Value, args: Value[]): boolean;
 }

@@ -1,24 +1,31 @@
+import { add, compareValues } from './operators';
 import type { Meter } from './meter';
-import { TemplateError } from './syntax';
-import { Callable, toNumber, type Value } from './values';
+import { Callable, isTruthy, type Value } from './values';
 
 /** The functions that every template has: those of Nunjucks. */
 export function globals({ meter }: { meter: Meter }): [string, Value][] {
   return [
-    ['range', new Callable('range', (args) => range(args.map(toNumber), meter))],
+    ['range', new Callable('range', (args) => range(args, meter))],
     ['cycler', new Callable('cycler', cycler)],
     ['joiner', new Callable('joiner', ([separator]) => joiner(separator))],
   ];
 }
 
-function range(numbers: number[], meter: Meter): Value[] {
-  const [start, stop, step = 1] = numbers.length === 1 ? [0, numbers[0]!] : numbers;
-  if (start === undefined || stop === undefined || !numbers.every(Number.isFinite) || step === 0) {
-    throw new TemplateError('range() takes numbers: stop, or start, stop and step.', undefined);
+function range([first, second, third]: Value[], meter: Meter): Value[] {
+  const start = second === undefined ? 0 : first;
+  const stop = second === undefined ? first : second;
+  const step = second === undefined || !isTruthy(third) ? 1 : third;
+  const isBefore = compareValues('>', step, 0, meter) ? '<' : '>';
+  const numbers: Value[] = [];
+  for (let next = start; compareValues(isBefore, next, stop, meter);) {
+    meter.make(1);
+    numbers.push(next);
+    next = add(next, step, meter, (left, right) => {
+      meter.make(left.length + right.length);
+      return left + right;
+    });
   }
-  const length = Math.max(0, Math.ceil((stop - start) / step));
-  meter.make(length);
-  return Array.from({ length }, (_, index) => start + index * step);
+  return numbers;
 }
 
 function cycler(values: Value[]): Value {
@@ -33,14 +40,15 @@ function cycler(values: Value[]): Value {
   const reset = (): Value => {
     next = 0;
     state.set('current', null);
-    return '';
+    return undefined;
   };
   state.set('next', new Callable('next', advance));
   state.set('reset', new Callable('reset', reset));
   return state;
 }
 
-function joiner(separator: Value = ','): Value {
+function joiner(given: Value): Value {
+  const separator = isTruthy(given) ? given : ',';
   let isFirst = true;
   return new Callable('joiner', () => {
     if (!isFirst) return separator;

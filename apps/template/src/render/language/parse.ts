@@ -85,6 +85,7 @@ function statement(raw: RawNode): Statement {
   const at = positionOf(raw);
   switch (raw.typename) {
     case 'If':
+    case 'IfAsync':
       return {
         kind: 'if',
         at,
@@ -93,6 +94,8 @@ function statement(raw: RawNode): Statement {
         otherwise: body(raw['else_']),
       };
     case 'For':
+    case 'AsyncEach':
+    case 'AsyncAll':
       return {
         kind: 'for',
         at,
@@ -157,27 +160,10 @@ function statement(raw: RawNode): Statement {
   }
 }
 
-const binaryOperators: Record<string, BinaryOperator> = {
-  Add: '+',
-  Sub: '-',
-  Mul: '*',
-  Div: '/',
-  FloorDiv: '//',
-  Mod: '%',
-  Pow: '**',
-  Concat: '~',
-};
-
-const logical = { And: 'and', Or: 'or', In: 'in' } as const;
-const unary = { Not: 'not', Neg: 'negative', Pos: 'positive' } as const;
-
 function expression(raw: RawNode): Expression {
   const at = positionOf(raw);
   const type = raw.typename;
-  if (type in binaryOperators) return { kind: 'binary', at, operator: binaryOperators[type]!, ...sides(raw) };
-  if (type in logical) return { kind: logical[type as keyof typeof logical], at, ...sides(raw) };
-  if (type in unary)
-    return { kind: unary[type as keyof typeof unary], at, of: expression(node(raw, 'target')) };
+  if (isOperation(raw)) return operation(raw);
   switch (type) {
     case 'Literal':
       return { kind: 'literal', at, value: literal(raw, at) };
@@ -219,16 +205,17 @@ function expression(raw: RawNode): Expression {
     }
     case 'Is':
       return testOf(raw, at);
-    case 'Compare':
-      return {
-        kind: 'compare',
-        at,
-        first: expression(node(raw, 'expr')),
-        rest: (raw['ops'] as RawNode[]).map((one) => ({
-          operator: one['type'] as CompareOperator,
-          value: expression(node(one, 'expr')),
-        })),
-      };
+    case 'In':
+      return { kind: 'in', at, ...sides(raw) };
+    case 'Pow':
+      return { kind: 'binary', at, operator: '**', ...sides(raw) };
+    case 'FloorDiv':
+      return floorDivision(raw, at);
+    case 'Neg':
+    case 'Pos': {
+      const of = expression(node(raw, 'target'));
+      return { kind: type === 'Neg' ? 'negative' : 'positive', at, of };
+    }
     case 'InlineIf':
       return {
         kind: 'conditional',
@@ -244,6 +231,88 @@ function expression(raw: RawNode): Expression {
     default:
       throw new TemplateError(`${type} is not part of the template language.`, at);
   }
+}
+
+type Operator = BinaryOperator | CompareOperator | 'and' | 'or';
+
+const operators: Record<string, Operator> = {
+  Or: 'or',
+  And: 'and',
+  Add: '+',
+  Sub: '-',
+  Concat: '~',
+  Mul: '*',
+  Div: '/',
+  Mod: '%',
+};
+
+/** How tightly the operators bind, as in JavaScript. */
+const ranks: Record<Operator, number> = {
+  ...{ or: 1, and: 2, '==': 3, '!=': 3, '===': 3, '!==': 3, '<': 4, '>': 4, '<=': 4, '>=': 4 },
+  ...{ '+': 5, '-': 5, '~': 5, '*': 6, '/': 6, '%': 6, '//': 6, '**': 7 },
+};
+
+const isOperation = ({ typename }: RawNode): boolean =>
+  Object.hasOwn(operators, typename) || typename === 'Compare' || typename === 'Not';
+
+type Token = { operand: Expression } | { operator: Operator; at: Position } | { not: Position };
+
+/**
+ * Operators without parentheses between them. Nunjucks writes them down in a row for JavaScript to read, so it is
+ * JavaScript that says which ones belong together: `not a == b` is `(not a) == b`, `1 ~ 2 + 3` is `(1 ~ 2) + 3`.
+ */
+const operation = (raw: RawNode): Expression => grouped(tokensOf(raw));
+
+function tokensOf(raw: RawNode): Token[] {
+  const at = positionOf(raw);
+  if (!isOperation(raw)) return [{ operand: expression(raw) }];
+  if (raw.typename === 'Not') return [{ not: at }, ...tokensOf(node(raw, 'target'))];
+  if (raw.typename !== 'Compare') {
+    const operator = operators[raw.typename]!;
+    return [...tokensOf(node(raw, 'left')), { operator, at }, ...tokensOf(node(raw, 'right'))];
+  }
+  const rest = (raw['ops'] as RawNode[]).flatMap((one): Token[] => [
+    { operator: one['type'] as CompareOperator, at },
+    ...tokensOf(node(one, 'expr')),
+  ]);
+  return [...tokensOf(node(raw, 'expr')), ...rest];
+}
+
+function grouped(tokens: Token[]): Expression {
+  let next = 0;
+  const operand = (): Expression => {
+    const token = tokens[next++]!;
+    if ('not' in token) return { kind: 'not', at: token.not, of: operand() };
+    if ('operand' in token) return token.operand;
+    throw new TemplateError('A value is expected before this operator.', token.at);
+  };
+  const from = (rank: number): Expression => {
+    let left = operand();
+    for (;;) {
+      const token = tokens[next];
+      if (!token || !('operator' in token) || ranks[token.operator] < rank) return left;
+      next++;
+      left = combined(token.operator, token.at, left, from(ranks[token.operator] + 1));
+    }
+  };
+  return from(0);
+}
+
+function combined(operator: Operator, at: Position, left: Expression, right: Expression): Expression {
+  if (operator === 'and' || operator === 'or') return { kind: operator, at, left, right };
+  return ranks[operator] === ranks['=='] || ranks[operator] === ranks['<']
+    ? { kind: 'compare', at, operator: operator as CompareOperator, left, right }
+    : { kind: 'binary', at, operator: operator as BinaryOperator, left, right };
+}
+
+/** `a // b` is the whole number below `a / b`; what stands around the division may belong to it. */
+function floorDivision(raw: RawNode, at: Position): Expression {
+  const left = grouped([
+    ...tokensOf(node(raw, 'left')),
+    { operator: '/', at },
+    ...tokensOf(node(raw, 'right')),
+  ]);
+  return { kind: 'binary', at, operator: '//', left, right: { kind: 'literal', at, value: 1 } };
 }
 
 const sides = (raw: RawNode) => ({

@@ -1,46 +1,51 @@
 import type { Value } from './values';
 
-/**
- * The variables of one place in a template. A loop reads and changes those of the scope around it; macros, blocks and
- * includes read them, but what they set stays in their own scope.
- */
+interface ScopeKind {
+  /** What is set here and in the loops directly inside stays here. */
+  isolates?: boolean;
+  /** The outermost scope of a template: what is set here, macros and importers see as well. */
+  isTop?: boolean;
+  /** Inside a loop or the body of a `call`: macros and imports made here are known here only. */
+  isInner?: boolean;
+}
+
+/** The variables that a place in a template sets; what it only reads may stand in the context behind the scopes. */
 export class Scope {
+  readonly isTop: boolean;
+  readonly isInner: boolean;
+  private readonly isolates: boolean;
   private readonly variables = new Map<string, Value>();
 
   constructor(
-    private readonly parent?: Scope,
-    private readonly keepsWrites = false,
-  ) {}
-
-  get isTop(): boolean {
-    return this.parent === undefined;
+    private readonly parent: Scope | undefined,
+    { isolates = false, isTop = false, isInner = false }: ScopeKind = {},
+  ) {
+    this.isTop = isTop;
+    this.isInner = isInner;
+    this.isolates = isolates;
   }
 
-  has(name: string): boolean {
-    return this.variables.has(name) || (this.parent?.has(name) ?? false);
+  /** The innermost scope that has a variable of this name. */
+  having(name: string): Scope | undefined {
+    if (this.variables.has(name)) return this;
+    return this.parent?.having(name);
   }
 
-  get(name: string): Value {
-    return this.variables.has(name) ? this.variables.get(name) : this.parent?.get(name);
+  /** A variable of this scope itself. */
+  own(name: string): Value {
+    return this.variables.get(name);
   }
 
-  /** Sets a variable in this scope, also where an outer scope has one of this name. */
+  /** Gives this scope a variable, also where an outer scope has one of this name. */
   declare(name: string, value: Value): void {
     this.variables.set(name, value);
   }
 
-  /** Sets a variable in the scope that has it, else in this one. */
+  /** Sets a variable in the scope that has it, else in this one. A scope that isolates does not look further. */
   assign(name: string, value: Value): void {
-    (this.owner(name) ?? this).variables.set(name, value);
-  }
-
-  /** The variables of this scope. */
-  entries(): IterableIterator<[string, Value]> {
-    return this.variables.entries();
-  }
-
-  private owner(name: string): Scope | undefined {
-    if (this.variables.has(name)) return this;
-    return this.keepsWrites ? undefined : this.parent?.owner(name);
+    const owner = this.isolates ? this : (this.having(name) ?? this);
+    // Setting a name to nothing does not hide what the context has under it.
+    if (value === undefined && !owner.variables.has(name)) return;
+    owner.variables.set(name, value);
   }
 }

@@ -28,7 +28,7 @@ export type Expression = { at: Position } & (
   | { kind: 'filter'; name: string; input: Expression; arguments: Arguments }
   | { kind: 'test'; name: string; input: Expression; arguments: Arguments }
   | { kind: 'binary'; operator: BinaryOperator; left: Expression; right: Expression }
-  | { kind: 'compare'; first: Expression; rest: { operator: CompareOperator; value: Expression }[] }
+  | { kind: 'compare'; operator: CompareOperator; left: Expression; right: Expression }
   | { kind: 'and' | 'or' | 'in'; left: Expression; right: Expression }
   | { kind: 'not' | 'negative' | 'positive'; of: Expression }
   | { kind: 'conditional'; condition: Expression; then: Expression; otherwise: Expression | undefined }
@@ -104,8 +104,6 @@ export function walk(
       case 'filter':
       case 'test':
         return [expression.input, ...args(expression.arguments)];
-      case 'compare':
-        return [expression.first, ...expression.rest.map(({ value }) => value)];
       case 'not':
       case 'negative':
       case 'positive':

@@ -1,46 +1,45 @@
-import { Callable, isTruthy, SafeText, toNumber, type Value } from './values';
+import { compareValues, isSame, operandOf } from './operators';
+import { Callable, isText, isTruthy, SafeText, type Value, type Visits } from './values';
 
-type Test = (value: Value, args: Value[]) => boolean;
+type Test = (value: Value, args: Value[], visits: Visits) => boolean;
 
 const plain = (value: Value): Value => (value instanceof SafeText ? value.text : value);
-const text = (value: Value): string => (typeof plain(value) === 'string' ? String(plain(value)) : '');
-const isSame: Test = (value, [other]) => plain(value) === plain(other);
+const equals: Test = (value, [other]) => isSame(value, other);
 const comparing =
-  (compare: (left: number | string, right: number | string) => boolean): Test =>
-  (value, [other]) => {
-    const areTexts = typeof plain(value) === 'string' && typeof plain(other) === 'string';
-    return areTexts ? compare(text(value), text(other)) : compare(toNumber(value), toNumber(other ?? null));
-  };
+  (operator: '<' | '<=' | '>' | '>='): Test =>
+  (value, [other], visits) =>
+    compareValues(operator, value, other, visits);
+const remainder = (value: Value, by: number, visits: Visits): number => operandOf(value, visits) % by;
 
-/** What may stand after `is`: the tests of Nunjucks. */
+/** What may stand after `is`: the tests of Nunjucks, and some of Jinja. */
 export const tests: Readonly<Record<string, Test>> = {
+  boolean: (value) => typeof value === 'boolean',
   callable: (value) => value instanceof Callable,
   defined: (value) => value !== undefined,
-  undefined: (value) => value === undefined,
+  divisibleby: (value, [by], visits) => remainder(value, operandOf(by, visits), visits) === 0,
+  eq: equals,
+  equalto: equals,
+  escaped: (value) => value instanceof SafeText,
+  even: (value, _args, visits) => remainder(value, 2, visits) === 0,
+  falsy: (value) => !isTruthy(value),
+  ge: comparing('>='),
+  greaterthan: comparing('>'),
+  gt: comparing('>'),
+  iterable: (value) => Array.isArray(value) || isText(value),
+  le: comparing('<='),
+  lessthan: comparing('<'),
+  lower: (value) => isText(value) && plain(value) === String(plain(value)).toLowerCase(),
+  lt: comparing('<'),
+  mapping: (value) => value instanceof Map,
+  ne: (value, [other]) => !isSame(value, other),
   none: (value) => value === null,
   null: (value) => value === null,
-  divisibleby: (value, [by]) => toNumber(value) % toNumber(by) === 0,
-  escaped: (value) => value instanceof SafeText,
-  even: (value) => toNumber(value) % 2 === 0,
-  odd: (value) => Math.abs(toNumber(value) % 2) === 1,
-  equalto: isSame,
-  eq: isSame,
-  sameas: isSame,
-  ne: (value, args) => !isSame(value, args),
-  falsy: (value) => !isTruthy(value),
-  truthy: (value) => isTruthy(value),
-  ge: comparing((left, right) => left >= right),
-  gt: comparing((left, right) => left > right),
-  greaterthan: comparing((left, right) => left > right),
-  le: comparing((left, right) => left <= right),
-  lt: comparing((left, right) => left < right),
-  lessthan: comparing((left, right) => left < right),
-  lower: (value) => text(value) === text(value).toLowerCase(),
-  upper: (value) => text(value) === text(value).toUpperCase(),
   number: (value) => typeof value === 'number',
-  string: (value) => typeof plain(value) === 'string',
-  boolean: (value) => typeof value === 'boolean',
-  iterable: (value) => Array.isArray(value) || typeof plain(value) === 'string',
-  mapping: (value) => value instanceof Map,
   object: (value) => value instanceof Map,
+  odd: (value, _args, visits) => remainder(value, 2, visits) === 1,
+  sameas: equals,
+  string: (value) => isText(value),
+  truthy: (value) => isTruthy(value),
+  undefined: (value) => value === undefined,
+  upper: (value) => isText(value) && plain(value) === String(plain(value)).toUpperCase(),
 };

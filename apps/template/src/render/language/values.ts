@@ -33,6 +33,13 @@ export function toValue(json: unknown): Value {
   return typeof json === 'string' || typeof json === 'number' || typeof json === 'boolean' ? json : null;
 }
 
+/** A dictionary whose keys are in the order of JavaScript: whole numbers first, then the others as they came. */
+export function dictOf(entries: Iterable<readonly [string, Value]>): Dict {
+  const members: Record<string, Value> = Object.create(null);
+  for (const [key, value] of entries) members[key] = value;
+  return new Map(Object.entries(members));
+}
+
 /** Counts the parts of a value as they are visited: values may contain each other, and themselves. */
 export interface Visits {
   nested<Result>(work: () => Result): Result;
@@ -54,7 +61,7 @@ export function toJson(value: Value, visits: Visits): unknown {
   return value instanceof Callable ? undefined : value;
 }
 
-/** How a value reads in the output. */
+/** How a value reads in the output, where a missing one is empty. */
 export function toText(value: Value, visits: Visits): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null || value instanceof Callable) return '';
@@ -67,14 +74,27 @@ export function toText(value: Value, visits: Visits): string {
       return text;
     });
   }
-  return value instanceof Map ? JSON.stringify(toJson(value, visits)) : String(value);
+  return value instanceof Map ? '[object Object]' : String(value);
+}
+
+/** What a value has under a name: a member of a dictionary, an item or character, or a length. */
+export function memberOf(target: Value, name: string): Value {
+  if (target instanceof Map) return target.get(name);
+  const list = target instanceof SafeText ? target.text : target;
+  if (typeof list !== 'string' && !Array.isArray(list)) return undefined;
+  if (name === 'length') return list.length;
+  return /^(0|[1-9]\d*)$/.test(name) ? list[Number(name)] : undefined;
 }
 
 /** What counts as true in a condition. */
 export const isTruthy = (value: Value): boolean =>
   value instanceof SafeText ? value.text !== '' : Boolean(value);
 
-/** A value as a number; NaN where it is none. */
+/** What stands in a text made of a value: a missing one reads as the word for it. */
+export const toWord = (value: Value, visits: Visits): string =>
+  value === undefined || value === null ? String(value) : toText(value, visits);
+
+/** A value as a number; NaN where it is none, as nothing and empty text are. */
 export function toNumber(value: Value): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
@@ -92,37 +112,3 @@ export function sizeOf(value: Value): number {
 
 export const isText = (value: Value): value is string | SafeText =>
   typeof value === 'string' || value instanceof SafeText;
-
-const plain = (value: Value): Value => (value instanceof SafeText ? value.text : value);
-
-/** Strict equality, where the same text is the same whether it is marked safe or not. */
-export const isSame = (left: Value, right: Value): boolean => plain(left) === plain(right);
-
-/** Equality across types: `1 == "1"`, and missing values equal null. */
-function isLooselyEqual(left: Value, right: Value): boolean {
-  const [one, other] = [plain(left) ?? null, plain(right) ?? null];
-  if (one === other) return true;
-  const areNumeric = [one, other].every((value) => ['number', 'string', 'boolean'].includes(typeof value));
-  return areNumeric && typeof one !== typeof other && toNumber(one) === toNumber(other);
-}
-
-/** Compares two values by one of the operators of the language. */
-export function compareValues(operator: string, left: Value, right: Value): boolean {
-  switch (operator) {
-    case '==':
-      return isLooselyEqual(left, right);
-    case '!=':
-      return !isLooselyEqual(left, right);
-    case '===':
-      return isSame(left, right);
-    case '!==':
-      return !isSame(left, right);
-  }
-  const areTexts = isText(left) && isText(right);
-  const [one, other] = areTexts
-    ? [String(plain(left)), String(plain(right))]
-    : [toNumber(left), toNumber(right)];
-  if (operator === '<') return one < other;
-  if (operator === '>') return one > other;
-  return operator === '<=' ? one <= other : one >= other;
-}

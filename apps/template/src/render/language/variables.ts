@@ -272,7 +272,7 @@ class Reader {
         return this.use(expression.right, names, hint);
       }
       case 'compare': {
-        const all = [expression.first, ...expression.rest.map(({ value }) => value)];
+        const all = [expression.left, expression.right];
         const literal = all.find(({ kind }) => kind === 'literal');
         const type = literal?.kind === 'literal' ? typeof literal.value : undefined;
         const hint = type === 'number' || type === 'string' || type === 'boolean' ? type : undefined;

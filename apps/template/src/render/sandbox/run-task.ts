@@ -176,14 +176,14 @@ async function render(task: RenderTask): Promise<TaskResult> {
 }
 
 function renderContextOf(task: RenderTask, foundWhileRunning: Dependencies): RenderContext {
-  const variables = toValue({ ...JSON.parse(task.globals) }) as Dict;
-  variables.set('settings', nested(task.settings));
-  for (const [name, value] of toValue(JSON.parse(task.data)) as Dict) variables.set(name, value);
+  const globals = toValue(JSON.parse(task.globals)) as Dict;
+  globals.set('settings', nested(task.settings));
   return {
     culture: task.culture,
     timeZone: task.timeZone,
     isMarkup: isMarkupType(task.mimeType),
-    variables,
+    variables: toValue(JSON.parse(task.data)) as Dict,
+    globals,
     meter: new Meter(task.limits),
     template: (name) => {
       if (!Object.hasOwn(task.partials, name)) {

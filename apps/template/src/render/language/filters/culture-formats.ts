@@ -1,4 +1,4 @@
-import { TemplateError } from './syntax';
+import { TemplateError } from '../syntax';
 
 const FORMATTERS_MAX = 500;
 const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
