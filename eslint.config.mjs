@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import nx from '@nx/eslint-plugin';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 const services = readdirSync(new URL('apps', import.meta.url));
@@ -49,6 +50,8 @@ const typeConstraints = [
       'type:testing',
     ],
   },
+  // What runs in browsers uses the public interface only.
+  { sourceTag: 'type:web', onlyDependOnLibsWithTags: ['type:sdk', 'type:contracts', 'type:kernel'] },
   // Specs of a library that need servers: a project of their own, since libs/testing stands on the library.
   {
     sourceTag: 'type:test',
@@ -121,13 +124,13 @@ const testsOnly = { group: ['@plinth/testing/*'], message: 'libs/testing is for 
 export default tseslint.config(
   { ignores: ['**/node_modules', '**/dist', '**/generated', '.plinth', '.nx'] },
   ...tseslint.configs.recommended,
-  { files: ['**/*.{ts,mts,mjs}'], plugins: { '@nx': nx }, rules: boundaries([]) },
+  { files: ['**/*.{ts,tsx,mts,mjs}'], plugins: { '@nx': nx }, rules: boundaries([]) },
   // Node runs the tools as they are, without our aliases: one tool imports another by its path.
   { files: ['tools/**/*.{ts,mjs}'], rules: boundaries(['^(\\.\\./){1,2}\\w']) },
   // How well data exchange maps the fields of other services: the one place that puts services side by side.
   { files: ['tools/verification/mappings/*.ts'], rules: boundaries(['^(\\.\\./){3}apps/']) },
   {
-    files: ['**/*.{ts,mts}'],
+    files: ['**/*.{ts,tsx,mts}'],
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -148,6 +151,7 @@ export default tseslint.config(
     ignores: ['**/*.spec.ts', 'libs/testing/**'],
     rules: { 'no-restricted-imports': forbid([testsOnly]) },
   },
+  { files: ['apps/console/src/**/*.{ts,tsx}'], ...reactHooks.configs.flat.recommended },
   // The rooms of a service (docs/architecture.md). The gateway has no tables and no domain, so it has rooms of its own.
   ...Object.entries({
     domain: {

@@ -76,7 +76,7 @@ async function handle(context: RequestContext, deps: Deps): Promise<void> {
 
   const identity = await identify(context, deps.credentials);
   await limit(context, identity, destination, deps);
-  if (page) return deps.pages.serve(context, page);
+  if (page) return deps.pages.serve(context, page, identity);
   if (destination instanceof Problem) return sendAllowedMethods(context, destination);
 
   const { access } = destination!.route.endpoint;

@@ -23,6 +23,10 @@ import { fetchKeysFrom, remoteKeys } from './identity/jwks';
 import { Tenants } from './identity/tenants';
 import { RateLimiter } from './limits/rate-limiter';
 import { GatewayMetrics } from './metrics';
+import { callerPage } from './pages/caller-page';
+import { consoleConfiguration } from './pages/console-configuration';
+import { findConsoleFiles, readConsoleFiles } from './pages/console-files';
+import { consolePages, rootPage } from './pages/console-pages';
 import { devPages } from './pages/dev-pages';
 import { healthPage, readinessPage } from './pages/health-pages';
 import { openApiPage } from './pages/openapi-page';
@@ -77,6 +81,9 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const platform = new Health(partsOf(redis, upstreams));
   const eventStreams = new Set<ServerResponse>();
   const drain = new Drain();
+  const tenants = new Tenants(config.PLINTH_TENANTS);
+  const consoleFolder = findConsoleFiles(config.CONSOLE_DIRECTORY);
+  if (consoleFolder === undefined) log.warn('the console is not built; /console is not served');
 
   const listener = createGateway({
     publicUrl,
@@ -96,7 +103,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       systemClock,
       config.OIDC_DEFAULT_TENANT,
     ),
-    tenants: new Tenants(config.PLINTH_TENANTS),
+    tenants,
     rateLimits: config.RATE_LIMITS,
     limiter: new RateLimiter(redis),
     guard: new IdempotencyGuard({
@@ -123,7 +130,11 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       problemPages(problems),
       openApiPage(openApiDocument({ endpoints, problems, statusByKind, prefix: config.PUBLIC_PREFIX })),
       referencePage({ hasDevIssuer: devIssuer !== undefined }),
+      callerPage(tenants),
       ...(devIssuer ? [devPages(devIssuer)] : []),
+      ...(consoleFolder
+        ? [rootPage(), consolePages(readConsoleFiles(consoleFolder), consoleConfiguration(config))]
+        : []),
     ]),
     metrics,
     spans: config.OTEL_EXPORTER_OTLP_ENDPOINT ? collectedSpans : noopSpans,

@@ -97,6 +97,19 @@ export const GatewayConfig = z.object({
     .optional()
     .describe('Seed of the development issuer; without one the gateways share a random one in Redis.'),
 
+  CONSOLE_DIRECTORY: z
+    .string()
+    .optional()
+    .describe('Folder with the files of the console; by default where the build and the image put them.'),
+  CONSOLE_CLIENT_ID: z
+    .string()
+    .default('plinth-console')
+    .describe('Client id of the console at `OIDC_ISSUER`: a public client with authorization code and PKCE.'),
+  CONSOLE_SCOPE: z.string().default('openid profile').describe('Scope that the console asks for.'),
+  CONSOLE_AUTHORIZATION_PARAMETERS: json(z.record(z.string(), z.string()), '{}').describe(
+    'Further parameters of the authorization request of the console, as JSON: `{"resource": "https://plinth.example"}`.',
+  ),
+
   CORS_ORIGINS: list().describe(
     'Origins whose pages may use the interface, comma-separated and exact; `*` only in development.',
   ),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
+import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
 import { closeAll, echo, sendJson, startGateway, startUpstream } from './start-gateway';
 
 afterEach(closeAll);
@@ -49,7 +50,7 @@ describe('GET /openapi.json', () => {
     const { response, document } = await read();
     expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
     const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
-    expect(operations).toHaveLength(everyEndpoint.length + 2);
+    expect(operations).toHaveLength(everyEndpoint.length + Object.keys(platformEndpoints).length + 2);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 

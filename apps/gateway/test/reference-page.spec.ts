@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
+import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
 import {
   closeAll,
   sendJson,
@@ -68,7 +69,7 @@ describe('GET /docs', () => {
       0,
     );
     expect(visit).toEqual({
-      endpoints: count + 2,
+      endpoints: count + Object.keys(platformEndpoints).length + 2,
       found: ['#getSettings', '#getSetting'],
       status: '200 OK',
       errors: [],

@@ -1,10 +1,11 @@
 import { discoverServices } from '../launcher/services.mjs';
+import { bundleConsole, CONSOLE, isConsoleOutdated } from './bundle-console.ts';
 import { bundleServices } from './bundle-services.ts';
 import { areWorkflowsOutdated, bundleWorkflows, hasWorkflows } from './bundle-workflows.ts';
 
 /**
- * What the processes are started from: of the services named (Nx names those that changed), or of all, where bundles of
- * workflows are made again only when they are out of date.
+ * What the processes are started from, and the console: of the projects named (Nx names those that changed), or of all,
+ * where bundles of workflows and the console are made again only when they are out of date.
  */
 async function main() {
   const names = process.argv.slice(2);
@@ -12,10 +13,16 @@ async function main() {
   const withWorkflows = services
     .filter(hasWorkflows)
     .filter((service) => names.length > 0 || areWorkflowsOutdated(service));
-  const [changed] = await Promise.all([bundleServices(services), ...withWorkflows.map(bundleWorkflows)]);
+  const withConsole = names.length > 0 ? names.includes(CONSOLE) : isConsoleOutdated();
+  const [changed] = await Promise.all([
+    bundleServices(services),
+    ...withWorkflows.map(bundleWorkflows),
+    ...(withConsole ? [bundleConsole()] : []),
+  ]);
   const made = [
     ...(changed > 0 ? [`${changed} files`] : []),
     ...withWorkflows.map(({ name }) => `workflows of ${name}`),
+    ...(withConsole ? ['the console'] : []),
   ];
   console.log(made.length === 0 ? 'up to date' : `built: ${made.join(', ')}`);
 }

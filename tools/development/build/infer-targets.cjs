@@ -13,7 +13,7 @@ function inferTargets(root) {
   const has = (/** @type {string} */ name) => files.includes(join(root, name));
   const found = {
     generate: has('prisma/schema.prisma') || files.some((file) => file.endsWith('.proto')),
-    build: has('src/main.ts'),
+    build: has('src/main.ts') || has('vite.config.ts'),
     serve: has('src/main.ts'),
     typecheck: has('tsconfig.json'),
     unit: specs.some((spec) => !needsServers(spec)),

@@ -61,6 +61,7 @@ export function welcome({ url, token, temporalPages, layout, examples, footer })
     '',
     `Plinth is ready: ${url}`,
     '',
+    `  Console        ${url}/console`,
     `  API reference  ${url}/docs`,
     ...(temporalPages === undefined ? [] : [`  Temporal       ${temporalPages}`]),
     `  Logs           ${relative(root, layout.logs) || layout.logs}`,

@@ -133,6 +133,16 @@ describe('the image of a service', () => {
   });
 });
 
+describe('the image of the gateway', () => {
+  it('contains the console where the gateway looks for it', () => {
+    assemble('gateway');
+    expect(existsSync(join(place('gateway'), 'console/index.html'))).toBe(true);
+    expect(readdirSync(join(place('gateway'), 'console/assets'))).toContainEqual(
+      expect.stringMatching(/^index-[\w-]+\.js\.br$/),
+    );
+  });
+});
+
 describe('the image of migrations', () => {
   (cage ? it : it.skip)('migrates a database, and reports one that is migrated already', async () => {
     assemble('migrate');

@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { internalProblem } from '@plinth/http/problem-details';
 import { notFound, Problem } from '@plinth/kernel/problem';
+import type { Identity } from '../identity/credential';
 import type { RequestContext } from '../request-context';
 
 /** A group of paths that the gateway serves itself, outside the prefix and its versions. */
@@ -9,20 +10,26 @@ export interface PageGroup {
   path: string;
   /** Not counted by rate limits. */
   unlimited?: boolean;
-  mount(app: Express): void;
+  mount(app: Express, identityOf: IdentityOf): void;
 }
+
+/** Whom the credential of a request stands for: undefined without one, a problem for one that is not valid. */
+export type IdentityOf = (request: Request) => Identity | Problem | undefined;
 
 /** The gateway's own pages: an Express application behind the same checks as everything else. */
 export class Pages {
   private readonly groups: ReadonlyMap<string, PageGroup>;
   private readonly app: Express = express();
-  private readonly contexts = new WeakMap<object, RequestContext>();
+  private readonly served = new WeakMap<
+    object,
+    { context: RequestContext; identity: Identity | Problem | undefined }
+  >();
 
   constructor(groups: readonly PageGroup[]) {
     this.groups = new Map(groups.map((group) => [group.path, group]));
     this.app.disable('x-powered-by');
     this.app.enable('strict routing');
-    for (const group of groups) group.mount(this.app);
+    for (const group of groups) group.mount(this.app, (request) => this.served.get(request)?.identity);
     this.app.use((request) => {
       throw notFound(`There is no resource at ${request.path}.`);
     });
@@ -34,15 +41,15 @@ export class Pages {
     return this.groups.get(end < 0 ? path : path.slice(0, end)) ?? this.groups.get(path);
   }
 
-  serve(context: RequestContext, group: PageGroup): void {
-    context.route = group.path.slice(1);
-    this.contexts.set(context.request, context);
+  serve(context: RequestContext, group: PageGroup, identity?: Identity | Problem): void {
+    context.route = group.path.slice(1) || 'root';
+    this.served.set(context.request, { context, identity });
     context.setCommonHeaders();
     this.app(context.request as Request, context.response as Response);
   }
 
   private readonly onError: ErrorRequestHandler = (error, request, _response, _next) => {
-    this.contexts.get(request)!.sendProblem(error instanceof Problem ? error : internalProblem(error));
+    this.served.get(request)!.context.sendProblem(error instanceof Problem ? error : internalProblem(error));
   };
 }
 

@@ -1,4 +1,8 @@
 import { arrangeBaseTexts } from '../domain/texts';
+import consoleEn from './console/en.json';
+import consoleEnGb from './console/en-GB.json';
+import consoleFr from './console/fr.json';
+import consoleFrCa from './console/fr-CA.json';
 import dataExchangeEn from './data-exchange/en.json';
 import dataExchangeEnGb from './data-exchange/en-GB.json';
 import dataExchangeFr from './data-exchange/fr.json';
@@ -33,6 +37,7 @@ import workflowFrCa from './workflow/fr-CA.json';
 
 /** The platform's own texts. A regional file holds only what differs from its language. */
 export const resourceFiles = {
+  Console: [consoleEn, consoleEnGb, consoleFr, consoleFrCa],
   DataExchange: [dataExchangeEn, dataExchangeEnGb, dataExchangeFr, dataExchangeFrCa],
   Localization: [localizationEn, localizationEnGb, localizationFr],
   Permissions: [permissionsEn, permissionsEnGb, permissionsFr, permissionsFrCa],

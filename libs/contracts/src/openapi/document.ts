@@ -3,9 +3,10 @@
  * It describes what the pipeline does, because both read the same declarations.
  */
 import type { Endpoint } from '../endpoint';
+import { platformEndpoints } from '../platform/endpoints';
 import { problemSchemas, sharedHeaders, sharedParameters, sharedResponses } from './components';
 import { operation, tagOf } from './operations';
-import { platformPaths } from './platform-paths';
+import { healthPaths } from './health-paths';
 import { SchemaCollection, type Json } from './schemas';
 import type { OpenApiSettings } from './settings';
 
@@ -25,6 +26,12 @@ export function openApiDocument(settings: OpenApiSettings): Json {
       );
     }
   }
+  const gatewayPaths = Object.fromEntries(
+    Object.entries(platformEndpoints).map(([name, endpoint]) => [
+      pathOf(endpoint, ''),
+      { [endpoint.method.toLowerCase()]: operation('platform', name, endpoint, settings, schemas) },
+    ]),
+  );
   return {
     openapi: '3.1.0',
     info: {
@@ -36,7 +43,7 @@ export function openApiDocument(settings: OpenApiSettings): Json {
     servers: [{ url: '/', description: 'This installation' }],
     tags: [...Object.keys(settings.endpoints), 'platform'].map((service) => ({ name: tagOf(service) })),
     security: [{ bearer: [] }],
-    paths: { ...sorted(paths), ...platformPaths() },
+    paths: { ...sorted(paths), ...gatewayPaths, ...healthPaths() },
     components: {
       securitySchemes: {
         bearer: {

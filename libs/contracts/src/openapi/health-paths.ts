@@ -2,8 +2,8 @@ import { JSON_TYPE } from './components';
 import { tagOf } from './operations';
 import type { Json, JsonSchema } from './schemas';
 
-/** The endpoints of the gateway itself, outside the prefix and its versions. */
-export function platformPaths(): Json {
+/** What tells whether the gateway and its parts are there; their errors carry the same members. */
+export function healthPaths(): Json {
   const page = (operationId: string, summary: string, schema: JsonSchema): Json => ({
     get: {
       operationId,

@@ -1,0 +1,36 @@
+import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
+import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
+import { createClient, type Client, type ClientOptions } from '@plinth/sdk/client';
+import { queryOptions } from '@tanstack/react-query';
+import { currentSession } from '../session/session';
+
+/** How every client of the console reaches the platform: the address that served the page, with the person's token. */
+export const clientOptions: ClientOptions = {
+  baseUrl: location.origin,
+  token: () => currentSession()?.token ?? '',
+};
+
+type Platform = Client<typeof platformEndpoints>;
+const platform: Platform = createClient(platformEndpoints, { ...clientOptions, prefix: '' });
+
+/** Texts are the same for everybody in a tenant, so browsers may cache them: they are read without a token. */
+export const publicLocalization = createClient(localizationEndpoints, {
+  baseUrl: location.origin,
+  prefix: '',
+});
+
+export type Configuration = Awaited<ReturnType<Platform['getConsoleConfiguration']>>['body'];
+export type CallerOfSession = Awaited<ReturnType<Platform['getCaller']>>['body'];
+
+export const configurationQuery = queryOptions({
+  queryKey: ['configuration'],
+  queryFn: async ({ signal }) => (await platform.getConsoleConfiguration({ signal })).body,
+  staleTime: Infinity,
+});
+
+/** Who is signed in, and what they may do. */
+export const callerQuery = queryOptions({
+  queryKey: ['caller'],
+  queryFn: async ({ signal }) => (await platform.getCaller({ signal })).body,
+  staleTime: Infinity,
+});

@@ -1,0 +1,109 @@
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { CircleCheck, CloudOff, Info, TriangleAlert, type LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTexts } from '../texts/texts';
+import { Button } from './button';
+
+type Tone = 'info' | 'good' | 'warn' | 'bad';
+const icons: Record<Tone, LucideIcon> = {
+  info: Info,
+  good: CircleCheck,
+  warn: TriangleAlert,
+  bad: TriangleAlert,
+};
+
+/** Something to know about what is around it. */
+export function Callout({ tone = 'info', title, children }: CalloutProps) {
+  const Icon = icons[tone];
+  return (
+    <div className={`callout ${tone}`} role={tone === 'bad' ? 'alert' : undefined}>
+      <Icon aria-hidden />
+      <div className="title">{title}</div>
+      {children && <div>{children}</div>}
+    </div>
+  );
+}
+
+interface CalloutProps {
+  tone?: Tone;
+  title: ReactNode;
+  children?: ReactNode;
+}
+
+export function Badge({ tone, isLive = false, children }: BadgeProps) {
+  return (
+    <span className={tone ? `badge ${tone}` : 'badge'}>
+      {isLive && <span className="dot pulsing" />}
+      {children}
+    </span>
+  );
+}
+
+export type BadgeTone = 'good' | 'warn' | 'bad' | 'accent' | undefined;
+interface BadgeProps {
+  tone?: BadgeTone;
+  isLive?: boolean;
+  children: ReactNode;
+}
+
+/** What a page shows instead of an empty list, with what to do next. */
+export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+  return (
+    <div className="empty">
+      <Icon aria-hidden />
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action}
+    </div>
+  );
+}
+
+interface EmptyStateProps {
+  icon: LucideIcon;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+/** What went wrong, in the reader's language where the platform knows the problem, and what they can do about it. */
+export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => void) | undefined }) {
+  const { t, has } = useTexts();
+  if (!(error instanceof ApiProblem)) {
+    return (
+      <div className="empty" role="alert">
+        <CloudOff aria-hidden />
+        <h2>{t('Console.failure.offline')}</h2>
+        <p>{t('Console.failure.offlineHelp')}</p>
+        {onRetry && <Button onPress={onRetry}>{t('Platform.actions.retry')}</Button>}
+      </div>
+    );
+  }
+  const known = `Problems.types.${error.slug}`;
+  return (
+    <Callout tone="bad" title={has(known) ? t(known) : error.problem.title}>
+      <div className="stack tight">
+        <span>{error.problem.detail}</span>
+        {error.traceId && (
+          <span className="small soft">{t('Platform.messages.traceId', { 0: error.traceId })}</span>
+        )}
+        {onRetry && (
+          <span>
+            <Button onPress={onRetry}>{t('Platform.actions.retry')}</Button>
+          </span>
+        )}
+      </div>
+    </Callout>
+  );
+}
+
+/** Lines in the place of what is being loaded, so that nothing moves when it arrives. */
+export function Skeleton({ lines = 3, height = '1.2rem' }: { lines?: number; height?: string }) {
+  const { t } = useTexts();
+  return (
+    <div className="stack" role="status" aria-label={t('Platform.messages.loading')}>
+      {Array.from({ length: lines }, (_, index) => (
+        <div key={index} className="skeleton" style={{ height, width: `${100 - ((index * 17) % 40)}%` }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { FileUp } from 'lucide-react';
+import { importsQuery, type ImportJob } from '../api/data-exchange';
+import { Button } from '../components/button';
+import { Page } from '../components/page';
+import { EmptyState, Failure, Skeleton } from '../components/state';
+import { useTexts } from '../texts/texts';
+import { ImportStatus } from './import-status';
+
+/** The imports of the tenant, newest first. */
+export function ImportsPage() {
+  const { t } = useTexts();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery(importsQuery);
+  const jobs = data?.pages.flatMap(({ items }) => items);
+  return (
+    <Page title={t('Platform.areas.imports')} lead={t('Console.imports.lead')}>
+      {error && !jobs && <Failure error={error} onRetry={() => void refetch()} />}
+      {!jobs && !error && <Skeleton lines={6} height="2.4rem" />}
+      {jobs?.length === 0 && (
+        <div className="panel">
+          <EmptyState icon={FileUp} title={t('Console.imports.none')}>
+            {t('Console.imports.noneHelp')}
+          </EmptyState>
+        </div>
+      )}
+      {jobs && jobs.length > 0 && <ImportTable jobs={jobs} />}
+      {hasNextPage && (
+        <div>
+          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            {t('Platform.lists.loadMore')}
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
+  const { t, relative, dateTime, bytes } = useTexts();
+  return (
+    <div className="table-frame" tabIndex={0} role="region" aria-label={t('Platform.areas.imports')}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{t('DataExchange.fields.originalFileName')}</th>
+            <th scope="col">{t('DataExchange.fields.definitionName')}</th>
+            <th scope="col">{t('DataExchange.fields.status')}</th>
+            <th scope="col" className="end">
+              {t('DataExchange.fields.fileSizeBytes')}
+            </th>
+            <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <tr key={job.id}>
+              <th scope="row">{job.originalFileName}</th>
+              <td>{job.definitionName}</td>
+              <td>
+                <ImportStatus status={job.status} />
+              </td>
+              <td className="end">{bytes(job.fileSizeBytes)}</td>
+              <td>
+                <time dateTime={job.createdAt} title={dateTime(job.createdAt)}>
+                  {relative(job.createdAt)}
+                </time>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { router } from './router';
+import { endSession } from './session/session';
+import { TextsProvider, type Fallback } from './texts/texts';
+import '@fontsource-variable/inter/index.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/components.css';
+import './styles/shell.css';
+
+/** The platform accepts the token no longer: whoever it was signs in again and comes back to this page. */
+function onError(error: Error): void {
+  if (!(error instanceof ApiProblem) || error.status !== 401) return;
+  endSession();
+  const from = router.state.location.href;
+  void router.navigate({ to: '/sign-in', search: { from } });
+}
+
+const queries = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  // The client of the platform retries by itself what may succeed later.
+  defaultOptions: { queries: { retry: false, staleTime: 5_000 }, mutations: { onError, retry: false } },
+});
+
+/** Without texts of the platform there are only these. */
+const withoutTexts: Fallback = ({ error, retry }) =>
+  error && (
+    <main className="centered">
+      <div className="empty" role="alert" lang="en">
+        <h1>The platform cannot be reached.</h1>
+        <p>Check your connection. The console goes on where you were.</p>
+        <button type="button" className="button" onClick={retry}>
+          Try again
+        </button>
+      </div>
+    </main>
+  );
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <TextsProvider fallback={withoutTexts}>
+        <RouterProvider router={router} />
+      </TextsProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

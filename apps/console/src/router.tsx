@@ -1,0 +1,62 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { NotFoundPage } from './shell/not-found-page';
+import { currentSession } from './session/session';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
+    typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {},
+  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'SignInPage'),
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  path: '/signed-in',
+  component: lazyRouteComponent(() => import('./session/signed-in-page'), 'SignedInPage'),
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: lazyRouteComponent(() => import('./shell/shell'), 'Shell'),
+  beforeLoad: ({ location }) => {
+    if (!currentSession()) throw redirect({ to: '/sign-in', search: { from: location.href } });
+  },
+});
+
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/imports' });
+  },
+});
+
+const imports = createRoute({
+  getParentRoute: () => shell,
+  path: '/imports',
+  component: lazyRouteComponent(() => import('./imports/imports-page'), 'ImportsPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([signIn, signedIn, shell.addChildren([home, imports])]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,79 @@
+import * as oauth from 'oauth4webapi';
+import type { Configuration } from '../api/platform';
+import type { Session } from './session';
+
+type OpenId = NonNullable<Configuration['openId']>;
+
+/** What the window remembers while the person is at the identity provider. */
+interface PendingSignIn {
+  verifier: string;
+  state: string;
+  from: string;
+}
+
+const PENDING_KEY = 'plinth-sign-in';
+const redirectUri = () => `${location.origin}/console/signed-in`;
+
+/** Sends the person to the identity provider; `from` is where they want to be afterwards. */
+export async function startSignIn(openId: OpenId, from: string): Promise<void> {
+  const server = await discover(openId);
+  if (!server.authorization_endpoint)
+    throw new Error('The identity provider names no authorization endpoint.');
+  const verifier = oauth.generateRandomCodeVerifier();
+  const state = oauth.generateRandomState();
+  const address = new URL(server.authorization_endpoint);
+  const parameters = {
+    ...openId.parameters,
+    client_id: openId.clientId,
+    redirect_uri: redirectUri(),
+    response_type: 'code',
+    scope: openId.scope,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+  const pending: PendingSignIn = { verifier, state, from };
+  sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending));
+  location.assign(address);
+}
+
+/** Exchanges the code in the address for a token. */
+export async function finishSignIn(
+  openId: OpenId,
+  address: URL,
+): Promise<{ session: Session; from: string }> {
+  const text = sessionStorage.getItem(PENDING_KEY);
+  if (text === null) throw new Error('This window did not begin to sign in.');
+  sessionStorage.removeItem(PENDING_KEY);
+  const { verifier, state, from } = JSON.parse(text) as PendingSignIn;
+  const server = await discover(openId);
+  const client = { client_id: openId.clientId };
+  const parameters = oauth.validateAuthResponse(server, client, address, state);
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    oauth.None(),
+    parameters,
+    redirectUri(),
+    verifier,
+    { ...insecureWhereAllowed(openId), additionalParameters: openId.parameters },
+  );
+  const result = await oauth.processAuthorizationCodeResponse(server, client, response);
+  const seconds = result.expires_in ?? DEFAULT_LIFETIME_SECONDS;
+  return { session: { token: result.access_token, expiresAt: Date.now() + seconds * 1_000 }, from };
+}
+
+/** A provider that does not say how long a token is valid gets a new request when the platform refuses it. */
+const DEFAULT_LIFETIME_SECONDS = 300;
+
+async function discover(openId: OpenId): Promise<oauth.AuthorizationServer> {
+  const issuer = new URL(openId.issuer);
+  const response = await oauth.discoveryRequest(issuer, insecureWhereAllowed(openId));
+  return oauth.processDiscoveryResponse(issuer, response);
+}
+
+/** The gateway accepts an issuer without TLS in development only. */
+const insecureWhereAllowed = ({ issuer }: OpenId) => ({
+  [oauth.allowInsecureRequests]: issuer.startsWith('http://'),
+});

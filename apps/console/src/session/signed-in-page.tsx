@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { configurationQuery } from '../api/platform';
+import { LinkButton } from '../components/link-button';
+import { Callout, Skeleton } from '../components/state';
+import { useTexts } from '../texts/texts';
+import { beginSession } from './session';
+
+/** Where the identity provider sends people back to, with a code that becomes a token. */
+export function SignedInPage() {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const { data: configuration } = useQuery(configurationQuery);
+  const openId = configuration?.openId;
+  const { data, error } = useQuery({
+    queryKey: ['sign-in', location.search],
+    enabled: openId !== undefined && openId !== null,
+    queryFn: async () => (await import('./open-id')).finishSignIn(openId!, new URL(location.href)),
+    retry: false,
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+
+  useEffect(() => {
+    if (!data) return;
+    beginSession(data.session);
+    void navigate({ to: data.from, replace: true });
+  }, [data, navigate]);
+
+  return (
+    <main className="centered">
+      <div className="sign-in">
+        {error ? (
+          <Callout tone="bad" title={t('Console.signIn.notFinished')}>
+            <LinkButton to="/sign-in" search={{}}>
+              {t('Platform.actions.signIn')}
+            </LinkButton>
+          </Callout>
+        ) : (
+          <Skeleton />
+        )}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,26 @@
+import { FileUp, type LucideIcon } from 'lucide-react';
+import type { Permission } from '@plinth/contracts/permissions';
+
+export interface Destination {
+  /** Key of its name. */
+  text: string;
+  to: '/imports';
+  icon: LucideIcon;
+  /** Whoever lacks it is not led there. */
+  permission?: Permission;
+}
+
+/** What the console has, in the order of its menu and of the command palette. */
+export const destinations: readonly { text: string; items: readonly Destination[] }[] = [
+  {
+    text: 'Platform.areas.dataExchange',
+    items: [
+      {
+        text: 'Platform.areas.imports',
+        to: '/imports',
+        icon: FileUp,
+        permission: 'DataExchange.Imports.Read',
+      },
+    ],
+  },
+];

@@ -1,0 +1,83 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Check, LogOut } from 'lucide-react';
+import { Button } from 'react-aria-components/Button';
+import { Header } from 'react-aria-components/Header';
+import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { Separator } from 'react-aria-components/Separator';
+import { Avatar } from '../components/brand';
+import { endSession } from '../session/session';
+import { setPreferences, usePreferences } from '../texts/preferences';
+import { useTexts } from '../texts/texts';
+import { useCaller } from './caller';
+
+/** What stays when somebody leaves: it is the same for everybody. */
+const publicQueries = ['texts', 'configuration'];
+const themes = ['system', 'light', 'dark'] as const;
+
+/** Who is signed in, how the console looks and speaks to them, and the way out. */
+export function PersonMenu() {
+  const { t, languages, culture } = useTexts();
+  const { userName, tenantName, tenantId } = useCaller();
+  const { theme = 'system' } = usePreferences();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+
+  const act = (key: string) => {
+    const [kind, value = ''] = key.split(':');
+    if (kind === 'theme') setPreferences({ theme: value === 'system' ? undefined : (value as 'light') });
+    if (kind === 'culture') setPreferences({ culture: value });
+    if (kind === 'sign-out') void signOut();
+  };
+  const signOut = async () => {
+    await navigate({ to: '/sign-in', search: {} });
+    endSession();
+    queries.removeQueries({ predicate: ({ queryKey }) => !publicQueries.includes(String(queryKey[0])) });
+  };
+
+  return (
+    <MenuTrigger>
+      <Button className="person-button">
+        <Avatar name={userName} />
+        <span className="truncate">{userName}</span>
+        <span className="soft truncate">{tenantName ?? tenantId}</span>
+      </Button>
+      <Popover className="popover" placement="top start" offset={6}>
+        <Menu className="menu" aria-label={userName} onAction={(key) => act(String(key))}>
+          <MenuSection selectionMode="single" disallowEmptySelection selectedKeys={[`culture:${culture}`]}>
+            <Header className="heading">{t('Console.shell.language')}</Header>
+            {languages.map(({ cultureName, displayName }) => (
+              <Choice key={cultureName} id={`culture:${cultureName}`} name={displayName} />
+            ))}
+          </MenuSection>
+          <Separator elementType="hr" />
+          <MenuSection selectionMode="single" disallowEmptySelection selectedKeys={[`theme:${theme}`]}>
+            <Header className="heading">{t('Console.shell.theme')}</Header>
+            {themes.map((name) => (
+              <Choice key={name} id={`theme:${name}`} name={t(`Console.shell.themes.${name}`)} />
+            ))}
+          </MenuSection>
+          <Separator elementType="hr" />
+          <MenuItem id="sign-out" className="item">
+            <LogOut aria-hidden />
+            {t('Platform.actions.signOut')}
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+function Choice({ id, name }: { id: string; name: string }) {
+  return (
+    <MenuItem id={id} className="item" textValue={name}>
+      {({ isSelected }) => (
+        <>
+          {name}
+          {isSelected && <Check aria-hidden className="chosen" />}
+        </>
+      )}
+    </MenuItem>
+  );
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import optimizeLocales from '@react-aria/optimize-locales-plugin';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+import { compressAssets } from './compress-assets.ts';
+
+const root = join(import.meta.dirname, '../..');
+/** The languages of the platform; the component library brings thirty more. */
+const locales = ['en-US', 'fr-FR'];
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  cacheDir: join(root, 'node_modules/.vite/console'),
+  resolve: { alias: [{ find: /^@plinth\/(\w+)\/(.*)$/, replacement: join(root, 'libs/$1/src/$2') }] },
+  plugins: [react(), { ...(optimizeLocales.vite({ locales }) as Plugin), enforce: 'pre' }, compressAssets()],
+  html: { cspNonce: '__CSP_NONCE__' },
+  build: {
+    outDir: join(root, 'dist/apps/console'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // Browsers that know `light-dark()`: otherwise it becomes media queries, which a choice of the person cannot change.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    // The policy of the page allows no `data:` scripts and fonts.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rollupOptions: {
+      // Contracts and shapes are declarations: a page carries those that it uses.
+      treeshake: { moduleSideEffects: (id) => !id.includes('/libs/') },
+    },
+  },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/localization', '/me', '/dev', '/console/configuration'].map((path) => [
+        path,
+        process.env['PLINTH_URL'] ?? 'http://localhost:8080',
+      ]),
+    ),
+  },
+});

@@ -1,0 +1,105 @@
+/// <reference lib="dom" />
+import type * as axeCore from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { findOrInstall } from '@plinth/testing/find-or-install';
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { tenants } from '../platform';
+
+/** A window of a real browser that can reach nothing but the platform, and remembers what went wrong in it. */
+export interface ConsoleWindow {
+  page: Page;
+  /** What the page complained about: errors of scripts, refused by its policy, other origins that were asked. */
+  complaints: string[];
+  /** Bytes of scripts as they were sent. */
+  scriptBytes(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface ConsoleBrowser {
+  open(options?: BrowserContextOptions): Promise<ConsoleWindow>;
+  /** A window in which one of the people of the tenant of these journeys is signed in. */
+  signIn(name: string, options?: BrowserContextOptions): Promise<ConsoleWindow>;
+  close(): Promise<void>;
+}
+
+export async function startBrowser(url: string): Promise<ConsoleBrowser> {
+  const executablePath = findOrInstall('chromium');
+  if (!executablePath)
+    throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
+  const proxy = ['--proxy-server=127.0.0.1:1', '--proxy-bypass-list=localhost;127.0.0.1'];
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', ...proxy] });
+  const open = (options: BrowserContextOptions = {}) => openWindow(browser, url, options);
+  return {
+    open,
+    signIn: async (name, options) => {
+      const window = await open(options);
+      await window.page.goto('/console');
+      await personOf(window.page, name).click();
+      await window.page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+      return window;
+    },
+    close: () => browser.close(),
+  };
+}
+
+/** A person on the page of the development sign-in, in the tenant of these journeys. */
+export const personOf = (page: Page, name: string): Locator =>
+  page.getByRole('region', { name: tenants.console.name }).getByRole('button', { name });
+
+async function openWindow(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions,
+): Promise<ConsoleWindow> {
+  const context = await browser.newContext({ baseURL: url, locale: 'en-US', ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== url && /^http/.test(protocol)) complaints.push(`asks ${origin}`);
+  });
+  return {
+    page,
+    complaints,
+    scriptBytes: () =>
+      page.evaluate(() =>
+        (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
+          .filter(({ name }) => new URL(name).pathname.endsWith('.js'))
+          .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+      ),
+    close: () => context.close(),
+  };
+}
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What a checker of accessibility finds on the page as it is, in the window's size and colours. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async (rules) => {
+    const { axe } = globalThis as unknown as { axe: typeof axeCore };
+    const { violations } = await axe.run(document, { runOnly: rules });
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`,
+    );
+  }, RULES);
+}
+
+/** The same in light and dark, and in a narrow window, which must not scroll sideways. */
+export async function expectForEverybody(page: Page): Promise<void> {
+  const size = page.viewportSize()!;
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await violationsOf(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await page.setViewportSize(size);
+  await page.emulateMedia({ colorScheme: null });
+}
