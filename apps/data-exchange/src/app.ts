@@ -5,6 +5,7 @@ import type { Deps } from './compose';
 import { mountExportDefinitions } from './routes/export-definitions';
 import { mountExportJobs } from './routes/export-jobs';
 import { mountExportPresets } from './routes/export-presets';
+import { mountImportDefinitions } from './routes/import-definitions';
 import { mountImportFormat } from './routes/import-format';
 import { mountImportResults } from './routes/import-results';
 import { mountImportSteps } from './routes/import-steps';
@@ -16,6 +17,7 @@ export const createApp = (deps: Deps): Express =>
     mountExportDefinitions(api, deps);
     mountExportJobs(api, deps);
     mountExportPresets(api, deps);
+    mountImportDefinitions(api, deps);
     mountImports(api, deps);
     mountImportFormat(api, deps);
     mountImportSteps(api, deps);

@@ -139,6 +139,34 @@ describe('an import', () => {
     ]);
   });
 
+  it('shows the rows of its errors where that is asked for, before and after it ran', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const long = 'x'.repeat(10_001);
+    const rows = `A1,Apple,many\n${long},,1\nC3\n`;
+    const { body: job } = await upload(exchange, caller, `Code,Title,Stock\n${rows}`);
+    const { body: preview } = await http.post(`/imports/${job.id}/preview`);
+    await http.put(`/imports/${job.id}/mappings`, { mappings: preview.suggestions });
+    const shown = {
+      headers: ['Code', 'Title', 'Stock'],
+      cells: [['A1', 'Apple', 'many'], undefined, ['C3', '', '']],
+    };
+    const read = ({ headers, rowErrors }: { headers: unknown; rowErrors: { cells?: string[] }[] }) => ({
+      headers,
+      cells: rowErrors.map(({ cells }) => cells),
+    });
+
+    const { body: dry } = await http.post(`/imports/${job.id}/dry-run?includeCells=true`);
+    expect(read(dry)).toEqual(shown);
+    expect((await http.post(`/imports/${job.id}/dry-run`)).body).not.toHaveProperty('headers');
+
+    await http.post(`/imports/${job.id}/execute`);
+    const report = await reportOf(exchange, caller, job.id);
+    expect(report.rowErrors[0]).not.toHaveProperty('cells');
+    const { body: full } = await http.get(`/imports/${job.id}/report?includeCells=true`);
+    expect(read(full)).toEqual(shown);
+  });
+
   it('reports updates of existing rows, also where no value differs', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title\nA1,Apple\n');

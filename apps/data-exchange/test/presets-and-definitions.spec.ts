@@ -49,6 +49,19 @@ describe('export definitions and presets', () => {
     );
   });
 
+  it('list what the caller may import, with the fields of a file', async () => {
+    const caller = aCaller();
+    const listed = async (permissions: string[]) =>
+      (await exchange.as({ ...caller, permissions }).get('/imports/definitions')).body;
+    await eventually(async () => (await listed(['*'])).length > 0);
+
+    const [articles] = await listed(['*']);
+    expect(articles).toMatchObject({ name: 'Shop.Articles', entityType: 'Article', isUndoable: true });
+    expect(articles.fields[0]).toMatchObject({ propertyPath: 'code', isRequired: true });
+    expect(articles.fields.map(({ propertyPath }: { propertyPath: string }) => propertyPath)).toContain('id');
+    expect(await listed(['DataExchange.Imports.Read'])).toEqual([]);
+  });
+
   it('are 404 for a definition that no service has', async () => {
     const http = exchange.as(aCaller());
 

@@ -1,6 +1,9 @@
-import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
-import type { FailedRow } from '@plinth/exchange/row-error';
-import { describeErrors } from '../domain/failed-row';
+import {
+  REPORT_ROW_LENGTH_MAX,
+  REPORT_ROWS_WITH_CELLS_MAX,
+  type ImportJobStatus,
+} from '@plinth/contracts/data-exchange/shapes';
+import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
 import { isoDuration, type RowCounts } from '../domain/import-job';
 
 interface ImportResult {
@@ -8,8 +11,10 @@ interface ImportResult {
   finalStatus: ImportJobStatus;
   counts: RowCounts;
   milliseconds: number;
-  failedRows: readonly FailedRow[];
+  failedRows: readonly FailedRowWithCells[];
   errorMessage?: string | null;
+  /** The columns of the file, for a report that has the rows of its errors. */
+  headers?: readonly string[] | undefined;
 }
 
 export const toReport = ({
@@ -19,6 +24,7 @@ export const toReport = ({
   milliseconds,
   failedRows,
   errorMessage = null,
+  headers,
 }: ImportResult) => ({
   importJobId,
   finalStatus,
@@ -29,11 +35,22 @@ export const toReport = ({
   insertedRows: counts.insertedRows,
   updatedRows: counts.updatedRows,
   duration: isoDuration(milliseconds),
-  rowErrors: failedRows.map(toRowError),
+  rowErrors: failedRows.map((row, index) => ({
+    ...toRowError(row),
+    ...(headers && index < REPORT_ROWS_WITH_CELLS_MAX ? cellsOf(row, headers.length) : {}),
+  })),
+  ...(headers ? { headers: [...headers] } : {}),
   errorMessage,
 });
 
-const toRowError = ({ rowNumber, kind, details }: FailedRow) => ({
+/** The cells of a row, one for each column and those beyond; none of a row that is too long to be corrected by hand. */
+function cellsOf({ cells }: FailedRowWithCells, columnCount: number) {
+  const length = cells.reduce((sum, cell) => sum + cell.length, 0);
+  if (length > REPORT_ROW_LENGTH_MAX) return {};
+  return { cells: [...cells, ...Array<string>(Math.max(0, columnCount - cells.length)).fill('')] };
+}
+
+const toRowError = ({ rowNumber, kind, details }: FailedRowWithCells) => ({
   rowNumber,
   kind,
   errorCodes: [...new Set(details.map(({ code }) => code))],

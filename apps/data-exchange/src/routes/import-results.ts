@@ -22,7 +22,7 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
     return job;
   };
 
-  api.on(getImportReport, async ({ params, caller, request }) => {
+  api.on(getImportReport, async ({ params, query, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
     const texts = await rowTexts.of(caller, request);
     const rows = await failedRows.list(job.tenantId, job.id, 0, REPORT_ROW_ERRORS_MAX);
@@ -34,6 +34,7 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
         job.executedAt && job.completedAt ? job.completedAt.getTime() - job.executedAt.getTime() : 0,
       failedRows: rows.map((row) => localize(row, texts)),
       errorMessage: job.errorMessage,
+      headers: query.includeCells === 'true' ? (job.headers ?? []) : undefined,
     });
   });
 

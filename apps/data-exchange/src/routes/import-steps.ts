@@ -53,7 +53,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return noContent();
   });
 
-  api.on(dryRunImport, async ({ params, caller, body, request, signal }) => {
+  api.on(dryRunImport, async ({ params, query, caller, body, request, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'dry-run');
     const began = performance.now();
     const options = readOptions(body);
@@ -66,6 +66,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         counts: run.counts,
         milliseconds: performance.now() - began,
         failedRows: run.failedRows.map((row) => localize(row, texts)),
+        headers: query.includeCells === 'true' ? (job.headers ?? []) : undefined,
       });
     };
     return slow(report());

@@ -13,11 +13,13 @@ import {
   ExportJobResponse,
   ExportJobStatus,
   ExportPresetResponse,
+  ImportDefinitionResponse,
   ImportFileFormat,
   ImportJobResponse,
   ImportJobStatus,
   ImportOptions,
   ImportPreviewResponse,
+  ImportReportQuery,
   ImportReportResponse,
   ImportUndoResponse,
   PresetName,
@@ -178,6 +180,16 @@ export const deleteExportPreset = endpoint({
   problems: ['exchange-definition-not-found', 'export-preset-not-found'],
 });
 
+export const listImportDefinitions = endpoint({
+  method: 'GET',
+  path: '/imports/definitions',
+  summary: 'Read what this caller may import, and the fields that columns of a file can be mapped to',
+  access: readImports,
+  success: { status: 200, body: z.array(ImportDefinitionResponse) },
+  cache: 'user-data',
+  etag: true,
+});
+
 export const listImports = endpoint({
   method: 'GET',
   path: '/imports',
@@ -284,6 +296,7 @@ export const dryRunImport = endpoint({
   summary: 'Learn what an execution would do, without changing anything',
   access: executeImports,
   params: byJob,
+  query: ImportReportQuery,
   body: ImportOptions.nullish(),
   success: { status: 200, body: ImportReportResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
@@ -319,6 +332,7 @@ export const getImportReport = endpoint({
   summary: 'Read what became of the rows',
   access: readImports,
   params: byJob,
+  query: ImportReportQuery,
   success: { status: 200, body: ImportReportResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state'],
   cache: 'user-data',
@@ -393,6 +407,7 @@ export const dataExchangeEndpoints = {
   listExportPresets,
   saveExportPreset,
   deleteExportPreset,
+  listImportDefinitions,
   listImports,
   uploadImport,
   getImport,

@@ -59,6 +59,9 @@ export type OnError = (typeof OnError)[keyof typeof OnError];
 
 /** A report lists at most this many row errors; the correction file has all. */
 export const REPORT_ROW_ERRORS_MAX = 1_000;
+/** So many row errors come with the cells of their rows, and a row has so many characters at most to be among them. */
+export const REPORT_ROWS_WITH_CELLS_MAX = 200;
+export const REPORT_ROW_LENGTH_MAX = 10_000;
 export const COLUMNS_MAX = 1_000;
 export const SELECTED_FIELDS_MAX = 500;
 const NAME_LENGTH_MAX = 200;
@@ -177,6 +180,15 @@ export const ImportFieldMetadata = z
   })
   .meta({ id: 'ImportFieldMetadata' });
 
+export const ImportDefinitionResponse = z
+  .object({
+    name: z.string(),
+    entityType: z.string(),
+    isUndoable: z.boolean(),
+    fields: z.array(ImportFieldMetadata).meta({ description: 'What the columns of a file can hold' }),
+  })
+  .meta({ id: 'ImportDefinitionResponse' });
+
 export const ImportPreviewResponse = z
   .object({
     headers: z.array(z.string()),
@@ -235,8 +247,22 @@ export const ImportRowError = z
     errorCodes: z.array(z.string()),
     message: z.string(),
     details: z.array(ImportRowErrorDetail),
+    cells: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: `The row as it is in the file, where \`includeCells\` asks for it: of the first ${REPORT_ROWS_WITH_CELLS_MAX} row errors`,
+      }),
   })
   .meta({ id: 'ImportRowError' });
+
+/** Whether row errors come with their rows. */
+export const ImportReportQuery = z.object({
+  includeCells: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true` adds the columns of the file, and to row errors the cells of their rows' }),
+});
 
 export const ImportReportResponse = z
   .object({
@@ -252,6 +278,10 @@ export const ImportReportResponse = z
       .string()
       .meta({ format: 'duration', description: 'ISO 8601 duration', examples: ['PT12.345S'] }),
     rowErrors: z.array(ImportRowError).max(REPORT_ROW_ERRORS_MAX),
+    headers: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The columns of the file, in the order of the cells' }),
     errorMessage: z
       .string()
       .nullable()
