@@ -14,6 +14,9 @@ const REFERENCE_DATABASE = 'bench_reference';
 const REST_SECONDS = 10;
 /** Between two measurements, so that what follows from a write is not counted with the next. */
 const SETTLING_MILLISECONDS = 1_500;
+/** After a hundred requests much of the code is still interpreted; in a service that has run for a while it is compiled. */
+const WARM_UP = 2_000;
+const WARM_UP_SECONDS_MAX = 20;
 
 export interface WritesOptions {
   /** Names of the writes to measure; all where there are none. */
@@ -116,6 +119,7 @@ export async function benchWrites(target: BenchTarget, options: WritesOptions): 
     for (const write of chosen) {
       const cold = await load.platform(write, 16);
       lines.push({ job: `${write.name}, 16 clients, the first seconds`, ...described(cold) });
+      await load.warmUp(write);
       for (const clients of options.clients) {
         const measured = await load.platform(write, clients);
         const compared = write.reference && (await load.reference(write.reference, clients));
@@ -151,6 +155,8 @@ async function startReference(target: BenchTarget): Promise<Reference> {
   return { child, name: 'reference', pid: child.pid!, url: `http://127.0.0.1:${port}` };
 }
 
+type Once = (client: number, number: number) => Promise<void>;
+
 interface Measured {
   perSecond: number;
   p50: number;
@@ -164,6 +170,7 @@ async function startLoad(
   { seconds }: WritesOptions,
   reference: Reference,
 ): Promise<{
+  warmUp: (write: Write) => Promise<void>;
   platform: (write: Write, clients: number, isKeyed?: boolean) => Promise<Measured>;
   reference: (callOf: (number: number) => Call, clients: number) => Promise<Measured>;
   close: () => Promise<void>;
@@ -188,39 +195,58 @@ async function startLoad(
     if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
   };
 
-  const fire = async (
-    clients: number,
-    watched: readonly NamedProcess[],
-    once: (client: number, number: number) => Promise<void>,
-  ): Promise<Measured> => {
-    const usedSince = watchProcesses(watched);
+  const inTurns = async (clients: number, goesOn: () => boolean, once: Once): Promise<number[]> => {
     const times: number[] = [];
-    const startedAt = performance.now();
-    const endsAt = startedAt + seconds * 1_000;
     const run = async (client: number) => {
-      while (performance.now() < endsAt) {
+      while (goesOn()) {
         const sentAt = performance.now();
         await once(client, number++);
         times.push(performance.now() - sentAt);
       }
     };
     await Promise.all(Array.from({ length: clients }, (_, client) => run(client)));
+    return times;
+  };
+
+  const fire = async (clients: number, watched: readonly NamedProcess[], once: Once): Promise<Measured> => {
+    const usedSince = watchProcesses(watched);
+    const startedAt = performance.now();
+    const endsAt = startedAt + seconds * 1_000;
+    const times = await inTurns(clients, () => performance.now() < endsAt, once);
     const perSecond = (times.length * 1_000) / (performance.now() - startedAt);
     // What follows from the writes belongs to their cost.
     await new Promise((resolve) => setTimeout(resolve, SETTLING_MILLISECONDS));
     return { perSecond, ...percentiles(times), cpu: perRequest(usedSince(), times.length) };
   };
 
+  const onPlatform =
+    (write: Write, isKeyed: (number: number) => boolean): Once =>
+    (client, count) => {
+      const call = write.platform(count);
+      const headers = {
+        authorization: `Bearer ${tokens[client]}`,
+        ...(isKeyed(count) && { 'idempotency-key': randomUUID() }),
+      };
+      return send(pools.platform, { ...call, path: `/api/v1${call.path}` }, headers);
+    };
+
   return {
+    warmUp: async (write) => {
+      const endsAt = performance.now() + WARM_UP_SECONDS_MAX * 1_000;
+      const first = number;
+      const goesOn = () => number - first < WARM_UP && performance.now() < endsAt;
+      await inTurns(
+        16,
+        goesOn,
+        onPlatform(write, (count) => count % 2 === 0),
+      );
+    },
     platform: (write, clients, isKeyed = false) =>
-      fire(clients, processes, (client, count) => {
-        const call = write.platform(count);
-        const headers = {
-          authorization: `Bearer ${tokens[client]}`,
-          ...(isKeyed && { 'idempotency-key': randomUUID() }),
-        };
-        return send(pools.platform, { ...call, path: `/api/v1${call.path}` }, headers);
-      }),
+      fire(
+        clients,
+        processes,
+        onPlatform(write, () => isKeyed),
+      ),
     reference: (callOf, clients) =>
       fire(clients, [reference, ...processes.filter(({ name }) => name === 'postgres')], (_, count) =>
         send(pools.reference, callOf(count), {}),
@@ -241,16 +267,21 @@ const perRequest = (usages: readonly ProcessUsage[], requests: number): Measured
   usages.map(({ name, cpuSeconds }) => ({ name, milliseconds: (cpuSeconds * 1_000) / requests }));
 
 function described(measured: Measured, compared?: Measured): Omit<BenchLine, 'job'> {
-  const total = measured.cpu.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const total = sumOf(measured);
   const parts = measured.cpu
     .filter(({ milliseconds }) => milliseconds >= 0.02)
     .map(({ name, milliseconds }) => `${name} ${milliseconds.toFixed(2)}`);
   return {
     measured: rates(measured),
     ...(compared && { reference: rates(compared), ratio: measured.perSecond / compared.perSecond }),
-    details: [`${total.toFixed(2)} ms of processor time: ${parts.join(', ')}`],
+    details: [
+      `${total.toFixed(2)} ms of processor time: ${parts.join(', ')}` +
+        (compared ? `; beside it ${sumOf(compared).toFixed(2)}` : ''),
+    ],
   };
 }
+
+const sumOf = ({ cpu }: Measured): number => cpu.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
 
 const rates = ({ perSecond, p50, p99 }: Measured): string =>
   `${perSecond.toFixed(0)} requests/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;

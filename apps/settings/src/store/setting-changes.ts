@@ -1,7 +1,7 @@
 import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
-import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
+import { lockUntilCommit, shareLockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { Level } from '../domain/level';
 import type { LockedSettings } from '../domain/snapshot';
@@ -16,6 +16,22 @@ export async function serializeChanges(
   // In one order, so that two batches never wait for each other.
   for (const key of [...new Set(names.map((name) => `${tenantId}/${name}`))].sort())
     await lockUntilCommit(tx, key);
+}
+
+/**
+ * The same for one setting at one level. People change their own values side by side; a change for the tenant waits
+ * for all of them, and they for it.
+ */
+export async function serializeChangesAt(
+  tx: RawStatements,
+  { tenantId, scope, userId }: Level,
+  name: string,
+): Promise<void> {
+  if (scope !== 'user') return lockUntilCommit(tx, `${tenantId}/${name}`);
+  await Promise.all([
+    shareLockUntilCommit(tx, `${tenantId}/${name}`),
+    lockUntilCommit(tx, `${tenantId}/${name}/${userId}`),
+  ]);
 }
 
 export async function readLockedSettings(tx: RawStatements, tenantId: string): Promise<LockedSettings> {

@@ -16,7 +16,7 @@ import type { Snapshot } from '../domain/snapshot';
 import { visibleValue } from '../domain/visible-value';
 import type { Prisma, SettingChange as SettingChangeRow } from '../generated/client';
 import type { SecretBox } from './secret-box';
-import { readLockedSettings, recordChanges, serializeChanges } from './setting-changes';
+import { readLockedSettings, recordChanges, serializeChangesAt } from './setting-changes';
 
 export type { SettingChangeRow };
 type Tx = Prisma.TransactionClient;
@@ -70,7 +70,7 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
       const operationId = caller.operationId && `${caller.operationId}/${name}`;
       const level = levelOf(caller, scope);
       await db.inTenant(level.tenantId, async (tx) => {
-        await serializeChanges(tx, level.tenantId, [name]);
+        await serializeChangesAt(tx, level, name);
         await runOnce(tx, { tenantId: level.tenantId, operationId }, async () => {
           const snapshot = await read(tx, level.tenantId, level.userId);
           const change = decideChange(snapshot, definition, scope, command);
