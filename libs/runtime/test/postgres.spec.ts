@@ -8,7 +8,10 @@ import {
   problemOfDatabase,
   readInTenant,
   refuseUnboundRole,
+  type RawStatements,
 } from '@plinth/runtime/postgres/postgres';
+import { send, sql } from '@plinth/runtime/postgres/raw-statements';
+import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { Pool } from 'pg';
 
@@ -89,6 +92,57 @@ describe('a transaction in a tenant', () => {
     expect(isUniqueViolation(violation, 'name')).toBe(false);
   });
 });
+
+describe.each([{ pipeline: false }, { pipeline: true }])(
+  'a statement that nobody waits for (%o)',
+  (options) => {
+    let own: Pool;
+    beforeAll(() => {
+      own = createPool(database.url, silentLog(), { connectionsMax: 1, ...options });
+    });
+    afterAll(() => own.end());
+
+    const add = (tx: RawStatements, tenantId: string, name: string, scope = 'tenant') =>
+      send(
+        tx,
+        sql`INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
+          VALUES (${tenantId}::uuid, ${scope}, '', ${name}, 'x')`,
+      );
+    const names = (tenantId: string) =>
+      inTenantConnection(own, tenantId, (connection) => connection.query('SELECT name FROM setting_value'));
+
+    it('is committed with its transaction', async () => {
+      const tenantId = newId();
+      await plainDatabase(own).inTenant(tenantId, async (tx) => {
+        await add(tx, tenantId, 'a');
+        await add(tx, tenantId, 'b');
+      });
+      expect((await names(tenantId)).rows).toEqual([{ name: 'a' }, { name: 'b' }]);
+    });
+
+    it('fails its transaction by its own error, whatever came behind it, and spares the connection', async () => {
+      const tenantId = newId();
+      const work = plainDatabase(own).inTenant(tenantId, async (tx) => {
+        await add(tx, tenantId, 'a');
+        await add(tx, tenantId, 'b', 'nowhere');
+        await add(tx, tenantId, 'c');
+        return tx.$queryRawUnsafe('SELECT 1');
+      });
+      await expect(work).rejects.toThrow('violates check constraint');
+      expect((await names(tenantId)).rows).toEqual([]);
+    });
+
+    it('is rolled back where the work behind it fails', async () => {
+      const tenantId = newId();
+      const work = plainDatabase(own).inTenant(tenantId, async (tx) => {
+        await add(tx, tenantId, 'a');
+        throw new Error('changed its mind');
+      });
+      await expect(work).rejects.toThrow('changed its mind');
+      expect((await names(tenantId)).rows).toEqual([]);
+    });
+  },
+);
 
 describe('a reading statement in a tenant', () => {
   const readNames = { name: 'read-names', text: 'SELECT tenant_id, name FROM setting_value WHERE name = $1' };

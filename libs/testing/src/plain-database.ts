@@ -1,11 +1,22 @@
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
-import { inTransaction, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { collectSent, rawStatements } from '@plinth/runtime/postgres/raw-statements';
+import {
+  inTransaction,
+  type RawStatements,
+  type Scope,
+  type TenantDatabase,
+} from '@plinth/runtime/postgres/postgres';
 import type { Pool } from 'pg';
 
 /** A service's database without Prisma, entered as services enter theirs. */
-export const plainDatabase = (pool: Pool): TenantDatabase<RawStatements> => ({
-  inTenant: (tenantId, work) =>
-    inTransaction(pool, ['plinth.tenant_id', tenantId], (connection) => work(rawStatements(connection))),
-  inPlatform: (work) =>
-    inTransaction(pool, ['plinth.scope', 'platform'], (connection) => work(rawStatements(connection))),
-});
+export function plainDatabase(pool: Pool): TenantDatabase<RawStatements> {
+  const within = <Result>(scope: Scope, work: (tx: RawStatements) => Promise<Result>) =>
+    inTransaction(pool, scope, (connection, sent) => {
+      const tx = rawStatements(connection);
+      collectSent(tx, sent);
+      return work(tx);
+    });
+  return {
+    inTenant: (tenantId, work) => within(['plinth.tenant_id', tenantId], work),
+    inPlatform: (work) => within(['plinth.scope', 'platform'], work),
+  };
+}

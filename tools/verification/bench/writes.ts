@@ -12,6 +12,8 @@ import { tokenOf } from './token.ts';
 
 const REFERENCE_DATABASE = 'bench_reference';
 const REST_SECONDS = 10;
+/** A process that has just started still compiles, collects garbage and connects. */
+const STARTED_MILLISECONDS = 20_000;
 /** Between two measurements, so that what follows from a write is not counted with the next. */
 const SETTLING_MILLISECONDS = 1_500;
 /** After a hundred requests much of the code is still interpreted; in a service that has run for a while it is compiled. */
@@ -288,7 +290,7 @@ const rates = ({ perSecond, p50, p99 }: Measured): string =>
 
 /** What the platform uses while nobody asks it for anything. */
 async function measureRest({ processes }: BenchTarget): Promise<BenchLine> {
-  await new Promise((resolve) => setTimeout(resolve, SETTLING_MILLISECONDS));
+  await new Promise((resolve) => setTimeout(resolve, STARTED_MILLISECONDS));
   const usedSince = watchProcesses(processes);
   await new Promise((resolve) => setTimeout(resolve, REST_SECONDS * 1_000));
   const usages = usedSince().map(({ name, cpuSeconds }) => ({

@@ -3,6 +3,7 @@ import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { lockUntilCommit, shareLockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import { send } from '@plinth/runtime/postgres/raw-statements';
 import type { Level } from '../domain/level';
 import type { LockedSettings } from '../domain/snapshot';
 import { publishSettingChanged } from '../events/published';
@@ -74,7 +75,8 @@ export async function recordChanges(
     previous_value: previousValue,
     new_value: newValue,
   }));
-  const recorded = tx.$executeRawUnsafe(
+  const recorded = send(
+    tx,
     `INSERT INTO setting_change
        (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
      SELECT change.*, statement_timestamp(), $2::text

@@ -4,6 +4,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { levelOf, type Level } from '../domain/level';
 import {
@@ -123,10 +124,13 @@ async function save(
   const { tenantId, scope, name } = key;
   switch (change.kind) {
     case 'Set': {
-      await tx.$executeRaw`
+      await send(
+        tx,
+        sql`
         INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
         VALUES (${tenantId}::uuid, ${scope}, ${key.userId}, ${name}, ${toStored(change.newValue)})
-        ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`;
+        ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`,
+      );
       return;
     }
     case 'Cleared':

@@ -8,6 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
 import type { Pool } from 'pg';
 import { fallbackOf } from '../domain/culture';
@@ -306,9 +307,11 @@ async function write(
   ]);
 }
 
-function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<number> {
+function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<void> {
   const shown = template.draft ?? template.published;
-  return tx.$executeRaw`
+  return send(
+    tx,
+    sql`
     INSERT INTO template (tenant_id, id, name, culture, category_name, requires_approval, status, draft_id,
       published_id, submitted_by, is_gone, last_modified_at, last_modified_by, version, mime_type, content)
     VALUES (${tenantId}::uuid, ${template.id}::uuid, ${template.name}, ${template.culture ?? ''},
@@ -323,27 +326,34 @@ function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<num
       version = excluded.version,
       -- A template that is gone shows what it was.
       mime_type = CASE WHEN ${shown !== undefined}::boolean THEN excluded.mime_type ELSE template.mime_type END,
-      content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`;
+      content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`,
+  );
 }
 
-const insertRevision = (tx: Tx, tenantId: string, templateId: string, revision: Revision): Promise<number> =>
-  tx.$executeRaw`
+const insertRevision = (tx: Tx, tenantId: string, templateId: string, revision: Revision): Promise<void> =>
+  send(
+    tx,
+    sql`
     INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
       created_at, created_by, published_at, published_by)
     VALUES (${tenantId}::uuid, ${revision.id}::uuid, ${templateId}::uuid, ${revision.number}::integer,
       ${revision.status}::integer, ${revision.mimeType}, ${revision.content}, ${[...revision.content].length}::integer,
       ${revision.createdAt}::timestamptz, ${revision.createdBy}, ${revision.publishedAt ?? null}::timestamptz,
-      ${revision.publishedBy ?? null})`;
+      ${revision.publishedBy ?? null})`,
+  );
 
 const updateRevision = (
   tx: Tx,
   tenantId: string,
   { id, status, publishedAt, publishedBy }: Revision,
-): Promise<number> =>
-  tx.$executeRaw`
+): Promise<void> =>
+  send(
+    tx,
+    sql`
     UPDATE template_revision SET status = ${status}::integer, published_at = ${publishedAt ?? null}::timestamptz,
       published_by = ${publishedBy ?? null}
-    WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid`;
+    WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid`,
+  );
 
 /** Locks the category until the commit, so that it cannot be deleted meanwhile. */
 async function requireCategory(tx: Tx, tenantId: string, name: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
 import {
@@ -19,7 +20,7 @@ import {
 } from '../domain/entry';
 import { entryNotFound } from '../domain/problems';
 import { publishEntriesAdded, publishEntryRemoved } from '../events/published';
-import { type Prisma } from '../generated/client';
+import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers } from './follower-store';
 import { markUnused } from './unused-blobs';
@@ -169,17 +170,23 @@ async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller)
 async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
   const { attachmentBlobIds } = entry;
   await Promise.all([
-    tx.$executeRaw`
+    send(
+      tx,
+      sql`
       INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name,
         parent_entry_id, created_at)
       VALUES (${tenantId}::uuid, ${entry.id}::uuid, ${entry.entityType}, ${entry.entityId},
         ${entry.entryType}::smallint, ${entry.body}, ${entry.authorId}, ${entry.authorDisplayName},
         ${entry.parentEntryId}::uuid, ${entry.createdAt}::timestamptz)`,
+    ),
     attachmentBlobIds.length > 0 &&
-      tx.$executeRaw`
+      send(
+        tx,
+        sql`
         INSERT INTO attachment (tenant_id, entry_id, position, blob_id)
         SELECT ${tenantId}::uuid, ${entry.id}::uuid, position - 1, blob_id
         FROM unnest(${attachmentBlobIds}::uuid[]) WITH ORDINALITY AS attached (blob_id, position)`,
+      ),
     countEntry(tx, tenantId, entry, 1),
     publishEntriesAdded(tx, tenantId, [entry]),
   ]);
@@ -187,12 +194,15 @@ async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
 
 async function countEntry(tx: Tx, tenantId: string, entry: Entry, by: 1 | -1): Promise<void> {
   const internal = isInternal(entry) ? by : 0;
-  await tx.$executeRaw`
+  await send(
+    tx,
+    sql`
     INSERT INTO entry_count (tenant_id, entity_type, entity_id, public_count, internal_count)
     VALUES (${tenantId}::uuid, ${entry.entityType}, ${entry.entityId}, ${by - internal}, ${internal})
     ON CONFLICT (tenant_id, entity_type, entity_id) DO UPDATE
     SET public_count = entry_count.public_count + excluded.public_count,
-        internal_count = entry_count.internal_count + excluded.internal_count`;
+        internal_count = entry_count.internal_count + excluded.internal_count`,
+  );
 }
 
 const toEntry = (row: EntryRow): Entry => ({

@@ -1,5 +1,6 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import type { Prisma } from '../generated/client';
@@ -59,9 +60,12 @@ export async function addFollowers(
   if (userIds.length === 0) return;
   // In the order of the key, so that two writers never wait for each other in a circle.
   const sorted = [...userIds].sort();
-  await tx.$executeRaw`
+  await send(
+    tx,
+    sql`
     INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
     SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, user_id, ${internal}, ${since} FROM unnest(${sorted}::text[]) AS user_id
     ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE SET internal = false
-    WHERE follower.internal AND NOT excluded.internal`;
+    WHERE follower.internal AND NOT excluded.internal`,
+  );
 }

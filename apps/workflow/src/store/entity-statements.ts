@@ -1,5 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import { send } from '@plinth/runtime/postgres/raw-statements';
 import { nextStepAt, type Approval, type Vote } from '../domain/approval';
 import type { Change, Move } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
@@ -94,10 +95,7 @@ export async function commitChange(
 ): Promise<CommitResult> {
   const { entityType } = change;
   const [, stamp, mover] = await Promise.all([
-    tx.$queryRawUnsafe(
-      'SELECT pg_advisory_xact_lock_shared($1::bigint)::text',
-      definitionLockKey(entityType),
-    ),
+    send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType)),
     readStamp(tx, tenantId, entityType),
     change.ownerMoveId && findMover(tx, tenantId, change.ownerMoveId),
   ]);
@@ -163,7 +161,8 @@ async function recordMove(
   position: number,
   { entityType, entityId, ownerMoveId, actor, at }: Change,
 ): Promise<void> {
-  await tx.$executeRawUnsafe(
+  await send(
+    tx,
     `INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name,
                        previous_state, new_state, transitioned_at, transitioned_by, transitioned_by_name, comment)
      VALUES ($1::uuid, $2, $3, $4::integer, $5::uuid, $6::uuid, $7, $8, $9, $10::timestamptz, $11, $12, $13)`,
@@ -184,7 +183,8 @@ async function recordMove(
 }
 
 async function openApproval(tx: RawStatements, tenantId: string, approval: Approval): Promise<void> {
-  await tx.$executeRawUnsafe(
+  await send(
+    tx,
     `INSERT INTO approval (tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state,
        requested_by, requested_by_name, requested_at, comment, approver_permission, approver_users, needed,
        remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at)
@@ -221,7 +221,8 @@ async function castVote(
   { approval, seat }: NonNullable<Change['vote']>,
   { actor, comment, at }: Change,
 ): Promise<void> {
-  await tx.$executeRawUnsafe(
+  await send(
+    tx,
     `INSERT INTO approval_vote (tenant_id, approval_id, seat, voter_id, comment, voted_at)
      VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6::timestamptz)`,
     tenantId,
@@ -239,7 +240,8 @@ async function endApproval(
   { approval, end }: NonNullable<Change['ended']>,
   { actor, at }: Change,
 ): Promise<void> {
-  await tx.$executeRawUnsafe(
+  await send(
+    tx,
     `UPDATE approval SET "end" = $3, ended_at = $4::timestamptz, ended_by = $5, next_step_at = NULL
      WHERE tenant_id = $1::uuid AND id = $2::uuid`,
     tenantId,

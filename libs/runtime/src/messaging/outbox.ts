@@ -19,6 +19,7 @@ import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { ensureStream, RETENTION_DAYS, subjectOf, type Messaging } from './nats';
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
+import { send } from '../postgres/raw-statements';
 import { findConsumers, findMissingEvents, subscriptionsOf, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
 
@@ -81,7 +82,8 @@ export async function appendToOutbox<E extends EventType>(
     actor_name: actor?.userName,
     traceparent: currentTraceparent(),
   }));
-  await tx.$executeRawUnsafe(
+  await send(
+    tx,
     `INSERT INTO outbox (tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent)
      SELECT * FROM jsonb_to_recordset($1::jsonb) AS event (tenant_id uuid, id uuid, name text, subject text,
        payload jsonb, actor_id text, actor_name text, traceparent text)`,

@@ -1,5 +1,6 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { sendTogether } from './raw-statements';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
 
@@ -90,9 +91,11 @@ export interface TenantDatabase<Tx> {
 }
 
 const ATTEMPTS_MAX = 4;
+/** What Postgres says of each statement behind one that failed in its transaction. */
+const BEHIND_A_FAILURE = '25P02';
 
 /** What row-level security reads: the tenant whose rows show, or that the platform works for itself. */
-type Scope = readonly [setting: 'plinth.tenant_id' | 'plinth.scope', value: string];
+export type Scope = readonly [setting: 'plinth.tenant_id' | 'plinth.scope', value: string];
 
 /** The same as `inTenant` for bulk work that Prisma has no words for: one `pg` connection in one transaction. */
 export const inTenantConnection = <Result>(
@@ -102,30 +105,40 @@ export const inTenantConnection = <Result>(
   begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
 ): Promise<Result> => inTransaction(pool, ['plinth.tenant_id', tenantId], work, begin);
 
-/** One transaction on one connection. On a pool with `pipeline` it begins in one round trip with its first statement. */
+/**
+ * One transaction on one connection. On a pool with `pipeline` it begins in one message with its first statements, and
+ * ends in one with its last. `sent` takes statements that nobody waits for: the transaction fails where one of them does.
+ */
 export async function inTransaction<Result>(
   pool: Pool,
   scope: Scope,
-  work: (connection: PoolClient) => Promise<Result>,
+  work: (connection: PoolClient, sent: Promise<unknown>[]) => Promise<Result>,
   begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
 ): Promise<Result> {
   const connection = await pool.connect();
   let broken: Error | undefined;
+  const sent: Promise<unknown>[] = [];
   try {
-    const begun = connection.query(beginIn(scope, begin));
-    if (!pool.options.pipeline) await begun;
-    const [result] = await Promise.all([work(connection), begun]);
-    await connection.query('COMMIT');
+    sent.push(sendTogether(connection, beginIn(scope, begin)));
+    if (!pool.options.pipeline) await sent[0];
+    const result = await work(connection, sent);
+    if (!pool.options.pipeline) await Promise.all(sent);
+    const ended = sendTogether(connection, 'COMMIT');
+    await Promise.all([...sent, ended]);
     return result;
   } catch (error) {
-    await connection.query('ROLLBACK').catch((failure: Error) => {
-      broken = failure;
+    const failures = [error, ...(await failuresOf(sent))];
+    await connection.query('ROLLBACK').catch((away: Error) => {
+      broken = away;
     });
-    throw error;
+    throw failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
   } finally {
     connection.release(broken);
   }
 }
+
+const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]> =>
+  (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
 
 const beginIn = ([setting, value]: Scope, begin: string): string =>
   `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}`;

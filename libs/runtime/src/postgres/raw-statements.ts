@@ -1,4 +1,6 @@
-import pg, { type PoolClient, type QueryResult } from 'pg';
+import type { Duplex } from 'node:stream';
+import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import { sqltag, type Sql } from '@prisma/client/runtime/client';
 import type { RawStatements } from './postgres';
 import { statementName } from './statement-names';
 
@@ -23,18 +25,50 @@ const toParameter = (value: unknown): unknown => {
   return Array.isArray(value) ? value.map(toParameter) : value;
 };
 
+/** Sends what is sent in one turn of the event loop as one piece, which saves both sides most of the work of a message. */
+export function sendTogether(connection: PoolClient, statement: QueryConfig | string): Promise<QueryResult> {
+  const { stream } = (connection as PoolClient & { connection: { stream: Duplex } }).connection;
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+  return connection.query(statement as QueryConfig);
+}
+
 /** Runs a statement by its name, with parameters and results as in Prisma's raw statements. */
 const runStatement = (
   connection: PoolClient,
   text: string,
   values: readonly unknown[],
 ): Promise<QueryResult> =>
-  connection.query({
+  sendTogether(connection, {
     name: statementName(text),
     text,
     values: values.map(toParameter),
     types,
-  } as pg.QueryConfig);
+  } as QueryConfig);
+
+/** A statement with its values between its words, which travel as parameters. */
+export const sql = sqltag;
+
+const sentOf = new WeakMap<RawStatements, Promise<unknown>[]>();
+
+/**
+ * Sends a statement whose answer nothing depends on. In a service's transaction this does not wait for it: the
+ * transaction fails at its end where the statement did.
+ */
+export async function send(tx: RawStatements, query: string | Sql, ...values: unknown[]): Promise<void> {
+  const { text, values: parameters } = typeof query === 'string' ? { text: query, values } : query;
+  const executed = tx.$executeRawUnsafe(text, ...parameters);
+  const sent = sentOf.get(tx);
+  if (!sent) return void (await executed);
+  // Its failure is found at the end of the transaction.
+  executed.catch(() => undefined);
+  sent.push(executed);
+}
+
+/** Has a transaction collect what is sent in it. */
+export const collectSent = (tx: RawStatements, sent: Promise<unknown>[]): void => void sentOf.set(tx, sent);
 
 /** A connection as the functions see it that transactions with Prisma use too, such as the outbox. */
 export function rawStatements(connection: PoolClient): RawStatements {

@@ -2,6 +2,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { backgroundTask, type BackgroundTask } from '../process/background-task';
 import type { Log } from '../process/log';
 import type { RawStatements, TenantDatabase } from './postgres';
+import { send } from './raw-statements';
 
 /** Longer than the gateway stores any response under its idempotency key. */
 const RETENTION_DAYS = 7;
@@ -30,7 +31,8 @@ export async function runOnce<Result>(
   if (!isFirst) return (await findOperation<Result>(tx, operation))!.result;
   const result = await effect();
   if (result !== undefined) {
-    await tx.$executeRawUnsafe(
+    await send(
+      tx,
       'UPDATE executed_operation SET result = $3::jsonb WHERE tenant_id = $1::uuid AND operation_id = $2',
       tenantId,
       operationId,
@@ -57,7 +59,7 @@ export async function findOperation<Result>(
 /**
  * Records an operation in the transaction of its effect, for effects that only turn out to be one while they run: a
  * compare-and-set that may lose, a change that may find nothing to change. All others use `runOnce`.
- * @throws a unique violation where it was recorded before
+ * @throws a unique violation where it was recorded before, at the end of the transaction at the latest
  */
 export async function recordOperation(
   tx: RawStatements,
@@ -65,7 +67,8 @@ export async function recordOperation(
   result: unknown,
 ): Promise<void> {
   if (operationId === undefined) return;
-  await tx.$executeRawUnsafe(
+  await send(
+    tx,
     'INSERT INTO executed_operation (tenant_id, operation_id, result) VALUES ($1::uuid, $2, $3::jsonb)',
     tenantId,
     operationId,

@@ -2,8 +2,14 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Sql, sqltag } from '@prisma/client/runtime/client';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
-import { inTransaction, retryConflicts, type RawStatements, type TenantDatabase } from './postgres';
-import { rawStatements } from './raw-statements';
+import {
+  inTransaction,
+  retryConflicts,
+  type RawStatements,
+  type Scope,
+  type TenantDatabase,
+} from './postgres';
+import { collectSent, rawStatements } from './raw-statements';
 import { statementName } from './statement-names';
 
 /** A Prisma client, as far as transactions go. */
@@ -27,24 +33,22 @@ export function tenantDatabase<Tx extends RawStatements>(
   const prisma = createClient(
     new PrismaPg(new LendingPool(), { statementNameGenerator: ({ sql }) => statementName(sql) ?? '' }),
   );
-  const within = <Result>(
-    setting: 'plinth.tenant_id' | 'plinth.scope',
-    value: string,
-    work: (tx: Tx) => Promise<Result>,
-  ) =>
+  const within = <Result>(scope: Scope, work: (tx: Tx) => Promise<Result>) =>
     retryConflicts(() =>
-      inTransaction(pool, [setting, value], async (connection) => {
+      inTransaction(pool, scope, async (connection, sent) => {
         const models = new PrismaTransaction(prisma, connection);
         try {
-          return await work(transactionClient(connection, models));
+          const tx = transactionClient(connection, models);
+          collectSent(tx, sent);
+          return await work(tx);
         } finally {
           await models.end();
         }
       }),
     );
   return {
-    inTenant: (tenantId, work) => within('plinth.tenant_id', tenantId, work),
-    inPlatform: (work) => within('plinth.scope', 'platform', work),
+    inTenant: (tenantId, work) => within(['plinth.tenant_id', tenantId], work),
+    inPlatform: (work) => within(['plinth.scope', 'platform'], work),
   };
 }
 
@@ -87,7 +91,10 @@ type RawTags = Record<
 >;
 
 /** What a service's transactions work with: Prisma's own client, but raw statements do not go through Prisma. */
-function transactionClient<Tx>(connection: PoolClient, models: PrismaTransaction<Tx>): Tx {
+function transactionClient<Tx extends RawStatements>(
+  connection: PoolClient,
+  models: PrismaTransaction<Tx>,
+): Tx {
   const raw = rawStatements(connection);
   const statements: RawStatements & RawTags = {
     ...raw,
