@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { gatherChunks } from '@plinth/http/gather-chunks';
 import { internalProblem } from '@plinth/http/problem-details';
 import { Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/process/log';
@@ -19,7 +20,6 @@ import type { Versions } from './versions';
 
 export interface Deps extends ForwardDeps {
   publicUrl: string;
-  trustedProxies: number;
   routes: Routes;
   versions: Versions;
   cors: Cors;
@@ -37,6 +37,10 @@ export function createGateway(deps: Deps): RequestListener {
   return (request, response) => {
     const startedAt = performance.now();
     const context = createContext(request, response, deps);
+    gatherChunks(request, (problem) => {
+      if (response.headersSent) response.destroy();
+      else context.sendProblem(problem);
+    });
     response.once('close', () => record(context, (performance.now() - startedAt) / 1000, deps));
     handle(context, deps).catch((error: unknown) => fail(context, error, deps));
   };

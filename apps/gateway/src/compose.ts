@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import type { Endpoints } from '@plinth/contracts/endpoint';
 import { openApiDocument } from '@plinth/contracts/openapi/document';
+import { ByteBudget } from '@plinth/http/byte-budget';
 import { statusByKind } from '@plinth/http/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';
@@ -68,7 +69,9 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
   const redis = await openRedis(config.REDIS_URL, log);
   const upstreams = createUpstreams(config);
+  const buffered = new ByteBudget(config.BUFFERED_BYTES_MAX);
   const registry = createMetrics('gateway');
+  buffered.measure(registry);
   const metrics = new GatewayMetrics(registry, () => [...upstreams.values()].map(({ upstream }) => upstream));
   const devIssuer = config.DEV_ISSUER ? await openDevIssuer(config, redis, log) : undefined;
   const versions = new Versions({
@@ -87,6 +90,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
 
   const listener = createGateway({
     publicUrl,
+    buffered,
     callerKeys: config.CALLER_KEYS,
     trustedProxies: config.TRUSTED_PROXIES,
     bodyMilliseconds: config.BODY_TIMEOUT_MILLISECONDS,

@@ -185,6 +185,9 @@ export const GatewayConfig = z.object({
   KEEP_ALIVE_MILLISECONDS: milliseconds(65_000).describe(
     'How long an unused connection is kept; longer than the load balancer keeps it.',
   ),
+  BUFFERED_BYTES_MAX: count(32 * 1024 * 1024).describe(
+    'Bytes of bodies and responses that the process holds in memory at the same time.',
+  ),
   CONNECTIONS_MAX: count(10_000).describe('Connections at the same time.'),
   CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe('Connections of one address at the same time.'),
 });

@@ -1,12 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '@plinth/contracts/endpoint';
+import type { ByteBudget, ByteReservation } from '@plinth/http/byte-budget';
 import type { Caller } from '@plinth/kernel/caller';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { signCaller } from '@plinth/runtime/rpc/signed-caller';
 import type { RequestContext, HeaderList, CompleteResponse } from './request-context';
 import type { IdempotencyGuard } from './idempotency/guard';
 import type { KeySpace } from './idempotency/records';
 import { requireAccess } from './identity/access';
 import type { Identity } from './identity/credential';
+import { addressOf } from './limits/limit-request';
+import { networkOf } from './limits/policies';
 import type { Tenants } from './identity/tenants';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import { requestHeaders } from './proxy/headers';
@@ -20,6 +24,9 @@ import { queryValues } from './target';
 
 export interface ForwardDeps {
   callerKeys: readonly string[];
+  /** Of the bodies and responses that are held in memory. */
+  buffered: ByteBudget;
+  trustedProxies: number;
   bodyMilliseconds: number;
   tenants: Tenants;
   guard: IdempotencyGuard;
@@ -30,6 +37,14 @@ export interface ForwardDeps {
 
 /** Responses up to this size are complete before the client sees their first byte. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
+
+/** A request on its way to a service. */
+interface ForwardedRequest {
+  context: RequestContext;
+  upstream: Upstream;
+  owner: ShareOwner;
+  reservation: ByteReservation;
+}
 
 /** A caller, who may be absent, and the tenant of the request. */
 interface CallerInTenant {
@@ -60,24 +75,35 @@ export async function forward(
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
 
-  if (key !== undefined) {
-    const space = {
-      tenantId,
-      userId: caller?.userId ?? '',
-      method: context.method,
-      path: pathWithQuery,
-      key,
-    };
-    const response = await forwardOnce(context, upstream, space, headersFor, deps);
-    if (response) context.send(response);
-  } else if (isStream(route.endpoint)) {
-    if (route.endpoint.success.events) track(context.response, deps.eventStreams);
-    await forwardStream(context, installed, pathWithQuery, headersFor());
-  } else {
-    const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);
-    const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds };
-    await forwardCall(context, upstream, pathWithQuery, headersFor(), times);
+  const owner = ownerOf(context, caller, deps);
+  const reservation = deps.buffered.reserve(owner);
+  const request: ForwardedRequest = { context, upstream, owner, reservation };
+  try {
+    if (key !== undefined) {
+      const userId = caller?.userId ?? '';
+      const space = { tenantId, userId, method: context.method, path: pathWithQuery, key };
+      const response = await forwardOnce(request, space, headersFor, deps);
+      if (response) context.send(response);
+    } else if (isStream(route.endpoint)) {
+      if (route.endpoint.success.events) track(context.response, deps.eventStreams);
+      await forwardStream(request, installed.stream, pathWithQuery, headersFor());
+    } else {
+      const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);
+      const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds };
+      await forwardCall(request, pathWithQuery, headersFor(), times);
+    }
+  } finally {
+    reservation.releaseAfter(context.response);
   }
+}
+
+/** Whose shares a request uses. All who show no credential share those of one tenant, whichever tenant they name. */
+function ownerOf(
+  { request }: RequestContext,
+  caller: Caller | undefined,
+  { trustedProxies }: ForwardDeps,
+): ShareOwner {
+  return caller ?? { tenantId: '', userId: networkOf(addressOf(request, trustedProxies)) };
 }
 
 function callerInTenant(
@@ -123,12 +149,12 @@ function timeoutOf(
 }
 
 async function forwardStream(
-  context: RequestContext,
-  { upstream, stream }: { upstream: Upstream; stream: StreamProxy },
+  { context, upstream, owner }: ForwardedRequest,
+  stream: StreamProxy,
   path: string,
   headers: HeaderList,
 ): Promise<void> {
-  const leave = upstream.enter('streams');
+  const leave = upstream.enter('streams', owner);
   try {
     await stream(context, path, headers);
   } finally {
@@ -137,13 +163,12 @@ async function forwardStream(
 }
 
 async function forwardCall(
-  context: RequestContext,
-  upstream: Upstream,
+  { context, upstream, owner, reservation }: ForwardedRequest,
   path: string,
   headers: HeaderList,
   { bodyMilliseconds, timeoutMilliseconds }: { bodyMilliseconds: number; timeoutMilliseconds: number },
 ): Promise<void> {
-  const leave = upstream.enter('calls');
+  const leave = upstream.enter('calls', owner);
   try {
     const relayed = await relay(context, upstream, {
       method: context.method,
@@ -152,6 +177,7 @@ async function forwardCall(
       body: hasBody(context) ? boundedBody(context, bodyMilliseconds) : null,
       timeoutMilliseconds,
       bufferedBytesMax: BUFFERED_BYTES_MAX,
+      reservation,
       outlivesClient: false,
     });
     if (relayed.kind === 'buffered') context.send(requireProblem(relayed.response));
@@ -168,15 +194,14 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 }
 
 async function forwardOnce(
-  context: RequestContext,
-  upstream: Upstream,
+  { context, upstream, owner, reservation }: ForwardedRequest,
   space: KeySpace,
   headersFor: (operationId: string) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
 ): Promise<CompleteResponse | undefined> {
-  const body = await wholeBody(context, bodyMilliseconds);
+  const body = await wholeBody(context, reservation, bodyMilliseconds);
   return guard.run(space, body, async (operationId) => {
-    const leave = upstream.enter('calls');
+    const leave = upstream.enter('calls', owner);
     try {
       const relayed = await relay(context, upstream, {
         method: context.method,
@@ -185,6 +210,7 @@ async function forwardOnce(
         body,
         timeoutMilliseconds: guard.executionMilliseconds,
         bufferedBytesMax: guard.responseBytesMax,
+        reservation,
         outlivesClient: true,
       });
       return relayed.kind === 'buffered' ? requireProblem(relayed.response) : undefined;

@@ -55,9 +55,9 @@ export class GatewayMetrics {
       labelNames: ['area', 'kind'],
       registers,
       collect() {
-        for (const { service: area, calls, streams } of upstreams()) {
-          this.set({ area, kind: 'calls' }, calls);
-          this.set({ area, kind: 'streams' }, streams);
+        for (const upstream of upstreams()) {
+          for (const kind of ['calls', 'streams'] as const)
+            this.set({ area: upstream.service, kind }, upstream.running(kind));
         }
       },
     });

@@ -115,6 +115,7 @@ export class RequestContext {
 const ONE_WRITE_BYTES_MAX = 16 * 1024;
 
 const LINGER_MILLISECONDS = 500;
+const LINGER_CHUNKS_MAX = 1_024;
 
 /**
  * Sends a response while the client is still sending. Ending the connection at once would reset it, and the client
@@ -127,6 +128,10 @@ function endLater(request: IncomingMessage, response: ServerResponse, body: Buff
     response.end();
   };
   const timer = setTimeout(end, LINGER_MILLISECONDS);
+  let chunks = 0;
+  request.on('data', () => {
+    if (++chunks === LINGER_CHUNKS_MAX) end();
+  });
   request.once('end', end).once('close', end).resume();
 }
 

@@ -16,9 +16,14 @@ const program = 'apps/gateway/test/gateway-process-main.ts';
 export async function startGatewayProcess(
   services: Record<string, string>,
   environment: Record<string, string> = {},
+  execArgv: readonly string[] = [],
 ): Promise<GatewayProcess> {
   const env = { PATH: process.env['PATH'], ...gatewayEnvironment(services, environment) };
-  const child = fork(bundledProgram(program), { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(bundledProgram(program), {
+    env,
+    execArgv: [...execArgv],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   onCloseAll(() => child.kill('SIGKILL'));
   const [ports] = (await once(child, 'message')) as [{ port: number; adminPort: number }];
   return {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   closeAll,
   echo,
+  OTHER_TENANT_ID,
   receive,
   sendJson,
   startGateway,
@@ -157,17 +159,38 @@ describe('a slow service', () => {
       { things: slow, others: await startUpstream(echo()) },
       { UPSTREAM_CONCURRENCY_MAX: '20' },
     );
-    const stuck = Array.from({ length: 20 }, () => fetch('/api/v1/things'));
+    const stuck = Array.from({ length: 20 }, () =>
+      fetch('/api/v1/things', { as: { tenantId: randomUUID() } }),
+    );
     await until(() => waiting.length === 20);
     const refused = await fetch('/api/v1/things');
     expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
     for (let round = 0; round < 5; round++) {
-      const others = await Promise.all(Array.from({ length: 10 }, () => fetch('/api/v1/others')));
+      const others = await Promise.all(Array.from({ length: 5 }, () => fetch('/api/v1/others')));
       expect(others.every(({ status }) => status === 200)).toBe(true);
     }
     for (const response of waiting) sendJson(response, 200, []);
     expect((await Promise.all(stuck)).every(({ status }) => status === 200)).toBe(true);
     expect((await fetch('/api/v1/others')).status).toBe(200);
+  });
+
+  it('has room for requests of other tenants, and of other users, while one user sends as many as it can', async () => {
+    const waiting: ServerResponse[] = [];
+    const slow = await startUpstream((_request, response) => void waiting.push(response));
+    const { fetch } = await startGateway({ things: slow }, { UPSTREAM_CONCURRENCY_MAX: '20' });
+    const adas = Array.from({ length: 20 }, () => fetch('/api/v1/things'));
+    const refused = (await Promise.all(adas.slice(-13))).at(-1)!;
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true]);
+    expect(await refused.json()).toMatchObject({
+      type: expect.stringMatching(/share-used-up$/),
+      scope: 'user',
+    });
+    const grace = fetch('/api/v1/things', { as: { sub: 'grace' } });
+    const bob = fetch('/api/v1/things', { as: { tenantId: OTHER_TENANT_ID } });
+    await until(() => waiting.length === 9);
+    for (const response of waiting) sendJson(response, 200, []);
+    const served = await Promise.all([...adas.slice(0, 7), grace, bob]);
+    expect(served.every(({ status }) => status === 200)).toBe(true);
   });
 });
 

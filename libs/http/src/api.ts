@@ -32,6 +32,8 @@ import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/proce
 import express, { type Express, type Request, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import { readJson } from './body';
+import { ByteBudget, type ByteReservation } from './byte-budget';
+import { gatherChunks } from './gather-chunks';
 import { toListRequest, type ListRequest } from './paging';
 import { problemResponse, internalProblem } from './problem-details';
 import type { EndpointResponse } from './response';
@@ -76,6 +78,7 @@ export interface ServiceContext {
     PUBLIC_PREFIX: string;
     CALLER_KEYS: readonly string[];
     CURSOR_KEYS: readonly string[];
+    BUFFERED_BYTES_MAX: number;
   };
   log: Log;
   health: Health;
@@ -96,6 +99,8 @@ export function createService(
   const table = createRouteTable({ [service]: endpoints });
   requireHandlers(table.routes, handlers);
   const duration = durationMetric(context.metrics);
+  const buffered = new ByteBudget(context.config.BUFFERED_BYTES_MAX);
+  buffered.measure(context.metrics);
 
   const app = express();
   app.disable('x-powered-by');
@@ -109,20 +114,29 @@ export function createService(
     const end = duration.startTimer({ area: service, method: req.method });
     let route = 'none';
     let instance = pathOf(req);
+    let reservation: ByteReservation | undefined;
+    const problemContext = () => ({ instance, traceId, publicUrl: context.config.PUBLIC_URL });
+    gatherChunks(req, (problem) => sendProblem(problem, req, res, problemContext(), context.log));
     try {
       const found = findRoute(table, req, context.config.PUBLIC_PREFIX);
       route = found.route.name;
       const claims = readClaims(req, context);
       instance = claims.instance;
-      const input = await readInput(found.route.endpoint, found.params, claims, req, res, traceId, context);
+      reservation = buffered.reserve({ tenantId: claims.tenantId, userId: claims.caller?.userId ?? '' });
+      const { endpoint } = found.route;
+      const input = await readInput(endpoint, found.params, claims, req, res, traceId, {
+        ...context,
+        reservation,
+      });
       const result = await handlers.get(found.route.endpoint)!(input);
       await sendResponse(found.route.endpoint, result, req, res, {
         prefix: context.config.PUBLIC_PREFIX,
         checkResponses: context.config.NODE_ENV === 'test',
       });
     } catch (error) {
-      sendProblem(error, req, res, { instance, traceId, publicUrl: context.config.PUBLIC_URL }, context.log);
+      sendProblem(error, req, res, problemContext(), context.log);
     } finally {
+      reservation?.releaseAfter(res);
       end({ route, status: res.statusCode });
       describeSpan(span, { area: service, method: req.method, route, status: res.statusCode });
     }
@@ -194,7 +208,7 @@ async function readInput(
   req: Request,
   res: Response,
   traceId: string,
-  context: ServiceContext,
+  { config, reservation }: ServiceContext & { reservation: ByteReservation },
 ): Promise<Input<Endpoint>> {
   const params = decodeParams(encodedParams);
   requireAccess(accessOf(endpoint.access, params), claims.caller);
@@ -209,12 +223,8 @@ async function readInput(
     params: (endpoint.params ? parseInput(endpoint.params, params, 'path') : params) as never,
     query: (endpoint.query ? parseInput(endpoint.query, query, 'query') : {}) as never,
     list: (endpoint.list &&
-      toListRequest(
-        parseListQuery(query, endpoint.list),
-        cursorContext,
-        context.config.CURSOR_KEYS,
-      )) as never,
-    body: (await readBody(endpoint, req)) as never,
+      toListRequest(parseListQuery(query, endpoint.list), cursorContext, config.CURSOR_KEYS)) as never,
+    body: (await readBody(endpoint, req, reservation)) as never,
     caller: claims.caller as never,
     tenantId,
     ifMatch: readIfMatch(req),
@@ -264,7 +274,7 @@ function requireAcceptable(endpoint: Endpoint, req: Request): void {
   }
 }
 
-async function readBody(endpoint: Endpoint, req: Request): Promise<unknown> {
+async function readBody(endpoint: Endpoint, req: Request, reservation: ByteReservation): Promise<unknown> {
   if (endpoint.upload) {
     if (/^multipart\/form-data\b/i.test(req.get('content-type') ?? '')) return undefined;
     throw new Problem('unsupported-media-type', 'Send the file as multipart/form-data.');
@@ -274,7 +284,7 @@ async function readBody(endpoint: Endpoint, req: Request): Promise<unknown> {
     req.resume();
     return undefined;
   }
-  const body = await readJson(req);
+  const body = await readJson(req, reservation);
   if (body !== undefined) return parseInput(endpoint.body, body, 'body');
   const withoutBody = endpoint.body.safeParse(undefined);
   if (withoutBody.success) return withoutBody.data;

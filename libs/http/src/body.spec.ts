@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
 import { readJson } from './body';
+import { ByteBudget } from './byte-budget';
 
 const request = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
   Object.assign(Readable.from([Buffer.from(body)]), {
@@ -44,6 +45,19 @@ describe('the JSON body of a request', () => {
     expect(await refusal('{}', { 'content-encoding': 'gzip' })).toBe('unsupported-media-type');
     expect(await refusal('{}', { 'content-length': '2000000' })).toBe('too-large');
     expect(await refusal(`"${'x'.repeat(1024 * 1024)}"`)).toBe('too-large');
+  });
+
+  it('is refused while the process holds too many of them, each caller within a share', async () => {
+    const budget = new ByteBudget(64 * 1024);
+    const read = (tenantId: string) => {
+      const reservation = budget.reserve({ tenantId, userId: 'ada' });
+      return readJson(request(JSON.stringify('x'.repeat(20 * 1024))), reservation);
+    };
+    await read('acme');
+    await expect(read('acme')).rejects.toMatchObject({ slug: 'share-used-up' });
+    await read('globex');
+    await read('initech');
+    await expect(read('umbrella')).rejects.toMatchObject({ slug: 'overloaded' });
   });
 
   it('is refused with NUL in a name at any depth', async () => {

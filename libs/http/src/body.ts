@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { invalid, malformed, Problem } from '@plinth/kernel/problem';
 import { findUnstorable } from '@plinth/kernel/text';
+import type { ByteReservation } from './byte-budget';
+import { collectBody, JSON_BODY_BYTES_MAX, requireFittingLength } from './collect-body';
 
-export const JSON_BODY_BYTES_MAX = 1024 * 1024;
 export const JSON_DEPTH_MAX = 64;
 
 /**
  * Reads a whole JSON body, or undefined where there is none.
- * @throws Problem: 413 too large, 415 not JSON, 400 broken syntax or too deep, 422 text that cannot be stored.
+ * @throws Problem: 413 too large, 503 the process holds too many bodies, 415 not JSON, 400 broken syntax or too
+ * deep, 422 text that cannot be stored.
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBytes(request, JSON_BODY_BYTES_MAX);
+export async function readJson(request: IncomingMessage, reservation?: ByteReservation): Promise<unknown> {
+  requireFittingLength(request, JSON_BODY_BYTES_MAX);
+  const bytes = await collectBody(request, { bytesMax: JSON_BODY_BYTES_MAX, reservation });
   if (bytes.length === 0) return undefined;
   requireJsonType(request);
   const value = parseJson(bytes);
@@ -21,22 +24,6 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
     throw invalid({ [unstorable || 'body']: 'Format' }, 'A text contains NUL or half of a surrogate pair.');
   return value;
 }
-
-/** Reads a body into memory up to a limit. */
-export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
-
-const tooLarge = (bytesMax: number): Problem =>
-  new Problem('too-large', `The body is larger than ${bytesMax} bytes.`);
 
 function requireJsonType(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';');

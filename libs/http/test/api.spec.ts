@@ -77,6 +77,7 @@ const context = {
     PUBLIC_PREFIX: '/api/v1',
     CALLER_KEYS: TEST_KEYS,
     CURSOR_KEYS: TEST_KEYS,
+    BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
   },
   log: silentLog(),
   health: new Health({ store: async () => undefined }),

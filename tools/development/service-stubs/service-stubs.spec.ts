@@ -20,6 +20,7 @@ const config = {
   PUBLIC_PREFIX: '/api/v1',
   CALLER_KEYS: TEST_KEYS,
   CURSOR_KEYS: TEST_KEYS,
+  BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
 };
 
 describe('a service stub', () => {

@@ -5,12 +5,14 @@ import { root } from '../../development/launcher/paths.mjs';
 
 const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports
 npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
-npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load`;
+npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load
+npm run faults -- memory [--attackers 64]                                send one gateway what costs the most memory`;
 
 /** Each campaign is a test that the suite runs on a small scale; its options are passed in the environment. */
 const campaigns: Record<string, string> = {
   import: 'tools/verification/faults/import.integration.spec.ts',
   undo: 'tools/verification/faults/undo.integration.spec.ts',
+  memory: 'apps/gateway/test/memory.spec.ts',
   rolling: 'tools/verification/faults/rolling.integration.spec.ts',
 };
 
@@ -25,6 +27,7 @@ function main(): void {
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: 'all' },
       rounds: { type: 'string', default: '1' },
+      attackers: { type: 'string', default: '64' },
       rate: { type: 'string', default: '50' },
     },
   });

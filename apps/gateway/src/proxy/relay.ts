@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
+import type { ByteReservation } from '@plinth/http/byte-budget';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { responseHeaders } from './headers';
@@ -14,8 +15,10 @@ export interface UpstreamRequest {
   headers: HeaderList;
   body: Readable | Buffer | null;
   timeoutMilliseconds: number;
-  /** Responses up to this size are buffered until they are complete; larger ones are streamed. */
+  /** Responses up to this size are buffered until they are complete, while the process has room; others are streamed. */
   bufferedBytesMax: number;
+  /** Where the bytes of the response are counted. */
+  reservation: ByteReservation;
   /** Continues when the client disconnects, so that the work and its response are not lost. */
   outlivesClient: boolean;
 }
@@ -129,7 +132,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
     this.buffered.push(chunk);
     this.bufferedBytes += chunk.length;
-    if (this.bufferedBytes > this.call.bufferedBytesMax) this.startStreaming();
+    const fits = this.bufferedBytes <= this.call.bufferedBytesMax;
+    if (!fits || this.call.reservation.grow(chunk.length)) this.startStreaming();
   }
 
   onResponseEnd(): void {
@@ -160,7 +164,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.reject(error);
   }
 
-  /** The response is too large to buffer: from here on the client gets it as fast as it reads. */
+  /** The response is too large to buffer, now or ever: from here on the client gets it as fast as it reads. */
   private startStreaming(): void {
     this.isStreaming = true;
     this.context.writeHead(this.status, this.headers);

@@ -1,10 +1,13 @@
-import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
-import { Problem } from '@plinth/kernel/problem';
+import type { ByteReservation } from '@plinth/http/byte-budget';
+import {
+  bodyTooLarge,
+  bodyTooSlow,
+  collectBody,
+  JSON_BODY_BYTES_MAX,
+  requireFittingLength,
+} from '@plinth/http/collect-body';
 import type { RequestContext } from '../request-context';
-
-/** The largest JSON body, also of batches. */
-const JSON_BODY_BYTES_MAX = 1024 * 1024;
 
 export const hasBody = ({ request: { headers, method } }: RequestContext): boolean => {
   if (method === 'GET' || method === 'HEAD') return false;
@@ -16,9 +19,9 @@ export const hasBody = ({ request: { headers, method } }: RequestContext): boole
  * Its reader may destroy it without closing the connection to the client, who still gets a response.
  */
 export function boundedBody(context: RequestContext, milliseconds: number): Transform {
-  requireFittingLength(context);
+  requireFittingLength(context.request, JSON_BODY_BYTES_MAX);
   const body = new BoundedBody();
-  const timer = setTimeout(() => body.destroy(tooSlow()), milliseconds);
+  const timer = setTimeout(() => body.destroy(bodyTooSlow()), milliseconds);
   body.once('close', () => clearTimeout(timer));
   body.once('end', () => clearTimeout(timer));
   body.on('error', () => undefined);
@@ -28,33 +31,18 @@ export function boundedBody(context: RequestContext, milliseconds: number): Tran
 }
 
 /** The whole body in memory: only an idempotency key needs that (ADR 0007). */
-export function wholeBody(context: RequestContext, milliseconds: number): Promise<Buffer> {
+export function wholeBody(
+  context: RequestContext,
+  reservation: ByteReservation,
+  milliseconds: number,
+): Promise<Buffer> {
   if (!hasBody(context)) return Promise.resolve(Buffer.alloc(0));
-  requireFittingLength(context);
+  requireFittingLength(context.request, JSON_BODY_BYTES_MAX);
   sendContinue(context);
-  return collect(context.request, milliseconds);
-}
-
-function collect(request: IncomingMessage, milliseconds: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const settle = (act: () => void): void => {
-      clearTimeout(timer);
-      request.off('data', onData);
-      act();
-    };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > JSON_BODY_BYTES_MAX) settle(() => reject(tooLarge()));
-      else chunks.push(chunk);
-    };
-    const timer = setTimeout(() => settle(() => reject(tooSlow())), milliseconds);
-    request.on('data', onData);
-    request.once('end', () => settle(() => resolve(Buffer.concat(chunks, size))));
-    request.once('close', () =>
-      settle(() => reject(new Problem('malformed', 'The body of the request is incomplete.'))),
-    );
+  return collectBody(context.request, {
+    bytesMax: JSON_BODY_BYTES_MAX,
+    reservation,
+    millisecondsMax: milliseconds,
   });
 }
 
@@ -63,19 +51,12 @@ export function sendContinue({ request, response }: RequestContext): void {
   if (request.headers.expect !== undefined) response.writeContinue();
 }
 
-function requireFittingLength({ request }: RequestContext): void {
-  if (Number(request.headers['content-length'] ?? 0) > JSON_BODY_BYTES_MAX) throw tooLarge();
-}
-
 class BoundedBody extends Transform {
   private size = 0;
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.size += chunk.length;
-    if (this.size > JSON_BODY_BYTES_MAX) done(tooLarge());
+    if (this.size > JSON_BODY_BYTES_MAX) done(bodyTooLarge(JSON_BODY_BYTES_MAX));
     else done(null, chunk);
   }
 }
-
-const tooLarge = () => new Problem('too-large', `The body is larger than ${JSON_BODY_BYTES_MAX} bytes.`);
-const tooSlow = () => new Problem('timed-out', 'The body of the request did not arrive in time.');

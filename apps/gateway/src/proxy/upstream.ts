@@ -1,8 +1,9 @@
 import { Agent } from 'node:http';
 import { Pool } from 'undici';
+import { FairShares, type ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
 import type { Problem } from '@plinth/kernel/problem';
-import { platformProblems } from '@plinth/contracts/platform/problems';
+import { platformProblems, shareUsedUp } from '@plinth/contracts/platform/problems';
 import { Breaker } from './breaker';
 
 export interface UpstreamSettings {
@@ -26,13 +27,16 @@ const UNUSED_MILLISECONDS_MAX = 3_000;
 const RETRY_BUDGET_MAX = 10;
 const RETRY_BUDGET_PER_REQUEST = 0.1;
 
+/** Requests with one response, or uploads, downloads and event streams, which last. */
+export type RequestKind = 'calls' | 'streams';
+
 /** A service as the gateway sees it, with its own connections, so that a slow service does not slow others. */
 export class Upstream {
   readonly pool: Pool;
   readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 32, timeout: UNUSED_MILLISECONDS_MAX });
   readonly breaker: Breaker;
-  calls = 0;
-  streams = 0;
+  private readonly calls: FairShares;
+  private readonly streams: FairShares;
   private retryBudget = RETRY_BUDGET_MAX;
 
   constructor(
@@ -41,6 +45,8 @@ export class Upstream {
     readonly settings: UpstreamSettings,
     clock: Clock,
   ) {
+    this.calls = new FairShares(settings.concurrencyMax);
+    this.streams = new FairShares(settings.streamsMax);
     this.pool = new Pool(origin, {
       connections: settings.concurrencyMax,
       pipelining: 1,
@@ -58,21 +64,28 @@ export class Upstream {
 
   /**
    * Admits one request; call the result when it has ended.
-   * @throws Problem `overloaded` when too many are running, `area-unavailable` while the breaker is open.
+   * @throws Problem `share-used-up` when too many of its owner are running, `overloaded` when too many of all are,
+   * `area-unavailable` while the breaker is open.
    */
-  enter(kind: 'calls' | 'streams'): () => void {
-    const max = kind === 'calls' ? this.settings.concurrencyMax : this.settings.streamsMax;
-    if (this[kind] >= max) {
-      throw platformProblems.overloaded(`The ${this.service} service is processing too many requests.`, {
-        retryAfterSeconds: 1,
-      });
+  enter(kind: RequestKind, owner: ShareOwner): () => void {
+    const shares = this[kind];
+    const refusal = shares.take(owner);
+    if (refusal) {
+      const what = kind === 'calls' ? 'requests' : 'uploads, downloads or event streams';
+      throw shareUsedUp(refusal, `${what} of the ${this.service} service`);
     }
-    if (!this.breaker.admits()) throw this.unavailable();
-    this[kind] += 1;
+    const leave = (): void => shares.give(owner);
+    if (!this.breaker.admits()) {
+      leave();
+      throw this.unavailable();
+    }
     this.retryBudget = Math.min(this.retryBudget + RETRY_BUDGET_PER_REQUEST, RETRY_BUDGET_MAX);
-    return () => {
-      this[kind] -= 1;
-    };
+    return leave;
+  }
+
+  /** How many are running now. */
+  running(kind: RequestKind): number {
+    return this[kind].usedAmount;
   }
 
   /** Whether another retry is within the budget: retries add at most a tenth to the load. */

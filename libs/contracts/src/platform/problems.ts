@@ -1,4 +1,5 @@
-import { defineProblems } from '@plinth/kernel/problem';
+import type { ShareScope } from '@plinth/kernel/fair-shares';
+import { defineProblems, type Problem } from '@plinth/kernel/problem';
 
 /** The problems of every endpoint: those of the gateway, and those of the pipeline that all services share. */
 export const platformProblems = defineProblems({
@@ -95,6 +96,12 @@ export const platformProblems = defineProblems({
     explanation:
       'The service behind this address is processing as many requests as it can. Try again a little later.',
   },
+  'share-used-up': {
+    kind: 'limited',
+    title: 'Share used up',
+    explanation:
+      'You or your tenant use as much at the same time as may be used without keeping others out; the detail says what, and `scope` whose share it is. Try again when something of yours has ended.',
+  },
   'stale-version': {
     kind: 'conflict',
     title: 'Changed meanwhile',
@@ -102,3 +109,13 @@ export const platformProblems = defineProblems({
       'The version in `If-Match` is not the current one: the resource was changed since you read it. Read it again and repeat your change.',
   },
 });
+
+/** The problem of a share that is used up. @param what in plural, for the detail: `documents to print` */
+export function shareUsedUp(scope: ShareScope, what: string, retryAfterSeconds = 1): Problem {
+  if (scope === 'all')
+    return platformProblems.overloaded(`There are too many ${what} at the same time.`, { retryAfterSeconds });
+  return platformProblems['share-used-up'](`This ${scope} has too many ${what} at the same time.`, {
+    retryAfterSeconds,
+    extensions: { scope },
+  });
+}

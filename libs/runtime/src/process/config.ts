@@ -174,6 +174,12 @@ export const serviceEnvironment = {
     'Secrets that sign callers between processes, comma-separated; the first one signs.',
   ),
   CURSOR_KEYS: keys().describe('Secrets that sign list cursors, comma-separated; the first one signs.'),
+  BUFFERED_BYTES_MAX: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(16 * 1024 * 1024)
+    .describe('Bytes of request bodies that the process holds in memory at the same time.'),
   NATS_URL: z.string().default('nats://127.0.0.1:4222').describe('NATS server with JetStream.'),
   NATS_PREFIX: z
     .string()

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import { Problem } from '@plinth/kernel/problem';
+import type { ByteReservation } from './byte-budget';
+
+/** The largest JSON body, also of batches. */
+export const JSON_BODY_BYTES_MAX = 1024 * 1024;
+
+const FIRST_BYTES = 4 * 1024;
+const NO_BYTES = Buffer.alloc(0);
+
+interface CollectedBody {
+  bytesMax: number;
+  /** Where the bytes are counted; without one they are not. */
+  reservation: ByteReservation | undefined;
+  /** How long the client may take to send it. */
+  millisecondsMax?: number;
+}
+
+/**
+ * Reads a body into one buffer, which grows with what arrives.
+ * @throws Problem `too-large` for too many bytes, `share-used-up` or `overloaded` where the process holds too many bodies,
+ * `timed-out` for a slow one, `malformed` for one that breaks off.
+ */
+export function collectBody(
+  request: IncomingMessage,
+  { bytesMax, reservation, millisecondsMax }: CollectedBody,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let buffer: Buffer = NO_BYTES;
+    let size = 0;
+    const stop = (): void => {
+      clearTimeout(timer);
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError);
+    };
+    const fail = (problem: Problem): void => {
+      stop();
+      buffer = NO_BYTES;
+      reservation?.release();
+      reject(problem);
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(buffer.subarray(0, size));
+    };
+    const onError = (error?: Error): void => fail(incomplete(error));
+    const makeRoom = (bytes: number): void => {
+      if (bytes <= buffer.length) return;
+      const length = Math.min(Math.max(bytes, buffer.length * 2, FIRST_BYTES), bytesMax);
+      const refusal = reservation?.grow(length - buffer.length);
+      if (refusal) throw shareUsedUp(refusal, 'large requests');
+      const larger = Buffer.allocUnsafeSlow(length);
+      buffer.copy(larger, 0, 0, size);
+      buffer = larger;
+    };
+    const onData = (chunk: Buffer): void => {
+      try {
+        if (size + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
+        makeRoom(size + chunk.length);
+        size += chunk.copy(buffer, size);
+      } catch (error) {
+        fail(error as Problem);
+      }
+    };
+    const timer =
+      millisecondsMax === undefined ? undefined : setTimeout(() => fail(bodyTooSlow()), millisecondsMax);
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError);
+  });
+}
+
+/** Refuses a body that is too large by what the client says. @throws Problem `too-large`. */
+export function requireFittingLength({ headers }: IncomingMessage, bytesMax: number): void {
+  if (Number(headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
+}
+
+export const bodyTooLarge = (bytesMax: number): Problem =>
+  new Problem('too-large', `The body is larger than ${bytesMax} bytes.`);
+
+export const bodyTooSlow = (): Problem =>
+  new Problem('timed-out', 'The body of the request did not arrive in time.');
+
+const incomplete = (cause?: unknown): Problem =>
+  new Problem('malformed', 'The body of the request is incomplete.', { cause });

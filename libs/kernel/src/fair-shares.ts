@@ -1,0 +1,67 @@
+/** Whose share something is. */
+export interface ShareOwner {
+  tenantId: string;
+  userId: string;
+}
+
+/** Who has used up a share: the user, the tenant, or all of them together. */
+export type ShareScope = 'user' | 'tenant' | 'all';
+
+/**
+ * Shares something scarce, such as places or bytes, between tenants and their users, without knowing how many there are.
+ * A tenant may hold as much as is free, a user half of that: alone, a tenant gets half of everything and a user a third;
+ * beside one that takes all it can, the next tenant still finds half of the rest. An owner who holds nothing gets whatever
+ * is free.
+ */
+export class FairShares {
+  private used = 0;
+  private readonly byTenant = new Map<string, number>();
+  private readonly byUser = new Map<string, number>();
+
+  /** @param total what there is to share @param limitsUsers whether a user may have less than its tenant */
+  constructor(
+    readonly total: number,
+    private readonly limitsUsers = true,
+  ) {}
+
+  get usedAmount(): number {
+    return this.used;
+  }
+
+  usedByTenant(tenantId: string): number {
+    return this.byTenant.get(tenantId) ?? 0;
+  }
+
+  usedByUser(owner: ShareOwner): number {
+    return this.byUser.get(userKey(owner)) ?? 0;
+  }
+
+  /** Takes an amount; where that is refused, takes nothing and returns whose share is used up. */
+  take(owner: ShareOwner, amount = 1): ShareScope | undefined {
+    const ofTenant = this.usedByTenant(owner.tenantId);
+    const ofUser = this.usedByUser(owner);
+    const free = this.total - this.used;
+    if (amount > free) return 'all';
+    if (ofTenant > 0 && ofTenant + amount > free) return 'tenant';
+    if (this.limitsUsers && ofUser > 0 && 2 * (ofUser + amount) > free) return 'user';
+    this.used += amount;
+    this.byTenant.set(owner.tenantId, ofTenant + amount);
+    this.byUser.set(userKey(owner), ofUser + amount);
+    return undefined;
+  }
+
+  /** Gives back what was taken. */
+  give(owner: ShareOwner, amount = 1): void {
+    this.used -= amount;
+    decrease(this.byTenant, owner.tenantId, amount);
+    decrease(this.byUser, userKey(owner), amount);
+  }
+}
+
+const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${userId}`;
+
+function decrease(amounts: Map<string, number>, key: string, amount: number): void {
+  const left = (amounts.get(key) ?? 0) - amount;
+  if (left > 0) amounts.set(key, left);
+  else amounts.delete(key);
+}

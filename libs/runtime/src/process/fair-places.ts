@@ -1,0 +1,162 @@
+import { FairShares, type ShareOwner, type ShareScope } from '@plinth/kernel/fair-shares';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export interface FairPlacesOptions {
+  /** How many work at the same time. */
+  places: number;
+  /** How many may wait for a place. */
+  waitingMax: number;
+  /** The problem of a caller for whom there is not even room to wait. */
+  refused: (scope: ShareScope) => Error;
+}
+
+interface Waiting {
+  owner: ShareOwner;
+  begin: () => void;
+}
+
+/**
+ * Places for work that takes something scarce: a page of a browser, a process, a connection. A tenant works in at most as
+ * many places as are free, so that one who takes all it can leaves a place for the next; whatever is beyond that waits. A
+ * free place goes to the tenant, and in it to the user, who works in the fewest; between equals in turn.
+ */
+export class FairPlaces {
+  private readonly running: FairShares;
+  private readonly queued: FairShares;
+  private readonly waiting: Waiting[] = [];
+  /** When a tenant or user who is here began to work last, as a number that grows. */
+  private readonly lastBegun = new Map<string, number>();
+  private begunCount = 0;
+  private readonly refusals = new Map<ShareScope, number>();
+
+  constructor(private readonly options: FairPlacesOptions) {
+    // Users take turns, so that a user alone may have all places of the tenant.
+    this.running = new FairShares(options.places, false);
+    this.queued = new FairShares(options.waitingMax);
+  }
+
+  /**
+   * Waits for a place, and works in it.
+   * @param signal gives the waiting up; the work itself has to heed it
+   * @throws the problem `refused` where too many are waiting, the reason of the signal, and what the work throws
+   */
+  async run<Result>(owner: ShareOwner, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
+    if (!this.tryBegin(owner)) await this.wait(owner, signal);
+    try {
+      return await work();
+    } finally {
+      this.running.give(owner);
+      this.forget(owner);
+      this.beginNext();
+    }
+  }
+
+  get runningCount(): number {
+    return this.running.usedAmount;
+  }
+
+  get waitingCount(): number {
+    return this.waiting.length;
+  }
+
+  /** How many were refused since the start, by whose share was used up. */
+  get refusedCounts(): ReadonlyMap<ShareScope, number> {
+    return this.refusals;
+  }
+
+  private wait(owner: ShareOwner, signal: AbortSignal | undefined): Promise<void> {
+    const refusal = this.queued.take(owner);
+    if (refusal) {
+      this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
+      throw this.options.refused(refusal);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        this.waiting.splice(this.waiting.indexOf(waiting), 1);
+        this.queued.give(owner);
+        this.forget(owner);
+      };
+      const begin = (): void => {
+        leave();
+        resolve();
+      };
+      const giveUp = (): void => {
+        leave();
+        reject(signal!.reason as Error);
+      };
+      const waiting: Waiting = { owner, begin };
+      this.waiting.push(waiting);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  private beginNext(): void {
+    for (;;) {
+      const next = this.waiting.reduce<Waiting | undefined>(
+        (best, waiting) => (best && this.precedence(best, waiting) <= 0 ? best : waiting),
+        undefined,
+      );
+      if (!next || !this.tryBegin(next.owner)) return;
+      next.begin();
+    }
+  }
+
+  /** Negative where `left` comes first. */
+  private precedence({ owner: left }: Waiting, { owner: right }: Waiting): number {
+    const { running, lastBegun } = this;
+    const begun = (key: string): number => lastBegun.get(key) ?? 0;
+    return (
+      running.usedByTenant(left.tenantId) - running.usedByTenant(right.tenantId) ||
+      begun(left.tenantId) - begun(right.tenantId) ||
+      running.usedByUser(left) - running.usedByUser(right) ||
+      begun(userKey(left)) - begun(userKey(right))
+    );
+  }
+
+  private tryBegin(owner: ShareOwner): boolean {
+    if (this.running.take(owner) !== undefined) return false;
+    this.begunCount++;
+    this.lastBegun.set(owner.tenantId, this.begunCount).set(userKey(owner), this.begunCount);
+    return true;
+  }
+
+  /** Forgets who neither works nor waits. */
+  private forget(owner: ShareOwner): void {
+    const { running, queued, lastBegun } = this;
+    if (running.usedByUser(owner) + queued.usedByUser(owner) === 0) lastBegun.delete(userKey(owner));
+    const { tenantId } = owner;
+    if (running.usedByTenant(tenantId) + queued.usedByTenant(tenantId) === 0) lastBegun.delete(tenantId);
+  }
+}
+
+const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${userId}`;
+
+/** Shows operators how many work and wait in each kind of places, and how many were refused. */
+export function measurePlaces(metrics: Registry, places: Record<string, FairPlaces>): void {
+  const registers = [metrics];
+  new Gauge({
+    name: 'plinth_places',
+    help: 'Work that runs in a shared place, or waits for one.',
+    labelNames: ['places', 'state'],
+    registers,
+    collect() {
+      for (const [name, { runningCount, waitingCount }] of Object.entries(places)) {
+        this.set({ places: name, state: 'running' }, runningCount);
+        this.set({ places: name, state: 'waiting' }, waitingCount);
+      }
+    },
+  });
+  new Counter({
+    name: 'plinth_places_refused_total',
+    help: 'Work that was refused because too much was waiting, by whose share was used up.',
+    labelNames: ['places', 'scope'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [name, { refusedCounts }] of Object.entries(places))
+        for (const [scope, count] of refusedCounts) this.inc({ places: name, scope }, count);
+    },
+  });
+}
