@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import type { Endpoints } from '@plinth/contracts/endpoint';
 import { openApiDocument } from '@plinth/contracts/openapi/document';
-import { ByteBudget } from '@plinth/http/byte-budget';
+import { ByteBudget, measureBytes } from '@plinth/http/byte-budget';
 import { statusByKind } from '@plinth/http/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';
@@ -71,7 +71,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const upstreams = createUpstreams(config);
   const buffered = new ByteBudget(config.BUFFERED_BYTES_MAX);
   const registry = createMetrics('gateway');
-  buffered.measure(registry);
+  measureBytes(registry, { both: buffered });
   const metrics = new GatewayMetrics(registry, () => [...upstreams.values()].map(({ upstream }) => upstream));
   const devIssuer = config.DEV_ISSUER ? await openDevIssuer(config, redis, log) : undefined;
   const versions = new Versions({

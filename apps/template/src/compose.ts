@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { createLocalizationClient } from '@plinth/clients/localization-client';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { systemClock } from '@plinth/kernel/clock';
+import { FairPlaces, measurePlaces } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -12,12 +14,13 @@ import { PrismaClient, type Prisma } from './generated/client';
 import { templateSettings } from './grpc/template-settings';
 import { findChromium } from './render/chromium';
 import { pdfPrinter } from './render/pdf-printer';
-import { measureQueues } from './render/queue-metrics';
 import { sandboxPool } from './render/sandbox-pool';
 import { templateRenderer } from './app/renderer';
 import { templateLifecycle } from './app/template-lifecycle';
 import { categoryStore } from './store/category-store';
 import { templateStore } from './store/template-store';
+
+const BATCHES_WAITING_MAX = 100;
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -71,6 +74,11 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
       .warm()
       .catch((error: unknown) => log.warn({ err: error }, 'PDF is not available: Chromium did not start'));
 
+  const batchPlaces = new FairPlaces({
+    places: config.RENDER_BATCHES,
+    waitingMax: BATCHES_WAITING_MAX,
+    refused: (scope) => shareUsedUp(scope, 'batches waiting to be rendered'),
+  });
   const templates = templateStore(db, pool, outbox);
   const categories = categoryStore(db);
   const renderer = templateRenderer({
@@ -84,7 +92,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
   const health = new Health(checks);
   const metrics = createMetrics('template');
-  measureQueues(metrics, { evaluation: sandbox, pdf: printer });
+  measurePlaces(metrics, { evaluation: sandbox.places, pdf: printer.places, batches: batchPlaces });
   return {
     config,
     log,
@@ -97,6 +105,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     clock: systemClock,
     settings,
     sandbox,
+    batchPlaces,
     templates,
     categories,
     renderer,

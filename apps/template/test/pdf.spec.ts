@@ -42,6 +42,8 @@ beforeAll(() => {
     );
 });
 
+const ada = { tenantId: 'tenant', userId: 'ada' };
+
 describe('a template rendered as PDF over HTTP', () => {
   let service: Templates;
   let http: TestClient;
@@ -154,7 +156,7 @@ describe('the PDF printer', () => {
       <style>@import url("${place}"); @font-face { font-family: f; src: url("${place}") } p { background: url("${place}"); font-family: f } </style>
       <script>fetch("${place}"); new Image().src = "${place}"; location = "${place}"</script><body background="${place}"><p>text</p><a href="${place}" ping="${place}">x</a>`;
     for (const place of places) {
-      const pdf = await printing.print('tenant', `<h1>Printed</h1>${asking(place)}`, {});
+      const pdf = await printing.print(ada, `<h1>Printed</h1>${asking(place)}`, {});
       expect(textOfPdf(pdf)).toContain('Printed');
       expect(textOfPdf(pdf)).not.toMatch(/canary4711|root:/);
     }
@@ -162,7 +164,7 @@ describe('the PDF printer', () => {
       `<meta http-equiv="refresh" content="0;url=${url}">`,
       `<base href="${url}"><img src="x">`,
     ]) {
-      await printing.print('tenant', `${refresh}<h1>Printed</h1>`, {});
+      await printing.print(ada, `${refresh}<h1>Printed</h1>`, {});
     }
     expect(connections).toBe(0);
   }, 120_000);
@@ -171,7 +173,7 @@ describe('the PDF printer', () => {
     const html = `<p id="x">before</p><script>document.getElementById('x').textContent = 'after'</script>
       <img src="data:," onerror="document.getElementById('x').textContent = 'after'"><noscript>no script here</noscript>`;
 
-    const text = textOfPdf(await printing.print('tenant', html, {}));
+    const text = textOfPdf(await printing.print(ada, html, {}));
 
     expect(text).toContain('before');
     expect(text).toContain('no script here');
@@ -181,7 +183,7 @@ describe('the PDF printer', () => {
   it('keeps the sandbox of Chromium, without the environment of the service', async () => {
     process.env['PLINTH_CANARY'] = 'canary4711';
     const own = printer();
-    await own.print('tenant', 'x', {});
+    await own.print(ada, 'x', {});
 
     const commands = descendants('--type=renderer').concat(descendants('--headless'));
     delete process.env['PLINTH_CANARY'];
@@ -197,7 +199,7 @@ describe('the PDF printer', () => {
     const fromRightToLeft = ['עברית', 'العربية'];
     const page = [...words, ...fromRightToLeft].map((word) => `<p>${word}</p>`).join('');
 
-    const pdf = await printing.print('tenant', `<meta charset="utf-8">${page}`, {});
+    const pdf = await printing.print(ada, `<meta charset="utf-8">${page}`, {});
 
     // Arabic is painted in the shapes that its letters take in a word.
     const text = textOfPdf(pdf).normalize('NFKC');
@@ -207,43 +209,55 @@ describe('the PDF printer', () => {
 
   it('cancels a document that takes too long, and prints the next one', async () => {
     const hasty = printer({ millisecondsMax: 1_500 });
-    await hasty.print('tenant', 'warm', {});
+    await hasty.print(ada, 'warm', {});
 
     const endless = `<table>${'<tr><td>x</td><td>y</td></tr>'.repeat(300_000)}</table>`;
-    await expect(hasty.print('tenant', endless, {})).rejects.toMatchObject({
+    await expect(hasty.print(ada, endless, {})).rejects.toMatchObject({
       kind: 'invalid',
       slug: 'template-too-expensive',
     });
 
-    const patient = await eventually(() => hasty.print('tenant', 'next', {}), 20_000);
+    const patient = await eventually(() => hasty.print(ada, 'next', {}), 20_000);
     expect(textOfPdf(patient)).toContain('next');
     await hasty.close();
   }, 60_000);
 
-  it('refuses documents with 503 and Retry-After when the queue is full', async () => {
+  it('refuses documents with Retry-After when too many wait', async () => {
     const small = printer({ pages: 1, queueMax: 2 });
-    await small.print('tenant', 'warm', {});
+    await small.print(ada, 'warm', {});
 
     const results = await Promise.allSettled(
-      Array.from({ length: 6 }, () => small.print('tenant', '<p>x</p>'.repeat(2_000), {})),
+      Array.from({ length: 6 }, () => small.print(ada, '<p>x</p>'.repeat(2_000), {})),
     );
     await small.close();
 
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    expect(refused).toHaveLength(3);
+    expect(refused).toHaveLength(4);
     expect(refused[0]).toMatchObject({
-      kind: 'overloaded',
+      slug: 'share-used-up',
       options: { retryAfterSeconds: expect.any(Number) },
     });
   });
 
+  it('prints for another tenant at once, while one waits with as many documents as it can', async () => {
+    const own = printer({ pages: 3, queueMax: 60 });
+    const printed: string[] = [];
+    const all = Array.from({ length: 12 }, (_, index) =>
+      own.print(ada, '<p>x</p>'.repeat(2_000), {}).then(() => printed.push(`ada-${index}`)),
+    );
+    const bob = own.print({ tenantId: 'globex', userId: 'bob' }, 'short', {}).then(() => printed.push('bob'));
+    await Promise.all([...all, bob]);
+    await own.close();
+    expect(printed.indexOf('bob')).toBeLessThan(4);
+  });
+
   it('replaces its browser again and again, and leaves no process behind', async () => {
     const documents = Number(process.env['PLINTH_PDF_DOCUMENTS'] ?? 40);
-    const own = printer({ documentsPerBrowser: Math.max(10, documents / 10), queueMax: documents });
+    const own = printer({ documentsPerBrowser: Math.max(10, documents / 10), queueMax: 4 * documents });
 
     const printed = await Promise.all(
       Array.from({ length: documents }, (_, index) =>
-        own.print(`tenant-${index % 3}`, `<p>Document ${index}</p>`, {}),
+        own.print({ tenantId: `tenant-${index % 3}`, userId: 'ada' }, `<p>Document ${index}</p>`, {}),
       ),
     );
     await own.close();

@@ -280,6 +280,20 @@ describe('POST /templates/{name}/render', () => {
 });
 
 describe('POST /templates/{name}/render-batch', () => {
+  it('refuses the items whose results would make the response too large, and renders the others', async () => {
+    const http = service.as(aCaller());
+    await published(http, {
+      name: 'large',
+      mimeType: 'text/html',
+      content: '{% for i in range(1000) %}{{ row }}{% endfor %}',
+    });
+    const items = Array(6).fill({ data: { row: '<'.repeat(1_000) } });
+    const { status, body, text } = await http.post('/templates/large/render-batch', { items });
+    expect([status, body.successCount, body.failureCount]).toEqual([207, 3, 3]);
+    expect(body.results.at(-1).error).toMatchObject({ status: 413 });
+    expect(text.length).toBeLessThan(16 * 1024 * 1024);
+  });
+
   it('renders each item by itself, in their order', async () => {
     await published(http, { name: 'a', content: '{{ 10 // n }}{{ f() if n == 0 }}' });
 

@@ -12,21 +12,24 @@ beforeAll(() => {
 afterAll(() => pool.close());
 
 const render = (source: string, more: Partial<RenderTask> = {}) =>
-  pool.run('tenant', {
-    kind: 'render',
-    source,
-    mimeType: 'text/html',
-    format: 'html',
-    partials: {},
-    texts: {},
-    settings: {},
-    globals: '{}',
-    data: '{}',
-    culture: 'en',
-    timeZone: 'UTC',
-    limits: defaultLimits,
-    ...more,
-  });
+  pool.run(
+    { tenantId: 'tenant', userId: 'ada' },
+    {
+      kind: 'render',
+      source,
+      mimeType: 'text/html',
+      format: 'html',
+      partials: {},
+      texts: {},
+      settings: {},
+      globals: '{}',
+      data: '{}',
+      culture: 'en',
+      timeZone: 'UTC',
+      limits: defaultLimits,
+      ...more,
+    },
+  );
 
 describe('the plain text of a rendered page', () => {
   it.each([

@@ -32,7 +32,7 @@ import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/proce
 import express, { type Express, type Request, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import { readJson } from './body';
-import { ByteBudget, type ByteReservation } from './byte-budget';
+import { ByteBudget, measureBytes, type ByteReservation } from './byte-budget';
 import { gatherChunks } from './gather-chunks';
 import { toListRequest, type ListRequest } from './paging';
 import { problemResponse, internalProblem } from './problem-details';
@@ -79,6 +79,7 @@ export interface ServiceContext {
     CALLER_KEYS: readonly string[];
     CURSOR_KEYS: readonly string[];
     BUFFERED_BYTES_MAX: number;
+    BUFFERED_RESPONSE_BYTES_MAX: number;
   };
   log: Log;
   health: Health;
@@ -99,8 +100,9 @@ export function createService(
   const table = createRouteTable({ [service]: endpoints });
   requireHandlers(table.routes, handlers);
   const duration = durationMetric(context.metrics);
-  const buffered = new ByteBudget(context.config.BUFFERED_BYTES_MAX);
-  buffered.measure(context.metrics);
+  const bodies = new ByteBudget(context.config.BUFFERED_BYTES_MAX);
+  const responses = new ByteBudget(context.config.BUFFERED_RESPONSE_BYTES_MAX);
+  measureBytes(context.metrics, { bodies, responses });
 
   const app = express();
   app.disable('x-powered-by');
@@ -114,7 +116,7 @@ export function createService(
     const end = duration.startTimer({ area: service, method: req.method });
     let route = 'none';
     let instance = pathOf(req);
-    let reservation: ByteReservation | undefined;
+    const reservations: ByteReservation[] = [];
     const problemContext = () => ({ instance, traceId, publicUrl: context.config.PUBLIC_URL });
     gatherChunks(req, (problem) => sendProblem(problem, req, res, problemContext(), context.log));
     try {
@@ -122,21 +124,24 @@ export function createService(
       route = found.route.name;
       const claims = readClaims(req, context);
       instance = claims.instance;
-      reservation = buffered.reserve({ tenantId: claims.tenantId, userId: claims.caller?.userId ?? '' });
+      const owner = { tenantId: claims.tenantId, userId: claims.caller?.userId ?? '' };
+      const [ofBody, ofResponse] = [bodies.reserve(owner), responses.reserve(owner)];
+      reservations.push(ofBody, ofResponse);
       const { endpoint } = found.route;
       const input = await readInput(endpoint, found.params, claims, req, res, traceId, {
         ...context,
-        reservation,
+        reservation: ofBody,
       });
       const result = await handlers.get(found.route.endpoint)!(input);
       await sendResponse(found.route.endpoint, result, req, res, {
         prefix: context.config.PUBLIC_PREFIX,
         checkResponses: context.config.NODE_ENV === 'test',
+        reservation: ofResponse,
       });
     } catch (error) {
       sendProblem(error, req, res, problemContext(), context.log);
     } finally {
-      reservation?.releaseAfter(res);
+      for (const reservation of reservations) reservation.releaseAfter(res);
       end({ route, status: res.statusCode });
       describeSpan(span, { area: service, method: req.method, route, status: res.statusCode });
     }

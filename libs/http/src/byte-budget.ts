@@ -17,18 +17,8 @@ export class ByteBudget {
     return new ByteReservation(this.shares, owner);
   }
 
-  /** Shows operators how much is used. */
-  measure(metrics: Registry): void {
-    const { shares } = this;
-    if (metrics.getSingleMetric(METRIC)) return;
-    new Gauge({
-      name: METRIC,
-      help: 'Bytes of bodies that are held in memory.',
-      registers: [metrics],
-      collect() {
-        this.set(shares.usedAmount);
-      },
-    });
+  get usedBytes(): number {
+    return this.shares.usedAmount;
   }
 }
 
@@ -59,4 +49,18 @@ export class ByteReservation {
     if (response.closed) this.release();
     else if (this.bytes > 0) response.once('close', () => this.release());
   }
+}
+
+/** Shows operators how much of each budget is used. */
+export function measureBytes(metrics: Registry, budgets: Record<string, ByteBudget>): void {
+  if (metrics.getSingleMetric(METRIC)) return;
+  new Gauge({
+    name: METRIC,
+    help: 'Bytes of bodies and of responses that are held in memory.',
+    labelNames: ['of'],
+    registers: [metrics],
+    collect() {
+      for (const [of, { usedBytes }] of Object.entries(budgets)) this.set({ of }, usedBytes);
+    },
+  });
 }

@@ -2,8 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import type { Request } from 'express';
+import type { ByteReservation } from './byte-budget';
 import { attachment, EndpointResponse, type FileContent, type ServerSentEvent } from './response';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
@@ -15,6 +17,17 @@ export interface SendOptions {
   prefix: string;
   /** Parse each body by the contract, so that tests fail on every difference. */
   checkResponses: boolean;
+  /** Where the bytes of a large response are counted until the client has it. */
+  reservation: ByteReservation;
+}
+
+/** Smaller responses are in memory for so short that they are not counted. */
+const UNCOUNTED_BYTES_MAX = 64 * 1024;
+
+/** @throws Problem `share-used-up` or `overloaded`: clients that read slowly hold too many large responses. */
+function count(bytes: number, reservation: ByteReservation): void {
+  const refusal = bytes > UNCOUNTED_BYTES_MAX ? reservation.grow(bytes) : undefined;
+  if (refusal) throw shareUsedUp(refusal, 'large responses');
 }
 
 /** Sends the result of a handler: status, headers, and a body, a file or events. */
@@ -37,7 +50,7 @@ export async function sendResponse(
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
 
   if (response.events) return sendEvents(response.events, res);
-  if (response.file) return sendFile(response.file, endpoint, req, res);
+  if (response.file) return sendFile(response.file, endpoint, req, res, options.reservation);
   if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
   if (options.checkResponses) checkResponse(endpoint, status, response.body);
   if (response.body === undefined || status === 204) {
@@ -56,8 +69,10 @@ export async function sendResponse(
     res.end();
     return;
   }
+  const length = Buffer.byteLength(body);
+  count(length, options.reservation);
   res.setHeader('content-type', 'application/json');
-  res.setHeader('content-length', Buffer.byteLength(body));
+  res.setHeader('content-length', length);
   res.end(body);
 }
 
@@ -101,7 +116,9 @@ async function sendFile(
   endpoint: Endpoint,
   req: Request,
   res: ServerResponse,
+  reservation: ByteReservation,
 ): Promise<void> {
+  if (Buffer.isBuffer(file.content)) count(file.content.length, reservation);
   const exact = endpoint.success.file ?? endpoint.alternatives?.find((success) => success.file)?.file ?? [];
   const wanted = (req.headers.accept ?? '').split(',').map((type) => type.split(';')[0]?.trim());
   const isAccepted = exact.includes(file.type) && wanted.includes(file.type);

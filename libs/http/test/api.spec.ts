@@ -78,6 +78,7 @@ const context = {
     CALLER_KEYS: TEST_KEYS,
     CURSOR_KEYS: TEST_KEYS,
     BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
+    BUFFERED_RESPONSE_BYTES_MAX: 16 * 1024 * 1024,
   },
   log: silentLog(),
   health: new Health({ store: async () => undefined }),

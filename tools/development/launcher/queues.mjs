@@ -6,7 +6,7 @@ const queues = [
   { queue: 'events to publish', waiting: 'plinth_outbox_unpublished', age: 'plinth_outbox_oldest_seconds' },
   { queue: 'dead letters', waiting: 'plinth_dead_letters' },
   { queue: 'jobs', waiting: 'plinth_jobs_unfinished', age: 'plinth_jobs_silent_seconds', label: 'kind' },
-  { queue: 'documents', waiting: 'plinth_render_waiting', label: 'queue' },
+  { queue: 'work', waiting: 'plinth_places_waiting', label: 'places' },
 ];
 
 const timeoutMilliseconds = 5_000;

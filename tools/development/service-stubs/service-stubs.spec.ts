@@ -21,6 +21,7 @@ const config = {
   CALLER_KEYS: TEST_KEYS,
   CURSOR_KEYS: TEST_KEYS,
   BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
+  BUFFERED_RESPONSE_BYTES_MAX: 16 * 1024 * 1024,
 };
 
 describe('a service stub', () => {

@@ -11,6 +11,7 @@ import {
 } from '@plinth/contracts/template/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Problem } from '@plinth/kernel/problem';
 import { globalVariables } from '../domain/global-variables';
 import {
@@ -57,13 +58,13 @@ export interface TemplateRenderer {
   render(request: RenderRequest): Promise<RenderedDocument>;
   /** Finds errors and variables of a text; `revisionChoice` and `culture` select the templates that it includes. */
   analyze(
-    tenantId: string,
+    owner: ShareOwner,
     source: string,
     revisionChoice: RevisionChoice,
     culture: string | undefined,
   ): Promise<TemplateAnalysis>;
   diff(
-    tenantId: string,
+    owner: ShareOwner,
     from: { name: string; text: string },
     to: { name: string; text: string },
   ): Promise<string>;
@@ -148,7 +149,7 @@ export function templateRenderer({
       limits: defaultLimits,
     };
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const result = await sandbox.run(caller.tenantId, { ...task, ...dependencies }, request.signal);
+      const result = await sandbox.run(caller, { ...task, ...dependencies }, request.signal);
       if (result.kind === 'rendered') {
         remember(template.revision.id, dependencies);
         return result;
@@ -186,7 +187,7 @@ export function templateRenderer({
       const rendered = await evaluate(request, language);
       const content =
         format === DocumentFormat.Pdf
-          ? await printer.print(caller.tenantId, rendered.html, rendered.front, request.signal)
+          ? await printer.print(caller, rendered.html, rendered.front, request.signal)
           : rendered.workbook && Buffer.from(rendered.workbook);
       const { subject } = rendered.front;
       return {
@@ -202,24 +203,24 @@ export function templateRenderer({
       };
     },
 
-    async analyze(tenantId, source, revisionChoice, culture) {
+    async analyze(owner, source, revisionChoice, culture) {
       let partials: Partials = {};
       for (let round = 0; round < ROUNDS_MAX; round++) {
-        const result = await sandbox.run(tenantId, { kind: 'analyze', source, partials });
+        const result = await sandbox.run(owner, { kind: 'analyze', source, partials });
         if (result.kind === 'analyzed') {
           const enriched = result.settings.map((name) => ({ name: `settings.${name}`, type: 'string' }));
           const variables = { globalVariables, modelVariables: result.model, enrichedVariables: enriched };
           return { errors: result.errors.map(toParseError), variables };
         }
         if (result.kind !== 'dependencies') throw problemOf(result);
-        const more = await partialsOf(tenantId, result.dependencies.partials, revisionChoice, culture);
+        const more = await partialsOf(owner.tenantId, result.dependencies.partials, revisionChoice, culture);
         partials = { ...partials, ...more };
       }
       throw includesTooDeep();
     },
 
-    async diff(tenantId, from, to) {
-      const result = await sandbox.run(tenantId, { kind: 'diff', from, to });
+    async diff(owner, from, to) {
+      const result = await sandbox.run(owner, { kind: 'diff', from, to });
       if (result.kind === 'diff') return result.unified;
       throw problemOf(result);
     },

@@ -1,5 +1,6 @@
 import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import { savedMeanwhile, templateDoesNotParse } from '../domain/problems';
@@ -73,9 +74,9 @@ export function templateLifecycle({
       template.requiresApproval === undefined && (await settings.isApprovalRequired(tenantId)),
     );
 
-  const requireParsable = async (tenantId: string, { draft, culture }: Template): Promise<void> => {
+  const requireParsable = async (owner: ShareOwner, { draft, culture }: Template): Promise<void> => {
     if (!draft) return;
-    const { errors } = await renderer.analyze(tenantId, draft.content, 'newest', culture);
+    const { errors } = await renderer.analyze(owner, draft.content, 'newest', culture);
     if (errors.length > 0) throw templateDoesNotParse(errors);
   };
 
@@ -83,7 +84,7 @@ export function templateLifecycle({
     async publish(caller, key) {
       const template = await templates.get(caller.tenantId, key);
       const approval = await needsApproval(caller.tenantId, template);
-      await requireParsable(caller.tenantId, template);
+      await requireParsable(caller, template);
       await templates.change(
         caller,
         key,
@@ -128,7 +129,7 @@ export function templateLifecycle({
       if (!template) return { kind: 'status-changed', status: undefined };
       const approval = await needsApproval(caller.tenantId, template);
       try {
-        if (to === Status.Published) await requireParsable(caller.tenantId, template);
+        if (to === Status.Published) await requireParsable(caller, template);
         const { template: moved, changedBy } = await templates.change(
           actor,
           key,

@@ -1,5 +1,8 @@
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { templateProblems } from '@plinth/contracts/template/problems';
 import type { TemplateParseError } from '@plinth/contracts/template/shapes';
+import type { ShareScope } from '@plinth/kernel/fair-shares';
+import { Problem } from '@plinth/kernel/problem';
 import { titleOf, type TemplateKey } from './template-key';
 
 /** `availableCultures` are those in which the name exists. */
@@ -65,6 +68,19 @@ export const includesTooDeep = () => templateTooExpensive('Templates include eac
 /** `detail` says what the caller would have to wait for. */
 export const rendererBusy = (detail: string, retryAfterSeconds: number, cause?: unknown) =>
   templateProblems['renderer-busy'](detail, { retryAfterSeconds, cause });
+
+/** Too much is waiting: of the caller, or of all. @param what in plural */
+export const rendererFull = (scope: ShareScope, what: string, retryAfterSeconds: number) =>
+  scope === 'all'
+    ? rendererBusy(`There are too many ${what}.`, retryAfterSeconds)
+    : shareUsedUp(scope, what, retryAfterSeconds);
+
+/** For the items of a batch that have no room in its response. */
+export const batchTooLarge = (bytesMax: number) =>
+  new Problem(
+    'too-large',
+    `The results of a batch have at most ${bytesMax} bytes; render this item in another one.`,
+  );
 
 export const categoryNotFound = () =>
   templateProblems['category-not-found']('There is no category of this id.');

@@ -1,8 +1,10 @@
 import { templateProblems } from '@plinth/contracts/template/problems';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/process/log';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
-import { rendererBusy, templateTooExpensive } from '../domain/problems';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import { rendererBusy, rendererFull, templateTooExpensive } from '../domain/problems';
 import type { Chromium } from './chromium';
 import { printOptionsOf } from './page-setup';
 import type { FrontMatter } from './language/front-matter';
@@ -10,7 +12,7 @@ import type { FrontMatter } from './language/front-matter';
 export interface PdfOptions {
   /** Documents printed at the same time. */
   pages: number;
-  /** Documents that may wait; more are refused with 503. */
+  /** Documents that may wait; more are refused. */
   queueMax: number;
   /** Documents after which the browser is replaced by a new printBrowser. */
   documentsPerBrowser: number;
@@ -18,14 +20,15 @@ export interface PdfOptions {
 }
 
 export interface PdfPrinter {
-  print(tenantId: string, html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
+  print(owner: ShareOwner, html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
   /** Starts the browser, so that the first document does not wait for it. */
   warm(): Promise<void>;
-  /** Documents that wait, and how many were refused since the start, for metrics. */
-  waiting(): number;
-  refused(): number;
+  /** Where documents are printed, for metrics. */
+  places: FairPlaces;
   close(): Promise<void>;
 }
+
+const RETRY_AFTER_SECONDS = 5;
 
 /** The only address that the browser may load; it is served from here, without a network. */
 const DOCUMENT_URL = 'http://document.invalid/';
@@ -56,9 +59,11 @@ interface PrintBrowser {
 export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, log: Log): PdfPrinter {
   let starting: Promise<PrintBrowser> | undefined;
   let current: PrintBrowser | undefined;
-  let running = 0;
-  let refused = 0;
-  const waiting: (() => void)[] = [];
+  const places = new FairPlaces({
+    places: options.pages,
+    waitingMax: options.queueMax,
+    refused: (scope) => rendererFull(scope, 'documents waiting to be printed', RETRY_AFTER_SECONDS),
+  });
 
   const start = async (): Promise<PrintBrowser> => {
     if (!chromium) {
@@ -132,42 +137,10 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
     while (printBrowser.fresh.length < options.pages) openFreshTab(printBrowser);
   };
 
-  const queued = async <Result>(
-    work: () => Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> => {
-    if (running >= options.pages) {
-      if (waiting.length >= options.queueMax) {
-        refused++;
-        throw rendererBusy('Too many documents are waiting to be printed.', 5);
-      }
-      await new Promise<void>((resolve, reject) => {
-        waiting.push(resolve);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            const index = waiting.indexOf(resolve);
-            if (index === -1) return;
-            waiting.splice(index, 1);
-            reject(signal.reason as Error);
-          },
-          { once: true },
-        );
-      });
-    } else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
-
   return {
-    print: (tenantId, html, front, signal) =>
-      queued(async () => {
-        const attempt = async () => printOn(await currentBrowser(), tenantId, html, front);
+    print: (owner, html, front, signal) => {
+      const print = async (): Promise<Buffer> => {
+        const attempt = async () => printOn(await currentBrowser(), owner.tenantId, html, front);
         const explained = (error: unknown): never => {
           if (error instanceof Problem) throw error;
           throw templateTooExpensive('The document cannot be printed within the limits.', error);
@@ -178,10 +151,11 @@ export function pdfPrinter(chromium: Chromium | undefined, options: PdfOptions, 
           log.warn({ err: error }, 'printing a document failed; will retry once');
           return attempt().catch(explained);
         });
-      }, signal),
+      };
+      return places.run(owner, print, signal);
+    },
     warm: async () => void (await currentBrowser()),
-    waiting: () => waiting.length,
-    refused: () => refused,
+    places,
     async close() {
       const last = await starting?.catch(() => undefined);
       if (last) await closeBrowser(last.browser);

@@ -2,8 +2,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
-import { rendererBusy } from '../domain/problems';
+import { rendererBusy, rendererFull } from '../domain/problems';
 import { isOverTime } from './language/meter';
 import type { TaskResult, Message, Task } from './sandbox/protocol';
 
@@ -11,7 +13,7 @@ export interface PoolOptions {
   /** The compiled program of the process, see `sandbox.ts`. */
   program: string;
   processes: number;
-  /** Tasks that may wait; more are refused with 503. */
+  /** Tasks that may wait; more are refused. */
   queueMax: number;
   /** Longest processor time of one task; a process that takes longer is killed. */
   millisecondsMax: number;
@@ -19,19 +21,17 @@ export interface PoolOptions {
 }
 
 export interface SandboxPool {
-  run(tenantId: string, task: Task, signal?: AbortSignal): Promise<TaskResult>;
+  run(owner: ShareOwner, task: Task, signal?: AbortSignal): Promise<TaskResult>;
   /** Process ids, for tests. */
   pids(): number[];
-  /** Tasks that wait, and how many were refused since the start, for metrics. */
-  waiting(): number;
-  refused(): number;
+  /** Where tasks run, for metrics. */
+  places: FairPlaces;
   /** Resolves when every process has started. */
   ready(): Promise<void>;
   close(): void;
 }
 
 interface QueuedTask {
-  tenantId: string;
   task: Task;
   resolve: (result: TaskResult) => void;
   reject: (error: unknown) => void;
@@ -67,8 +67,13 @@ const RESTART_MILLISECONDS = 1_000;
  */
 export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   const workers = new Set<Worker>();
+  const places = new FairPlaces({
+    places: options.processes,
+    waitingMax: options.queueMax,
+    refused: (scope) => rendererFull(scope, 'templates waiting to be rendered', RETRY_AFTER_SECONDS),
+  });
+  /** Tasks that have a place, while their process is being replaced. */
   const queue: QueuedTask[] = [];
-  let refused = 0;
   let closed = false;
 
   const start = (): void => {
@@ -90,12 +95,11 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
     void worker.started.then(assignTasks);
   };
 
-  /** Gives waiting tasks to idle processes; the tenant with the fewest running tasks comes first. */
+  /** Gives tasks to idle processes. */
   const assignTasks = (): void => {
     for (const worker of workers) {
       if (queue.length === 0) return;
-      if (worker.isReady && !worker.isRetired && worker.running === undefined)
-        assign(worker, takeNextFairly(queue, workers));
+      if (worker.isReady && !worker.isRetired && worker.running === undefined) assign(worker, queue.shift()!);
     }
   };
 
@@ -136,22 +140,16 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   for (let count = 0; count < options.processes; count++) start();
 
   return {
-    run: (tenantId, task, signal) =>
-      new Promise((resolve, reject) => {
-        signal?.throwIfAborted();
-        if (queue.length >= options.queueMax) {
-          refused++;
-          reject(rendererBusy('Too many templates are waiting to be rendered.', RETRY_AFTER_SECONDS));
-          return;
-        }
-        const queued: QueuedTask = { tenantId, task, resolve, reject };
-        queue.push(queued);
-        signal?.addEventListener('abort', () => cancel(queue, queued, signal), { once: true });
-        assignTasks();
-      }),
+    run: (owner, task, signal) => {
+      const evaluate = (): Promise<TaskResult> =>
+        new Promise((resolve, reject) => {
+          queue.push({ task, resolve, reject });
+          assignTasks();
+        });
+      return places.run(owner, evaluate, signal);
+    },
     pids: () => [...workers].flatMap(({ child }) => child.pid ?? []),
-    waiting: () => queue.length,
-    refused: () => refused,
+    places,
     ready: async () => void (await Promise.all([...workers].map(({ started }) => started))),
     close() {
       closed = true;
@@ -199,16 +197,6 @@ function readableFolders(program: string): string[] {
   const parser = require.resolve('parse5');
   const packages = parser.slice(0, parser.lastIndexOf('node_modules') + 'node_modules'.length);
   return [join(dirname(program), '*'), join(packages, '*')];
-}
-
-function takeNextFairly(queue: QueuedTask[], workers: Iterable<Worker>): QueuedTask {
-  const runningByTenant = new Map<string, number>();
-  for (const { running } of workers)
-    if (running) runningByTenant.set(running.tenantId, (runningByTenant.get(running.tenantId) ?? 0) + 1);
-  const busyness = (queued: QueuedTask): number => runningByTenant.get(queued.tenantId) ?? 0;
-  const chosen = queue.reduce((best, queued) => (busyness(queued) < busyness(best) ? queued : best));
-  queue.splice(queue.indexOf(chosen), 1);
-  return chosen;
 }
 
 const RETRY_AFTER_SECONDS = 2;
@@ -262,11 +250,4 @@ function lowerPriority(worker: Worker): void {
   } catch {
     // The process ended meanwhile, or the system does not allow it; the time limit still holds.
   }
-}
-
-function cancel(queue: QueuedTask[], queued: QueuedTask, signal: AbortSignal): void {
-  const index = queue.indexOf(queued);
-  if (index === -1) return;
-  queue.splice(index, 1);
-  queued.reject(signal.reason);
 }

@@ -7,15 +7,15 @@ import type { Caller } from '@plinth/kernel/caller';
 import { invalid } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
 import type { RenderedDocument } from '../app/renderer';
-import { revisionNeverPublished, templateDoesNotParse } from '../domain/problems';
+import { batchTooLarge, revisionNeverPublished, templateDoesNotParse } from '../domain/problems';
 import type { RevisionWithKey } from '../store/template-store';
 
 const { previewTemplate, renderTemplate, renderTemplateBatch, getTemplateVariables, validateTemplate } =
   templateEndpoints;
 
-type Needs = Pick<Deps, 'templates' | 'renderer'>;
+type Needs = Pick<Deps, 'templates' | 'renderer' | 'batchPlaces'>;
 
-export function mountPreview(api: Api, { templates, renderer }: Needs): void {
+export function mountPreview(api: Api, { templates, renderer, batchPlaces }: Needs): void {
   /** Of earlier revisions only those that were published are rendered. */
   const publishedRevision = async (caller: Caller, name: string, id: string): Promise<RevisionWithKey> => {
     const found = await templates.getRevision(caller.tenantId, name, id);
@@ -53,8 +53,9 @@ export function mountPreview(api: Api, { templates, renderer }: Needs): void {
     }
     const others = await templates.cultures(caller.tenantId, name);
     if (others.length === 0) await templates.getNearest(caller.tenantId, name, undefined, 'newest');
-    return multiStatus(
-      await batchResultOf(items, async ({ culture: itemCulture, data }): Promise<TemplateBatchValue> => {
+    let bytesLeft = BATCH_BYTES_MAX;
+    const render = () =>
+      batchResultOf(items, async ({ culture: itemCulture, data }): Promise<TemplateBatchValue> => {
         const culture = itemCulture ?? undefined;
         const template = await templates.getNearest(caller.tenantId, name, culture, 'published');
         const request = {
@@ -66,19 +67,18 @@ export function mountPreview(api: Api, { templates, renderer }: Needs): void {
           data: data ?? {},
           signal,
         };
-        return toBatchValue(await renderer.render(request));
-      }),
-    );
+        if (bytesLeft <= 0) throw batchTooLarge(BATCH_BYTES_MAX);
+        const value = toBatchValue(await renderer.render(request));
+        bytesLeft -= Buffer.byteLength(JSON.stringify(value));
+        if (bytesLeft <= 0) throw batchTooLarge(BATCH_BYTES_MAX);
+        return value;
+      });
+    return multiStatus(await batchPlaces.run(caller, render, signal));
   });
 
   api.on(getTemplateVariables, async ({ params: { name }, query: { culture }, caller }) => {
     const { revision } = await templates.getNearest(caller.tenantId, name, culture, 'newest');
-    const { errors, variables } = await renderer.analyze(
-      caller.tenantId,
-      revision.content,
-      'newest',
-      culture,
-    );
+    const { errors, variables } = await renderer.analyze(caller, revision.content, 'newest', culture);
     if (errors.length > 0) throw templateDoesNotParse(errors);
     return variables;
   });
@@ -86,7 +86,7 @@ export function mountPreview(api: Api, { templates, renderer }: Needs): void {
   api.on(validateTemplate, async ({ params: { name }, query: { culture }, body, caller }) => {
     const stored = await templates.getNearest(caller.tenantId, name, culture, 'newest');
     const source = body?.content ?? stored.revision.content;
-    const { errors, variables } = await renderer.analyze(caller.tenantId, source, 'newest', culture);
+    const { errors, variables } = await renderer.analyze(caller, source, 'newest', culture);
     return { isValid: errors.length === 0, errors, variables };
   });
 }
@@ -100,6 +100,9 @@ const toRequest = (
 
 /** Documents take time and go into one JSON response. */
 const DOCUMENTS_PER_BATCH_MAX = 100;
+
+/** A batch is one JSON response, which is in memory as a whole. */
+const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
 const HEADER_LENGTH_MAX = 2_000;
 

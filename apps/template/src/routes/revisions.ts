@@ -53,7 +53,7 @@ export function mountRevisions(api: Api, { templates, renderer, clock }: Needs):
       templates.getRevision(caller.tenantId, name, to),
     ]);
     const unified = await renderer.diff(
-      caller.tenantId,
+      caller,
       { name: `${name}/${from}`, text: before.revision.content },
       { name: `${name}/${to}`, text: after.revision.content },
     );

@@ -180,6 +180,12 @@ export const serviceEnvironment = {
     .min(1)
     .default(16 * 1024 * 1024)
     .describe('Bytes of request bodies that the process holds in memory at the same time.'),
+  BUFFERED_RESPONSE_BYTES_MAX: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(128 * 1024 * 1024)
+    .describe('Bytes of large responses that the process holds until their clients have read them.'),
   NATS_URL: z.string().default('nats://127.0.0.1:4222').describe('NATS server with JetStream.'),
   NATS_PREFIX: z
     .string()

@@ -137,15 +137,21 @@ const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${use
 export function measurePlaces(metrics: Registry, places: Record<string, FairPlaces>): void {
   const registers = [metrics];
   new Gauge({
-    name: 'plinth_places',
-    help: 'Work that runs in a shared place, or waits for one.',
-    labelNames: ['places', 'state'],
+    name: 'plinth_places_taken',
+    help: 'Work that runs in a shared place.',
+    labelNames: ['places'],
     registers,
     collect() {
-      for (const [name, { runningCount, waitingCount }] of Object.entries(places)) {
-        this.set({ places: name, state: 'running' }, runningCount);
-        this.set({ places: name, state: 'waiting' }, waitingCount);
-      }
+      for (const [name, { runningCount }] of Object.entries(places)) this.set({ places: name }, runningCount);
+    },
+  });
+  new Gauge({
+    name: 'plinth_places_waiting',
+    help: 'Work that waits for a shared place.',
+    labelNames: ['places'],
+    registers,
+    collect() {
+      for (const [name, { waitingCount }] of Object.entries(places)) this.set({ places: name }, waitingCount);
     },
   });
   new Counter({
