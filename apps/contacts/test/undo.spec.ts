@@ -31,18 +31,6 @@ const row = (number: number, externalId: string, name: string) => [
 const waiting = (what: string) =>
   `SELECT ${what} FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid`;
 
-/** How many rows of the tables of an undo the running transaction read. */
-const ROWS_READ = `
-  SELECT sum(idx_tup_fetch + seq_tup_read)::float8 AS count FROM pg_stat_xact_user_tables
-  WHERE relname IN ('company', 'exchange_former')`;
-
-async function analyze(adminUrl: string): Promise<void> {
-  const admin = new Database({ connectionString: adminUrl });
-  await admin.connect();
-  await admin.query('ANALYZE');
-  await admin.end();
-}
-
 describe('undoing an import', () => {
   let service: Contacts;
   let owner: ExchangeOwner;
@@ -239,31 +227,6 @@ describe('undoing an import', () => {
     });
     expect(await owner.undoImport(aCaller(), { definition, jobId })).toEqual([]);
     expect(await names(caller)).toEqual({ A: 'x' });
-  });
-
-  it('reads the rows of a tenant without statistics a few times, not once for each row', async () => {
-    const read = jest.fn();
-    const watched = {
-      ...companies,
-      afterUndo: async (_rows: unknown, { connection }: BatchContext) =>
-        read((await connection.query(ROWS_READ)).rows[0].count),
-    };
-    const watchedOwner = await openExchangeOwner([serveExchange([watched], service)]);
-    const many = (name: string) => Array.from({ length: 1_000 }, (_, at) => row(at + 2, `C-${at}`, name));
-    const newcomer = aCaller();
-    try {
-      await owner.importRows(aCaller(), start, [many('Known')]);
-      await analyze(service.database!.adminUrl);
-      await owner.importRows(newcomer, start, [many('Old')]);
-      const { jobId } = await owner.importRows(newcomer, start, [many('New')]);
-
-      const undone = await watchedOwner.undoImport(newcomer, { definition, jobId });
-
-      expect(undone).toMatchObject([{ restored: 1_000 }]);
-      expect(read.mock.lastCall![0]).toBeLessThan(50_000);
-    } finally {
-      await watchedOwner.close();
-    }
   });
 
   it('still has the records of recent imports after expired ones were deleted', async () => {

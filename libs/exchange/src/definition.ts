@@ -15,6 +15,11 @@ export interface ImportRow {
   values: Record<string, FieldValue>;
 }
 
+/** A row that was written, with the id that it has in the table. */
+export interface WrittenRow extends ImportRow {
+  id: string;
+}
+
 /** What a hook of a definition may use: the transaction of the batch, and the caller it runs for. */
 export interface BatchContext {
   connection: PoolClient;
@@ -74,7 +79,7 @@ export interface ExchangeDefinition {
   /** Rules beyond single cells. May change `values` to those that are stored. */
   check?(rows: readonly ImportRow[], context: BatchContext): Promise<RowError[]>;
   /** Runs after rows were written and before the commit: for history and events. Not in a dry-run. */
-  afterWrite?(rows: readonly ImportRow[], context: BatchContext): Promise<void>;
+  afterWrite?(rows: readonly WrittenRow[], context: BatchContext): Promise<void>;
   /** SQL assignments that retire an inserted row when its import is undone; without them the row is deleted. */
   retire?: string;
   /** Returns the ids of rows that the caller may not undo. */

@@ -16,7 +16,7 @@ export const recordDefinition = (
     defaultSort: 'externalId',
     onInsert: { created_by: 'caller-id', changed_by: 'caller-id' },
     onUpdate: { version: 'next', changed_at: 'now', changed_by: 'caller-id' },
-    afterWrite: (rows, context) => recordImported(table, events, rows, context),
+    afterWrite: (rows, context) => recordImported(events, rows, context),
     afterUndo: (undone, context) => recordUndone(events, undone, context),
     afterCommit,
   }) satisfies Partial<ExchangeDefinition>;

@@ -1,19 +1,14 @@
-import type { BatchContext, ImportRow, UndoneRows } from '@plinth/exchange/definition';
+import type { BatchContext, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
 import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import { publishDeleted, publishSaved, type RecordEvents } from '../events/published';
 
 /** Publishes which records an import has written. */
 export async function recordImported(
-  table: 'contact' | 'company',
   events: RecordEvents,
-  rows: readonly ImportRow[],
+  rows: readonly WrittenRow[],
   { connection, caller }: BatchContext,
 ): Promise<void> {
-  const written = await connection.query<{ id: string }>(
-    `SELECT id FROM ${table} WHERE tenant_id = $1 AND external_id = ANY($2)`,
-    [caller.tenantId, rows.map(({ values }) => values['externalId'])],
-  );
-  const ids = written.rows.map(({ id }) => id);
+  const ids = rows.map(({ id }) => id);
   await publishSaved(rawStatements(connection), caller, events, ids, 'imported');
 }
 

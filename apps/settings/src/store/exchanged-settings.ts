@@ -1,4 +1,5 @@
 import type { BatchContext } from '@plinth/exchange/definition';
+import { inIndexOrder, lookUp } from '@plinth/exchange/look-up';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { SettingRow, ValueChange } from '../domain/imported-setting';
@@ -30,15 +31,24 @@ export async function claimSettings(
   return readLockedSettings(tx, caller.tenantId);
 }
 
+const STORED_VALUE = lookUp({
+  table: 'setting_value',
+  columns: ['scope', 'user_id', 'name'],
+  values: ['wanted.scope', 'wanted."userId"', 'wanted.name'],
+  select: 't.scope, t.user_id AS "userId", t.name, t.value',
+});
+
 /** The stored values of these settings, secrets sealed. */
 export async function readStoredValues(
   settings: readonly Key[],
   { connection, caller }: BatchContext,
 ): Promise<{ get(setting: Key): string | undefined }> {
-  const { rows } = await connection.query<Key & { value: string }>(
-    `SELECT scope, user_id AS "userId", name, value FROM setting_value
-     WHERE tenant_id = $1 AND name = ANY($2)`,
-    [caller.tenantId, [...new Set(settings.map(({ name }) => name))]],
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<Key & { value: string }>(
+      `SELECT stored.* FROM jsonb_to_recordset($2) AS wanted (scope text, "userId" text, name text)
+       CROSS JOIN ${STORED_VALUE} AS stored`,
+      [caller.tenantId, JSON.stringify(settings.map(({ scope, userId, name }) => ({ scope, userId, name })))],
+    ),
   );
   const values = new Map(rows.map((row) => [keyOf(row), row.value]));
   return { get: (setting) => values.get(keyOf(setting)) };

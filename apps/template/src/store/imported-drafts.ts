@@ -1,8 +1,17 @@
-import type { BatchContext, ImportRow, UndoneRows } from '@plinth/exchange/definition';
+import type { BatchContext, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
+import { byPlace, inIndexOrder, lockPlaces, lookUp } from '@plinth/exchange/look-up';
 import { newId } from '@plinth/kernel/uuid';
 import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { PoolClient } from 'pg';
 import { publishImportedDrafts, type ImportedDraft } from '../events/published';
+
+const CATEGORY = lookUp({
+  table: 'template_category',
+  columns: ['name'],
+  values: ['wanted'],
+  select: 't.name',
+  lock: 'FOR KEY SHARE',
+});
 
 /** Those of the categories that exist; they cannot be deleted until the commit. */
 export async function lockCategories(
@@ -11,43 +20,91 @@ export async function lockCategories(
   names: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   if (names.size === 0) return names;
-  const { rows } = await connection.query<{ name: string }>(
-    'SELECT name FROM template_category WHERE tenant_id = $1 AND name = ANY($2) FOR KEY SHARE',
-    [tenantId, [...names]],
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ name: string }>(
+      `SELECT found.name FROM unnest($2::text[]) AS wanted CROSS JOIN ${CATEGORY} AS found`,
+      [tenantId, [...names].sort()],
+    ),
   );
   return new Set(rows.map(({ name }) => name));
 }
 
+const TEMPLATE = lookUp({
+  table: 'template',
+  columns: ['id'],
+  values: ['imported.template_id'],
+  select: 't.id, t.draft_id, t.mime_type, t.content',
+});
+const NEWEST_REVISION = lookUp({
+  table: 'template_revision',
+  columns: ['template_id'],
+  values: ['imported.template_id'],
+  select: 't.number',
+  lastBy: 'number',
+});
+
 /** The rows are in the table of templates already; each becomes a new draft, as if it had been saved over HTTP. */
 export async function saveImportedDrafts(
-  rows: readonly ImportRow[],
-  { connection, caller, jobId }: BatchContext,
+  rows: readonly WrittenRow[],
+  { connection, caller }: BatchContext,
 ): Promise<void> {
-  const numbers = rows.map(({ rowNumber }) => rowNumber);
-  await connection.query(
-    `UPDATE template_revision SET status = 3 WHERE tenant_id = $1 AND status IN (0, 1)
-       AND template_id IN (SELECT id FROM template WHERE tenant_id = $1 AND import_job_id = $2 AND import_row = ANY($3))`,
-    [caller.tenantId, jobId, numbers],
+  const templateIds = rows.map(({ id }) => id);
+  const { rows: former } = await inIndexOrder(connection, () =>
+    connection.query<{ id: string }>(
+      `SELECT template.draft_id AS id FROM unnest($2::uuid[]) AS imported (template_id) CROSS JOIN ${TEMPLATE} AS template
+       WHERE template.draft_id IS NOT NULL`,
+      [caller.tenantId, templateIds],
+    ),
   );
-  const ids = numbers.map(() => newId());
-  await connection.query(
-    `INSERT INTO template_revision
-       (tenant_id, id, template_id, number, status, mime_type, content, content_length, created_at, created_by)
-     SELECT t.tenant_id, n.id, t.id,
-       1 + COALESCE((SELECT max(r.number) FROM template_revision r WHERE r.tenant_id = t.tenant_id AND r.template_id = t.id), 0),
-       0, t.mime_type, t.content, length(t.content), now(), $5
-     FROM template t JOIN unnest($3::int[], $4::uuid[]) AS n(row, id) ON n.row = t.import_row
-     WHERE t.tenant_id = $1 AND t.import_job_id = $2`,
-    [caller.tenantId, jobId, numbers, ids, caller.userId],
+  await setStatus(
+    connection,
+    caller.tenantId,
+    former.map(({ id }) => ({ id, status: 3 })),
   );
-  const { rows: saved } = await connection.query<ImportedDraft>(
-    `UPDATE template SET status = 0, draft_id = n.id, submitted_by = NULL, is_gone = false
-     FROM unnest($3::int[], $4::uuid[]) AS n(row, id)
-     WHERE n.row = template.import_row AND tenant_id = $1 AND import_job_id = $2
-     RETURNING name, culture, category_name, draft_id`,
-    [caller.tenantId, jobId, numbers, ids],
+  const ids = rows.map(() => newId());
+  await inIndexOrder(connection, () =>
+    connection.query(
+      `INSERT INTO template_revision
+         (tenant_id, id, template_id, number, status, mime_type, content, content_length, created_at, created_by)
+       SELECT $1, imported.id, template.id, 1 + COALESCE(newest.number, 0), 0, template.mime_type, template.content,
+         length(template.content), now(), $4
+       FROM unnest($2::uuid[], $3::uuid[]) AS imported (template_id, id)
+       CROSS JOIN ${TEMPLATE} AS template LEFT JOIN ${NEWEST_REVISION} AS newest ON true`,
+      [caller.tenantId, templateIds, ids, caller.userId],
+    ),
+  );
+  const places = await lockPlaces(connection, caller.tenantId, 'template', templateIds);
+  const { rows: saved } = await byPlace(connection, () =>
+    connection.query<ImportedDraft>(
+      `UPDATE template AS t SET status = 0, draft_id = n.id, submitted_by = NULL, is_gone = false
+       FROM unnest($2::tid[], $3::uuid[]) AS n (place, id)
+       WHERE t.ctid = n.place AND t.tenant_id = $1
+       RETURNING t.name, t.culture, t.category_name, t.draft_id`,
+      [caller.tenantId, templateIds.map((id) => places.get(id)), ids],
+    ),
   );
   await publishImportedDrafts(rawStatements(connection), caller, { deleted: [], saved });
+}
+
+/** Gives revisions other states. */
+async function setStatus(
+  connection: PoolClient,
+  tenantId: string,
+  revisions: readonly { id: string; status: unknown }[],
+): Promise<void> {
+  const places = await lockPlaces(
+    connection,
+    tenantId,
+    'template_revision',
+    revisions.map(({ id }) => id),
+  );
+  await byPlace(connection, () =>
+    connection.query(
+      `UPDATE template_revision AS r SET status = n.status FROM unnest($2::tid[], $3::int[]) AS n (place, status)
+       WHERE r.ctid = n.place AND r.tenant_id = $1`,
+      [tenantId, revisions.map(({ id }) => places.get(id)), revisions.map(({ status }) => status)],
+    ),
+  );
 }
 
 /** Imported drafts become archived revisions; those that they had replaced are drafts again. */
@@ -56,15 +113,15 @@ export async function undoImportedDrafts(
   { connection, caller }: BatchContext,
 ): Promise<void> {
   const imported = [...removed, ...restored.map(({ undone }) => undone)];
-  await connection.query(
-    'UPDATE template_revision SET status = 3 WHERE tenant_id = $1 AND id = ANY($2::uuid[])',
-    [caller.tenantId, imported.map((row) => row['draft_id'])],
+  const draftsOf = (rows: readonly StoredRow[]) =>
+    rows.flatMap(({ draft_id: id, status }) => (id === null ? [] : [{ id: String(id), status }]));
+  const { tenantId } = caller;
+  await setStatus(
+    connection,
+    tenantId,
+    draftsOf(imported).map(({ id }) => ({ id, status: 3 })),
   );
-  await connection.query(
-    `UPDATE template_revision AS r SET status = t.status FROM template AS t
-     WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND r.tenant_id = $1 AND r.id = t.draft_id`,
-    [caller.tenantId, restored.map(({ row }) => row['id'])],
-  );
+  await setStatus(connection, tenantId, draftsOf(restored.map(({ row }) => row)));
   const withDraft = restored.filter(({ row }) => row['draft_id'] !== null);
   const withoutDraft = restored.filter(({ row }) => row['draft_id'] === null);
   await publishImportedDrafts(rawStatements(connection), caller, {

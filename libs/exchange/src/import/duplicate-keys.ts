@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BatchContext, ExchangeDefinition } from '../definition';
+import { inIndexOrder, lookUp } from '../look-up';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { hasKey, type Conversion, type ConvertedRow } from './convert-rows';
@@ -85,14 +86,23 @@ export async function recordUnwrittenKeys(
   );
 }
 
+const UNWRITTEN_KEY = lookUp({
+  table: 'exchange_key',
+  columns: ['job_id', 'key_hash'],
+  values: ['$2::uuid', 'wanted'],
+  select: 't.key_hash, t.row_number',
+});
+
 async function readUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,
   keys: readonly string[],
 ): Promise<Map<string, number>> {
   const keysByHash = new Map(keys.map((key) => [hashKey(key), key]));
-  const { rows } = await connection.query<{ key_hash: string; row_number: number }>(
-    'SELECT key_hash, row_number FROM exchange_key WHERE tenant_id = $1 AND job_id = $2 AND key_hash = ANY($3::uuid[])',
-    [caller.tenantId, jobId, [...keysByHash.keys()]],
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ key_hash: string; row_number: number }>(
+      `SELECT found.* FROM unnest($3::uuid[]) AS wanted CROSS JOIN ${UNWRITTEN_KEY} AS found`,
+      [caller.tenantId, jobId, [...keysByHash.keys()]],
+    ),
   );
   return new Map(
     rows.map(({ key_hash, row_number }) => [keysByHash.get(key_hash.replaceAll('-', ''))!, row_number]),

@@ -1,5 +1,6 @@
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { PoolClient } from 'pg';
+import { inIndexOrder, lookUp } from '../look-up';
 import type { BatchOutcome } from './batch';
 
 /** A batch in the import ledger, the tables that record which batches of a job were written. */
@@ -14,6 +15,13 @@ export function ledgerOf(jobId: string, range: number): string {
   return range === 0 ? jobId : uuidFrom(`${jobId}/${range}`, 'a');
 }
 
+const UNWRITTEN_KEY = lookUp({
+  table: 'exchange_key',
+  columns: ['job_id'],
+  values: ['$2::uuid'],
+  select: 't.row_number',
+});
+
 /** Records that the job exists and makes progress; returns where its range stands. */
 export async function openLedger(
   connection: PoolClient,
@@ -27,10 +35,12 @@ export async function openLedger(
      ON CONFLICT (tenant_id, job_id) DO UPDATE SET changed_at = now()`,
     ids,
   );
-  const { rows } = await connection.query<{ last_batch: number; has_keys: boolean }>(
-    `SELECT last_batch, EXISTS (SELECT FROM exchange_key AS k WHERE k.tenant_id = $1 AND k.job_id = $2) AS has_keys
-     FROM exchange_job WHERE tenant_id = $1 AND job_id = $3`,
-    ids,
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ last_batch: number; has_keys: boolean }>(
+      `SELECT last_batch, EXISTS (SELECT FROM ${UNWRITTEN_KEY} AS k) AS has_keys
+       FROM exchange_job WHERE tenant_id = $1 AND job_id = $3`,
+      ids,
+    ),
   );
   return { lastBatch: rows[0]?.last_batch ?? 0, hasUnwrittenKeys: rows[0]?.has_keys ?? false };
 }

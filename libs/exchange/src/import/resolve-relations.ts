@@ -1,6 +1,6 @@
-import { escapeIdentifier } from 'pg';
 import type { BatchContext, ExchangeDefinition } from '../definition';
 import type { Relation } from '../field';
+import { computed, inIndexOrder, lookUp } from '../look-up';
 import { errorMessage, shownValue, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import type { ConvertedRow } from './convert-rows';
@@ -65,13 +65,19 @@ async function findRelatedIds(
   { connection, caller }: BatchContext,
 ): Promise<Map<string, string[]>> {
   if (keys.length === 0) return new Map();
-  const { rows } = await connection.query<{ key: string; id: string }>(
-    `SELECT wanted.key, related.id FROM unnest($2::text[]) AS wanted (key)
-     CROSS JOIN LATERAL (
-       SELECT id FROM ${escapeIdentifier(table)} AS r
-       WHERE r.tenant_id = $1::uuid AND r.${escapeIdentifier(key.column)} = wanted.key::${key.sqlType} LIMIT 2
-     ) AS related`,
-    [caller.tenantId, keys],
+  const related = lookUp({
+    table,
+    columns: [key.column],
+    values: ['wanted.value'],
+    select: 't.id',
+    limit: 2,
+  });
+  const wanted = computed({ key: 'key', value: `key::${key.sqlType}` }, 'unnest($2::text[]) AS key');
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ key: string; id: string }>(
+      `SELECT wanted.key, related.id FROM ${wanted} AS wanted CROSS JOIN ${related} AS related`,
+      [caller.tenantId, keys],
+    ),
   );
   const ids = new Map<string, string[]>();
   for (const row of rows) ids.set(row.key, [...(ids.get(row.key) ?? []), row.id]);

@@ -1,21 +1,25 @@
 import type { PoolClient } from 'pg';
-import { ID_PROPERTY, type BatchContext, type ExchangeDefinition } from '../definition';
+import { ID_PROPERTY, type BatchContext, type ExchangeDefinition, type WrittenRow } from '../definition';
 import type { FieldValue } from '../field';
+import { byPlace, inIndexOrder } from '../look-up';
 import { rowErrorOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { keyText, type ConvertedRow } from './convert-rows';
 import { duplicateKeyError } from './duplicate-keys';
 import { newRowIds } from './row-ids';
 import { recordWrite, type WriteRecord } from './write-record';
-import { writeStatements, type ImportMode, type WrittenRow } from './write-statements';
+import { writeStatements, type ImportMode, type WriteResult } from './write-statements';
 
 /** The rows of a batch by what became of them. */
 export interface Written {
-  inserted: ConvertedRow[];
-  updated: ConvertedRow[];
+  inserted: WrittenRow[];
+  updated: WrittenRow[];
   skipped: ConvertedRow[];
   errors: RowError[];
 }
+
+/** Rows and, for each, where it is in the table, or the id that it gets there. */
+type Referenced = ReadonlyMap<ConvertedRow, string>;
 
 /** A batch that is being written. */
 interface Writing {
@@ -68,47 +72,81 @@ export class BatchWriter {
     rows: readonly ConvertedRow[],
     { connection, caller, jobId }: BatchContext,
   ): Promise<Map<string, number>> {
-    const keys = rows.map(({ values }) => this.definition.key.map((property) => values[property] ?? null));
-    const found = await connection.query<unknown[]>({
-      text: this.statements.findOfJob,
-      values: [caller.tenantId, JSON.stringify(keys), jobId],
-      rowMode: 'array',
-    });
-    return new Map(found.rows.map(([row, ...key]) => [keyText(key as FieldValue[]), row as number]));
+    if (rows.length === 0) return new Map();
+    const found = await inIndexOrder(connection, () =>
+      connection.query<unknown[]>({
+        text: this.statements.findOfJob,
+        values: [caller.tenantId, this.keysOf(rows), jobId],
+        rowMode: 'array',
+      }),
+    );
+    return new Map(found.rows.map(([_job, row, ...key]) => [keyText(key as FieldValue[]), row as number]));
+  }
+
+  private keysOf(rows: readonly ConvertedRow[]): string {
+    return JSON.stringify(
+      rows.map(({ values }) => this.definition.key.map((property) => values[property] ?? null)),
+    );
   }
 
   /** Of the rows with an id, those whose key is the stored one can be written together with rows without an id. */
   private async splitByKey(rows: readonly ConvertedRow[], { connection, caller }: BatchContext) {
-    const found = await connection.query<unknown[]>({
-      text: this.statements.findKeys,
-      values: [caller.tenantId, rows.map(({ id }) => id)],
-      rowMode: 'array',
-    });
+    const found = await inIndexOrder(connection, () =>
+      connection.query<unknown[]>({
+        text: this.statements.findKeys,
+        values: [caller.tenantId, rows.map(({ id }) => id)],
+        rowMode: 'array',
+      }),
+    );
     const keysById = new Map(found.rows.map(([id, ...key]) => [id as string, keyText(key as FieldValue[])]));
     const hasStoredKey = (row: ConvertedRow) => keysById.get(row.id!) === row.key;
     return { sameKey: rows.filter(hasStoredKey), otherKey: rows.filter((row) => !hasStoredKey(row)) };
   }
 
   private async writeByKey(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
+    const { context, written } = writing;
+    const { write } = this.statements;
+    const classify = (unwritten: readonly ConvertedRow[]) => this.classifyUnwritten(unwritten, writing);
+    if (this.options.mode !== 'UPDATE') {
+      const newIds = newRowIds(rows.length);
+      const ids = new Map(rows.map((row, index) => [row, row.id ?? newIds[index]!]));
+      return this.writeRows(write, rows, ids, writing, classify);
+    }
+    const places = await this.lockByKey(rows, context);
+    written.skipped.push(...rows.filter((row) => !places.has(row)));
+    const stored = rows.filter((row) => places.has(row));
+    return byPlace(context.connection, () => this.writeRows(write, stored, places, writing, classify));
+  }
+
+  /** Writes rows by one statement; where the database refuses it, halving finds the rows that it refuses. */
+  private async writeRows(
+    statement: string,
+    rows: readonly ConvertedRow[],
+    references: Referenced,
+    writing: Writing,
+    classifyUnwritten: (rows: readonly ConvertedRow[]) => Promise<void> | void,
+  ): Promise<void> {
+    if (rows.length === 0) return;
     const { written } = writing;
-    const results = await this.execute(this.statements.byKey, rows, writing);
+    const results = await this.execute(statement, rows, references, writing);
     if (results instanceof Error) {
       if (rows.length === 1) {
         written.errors.push(persistenceError(results, rows[0]!));
         return;
       }
-      // One row fails the whole statement: halving finds it in a few steps.
       const half = Math.ceil(rows.length / 2);
-      await this.writeByKey(rows.slice(0, half), writing);
-      await this.writeByKey(rows.slice(half), writing);
+      await this.writeRows(statement, rows.slice(0, half), references, writing, classifyUnwritten);
+      await this.writeRows(statement, rows.slice(half), references, writing, classifyUnwritten);
       return;
     }
     const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
     for (const [rowNumber, updatedId] of results) {
-      (updatedId === null ? written.inserted : written.updated).push(byNumber.get(rowNumber)!);
+      const row = byNumber.get(rowNumber)!;
+      row.id = updatedId ?? references.get(row)!;
+      (updatedId === null ? written.inserted : written.updated).push(row as WrittenRow);
       byNumber.delete(rowNumber);
     }
-    if (byNumber.size > 0) await this.classifyUnwritten([...byNumber.values()], writing);
+    if (byNumber.size > 0) await classifyUnwritten([...byNumber.values()]);
   }
 
   /** Rows that the statement did not write: this job wrote their key before, or the mode excludes them. */
@@ -126,62 +164,97 @@ export class BatchWriter {
 
   /** Rows with an id change the row of this id, even when its key changes. */
   private async writeById(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
-    const { written } = writing;
-    const { connection, caller, jobId } = writing.context;
-    const found = await connection.query<[string, string | null, number | null]>({
-      text: this.statements.findById,
-      values: [caller.tenantId, rows.map(({ id }) => id)],
-      rowMode: 'array',
-    });
-    const stored = new Map(found.rows.map(([id, job, row]) => [id, job === jobId ? row : null] as const));
-    for (const row of rows) {
-      const writtenAs = stored.get(row.id!);
-      if (writtenAs === undefined) written.errors.push(unknownIdError(row));
-      else if (writtenAs !== null) written.errors.push(duplicateKeyError(this.definition, row, writtenAs));
-      else if (this.options.mode === 'INSERT') written.skipped.push(row);
-      else if (await this.updateById(row, writing)) stored.set(row.id!, row.rowNumber);
+    const { context, written } = writing;
+    const { connection, caller, jobId } = context;
+    const found = await inIndexOrder(connection, () =>
+      connection.query<[string, string, string | null, number | null]>({
+        text: this.statements.lockById,
+        values: [caller.tenantId, [...new Set(rows.map(({ id }) => id))].sort()],
+        rowMode: 'array',
+      }),
+    );
+    const places = new Map(found.rows.map(([place, id]) => [id, place]));
+    const writtenAs = new Map(
+      found.rows.flatMap(([, id, job, row]) => (job === jobId && row !== null ? [[id, row] as const] : [])),
+    );
+    let next = rows;
+    while (next.length > 0) {
+      const firstOfId = new Map<string, ConvertedRow>();
+      const later: ConvertedRow[] = [];
+      for (const row of next) {
+        const id = row.id!;
+        const first = writtenAs.get(id);
+        if (!places.has(id)) written.errors.push(unknownIdError(row));
+        else if (first !== undefined) written.errors.push(duplicateKeyError(this.definition, row, first));
+        else if (this.options.mode === 'INSERT') written.skipped.push(row);
+        else if (firstOfId.has(id)) later.push(row);
+        else firstOfId.set(id, row);
+      }
+      const updated = [...firstOfId.values()];
+      const references = new Map(updated.map((row) => [row, places.get(row.id!)!]));
+      await byPlace(connection, () =>
+        this.writeRows(this.statements.updateById, updated, references, writing, (unwritten) => {
+          written.errors.push(...unwritten.map(unknownIdError));
+        }),
+      );
+      for (const { id, rowNumber } of written.updated) writtenAs.set(id, rowNumber);
+      next = later;
     }
   }
 
-  private async updateById(row: ConvertedRow, writing: Writing): Promise<boolean> {
-    const { written } = writing;
-    const results = await this.execute(this.statements.byId, [row], writing);
-    const isUpdated = !(results instanceof Error) && results.length > 0;
-    if (isUpdated) written.updated.push(row);
-    else written.errors.push(results instanceof Error ? persistenceError(results, row) : unknownIdError(row));
-    return isUpdated;
+  /** Locks the rows that have the keys of these, and returns where each is. */
+  private async lockByKey(
+    rows: readonly ConvertedRow[],
+    { connection, caller }: BatchContext,
+  ): Promise<Referenced> {
+    const found = await inIndexOrder(connection, () =>
+      connection.query<unknown[]>({
+        text: this.statements.lockByKey,
+        values: [caller.tenantId, this.keysOf(rows)],
+        rowMode: 'array',
+      }),
+    );
+    const byKey = new Map(
+      found.rows.map(([place, ...key]) => [keyText(key as FieldValue[]), place as string]),
+    );
+    return new Map(
+      rows.flatMap((row) => {
+        const place = byKey.get(row.key!);
+        return place === undefined ? [] : [[row, place] as const];
+      }),
+    );
   }
 
   /** Runs one statement over rows; returns what it did with which, or why the database refused them. */
   private async execute(
     statement: string,
     rows: readonly ConvertedRow[],
+    references: Referenced,
     { context, record }: Writing,
-  ): Promise<WrittenRow[] | Error> {
+  ): Promise<WriteResult[] | Error> {
     const { connection, caller, jobId } = context;
-    const newIds = newRowIds(rows.length);
-    const ids = rows.map(({ id }, index) => id ?? newIds[index]!);
     const done = await inSavepoint(connection, () =>
-      connection.query<WrittenRow>({
+      connection.query<WriteResult>({
         text: statement,
-        values: [caller.tenantId, this.toJson(rows, ids), jobId],
+        values: [caller.tenantId, this.toJson(rows, references), jobId],
         rowMode: 'array',
       }),
     );
     if (done instanceof Error) return done;
-    const idByRow = new Map(rows.map(({ rowNumber }, index) => [rowNumber, ids[index]!]));
+    const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
     for (const [rowNumber, updatedId, transaction] of done.rows) {
       record.transactions.add(transaction);
-      if (updatedId === null) record.inserted.push(idByRow.get(rowNumber)!);
+      if (updatedId === null) record.inserted.push(references.get(byNumber.get(rowNumber)!)!);
       else record.updated.push(updatedId);
     }
     return done.rows;
   }
 
-  private toJson(rows: readonly ConvertedRow[], ids: readonly string[]): string {
+  private toJson(rows: readonly ConvertedRow[], references: Referenced): string {
     return JSON.stringify(
-      rows.map(({ rowNumber, values }, index) => {
-        const row: FieldValue[] = [rowNumber, ids[index]!];
+      rows.map((convertedRow) => {
+        const { rowNumber, values } = convertedRow;
+        const row: FieldValue[] = [rowNumber, references.get(convertedRow)!];
         for (const property of this.mapped) row.push(values[property] ?? null);
         return row;
       }),

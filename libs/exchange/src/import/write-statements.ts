@@ -1,12 +1,13 @@
 import type { Mode__Output } from '@plinth/proto/generated/plinth/exchange/v1/Mode';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import type { ExchangeDefinition, SystemValue } from '../definition';
+import { computed, lookUp } from '../look-up';
 
 /** Which rows an import writes: new ones, existing ones, or both. */
 export type ImportMode = Mode__Output;
 
 /** A row as it was written: the row of the file, the id of a row that was there before, and the (sub)transaction. */
-export type WrittenRow = [importRow: number, updatedId: string | null, transaction: string];
+export type WriteResult = [importRow: number, updatedId: string | null, transaction: string];
 
 /** The SQL value of a column that is in no file. */
 export const systemSql = (value: SystemValue, column: string, callerId: string): string => {
@@ -70,9 +71,6 @@ export function writeStatements(
       'import_job_id = $3::uuid',
       'import_row = (r->>0)::int',
     ].join(', ');
-  const sameKey = definition.key
-    .map((property) => `t.${columnOf(property)} = ${cell(property)}`)
-    .join(' AND ');
 
   const isOfOtherJob = 't.import_job_id IS DISTINCT FROM $3::uuid';
   /** Only rows that the job did not write before are updated; the update stores their former values first (ADR 0018). */
@@ -80,31 +78,44 @@ export function writeStatements(
     storesFormer
       ? `${isOfOtherJob} AND exchange_keep_former(t.tenant_id, t.id, $3::uuid, ${importRow}, to_jsonb(t), t.xmin::text)`
       : isOfOtherJob;
-  const update = (properties: readonly string[], match: string) => `
-    UPDATE ${table} AS t SET ${directUpdates(properties)} FROM ${source}
-    WHERE t.tenant_id = $1::uuid AND ${match} AND ${updatable('(r->>0)::int')}
+  /** Rows that are locked already are updated by their place, which stands where new rows have their id. */
+  const update = (properties: readonly string[]) => `
+    UPDATE ${table} AS t SET ${directUpdates(properties)}
+    FROM ${computed({ r: 'r', place: '(r->>1)::tid' }, source)} AS wanted
+    WHERE t.tenant_id = $1::uuid AND t.ctid = wanted.place AND ${updatable('(r->>0)::int')}
     RETURNING t.import_row, t.id, t.xmin`;
 
-  const byKey: Record<ImportMode, string> = {
-    UPSERT: `${insert} DO UPDATE SET ${updates.join(', ')}
-      WHERE ${updatable('EXCLUDED.import_row')}
+  const conflict = {
+    UPSERT: `DO UPDATE SET ${updates.join(', ')} WHERE ${updatable('EXCLUDED.import_row')}
       RETURNING t.import_row, CASE WHEN t.xmax <> 0 THEN t.id END, t.xmin`,
-    INSERT: `${insert} DO NOTHING RETURNING t.import_row, NULL, t.xmin`,
-    UPDATE: update(changed, sameKey),
+    INSERT: 'DO NOTHING RETURNING t.import_row, NULL, t.xmin',
   };
+  const keyNames = definition.key.map((property) => definition.fields[property]!.column);
   const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
-  const keyCells = definition.key
-    .map(
-      (property, index) =>
-        `t.${columnOf(property)} = (r->>${index})::${definition.fields[property]!.sqlType}`,
-    )
-    .join(' AND ');
+  const wantedKeys = computed(
+    Object.fromEntries(
+      definition.key.map((property, index) => [
+        `key_${index}`,
+        `(r->>${index})::${definition.fields[property]!.sqlType}`,
+      ]),
+    ),
+    source,
+  );
+  const keyValues = definition.key.map((_, index) => `wanted.key_${index}`);
+  /** Looks for keys, which come as JSON. */
+  const findByKey = (select: string, lock?: 'FOR UPDATE') =>
+    `SELECT found.* FROM ${wantedKeys} AS wanted CROSS JOIN
+      ${lookUp({ table: definition.table, columns: keyNames, values: keyValues, select, ...(lock ? { lock } : {}) })} AS found`;
+  /** Looks for ids. */
+  const findById = (select: string, lock?: 'FOR UPDATE') =>
+    `SELECT found.* FROM unnest($2::uuid[]) AS wanted CROSS JOIN
+      ${lookUp({ table: definition.table, columns: ['id'], values: ['wanted'], select, ...(lock ? { lock } : {}) })} AS found`;
   return {
-    byKey: byKey[mode],
-    byId: update(mapped, 't.id = (r->>1)::uuid'),
-    findOfJob: `SELECT t.import_row, ${keyTexts} FROM ${table} AS t JOIN ${source} ON ${keyCells}
-      WHERE t.tenant_id = $1::uuid AND t.import_job_id = $3::uuid`,
-    findById: `SELECT t.id, t.import_job_id, t.import_row FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
-    findKeys: `SELECT t.id, ${keyTexts} FROM ${table} AS t WHERE t.tenant_id = $1::uuid AND t.id = ANY($2::uuid[])`,
+    write: mode === 'UPDATE' ? update(changed) : `${insert} ${conflict[mode]}`,
+    updateById: update(mapped),
+    findOfJob: `${findByKey(`t.import_job_id, t.import_row, ${keyTexts}`)} WHERE found.import_job_id = $3::uuid`,
+    lockByKey: findByKey(`t.ctid, ${keyTexts}`, 'FOR UPDATE'),
+    lockById: findById('t.ctid, t.id, t.import_job_id, t.import_row', 'FOR UPDATE'),
+    findKeys: findById(`t.id, ${keyTexts}`),
   };
 }

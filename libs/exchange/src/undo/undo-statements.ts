@@ -1,13 +1,14 @@
 import { escapeIdentifier } from 'pg';
 import type { ExchangeDefinition } from '../definition';
 import { systemSql } from '../import/write-statements';
+import { lookUp } from '../look-up';
 
 export type UndoStatements = ReturnType<typeof undoStatements>;
 
 /**
  * The statements that undo what a job wrote into the table of a definition.
- * Those that change rows find them by their ids and join nothing: without statistics of the tenant or the job, Postgres
- * would search all of their rows for each row of a batch (ADR 0018).
+ * Rows are looked up by their ids, and from their lock on they are found by their place: without statistics of the
+ * tenant or the job, Postgres would search all of their rows (ADR 0018).
  */
 export function undoStatements(definition: ExchangeDefinition, columns: readonly string[], callerId: string) {
   const table = escapeIdentifier(definition.table);
@@ -29,51 +30,68 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
     );
     return `concat_ws(', ', ${cells.join(', ')})`;
   };
+  const byId = (id: string, select: string, lock?: 'FOR UPDATE') =>
+    lookUp({ table: definition.table, columns: ['id'], values: [id], select, ...(lock ? { lock } : {}) });
   const removal = definition.retire
     ? `UPDATE ${table} AS t SET ${[definition.retire, ...changed].join(', ')}`
     : `DELETE FROM ${table} AS t`;
   return {
-    lock: `SELECT FROM ${table} WHERE tenant_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE`,
+    lock: `SELECT FROM unnest($2::uuid[]) AS wanted CROSS JOIN ${byId('wanted', 't.id', 'FOR UPDATE')} AS found`,
 
-    read: `SELECT to_jsonb(t) AS row FROM ${table} AS t WHERE tenant_id = $1 AND id = ANY($2::uuid[])`,
+    read: `SELECT to_jsonb(found.row) AS row FROM unnest($2::uuid[]) AS wanted CROSS JOIN
+      ${byId('wanted', 't AS row')} AS found`,
 
     // The last writer of a row is its `xmin`; where that restored it after an undo, the writer before it counts.
     compare: `
-      SELECT t.id, to_jsonb(t) AS row, EXISTS (
+      SELECT found.id, found.place, to_jsonb(found.row) AS row, EXISTS (
         WITH RECURSIVE writer (transaction) AS (
-          SELECT t.xmin::text
+          SELECT found.writer
           UNION
-          SELECT f.former_transaction FROM writer JOIN exchange_former AS f
-            ON f.tenant_id = $1 AND f.row_id = t.id AND f.restored_by_transaction = writer.transaction
+          SELECT f.former_transaction FROM writer CROSS JOIN ${formersOf('found.id')} AS f
+          WHERE f.restored_by_transaction = writer.transaction
         )
         SELECT FROM writer WHERE transaction = ANY($3::text[])
       ) AS "isUnchanged"
-      FROM ${table} AS t WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])`,
+      FROM unnest($2::uuid[]) AS wanted CROSS JOIN
+        ${byId('wanted', 't.id, t.ctid AS place, t.xmin::text AS writer, t AS row')} AS found`,
 
-    remove: `${removal} WHERE tenant_id = $1 AND import_job_id = $2 AND id = ANY($3::uuid[]) RETURNING id`,
+    remove: `${removal} WHERE tenant_id = $1 AND import_job_id = $2 AND t.ctid = ANY($3::tid[]) RETURNING id`,
 
     restore: `
-      WITH restored AS (
-        UPDATE ${table} AS t SET ${[formerValues, ...changed].join(', ')}
-        WHERE t.tenant_id = $1 AND t.id = ANY($3::uuid[])
-        RETURNING t.id, t.xmin::text AS transaction, to_jsonb(t) AS row
-      ), recorded AS (
-        UPDATE exchange_former SET restored_by_transaction = (SELECT transaction FROM restored LIMIT 1)
-        WHERE tenant_id = $1 AND job_id = $2 AND row_id = ANY($3::uuid[])
-      )
-      SELECT id, row FROM restored`,
+      UPDATE ${table} AS t SET ${[formerValues, ...changed].join(', ')}
+      WHERE t.tenant_id = $1 AND t.ctid = ANY($3::tid[])
+      RETURNING t.id, t.xmin::text AS transaction, to_jsonb(t) AS row`,
+
+    recordRestored: `
+      INSERT INTO exchange_former AS f (tenant_id, row_id, job_id, import_row, former, former_transaction)
+      SELECT found.* FROM unnest($3::uuid[]) AS wanted CROSS JOIN
+        ${formerOf('wanted', 't.tenant_id, t.row_id, t.job_id, t.import_row, t.former, t.former_transaction')} AS found
+      ON CONFLICT (tenant_id, row_id, job_id) DO UPDATE SET restored_by_transaction = $4`,
 
     describe: `
-      SELECT kept.id, CASE WHEN t.id IS NULL THEN ${keyOf('was')} ELSE ${keyOf('t')} END AS key,
-        COALESCE(CASE WHEN t.import_job_id = $2 THEN t.import_row END, f.import_row, (
+      SELECT kept.id, CASE WHEN found.row IS NULL THEN ${keyOf('was')} ELSE ${keyOf('(found.row)')} END AS key,
+        COALESCE(CASE WHEN (found.row).import_job_id = $2 THEN (found.row).import_row END, f.import_row, (
           SELECT (later.former->>'import_row')::int FROM exchange_former AS later
           WHERE later.tenant_id = $1 AND later.row_id = kept.id AND later.former->>'import_job_id' = $2::text
           LIMIT 1)) AS "rowNumber"
       FROM unnest($3::uuid[]) AS kept (id)
-      LEFT JOIN ${table} AS t ON t.tenant_id = $1 AND t.id = kept.id
-      LEFT JOIN exchange_former AS f
-        ON f.tenant_id = $1 AND f.job_id = $2 AND f.row_id = kept.id AND f.row_id = ANY($3::uuid[])
+      LEFT JOIN ${byId('kept.id', 't AS row')} AS found ON true
+      LEFT JOIN ${formerOf('kept.id', 't.import_row, t.former')} AS f ON true
       LEFT JOIN LATERAL jsonb_populate_record(NULL::${table}, f.former) AS was ON true
       ORDER BY "rowNumber"`,
   };
 }
+
+/** Looks for a row as it was before each job that updated it. */
+const formersOf = (rowId: string): string =>
+  lookUp({
+    table: 'exchange_former',
+    columns: ['row_id'],
+    values: [rowId],
+    select: 't.former_transaction, t.restored_by_transaction',
+    limit: 'ALL',
+  });
+
+/** Looks for a row as it was before the job `$2`. */
+const formerOf = (rowId: string, select: string): string =>
+  lookUp({ table: 'exchange_former', columns: ['row_id', 'job_id'], values: [rowId, '$2::uuid'], select });

@@ -1,7 +1,9 @@
 import type { KeptRowReason } from '@plinth/contracts/data-exchange/shapes';
+import type { PoolClient } from 'pg';
 import type { BatchContext, ExchangeDefinition, StoredRow } from '../definition';
 import type { UndoStatements } from './undo-statements';
 import { inSavepoint } from '../import/write-batch';
+import { byPlace, inIndexOrder } from '../look-up';
 import { unpackIds } from '../import/write-record';
 
 /** What a batch wrote, as it was stored. */
@@ -35,20 +37,41 @@ export async function undoWrite(
   const current = await lockAndCompare(statements, ids, write.transactions, context);
 
   const rows = new Map(current.map(({ id, row }) => [id, row]));
+  const places = new Map(current.map(({ id, place }) => [id, place]));
   const reasons = new Map<string, KeptRowReason>();
   for (const id of updated) if (!rows.has(id)) reasons.set(id, 'DeletedSince');
   for (const { id, isUnchanged } of current) {
     if (!isUnchanged) reasons.set(id, 'ChangedSince');
     else if (refused.has(id)) reasons.set(id, 'Refused');
   }
-  const revert = async (statement: string, candidates: readonly string[], otherwise: KeptRowReason) => {
+  const revert = async (change: Change, candidates: readonly string[], otherwise: KeptRowReason) => {
     const possible = candidates.filter((id) => rows.has(id) && !reasons.has(id));
-    const changed = await changeRows(statement, possible, context);
+    const changed = await changeRows(context.connection, change, possible);
     for (const id of possible) if (!changed.has(id)) reasons.set(id, otherwise);
     return changed;
   };
-  const removed = await revert(statements.remove, inserted, 'InUse');
-  const restored = await revert(statements.restore, updated, 'Conflict');
+  const { connection, caller, jobId } = context;
+  const change = (statement: string, ids: readonly string[]) =>
+    byPlace(connection, () =>
+      connection.query<ChangedRow>(statement, [caller.tenantId, jobId, ids.map((id) => places.get(id))]),
+    );
+  const removed = await revert(async (ids) => (await change(statements.remove, ids)).rows, inserted, 'InUse');
+  const restored = await revert(
+    async (ids) => {
+      const { rows: changed } = await change(statements.restore, ids);
+      await inIndexOrder(connection, () =>
+        connection.query(statements.recordRestored, [
+          caller.tenantId,
+          jobId,
+          changed.map(({ id }) => id),
+          changed[0]?.transaction,
+        ]),
+      );
+      return changed;
+    },
+    updated,
+    'Conflict',
+  );
   if (removed.size + restored.size > 0)
     await definition.afterUndo?.(
       {
@@ -73,7 +96,9 @@ async function refusedOf(
 ): Promise<ReadonlySet<string>> {
   if (!checkUndo) return new Set();
   const { connection, caller } = context;
-  const { rows } = await connection.query<{ row: StoredRow }>(statements.read, [caller.tenantId, ids]);
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ row: StoredRow }>(statements.read, [caller.tenantId, ids]),
+  );
   const stored = rows.map(({ row }) => row);
   return checkUndo(stored, context);
 }
@@ -85,31 +110,40 @@ async function lockAndCompare(
   transactions: readonly string[],
   { connection, caller }: BatchContext,
 ) {
-  await connection.query(statements.lock, [caller.tenantId, ids]);
-  const { rows } = await connection.query<{ id: string; row: StoredRow; isUnchanged: boolean }>(
-    statements.compare,
-    [caller.tenantId, ids, transactions],
-  );
+  const inOneOrder = ids.toSorted();
+  const { rows } = await inIndexOrder(connection, async () => {
+    await connection.query(statements.lock, [caller.tenantId, inOneOrder]);
+    return connection.query<{ id: string; place: string; row: StoredRow; isUnchanged: boolean }>(
+      statements.compare,
+      [caller.tenantId, inOneOrder, transactions],
+    );
+  });
   return rows;
 }
 
+interface ChangedRow {
+  id: string;
+  row: StoredRow;
+  transaction?: string;
+}
+
+/** Changes rows by one statement, and returns them. */
+type Change = (ids: readonly string[]) => Promise<ChangedRow[]>;
+
 /** Changes rows and returns them by id; those that the database refuses are found by halving, and left out. */
 async function changeRows(
-  statement: string,
+  connection: PoolClient,
+  change: Change,
   ids: readonly string[],
-  context: BatchContext,
 ): Promise<Map<string, StoredRow>> {
   if (ids.length === 0) return new Map();
-  const { connection, caller, jobId } = context;
-  const done = await inSavepoint(connection, () =>
-    connection.query<{ id: string; row: StoredRow }>(statement, [caller.tenantId, jobId, ids]),
-  );
-  if (!(done instanceof Error)) return new Map(done.rows.map(({ id, row }) => [id, row]));
+  const changed = await inSavepoint(connection, () => change(ids));
+  if (!(changed instanceof Error)) return new Map(changed.map(({ id, row }) => [id, row]));
   if (ids.length === 1) return new Map();
   const half = Math.ceil(ids.length / 2);
   return new Map([
-    ...(await changeRows(statement, ids.slice(0, half), context)),
-    ...(await changeRows(statement, ids.slice(half), context)),
+    ...(await changeRows(connection, change, ids.slice(0, half))),
+    ...(await changeRows(connection, change, ids.slice(half))),
   ]);
 }
 
@@ -119,9 +153,12 @@ async function describeKept(
   { connection, caller, jobId }: BatchContext,
 ): Promise<UndoOutcome['kept']> {
   if (reasons.size === 0) return [];
-  const { rows } = await connection.query<{ id: string; rowNumber: number | null; key: string }>(
-    statements.describe,
-    [caller.tenantId, jobId, [...reasons.keys()]],
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ id: string; rowNumber: number | null; key: string }>(statements.describe, [
+      caller.tenantId,
+      jobId,
+      [...reasons.keys()],
+    ]),
   );
   return rows.map(({ id, rowNumber, key }) => ({ rowNumber, key, reason: reasons.get(id)! }));
 }

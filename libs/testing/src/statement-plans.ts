@@ -1,0 +1,150 @@
+import { newId } from '@plinth/kernel/uuid';
+import { createPool } from '@plinth/runtime/postgres/postgres';
+import { silentLog } from '@plinth/runtime/process/log';
+import { Client, escapeIdentifier, escapeLiteral, type Pool } from 'pg';
+
+/** One step of a statement that was executed, and how much of a table it read. */
+export interface TableRead {
+  /** The statistics, and the kind of plan. */
+  plans: string;
+  statement: string;
+  table: string;
+  access: string;
+  /** Rows that the step read, kept or not. */
+  rows: number;
+  /** Pages of the table and its indexes that it touched. */
+  pages: number;
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  'Shared Hit Blocks'?: number;
+  'Shared Read Blocks'?: number;
+  Plans?: PlanNode[];
+}
+
+interface Explained {
+  'Query Text': string;
+  Plan: PlanNode;
+}
+
+const EXPLAIN = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_analyze': 'on',
+  'auto_explain.log_buffers': 'on',
+  'auto_explain.log_timing': 'off',
+  'auto_explain.log_nested_statements': 'on',
+  'auto_explain.log_format': 'json',
+  'auto_explain.log_level': 'notice',
+};
+
+/** The rows of a table whose statements are explained. */
+export interface FilledTables {
+  url: string;
+  adminUrl: string;
+  /** Inserts rows of a tenant, numbered from 1. */
+  fill(admin: Client, tenantId: string, rowCount: number): Promise<unknown>;
+}
+
+const KNOWN_ROWS = 2_000;
+
+/**
+ * Does work for a tenant with many rows under all plans that Postgres may choose: its statistics know only another
+ * tenant, or nothing, or everything; plans are made for the values of a statement, or for any. Returns what each step of
+ * each statement has read, those of functions and constraints included.
+ */
+export async function readsUnderAllPlans(
+  { url, adminUrl, fill }: FilledTables,
+  tenant: { id: string; rowCount: number },
+  work: (pool: Pool, label: string) => Promise<void>,
+): Promise<TableRead[]> {
+  const reads: TableRead[] = [];
+  const admin = new Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    await admin.query(WITHOUT_AUTOVACUUM);
+    await fill(admin, newId(), KNOWN_ROWS);
+    await admin.query('ANALYZE');
+    await fill(admin, tenant.id, tenant.rowCount);
+    await set(admin, EXPLAIN);
+    for (const [state, change] of [
+      ['stale', ''],
+      ['absent', FORGET_STATISTICS],
+      ['fresh', 'ANALYZE'],
+    ] as const) {
+      if (change) await admin.query(change);
+      for (const kind of ['custom', 'generic']) {
+        await set(admin, { plan_cache_mode: `force_${kind}_plan` });
+        const pool = createPool(url, silentLog());
+        const found = await readsOf(pool, () => work(pool, `${state}, ${kind}`));
+        reads.push(...found.map((read) => ({ ...read, plans: `${state}, ${kind}` })));
+        await pool.end();
+      }
+    }
+  } finally {
+    await admin.end();
+  }
+  return reads;
+}
+
+const WITHOUT_AUTOVACUUM = `DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
+    EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', name);
+  END LOOP;
+END $$`;
+
+const FORGET_STATISTICS = `
+  DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace);
+  SELECT pg_clear_relation_stats('public', relname) FROM pg_class
+  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`;
+
+/** For the sessions that begin from now on. */
+async function set(admin: Client, settings: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(settings))
+    await admin.query(
+      `ALTER DATABASE ${escapeIdentifier(admin.database!)} SET ${name} = ${escapeLiteral(value)}`,
+    );
+}
+
+async function readsOf(pool: Pool, work: () => Promise<void>): Promise<Omit<TableRead, 'plans'>[]> {
+  const reads: Omit<TableRead, 'plans'>[] = [];
+  const onNotice = ({ message = '' }: { message?: string | undefined }) => {
+    const explained = /plan:\s*(\{.*\})\s*$/s.exec(message)?.[1];
+    if (!explained) return;
+    const { 'Query Text': statement, Plan } = JSON.parse(explained) as Explained;
+    reads.push(...stepsOf(Plan).map((step) => ({ ...step, statement: statement.replace(/\s+/g, ' ') })));
+  };
+  pool.on('connect', (connection) => connection.on('notice', onNotice));
+  await work();
+  return reads;
+}
+
+function* nodesOf(node: PlanNode): Generator<PlanNode> {
+  yield node;
+  for (const child of node.Plans ?? []) yield* nodesOf(child);
+}
+
+const isOfOwnTable = (node: PlanNode): boolean => !(node['Relation Name'] ?? 'pg_').startsWith('pg_');
+
+const stepsOf = (plan: PlanNode): Omit<TableRead, 'statement' | 'plans'>[] =>
+  [...nodesOf(plan)]
+    .filter((node) => isOfOwnTable(node) && node['Node Type'].endsWith('Scan'))
+    .map((node) => {
+      const rows =
+        (node['Actual Rows'] ?? 0) +
+        (node['Rows Removed by Filter'] ?? 0) +
+        (node['Rows Removed by Index Recheck'] ?? 0);
+      return {
+        table: node['Relation Name']!,
+        access: [node['Node Type'], node['Index Name']].filter(Boolean).join(' '),
+        rows: Math.round(rows * (node['Actual Loops'] ?? 0)),
+        pages: (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0),
+      };
+    });
