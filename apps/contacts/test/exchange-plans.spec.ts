@@ -27,7 +27,7 @@ describe('imports, exports and undos of contacts and companies', () => {
     database: { url: service.databaseUrl, adminUrl: service.database!.adminUrl },
     rowCount: ROWS,
     services: (pool: Pool) => [
-      serveExchange([companiesExchange(nothing), contactsExchange(nothing)], { ...service, pool }),
+      serveExchange([companiesExchange(nothing), contactsExchange(nothing)], { ...service, bulkPool: pool }),
     ],
   });
 

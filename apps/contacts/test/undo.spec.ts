@@ -1,5 +1,4 @@
 import { companyDeleted, contactsNoted } from '@plinth/contracts/contacts/events';
-import type { BatchContext } from '@plinth/exchange/definition';
 import { deleteExpiredImports } from '@plinth/exchange/import-retention';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
@@ -8,7 +7,6 @@ import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';
-import { Client as Database } from 'pg';
 import { companiesExchange } from '../src/exchange/companies';
 import { contactsExchange } from '../src/exchange/contacts';
 import { UndoModel, steps } from './undo-model';

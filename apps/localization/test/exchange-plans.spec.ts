@@ -23,7 +23,7 @@ describe('imports, exports and undos of overrides', () => {
            FROM generate_series(1, $2::int) AS n`,
           [tenantId, rowCount],
         ),
-      services: (pool) => grpcServices({ ...localization, pool }),
+      services: (pool) => grpcServices({ ...localization, bulkPool: pool }),
     });
 
     expect(excessive).toEqual([]);

@@ -25,7 +25,7 @@ describe('imports, exports and undos of settings', () => {
            FROM generate_series(1, $2::int) AS n`,
           [tenantId, rowCount],
         ),
-      services: (pool) => grpcServices({ ...settings, pool }),
+      services: (pool) => grpcServices({ ...settings, bulkPool: pool }),
     });
 
     expect(excessive).toEqual([]);

@@ -30,7 +30,7 @@ describe('imports, exports and undos of templates', () => {
           [tenantId, rowCount],
         );
       },
-      services: (pool) => grpcServices({ ...template, exchangePool: pool }),
+      services: (pool) => grpcServices({ ...template, bulkPool: pool }),
     });
 
     expect(excessive).toEqual([]);
