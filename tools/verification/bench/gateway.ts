@@ -17,20 +17,25 @@ const ROUNDS = 3;
 const BODY = '{"value":"fr-CA"}';
 const SETTING = '/api/v1/settings/user/Service.Localization.PreferredCulture';
 
-type Candidate = 'bare' | 'gateway' | 'post' | 'first' | 'replay' | 'two';
+type Candidate = 'bare' | 'fastify' | 'gateway' | 'post' | 'first' | 'replay' | 'two';
+
+/** Requests a second that most installations have, far below what any of them can do. */
+const RATES = [200, 1_000];
 
 /** The figures of one round of a candidate. */
 interface RoundFigures {
   requestsPerSecond: number;
   /** Processor time of its processes per request, which does not depend on the load of the machine. */
   microsecondsPerRequest: number;
+  p50: number;
+  p99: number;
 }
 
 interface Part extends NamedProcess {
   url: string;
 }
 
-/** The gateway with everything on, beside a bare proxy for the same service. */
+/** The gateway with everything on, beside a bare proxy for the same service, and beside Fastify with the same duties. */
 export async function benchGateway({ redisUrl }: { redisUrl: string }): Promise<BenchLine[]> {
   const processes: ChildProcess[] = [];
   try {
@@ -40,14 +45,20 @@ export async function benchGateway({ redisUrl }: { redisUrl: string }): Promise<
       await startGateway('gateway one', processes, upstream.url, redisUrl),
       await startGateway('gateway two', processes, upstream.url, redisUrl),
     ];
-    const headers = { authorization: `Bearer ${await tokenOf(gateways[0]!.url, { roles: ['editor'] })}` };
-    return report(await measure(bare, gateways, headers));
+    const [gateway] = gateways as [Part, Part];
+    const headers = { authorization: `Bearer ${await tokenOf(gateway.url, { roles: ['editor'] })}` };
+    const { keys } = (await (await fetch(`${gateway.url}/dev/jwks`)).json()) as { keys: unknown };
+    const fastify = await startPart(processes, 'fastify', upstream.url, JSON.stringify(keys), redisUrl);
+    return [
+      ...report(await measure(bare, fastify, gateways, headers)),
+      ...(await atFixedRates(gateway, fastify, headers)),
+    ];
   } finally {
     for (const child of processes) child.kill('SIGKILL');
   }
 }
 
-async function measure(bare: Part, gateways: Part[], headers: Record<string, string>) {
+async function measure(bare: Part, fastify: Part, gateways: Part[], headers: Record<string, string>) {
   const key = randomUUID();
   const [gateway] = gateways as [Part];
   const put = (more: Record<string, string>) => ({
@@ -56,11 +67,12 @@ async function measure(bare: Part, gateways: Part[], headers: Record<string, str
     body: BODY,
     headers: { ...headers, 'content-type': 'application/json', ...more },
   });
-  const read = ({ url }: Part) => ({ url: url + SETTING, headers });
+  const read = readOf(headers);
   await fetch(gateway.url + SETTING, put({ 'idempotency-key': key }));
   const halves = gateways.map((part) => ({ ...read(part), connections: CONNECTIONS / gateways.length }));
   const rounds: Record<Candidate, RoundFigures[]> = {
     bare: [],
+    fastify: [],
     gateway: [],
     post: [],
     first: [],
@@ -69,6 +81,7 @@ async function measure(bare: Part, gateways: Part[], headers: Record<string, str
   };
   for (let round = 0; round < ROUNDS; round++) {
     rounds.bare.push(await load([bare], [read(bare)]));
+    rounds.fastify.push(await load([fastify], [read(fastify)]));
     rounds.gateway.push(await load([gateway], [read(gateway)]));
     rounds.post.push(await load([gateway], [put({})]));
     rounds.first.push(await load([gateway], [{ ...put({}), requests: [{ setupRequest: withFreshKey }] }]));
@@ -77,6 +90,47 @@ async function measure(bare: Part, gateways: Part[], headers: Record<string, str
   }
   return rounds;
 }
+
+const readOf =
+  (headers: Record<string, string>) =>
+  ({ url }: Part): autocannon.Options => ({ url: url + SETTING, headers });
+
+/** The same requests as they come in everyday use: much fewer than are possible. */
+async function atFixedRates(
+  gateway: Part,
+  fastify: Part,
+  headers: Record<string, string>,
+): Promise<BenchLine[]> {
+  const read = readOf(headers);
+  const lines: BenchLine[] = [];
+  for (const overallRate of RATES) {
+    const rounds: Record<'gateway' | 'fastify', RoundFigures[]> = { gateway: [], fastify: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.fastify.push(await load([fastify], [{ ...read(fastify), overallRate }]));
+      rounds.gateway.push(await load([gateway], [{ ...read(gateway), overallRate }]));
+    }
+    const [measured, reference] = [quietest(rounds.gateway), quietest(rounds.fastify)];
+    lines.push({
+      job: `${overallRate} requests/s, against Fastify with tokens and limits`,
+      measured: describe(measured),
+      reference: describe(reference),
+      ratio: measured.microsecondsPerRequest / reference.microsecondsPerRequest,
+      goal: 'processor 0.8, p99 1.1',
+    });
+  }
+  return lines;
+}
+
+/** The round that the load of the machine affected least. */
+const quietest = (rounds: readonly RoundFigures[]): RoundFigures => ({
+  requestsPerSecond: Math.max(...rounds.map(({ requestsPerSecond }) => requestsPerSecond)),
+  microsecondsPerRequest: Math.min(...rounds.map(({ microsecondsPerRequest }) => microsecondsPerRequest)),
+  p50: Math.min(...rounds.map(({ p50 }) => p50)),
+  p99: Math.min(...rounds.map(({ p99 }) => p99)),
+});
+
+const describe = ({ requestsPerSecond, microsecondsPerRequest, p50, p99 }: RoundFigures): string =>
+  `${Math.round(requestsPerSecond)} requests/s, ${Math.round(microsecondsPerRequest)} µs of processor each, p50 ${p50} ms, p99 ${p99} ms`;
 
 const withFreshKey = (request: autocannon.Request): autocannon.Request => ({
   ...request,
@@ -92,6 +146,8 @@ async function load(parts: readonly Part[], loads: readonly autocannon.Options[]
   return {
     requestsPerSecond: sum(({ requests }) => requests.average),
     microsecondsPerRequest: (seconds * 1e6) / sum(({ requests }) => requests.total),
+    p50: Math.max(...results.map(({ latency }) => latency.p50)),
+    p99: Math.max(...results.map(({ latency }) => latency.p99)),
   };
 }
 
@@ -104,27 +160,25 @@ async function fire(options: autocannon.Options): Promise<autocannon.Result> {
 }
 
 function report(rounds: Record<Candidate, RoundFigures[]>): BenchLine[] {
-  const rate = (candidate: Candidate) =>
-    Math.max(...rounds[candidate].map(({ requestsPerSecond }) => requestsPerSecond));
-  const cost = (candidate: Candidate) =>
-    Math.min(...rounds[candidate].map(({ microsecondsPerRequest }) => microsecondsPerRequest));
+  const rate = (candidate: Candidate) => quietest(rounds[candidate]).requestsPerSecond;
   const compared = (job: string, measured: Candidate, reference: Candidate, goal?: number): BenchLine => ({
     job,
-    measured: `${Math.round(rate(measured))} requests/s, ${Math.round(cost(measured))} µs of processor each`,
-    reference: `${Math.round(rate(reference))} requests/s, ${Math.round(cost(reference))} µs`,
+    measured: describe(quietest(rounds[measured])),
+    reference: describe(quietest(rounds[reference])),
     ratio: rate(measured) / rate(reference),
     ...(goal === undefined ? {} : { goal: `at least ${goal}` }),
   });
   return [
     compared('all conventions on, against bare http-proxy-middleware on Express', 'gateway', 'bare', 1),
+    compared('all conventions on, against Fastify with tokens and limits', 'gateway', 'fastify', 1),
     compared('idempotent write, first time, against the same write without a key', 'first', 'post'),
     compared('idempotent write, replayed, against the same write without a key', 'replay', 'post', 0.8),
     compared('two gateways against one, where cores allow', 'two', 'gateway', 1.8),
   ];
 }
 
-async function startPart(processes: ChildProcess[], kind: string, target = ''): Promise<Part> {
-  const child = fork(join(root, 'tools', 'verification', 'bench', 'gateway-parts.mjs'), [kind, target]);
+async function startPart(processes: ChildProcess[], kind: string, ...options: string[]): Promise<Part> {
+  const child = fork(join(root, 'tools', 'verification', 'bench', 'gateway-parts.mjs'), [kind, ...options]);
   processes.push(child);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return { name: kind, url: `http://127.0.0.1:${port}`, pid: child.pid! };
