@@ -68,6 +68,9 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const { endpoints = allEndpoints, problems = allProblems, onCheckpoint = () => undefined } = overrides;
   const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
   const redis = await openRedis(config.REDIS_URL, log);
+  const idempotencyRedis = config.IDEMPOTENCY_REDIS_URL
+    ? await openRedis(config.IDEMPOTENCY_REDIS_URL, log)
+    : redis;
   const upstreams = createUpstreams(config);
   const buffered = new ByteBudget(config.BUFFERED_BYTES_MAX);
   const registry = createMetrics('gateway');
@@ -81,7 +84,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     deprecationFormat: config.DEPRECATION_FORMAT,
   });
   const health = new Health({});
-  const platform = new Health(partsOf(redis, upstreams));
+  const platform = new Health(partsOf(redis, idempotencyRedis, upstreams));
   const eventStreams = new Set<ServerResponse>();
   const drain = new Drain();
   const tenants = new Tenants(config.PLINTH_TENANTS);
@@ -111,9 +114,10 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     rateLimits: config.RATE_LIMITS,
     limiter: new RateLimiter(redis),
     guard: new IdempotencyGuard({
-      records: new IdempotencyRecords(redis, {
+      records: new IdempotencyRecords(idempotencyRedis, {
         retentionSeconds: config.IDEMPOTENCY_RETENTION_SECONDS,
         markerMilliseconds: config.IDEMPOTENCY_MARKER_MILLISECONDS,
+        bytesMax: config.IDEMPOTENCY_STORED_BYTES_MAX,
       }),
       settings: {
         headerName: config.IDEMPOTENCY_HEADER,
@@ -123,6 +127,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
         responseBytesMax: config.IDEMPOTENCY_ANSWER_BYTES_MAX,
       },
       outcomes: metrics.idempotency,
+      unstored: metrics.unstored,
       onCheckpoint,
       onStoreError: (error) => log.warn({ err: error }, 'idempotency records unavailable'),
     }),
@@ -171,6 +176,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     close: async () => {
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));
       redis.disconnect();
+      idempotencyRedis.disconnect();
     },
   };
 }
@@ -192,8 +198,8 @@ function createUpstreams(config: GatewayConfig) {
   );
 }
 
-const partsOf = (redis: Redis, upstreams: ReturnType<typeof createUpstreams>) => ({
-  redis: () => redis.ping(),
+const partsOf = (redis: Redis, idempotencyRedis: Redis, upstreams: ReturnType<typeof createUpstreams>) => ({
+  redis: () => Promise.all([redis.ping(), idempotencyRedis.ping()]),
   ...Object.fromEntries([...upstreams].map(([service, { upstream }]) => [service, () => upstream.check()])),
 });
 

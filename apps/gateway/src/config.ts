@@ -156,7 +156,14 @@ export const GatewayConfig = z.object({
     'How long a running request holds its key when its gateway dies.',
   ),
   IDEMPOTENCY_TIMEOUT_MILLISECONDS: milliseconds(25_000).describe('How long a request with a key may take.'),
-  IDEMPOTENCY_ANSWER_BYTES_MAX: count(4 * 1024 * 1024).describe('Larger responses are not stored.'),
+  IDEMPOTENCY_ANSWER_BYTES_MAX: count(512 * 1024).describe('Larger responses are not stored.'),
+  IDEMPOTENCY_STORED_BYTES_MAX: count(64 * 1024 * 1024).describe(
+    'Bytes of all stored responses together; a tenant may hold as much of them as is free, a user half of that. Redis needs twice as much memory.',
+  ),
+  IDEMPOTENCY_REDIS_URL: z
+    .string()
+    .optional()
+    .describe('Another Redis for idempotency keys, so that they share no memory with the rate limits.'),
 
   UPSTREAM_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
     'How long a service may take until its response begins.',

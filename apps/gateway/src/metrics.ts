@@ -8,6 +8,7 @@ const BREAKER_STATES = { closed: 0, 'half-open': 1, open: 2 } as const;
 /** What operators see of the gateway, beside the metrics of every process. */
 export class GatewayMetrics {
   readonly idempotency: Counter<'outcome'>;
+  readonly unstored: Counter<'scope'>;
   private readonly duration: Histogram<'area' | 'route' | 'status'>;
   private readonly limits: Counter<'scope' | 'decision'>;
   private readonly aborted: Counter<'area' | 'route'>;
@@ -31,6 +32,12 @@ export class GatewayMetrics {
       name: 'plinth_gateway_idempotency_outcomes_total',
       help: 'State in which a request found the record of its idempotency key.',
       labelNames: ['outcome'],
+      registers,
+    });
+    this.unstored = new Counter({
+      name: 'plinth_gateway_idempotency_unstored_total',
+      help: 'Responses that were not stored for replay, by whose share of the stored bytes was used up.',
+      labelNames: ['scope'],
       registers,
     });
     this.aborted = new Counter({

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import {
   closeAll,
+  onCloseAll,
   OTHER_TENANT_ID,
   receive,
   sendJson,
@@ -417,5 +418,27 @@ describe('idempotency keys while Redis is unavailable', () => {
     expect((await post(gateway)).status).toBe(201);
     expect(gateway.received).toHaveLength(1);
     server.close();
+  });
+});
+
+describe('the stored responses', () => {
+  it('of one tenant leave room for those of others; what has no room is made again', async () => {
+    const things = service(() => ({ status: 201, body: { id: randomUUID(), filler: 'x'.repeat(20_000) } }));
+    const url = `${infrastructure().redisUrl}/9`;
+    const redis = new Redis(url);
+    onCloseAll(() => redis.flushdb().finally(() => redis.disconnect()));
+    await redis.flushdb();
+    const environment = { IDEMPOTENCY_REDIS_URL: url, IDEMPOTENCY_STORED_BYTES_MAX: '200000' };
+    const gateway = await start(things, environment);
+    const isReplayed = async (as: Record<string, unknown>, key: string): Promise<boolean> => {
+      expect((await post(gateway, { key, as })).status).toBe(201);
+      return (await post(gateway, { key, as })).headers.has('x-idempotency-replayed');
+    };
+    const attacks = await Promise.all(Array.from({ length: 20 }, (_, number) => isReplayed({}, `ada-${number}`)));
+    expect(attacks.filter(Boolean)).toHaveLength(3);
+    expect(await isReplayed({ sub: 'grace' }, 'grace')).toBe(true);
+    expect(await isReplayed({ tenantId: OTHER_TENANT_ID, sub: 'bob' }, 'bob')).toBe(true);
+    const metrics = await gateway.gateway.metrics.metrics();
+    expect(metrics).toMatch(/plinth_gateway_idempotency_unstored_total\{.*scope="user".*\} [1-9]/);
   });
 });

@@ -31,6 +31,8 @@ export interface GuardDeps {
   records: IdempotencyRecords;
   settings: IdempotencySettings;
   outcomes: Counter<'outcome'>;
+  /** Responses that exceeded a share. */
+  unstored: Counter<'scope'>;
   onCheckpoint: (checkpoint: Checkpoint) => void;
   onStoreError: (error: unknown) => void;
 }
@@ -94,7 +96,12 @@ export class IdempotencyGuard {
     body: Buffer,
     execute: (operationId: string) => Promise<CompleteResponse | undefined>,
   ): Promise<CompleteResponse | undefined> {
-    const run = { operationId: operationIdOf(space), run: randomUUID(), fingerprint: fingerprintOf(body) };
+    const run = {
+      operationId: operationIdOf(space),
+      owner: space,
+      run: randomUUID(),
+      fingerprint: fingerprintOf(body),
+    };
     this.deps.onCheckpoint('before-marker');
     const claim = await this.claim(run);
     this.deps.outcomes.inc({ outcome: claim.state });
@@ -129,7 +136,10 @@ export class IdempotencyGuard {
     if (response && isStored(response.status)) {
       this.deps.onCheckpoint('before-store');
       const stored = { ...response, headers: storedHeaders(response.headers) };
-      await this.tolerateErrors(() => this.deps.records.store(run, stored));
+      await this.tolerateErrors(async () => {
+        const exceeded = await this.deps.records.store(run, stored);
+        if (exceeded) this.deps.unstored.inc({ scope: exceeded });
+      });
       this.deps.onCheckpoint('after-store');
     } else await this.tolerateErrors(() => this.deps.records.release(run));
     return response;

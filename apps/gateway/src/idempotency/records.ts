@@ -11,6 +11,7 @@
  * stores that id together with the effect, under a unique index: the second run finds the first effect.
  */
 import { hash } from 'node:crypto';
+import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { Redis } from 'ioredis';
 import type { CompleteResponse } from '../request-context';
@@ -19,6 +20,8 @@ import { runScript } from '../redis-script';
 export interface RecordSettings {
   retentionSeconds: number;
   markerMilliseconds: number;
+  /** Of the responses of all callers together. */
+  bytesMax: number;
 }
 
 /** The result of claiming a key; its states are values of a metric's label. */
@@ -29,6 +32,7 @@ export type Claim =
   | { state: 'answered'; response: CompleteResponse };
 
 const KEY_PREFIX = 'plinth:idempotency:';
+const COUNTER_PREFIX = 'plinth:idempotency-bytes';
 
 /** KEYS: the key. ARGV: run, fingerprint, milliseconds of the marker. */
 const CLAIM = `
@@ -43,14 +47,51 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return { 'claimed' }
 `;
 
-/** A response is stored by the run that holds the key, or after the marker expired; never over that of another run. */
+/** The retention time is counted in so many slices, so that what expires is soon free again. */
+const SLICES = 24;
+/** What Redis needs for a record beside the response. */
+const RECORD_BYTES = 400;
+
+/**
+ * A response is stored by the run that holds the key, or after the marker expired; never over that of another run. One
+ * that exceeds a share is not stored, and its marker is deleted.
+ *
+ * KEYS: the key, and the counters of bytes of all, of the tenant and of the user: hashes from slice of time to bytes.
+ * ARGV: run, fingerprint, seconds of retention, status, headers, body, bytes of all responses together.
+ * The shares are those of FairShares: a tenant may hold as much as is free, a user half of that.
+ */
 const STORE = `
 local run = redis.call('HGET', KEYS[1], 'run')
-if run and run ~= ARGV[1] then return 0 end
-if redis.call('HEXISTS', KEYS[1], 'status') == 1 then return 0 end
+if run and run ~= ARGV[1] then return 'other' end
+if redis.call('HEXISTS', KEYS[1], 'status') == 1 then return 'other' end
+local retention = tonumber(ARGV[3])
+local slice = math.floor(tonumber(redis.call('TIME')[1]) * ${SLICES} / retention)
+local used = {}
+for i = 2, 4 do
+  local entries = redis.call('HGETALL', KEYS[i])
+  used[i] = 0
+  for j = 1, #entries, 2 do
+    if tonumber(entries[j]) >= slice - ${SLICES} then used[i] = used[i] + tonumber(entries[j + 1])
+    else redis.call('HDEL', KEYS[i], entries[j]) end
+  end
+end
+local bytes = #ARGV[5] + #ARGV[6] + ${RECORD_BYTES}
+local free = tonumber(ARGV[7]) - used[2]
+local refused
+if bytes > free then refused = 'all'
+elseif used[3] > 0 and used[3] + bytes > free then refused = 'tenant'
+elseif used[4] > 0 and 2 * (used[4] + bytes) > free then refused = 'user' end
+if refused then
+  redis.call('DEL', KEYS[1])
+  return refused
+end
+for i = 2, 4 do
+  redis.call('HINCRBY', KEYS[i], slice, bytes)
+  redis.call('EXPIRE', KEYS[i], retention + math.ceil(retention / ${SLICES}))
+end
 redis.call('HSET', KEYS[1], 'run', ARGV[1], 'fingerprint', ARGV[2], 'status', ARGV[4], 'headers', ARGV[5], 'body', ARGV[6])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
-return 1
+return 'stored'
 `;
 
 const RELEASE = `
@@ -73,6 +114,8 @@ export interface KeySpace {
 export interface Run {
   /** The same for every attempt of one operation; services run its effect once. */
   operationId: string;
+  /** Whose share its response uses. */
+  owner: ShareOwner;
   /** This attempt. */
   run: string;
   fingerprint: string;
@@ -99,14 +142,18 @@ export class IdempotencyRecords {
     }
   }
 
-  /** Replaces the marker by the response. */
+  /** Replaces the marker by the response. Where that exceeds a share it is deleted, and the share is returned. */
   async store(
-    { operationId, run, fingerprint }: Run,
+    { operationId, run, fingerprint, owner }: Run,
     { status, headers, body }: CompleteResponse,
-  ): Promise<void> {
-    const { retentionSeconds } = this.settings;
+  ): Promise<ShareScope | undefined> {
+    const { retentionSeconds, bytesMax } = this.settings;
     const response = [status, JSON.stringify(headers), body ?? ''];
-    await this.call(STORE, operationId, [run, fingerprint, retentionSeconds, ...response]);
+    const values = [run, fingerprint, retentionSeconds, ...response, bytesMax];
+    const tenant = `:${owner.tenantId}`;
+    const counters = ['', tenant, `${tenant}:${owner.userId}`].map((name) => COUNTER_PREFIX + name);
+    const result = String(await runScript(this.redis, STORE, [KEY_PREFIX + operationId, ...counters], values));
+    return result === 'stored' || result === 'other' ? undefined : (result as ShareScope);
   }
 
   /** Deletes the marker, so that the next attempt runs at once. */
