@@ -9,6 +9,7 @@ import { forward, type ForwardDeps } from './forward';
 import { requireSaneFraming } from './framing';
 import type { Credentials, Identity } from './identity/credential';
 import { addressOf, limitRequest, tooManyRequests } from './limits/limit-request';
+import type { OpenRequests } from './limits/open-requests';
 import type { RateLimits } from './limits/policies';
 import type { RateLimiter } from './limits/rate-limiter';
 import type { GatewayMetrics } from './metrics';
@@ -26,6 +27,7 @@ export interface Deps extends ForwardDeps {
   credentials: Credentials;
   rateLimits: RateLimits;
   limiter: RateLimiter;
+  openRequests: OpenRequests;
   pages: Pages;
   metrics: GatewayMetrics;
   spans: Spans;
@@ -69,6 +71,8 @@ function record(context: RequestContext, seconds: number, { metrics, spans, log 
 }
 
 async function handle(context: RequestContext, deps: Deps): Promise<void> {
+  const refusal = deps.openRequests.enter(context.request, context.response);
+  if (refusal) throw refusal;
   if (sendPreflightResponse(context, deps.cors)) return;
   context.addHeaders(deps.cors.headers(context.request.headers.origin));
   requireSaneFraming(context);

@@ -22,6 +22,7 @@ import { Credentials, type Issuer } from './identity/credential';
 import { createDevIssuer, randomSeed, type DevIssuer } from './identity/dev-issuer';
 import { fetchKeysFrom, remoteKeys } from './identity/jwks';
 import { Tenants } from './identity/tenants';
+import { OpenRequests } from './limits/open-requests';
 import { RateLimiter } from './limits/rate-limiter';
 import { GatewayMetrics } from './metrics';
 import { callerPage } from './pages/caller-page';
@@ -113,6 +114,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     tenants,
     rateLimits: config.RATE_LIMITS,
     limiter: new RateLimiter(redis),
+    openRequests: new OpenRequests(config.TRUSTED_PROXIES, config.CONNECTIONS_PER_ADDRESS_MAX),
     guard: new IdempotencyGuard({
       records: new IdempotencyRecords(idempotencyRedis, {
         retentionSeconds: config.IDEMPOTENCY_RETENTION_SECONDS,
@@ -154,7 +156,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     idleMilliseconds: config.IDLE_TIMEOUT_MILLISECONDS,
     keepAliveMilliseconds: config.KEEP_ALIVE_MILLISECONDS,
     connectionsMax: config.CONNECTIONS_MAX,
-    connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+    connectionsPerAddressMax: config.TRUSTED_PROXIES > 0 ? Infinity : config.CONNECTIONS_PER_ADDRESS_MAX,
     publicUrl,
     reporting: versions.reporting,
   });

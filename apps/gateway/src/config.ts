@@ -126,7 +126,7 @@ export const GatewayConfig = z.object({
     .describe('Header `Deprecation` as `true`, or as the date of RFC 9745.'),
 
   RATE_LIMITS: json(RateLimits, '{}').describe(
-    'Requests a minute as JSON by class of endpoints: `{"default": {"user": 1200, "tenant": 12000, "address": 300}, "expensive": {…}}`.',
+    'Requests a minute as JSON by class of endpoints: `{"default": {"user": 1200, "tenant": 12000, "address": 300}, "expensive": {…}}`. Those of the class `expensive` are a quarter of the default where they are not given.',
   ),
   TRUSTED_PROXIES: z.coerce
     .number()
@@ -196,7 +196,9 @@ export const GatewayConfig = z.object({
     'Bytes of bodies and responses that the process holds in memory at the same time.',
   ),
   CONNECTIONS_MAX: count(10_000).describe('Connections at the same time.'),
-  CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe('Connections of one address at the same time.'),
+  CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe(
+    'Connections of one address at the same time; behind trusted proxies, requests of one client at the same time.',
+  ),
 });
 
 export type GatewayConfig = z.output<typeof GatewayConfig>;

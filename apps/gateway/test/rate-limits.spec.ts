@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { eventually } from '@plinth/testing/eventually';
 import { networkOf } from '../src/limits/policies';
 import { closeAll, echo, startGateway, startUpstream } from './start-gateway';
 
@@ -66,6 +68,14 @@ describe('the rate limit of a user', () => {
 });
 
 describe('rate limits', () => {
+  it('are a quarter for expensive endpoints, where an installation says nothing else', async () => {
+    const { fetch } = await start(limits(8));
+    const as = newUser();
+    const put = () => fetch('/api/v1/things/a', { method: 'PUT', body: '{}', as });
+    expect([(await put()).status, (await put()).status, (await put()).status]).toEqual([200, 200, 429]);
+    expect((await fetch('/api/v1/things', { as })).status).toBe(200);
+  });
+
   it('hold for a tenant as a whole', async () => {
     const { fetch } = await start(limits(1_000, 2));
     const tenantId = randomUUID();
@@ -118,7 +128,7 @@ describe('rate limits', () => {
   });
 
   it('have separate limits for a class of endpoints that is configured', async () => {
-    const { fetch } = await start(limits(1_000, 1_000, 1_000, { expensive: { user: 1 } }));
+    const { fetch } = await start(limits(1_000, 1_000, 1_000, { expensive: { user: 1, tenant: 1_000 } }));
     const as = newUser();
     const render = () =>
       fetch('/api/v1/things/x', { as: { ...as, roles: ['admin'] }, method: 'PUT', body: '{}' });
@@ -153,5 +163,22 @@ describe('the rate limit of an address', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ])('counts %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('behind a trusted proxy', () => {
+  it('one client cannot use up what another one may do at the same time', async () => {
+    const waiting: ServerResponse[] = [];
+    const things = await startUpstream((_request, response) => void waiting.push(response));
+    const environment = { TRUSTED_PROXIES: '1', CONNECTIONS_PER_ADDRESS_MAX: '3' };
+    const { fetch } = await startGateway({ things }, environment);
+    const from = (address: string) => fetch('/api/v1/things', { headers: { 'x-forwarded-for': address } });
+    const begun = [from('192.0.2.1'), from('192.0.2.1'), from('192.0.2.1')];
+    await eventually(() => waiting.length === 3);
+    expect((await from('192.0.2.1')).status).toBe(429);
+    begun.push(from('192.0.2.2'));
+    await eventually(() => waiting.length === 4);
+    for (const response of waiting) response.end('[]');
+    expect((await Promise.all(begun)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 });

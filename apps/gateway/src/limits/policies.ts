@@ -12,11 +12,18 @@ export const defaultLimits: Limits = { user: 1_200, tenant: 12_000, address: 300
 /** The limits of each class of endpoints; classes without limits of their own share those of the default. */
 export type RateLimits = ReadonlyMap<string, Limits>;
 
-/** `{"default": {"user": 600}, "expensive": {"user": 60}}`; limits that are left out have their defaults. */
+/** `{"default": {"user": 600}, "expensive": {"user": 60}}`; limits that are left out have their defaults, of expensive endpoints a quarter. */
 export const RateLimits = z.record(z.string(), Limits.partial()).transform((classes): RateLimits => {
   const byDefault = merge(defaultLimits, classes['default']);
   const named = Object.entries(classes).map(([name, limits]) => [name, merge(byDefault, limits)] as const);
-  return new Map([['default', byDefault], ...named]);
+  const expensive = merge(quarterOf(byDefault), classes['expensive']);
+  return new Map([['default', byDefault], ...named, ['expensive', expensive]]);
+});
+
+const quarterOf = ({ user, tenant, address }: Limits): Limits => ({
+  user: Math.ceil(user / 4),
+  tenant: Math.ceil(tenant / 4),
+  address: Math.ceil(address / 4),
 });
 
 const merge = (left: Limits, right: z.infer<ReturnType<typeof Limits.partial>> = {}): Limits => ({
