@@ -434,7 +434,9 @@ describe('the stored responses', () => {
       expect((await post(gateway, { key, as })).status).toBe(201);
       return (await post(gateway, { key, as })).headers.has('x-idempotency-replayed');
     };
-    const attacks = await Promise.all(Array.from({ length: 20 }, (_, number) => isReplayed({}, `ada-${number}`)));
+    const attacks = await Promise.all(
+      Array.from({ length: 20 }, (_, number) => isReplayed({}, `ada-${number}`)),
+    );
     expect(attacks.filter(Boolean)).toHaveLength(3);
     expect(await isReplayed({ sub: 'grace' }, 'grace')).toBe(true);
     expect(await isReplayed({ tenantId: OTHER_TENANT_ID, sub: 'bob' }, 'bob')).toBe(true);

@@ -152,7 +152,9 @@ export class IdempotencyRecords {
     const values = [run, fingerprint, retentionSeconds, ...response, bytesMax];
     const tenant = `:${owner.tenantId}`;
     const counters = ['', tenant, `${tenant}:${owner.userId}`].map((name) => COUNTER_PREFIX + name);
-    const result = String(await runScript(this.redis, STORE, [KEY_PREFIX + operationId, ...counters], values));
+    const result = String(
+      await runScript(this.redis, STORE, [KEY_PREFIX + operationId, ...counters], values),
+    );
     return result === 'stored' || result === 'other' ? undefined : (result as ShareScope);
   }
 
