@@ -11,6 +11,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/components.css';
 import './styles/shell.css';
+import './styles/imports.css';
 
 /** The platform accepts the token no longer: whoever it was signs in again and comes back to this page. */
 function onError(error: Error): void {

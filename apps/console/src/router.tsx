@@ -48,8 +48,22 @@ const imports = createRoute({
   component: lazyRouteComponent(() => import('./imports/imports-page'), 'ImportsPage'),
 });
 
+const newImport = createRoute({
+  getParentRoute: () => shell,
+  path: '/imports/new',
+  component: lazyRouteComponent(() => import('./imports/new-import-page'), 'NewImportPage'),
+});
+
+const oneImport = createRoute({
+  getParentRoute: () => shell,
+  path: '/imports/$jobId',
+  validateSearch: ({ step }: Record<string, unknown>): { step?: 'columns' } =>
+    step === 'columns' ? { step } : {},
+  component: lazyRouteComponent(() => import('./imports/import-page'), 'ImportPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, signedIn, shell.addChildren([home, imports])]),
+  routeTree: root.addChildren([signIn, signedIn, shell.addChildren([home, imports, newImport, oneImport])]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,11 +1,23 @@
-import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
+import { dataExchangeEndpoints, uploadImport } from '@plinth/contracts/data-exchange/endpoints';
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import { createClient } from '@plinth/sdk/client';
-import { infiniteQueryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { clientOptions } from './platform';
+import { fetchWithProgress } from './upload';
 
 export const dataExchange = createClient(dataExchangeEndpoints, clientOptions);
 
-export type ImportJob = Awaited<ReturnType<typeof dataExchange.getImport>>['body'];
+type BodyOf<Call extends (...input: never[]) => Promise<{ body: unknown }>> = Awaited<
+  ReturnType<Call>
+>['body'];
+export type ImportJob = BodyOf<typeof dataExchange.getImport>;
+export type ImportDefinition = BodyOf<typeof dataExchange.listImportDefinitions>[number];
+export type ImportPreview = BodyOf<typeof dataExchange.previewImport>;
+export type ImportMapping = ImportPreview['suggestions'][number];
+export type ImportFormat = BodyOf<typeof dataExchange.getImportFormat>;
+export type ImportReport = BodyOf<typeof dataExchange.getImportReport>;
+export type ImportRowError = ImportReport['rowErrors'][number];
+export type ImportUndo = BodyOf<typeof dataExchange.getImportUndo>;
 
 export const importsQuery = infiniteQueryOptions({
   queryKey: ['imports'],
@@ -14,3 +26,68 @@ export const importsQuery = infiniteQueryOptions({
   initialPageParam: '',
   getNextPageParam: ({ nextCursor }) => nextCursor,
 });
+
+export const importDefinitionsQuery = queryOptions({
+  queryKey: ['import-definitions'],
+  queryFn: async ({ signal }) => (await dataExchange.listImportDefinitions({ signal })).body,
+  staleTime: 60_000,
+});
+
+export const importQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['import', jobId],
+    queryFn: async ({ signal }) => (await dataExchange.getImport({ params: { jobId }, signal })).body,
+  });
+
+export const importFormatQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['import', jobId, 'format'],
+    queryFn: async ({ signal }) => (await dataExchange.getImportFormat({ params: { jobId }, signal })).body,
+  });
+
+export const importPreviewQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['import', jobId, 'preview'],
+    queryFn: async ({ signal }) => (await dataExchange.previewImport({ params: { jobId }, signal })).body,
+    staleTime: Infinity,
+  });
+
+export const importReportQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['import', jobId, 'report'],
+    queryFn: async ({ signal }) =>
+      (await dataExchange.getImportReport({ params: { jobId }, query: { includeCells: 'true' }, signal }))
+        .body,
+    staleTime: Infinity,
+  });
+
+/** Null for an import that nobody undid. */
+export const importUndoQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['import', jobId, 'undo'],
+    queryFn: async ({ signal }) => {
+      try {
+        return (await dataExchange.getImportUndo({ params: { jobId }, signal })).body;
+      } catch (error) {
+        if (error instanceof ApiProblem && error.slug === 'import-not-undone') return null;
+        throw error;
+      }
+    },
+    refetchInterval: ({ state }) => (state.data?.status === 'Undoing' ? 1_000 : false),
+  });
+
+const UPLOAD_MILLISECONDS_MAX = 24 * 3_600_000;
+
+/** Uploads a file; `onProgress` gets the share that was sent. */
+export async function upload(
+  file: File,
+  definitionName: string,
+  onProgress: (share: number) => void,
+  signal?: AbortSignal,
+): Promise<ImportJob> {
+  const client = createClient(
+    { uploadImport },
+    { ...clientOptions, fetch: fetchWithProgress(onProgress), timeoutMilliseconds: UPLOAD_MILLISECONDS_MAX },
+  );
+  return (await client.uploadImport({ file, fileName: file.name, fields: { definitionName }, signal })).body;
+}

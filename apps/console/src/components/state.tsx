@@ -107,3 +107,19 @@ export function Skeleton({ lines = 3, height = '1.2rem' }: { lines?: number; hei
     </div>
   );
 }
+/** How far something is; without a value, that it goes on. */
+export function Progress({ label, value }: { label: string; value: number | undefined }) {
+  const percent = value === undefined ? undefined : Math.round(Math.min(Math.max(value, 0), 1) * 100);
+  return (
+    <div
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      {...(percent === undefined ? {} : { 'aria-valuenow': percent })}
+      className={percent === undefined ? 'progress indeterminate' : 'progress'}
+    >
+      <div className="bar" style={percent === undefined ? undefined : { width: `${percent}%` }} />
+    </div>
+  );
+}

@@ -1,10 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { FileUp } from 'lucide-react';
 import { importsQuery, type ImportJob } from '../api/data-exchange';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
+import { LinkButton } from '../components/link-button';
+import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import { definitionName } from './definition-name';
 import { ImportStatus } from './import-status';
 
 /** The imports of the tenant, newest first. */
@@ -12,14 +16,25 @@ export function ImportsPage() {
   const { t } = useTexts();
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(importsQuery);
+  const mayImport = mayDo(useCaller(), 'DataExchange.Imports.Execute');
+  const begin = mayImport && (
+    <LinkButton to="/imports/new" look="primary">
+      <FileUp aria-hidden />
+      {t('Console.imports.new')}
+    </LinkButton>
+  );
   const jobs = data?.pages.flatMap(({ items }) => items);
   return (
-    <Page title={t('Platform.areas.imports')} lead={t('Console.imports.lead')}>
+    <Page
+      title={t('Platform.areas.imports')}
+      lead={t('Console.imports.lead')}
+      actions={jobs?.length !== 0 && begin}
+    >
       {error && !jobs && <Failure error={error} onRetry={() => void refetch()} />}
       {!jobs && !error && <Skeleton lines={6} height="2.4rem" />}
       {jobs?.length === 0 && (
         <div className="panel">
-          <EmptyState icon={FileUp} title={t('Console.imports.none')}>
+          <EmptyState icon={FileUp} title={t('Console.imports.none')} action={begin}>
             {t('Console.imports.noneHelp')}
           </EmptyState>
         </div>
@@ -37,7 +52,8 @@ export function ImportsPage() {
 }
 
 function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
-  const { t, relative, dateTime, bytes } = useTexts();
+  const texts = useTexts();
+  const { t, relative, dateTime, bytes } = texts;
   return (
     <div className="table-frame" tabIndex={0} role="region" aria-label={t('Platform.areas.imports')}>
       <table className="table">
@@ -54,9 +70,13 @@ function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
         </thead>
         <tbody>
           {jobs.map((job) => (
-            <tr key={job.id}>
-              <th scope="row">{job.originalFileName}</th>
-              <td>{job.definitionName}</td>
+            <tr key={job.id} className="linked">
+              <th scope="row">
+                <Link to="/imports/$jobId" params={{ jobId: job.id }} className="cover">
+                  {job.originalFileName}
+                </Link>
+              </th>
+              <td>{definitionName(texts, job.definitionName)}</td>
               <td>
                 <ImportStatus status={job.status} />
               </td>

@@ -21,6 +21,8 @@ export interface Texts {
   /** “2 minutes ago”, “in an hour”. */
   relative(value: string | number | Date): string;
   bytes(value: number): string;
+  /** “40 seconds”, “3 minutes”. */
+  duration(seconds: number): string;
 }
 
 const TextsContext = createContext<Texts | undefined>(undefined);
@@ -97,13 +99,19 @@ function createTexts({ currentCulture: culture, resources, languages }: Bootstra
       const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
       return relativeFormat.format(Math.round(seconds / length), unit);
     },
+    duration: (seconds) => {
+      const [unit, length] = units.find(([, size]) => size <= 3_600 && seconds >= size) ?? ['second', 1];
+      const value = seconds / length;
+      const maximumFractionDigits = value < 10 && unit === 'second' ? 1 : 0;
+      return number(value, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits });
+    },
     bytes: (value) => {
       const step = Math.min(Math.max(Math.floor(Math.log10(Math.max(value, 1)) / 3), 0), 3);
       const unit = ['byte', 'kilobyte', 'megabyte', 'gigabyte'][step]!;
       return number(value / 1_000 ** step, {
         style: 'unit',
         unit,
-        unitDisplay: 'short',
+        unitDisplay: step === 0 ? 'long' : 'short',
         maximumFractionDigits: step > 1 ? 1 : 0,
       });
     },

@@ -1,0 +1,114 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowLeft, Play } from 'lucide-react';
+import {
+  dataExchange,
+  importQuery,
+  importsQuery,
+  type ImportJob,
+  type ImportReport,
+} from '../api/data-exchange';
+import { Button } from '../components/button';
+import { Choices } from '../components/choices';
+import { Callout, Failure, Progress } from '../components/state';
+import { useStoredState } from '../components/stored-state';
+import { useTexts } from '../texts/texts';
+import { ErrorList } from './error-list';
+import { ReportFigures } from './report-figures';
+
+const modes = ['upsert', 'insert', 'update'] as const;
+const reactions = ['continue', 'abort'] as const;
+interface Options {
+  mode: (typeof modes)[number];
+  onError: (typeof reactions)[number];
+}
+
+/** The third step: what an import would do, with every error on its cell, before anything is stored. */
+export function CheckStep({ job }: { job: ImportJob }) {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [options, setOptions] = useStoredState<Options>(`import-${job.id}-options`, {
+    mode: 'upsert',
+    onError: 'continue',
+  });
+  const params = { jobId: job.id };
+  const check = useQuery({
+    queryKey: ['import', job.id, 'dry-run', options],
+    queryFn: async ({ signal }) => {
+      const query = { includeCells: 'true' as const };
+      return (await dataExchange.dryRunImport({ params, query, body: options, signal })).body;
+    },
+    staleTime: Infinity,
+  });
+  const run = useMutation({
+    mutationFn: async () => (await dataExchange.executeImport({ params, body: options })).body,
+    onSuccess: (started) => {
+      queries.setQueryData(importQuery(job.id).queryKey, started);
+      void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
+    },
+    onError: () => void queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true }),
+  });
+  const report = check.data;
+
+  return (
+    <>
+      <div className="options panel padded">
+        <Choices
+          label={t('Console.imports.mode')}
+          value={options.mode}
+          onChange={(mode) => setOptions({ ...options, mode })}
+          options={modes.map((id) => ({ id, label: t(`DataExchange.mode.${id}`) }))}
+        />
+        <Choices
+          label={t('Console.imports.onError')}
+          value={options.onError}
+          onChange={(onError) => setOptions({ ...options, onError })}
+          options={reactions.map((id) => ({ id, label: t(`DataExchange.onError.${id}`) }))}
+        />
+      </div>
+      {check.isFetching && !report && (
+        <div className="panel padded stack" role="status">
+          <span>{t('Console.imports.checking')}</span>
+          <Progress label={t('Console.imports.checking')} value={undefined} />
+        </div>
+      )}
+      {check.error && <Failure error={check.error} onRetry={() => void check.refetch()} />}
+      {report && <Verdict report={report} />}
+      {run.error && <Failure error={run.error} />}
+      <div className="row spread">
+        <Button onPress={() => void navigate({ to: '/imports/$jobId', params, search: { step: 'columns' } })}>
+          <ArrowLeft aria-hidden />
+          {t('Console.imports.toColumns')}
+        </Button>
+        {report && (
+          <Button
+            look="primary"
+            isLarge
+            isPending={run.isPending}
+            isDisabled={report.succeededRows === 0}
+            onPress={() => run.mutate()}
+          >
+            <Play aria-hidden />
+            {t('Console.imports.start', { count: report.succeededRows })}
+          </Button>
+        )}
+      </div>
+      {report && report.rowErrors.length > 0 && <ErrorList report={report} />}
+    </>
+  );
+}
+
+function Verdict({ report }: { report: ImportReport }) {
+  const { t } = useTexts();
+  const { failedRows, succeededRows, errorMessage } = report;
+  const tone = failedRows === 0 ? 'good' : succeededRows === 0 ? 'bad' : 'warn';
+  return (
+    <>
+      <Callout tone={tone} title={t(`Console.imports.verdict.${tone}`, { count: failedRows })}>
+        {errorMessage ?? t('DataExchange.messages.dryRun')}
+      </Callout>
+      <ReportFigures report={report} />
+    </>
+  );
+}

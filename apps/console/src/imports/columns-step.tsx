@@ -1,0 +1,179 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import {
+  dataExchange,
+  importPreviewQuery,
+  importQuery,
+  type ImportJob,
+  type ImportMapping,
+  type ImportPreview,
+} from '../api/data-exchange';
+import { Button } from '../components/button';
+import { Checkbox } from '../components/choices';
+import { Select } from '../components/select';
+import { Badge, Callout, Failure, Skeleton, type BadgeTone } from '../components/state';
+import { useStoredState } from '../components/stored-state';
+import { useTexts } from '../texts/texts';
+import { FormatPanel } from './format-panel';
+import { RowTable } from './row-table';
+
+/** The second step: how the file is read, and which of its columns is what. */
+export function ColumnsStep({ job }: { job: ImportJob }) {
+  const { data: preview, error, refetch } = useQuery(importPreviewQuery(job.id));
+  return (
+    <>
+      <FormatPanel jobId={job.id} />
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {!preview && !error && <Skeleton lines={6} height="2.6rem" />}
+      {preview && <Mapping key={preview.headers.join('\n')} job={job} preview={preview} />}
+    </>
+  );
+}
+
+const NOT_IMPORTED = '';
+const SAMPLES_MAX = 3;
+
+const tones: Record<ImportMapping['confidence'], BadgeTone> = {
+  Manual: undefined,
+  Saved: 'good',
+  Exact: 'good',
+  Fuzzy: 'warn',
+  Semantic: 'accent',
+};
+
+function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { headers, previewRows, suggestions, fieldMetadata } = preview;
+  // What was chosen belongs to these columns: with other ones, such as of another sheet, it begins anew.
+  const [chosen, setChosen] = useStoredState<Record<string, string>>(
+    `import-${job.id}-${headers.join('|').slice(0, 500)}`,
+    {},
+  );
+  const [isRemembered, setRemembered] = useState(true);
+
+  const mappings = suggestions.map((suggestion): ImportMapping => {
+    const target = chosen[suggestion.sourceColumn];
+    if (target === undefined || target === (suggestion.targetProperty ?? NOT_IMPORTED)) return suggestion;
+    return { ...suggestion, targetProperty: target || null, confidence: 'Manual' };
+  });
+  const columnsOf = (property: string) =>
+    mappings.filter(({ targetProperty }) => targetProperty === property);
+  const missing = fieldMetadata.filter(
+    ({ isRequired, propertyPath }) => isRequired && columnsOf(propertyPath).length === 0,
+  );
+  const doubled = fieldMetadata.filter(({ propertyPath }) => columnsOf(propertyPath).length > 1);
+
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const body = { mappings, saveForReuse: isRemembered };
+      await dataExchange.confirmImportMappings({ params: { jobId: job.id }, body });
+      await queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true });
+      await navigate({ to: '/imports/$jobId', params: { jobId: job.id }, search: {} });
+    },
+  });
+
+  const samplesOf = (index: number) =>
+    [...new Set(previewRows.map((row) => row[index] ?? '').filter((cell) => cell !== ''))].slice(
+      0,
+      SAMPLES_MAX,
+    );
+  const options = [
+    { id: NOT_IMPORTED, label: t('Console.imports.notImported') },
+    ...fieldMetadata.map(({ propertyPath, displayName, isRequired, description }) => ({
+      id: propertyPath,
+      label: isRequired ? `${displayName} *` : displayName,
+      description: description ?? undefined,
+    })),
+  ];
+
+  return (
+    <>
+      <section className="stack" aria-labelledby="mapping">
+        <div className="stack tight">
+          <h2 id="mapping">{t('Console.imports.mapping')}</h2>
+          <p className="soft">{t('Console.imports.mappingHelp')}</p>
+        </div>
+        <div className="table-frame">
+          <table className="table mapping">
+            <thead>
+              <tr>
+                <th scope="col">{t('DataExchange.fields.sourceColumn')}</th>
+                <th scope="col">{t('Console.imports.samples')}</th>
+                <th scope="col">{t('DataExchange.fields.targetProperty')}</th>
+                <th scope="col">{t('DataExchange.fields.confidence')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {mappings.map(({ sourceColumn, targetProperty, confidence }, index) => (
+                <tr key={sourceColumn}>
+                  <th scope="row">{sourceColumn}</th>
+                  <td>
+                    <span className="samples soft">{samplesOf(index).join(' · ') || '–'}</span>
+                  </td>
+                  <td>
+                    <Select
+                      hidesLabel
+                      label={t('Console.imports.fieldOf', { column: sourceColumn })}
+                      options={options}
+                      value={targetProperty ?? NOT_IMPORTED}
+                      onChange={(property) => setChosen({ ...chosen, [sourceColumn]: property })}
+                    />
+                  </td>
+                  <td>
+                    {targetProperty === null ? (
+                      <span className="soft">–</span>
+                    ) : (
+                      <Badge tone={tones[confidence]}>{t(`DataExchange.confidence.${confidence}`)}</Badge>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+      {missing.length > 0 && (
+        <Callout tone="warn" title={t('Console.imports.missing', { count: missing.length })}>
+          {missing.map(({ displayName }) => displayName).join(', ')}
+        </Callout>
+      )}
+      {doubled.length > 0 && (
+        <Callout tone="warn" title={t('Console.imports.doubled')}>
+          {doubled.map(({ displayName }) => displayName).join(', ')}
+        </Callout>
+      )}
+      {error && <Failure error={error} />}
+      <div className="row spread">
+        <Checkbox isSelected={isRemembered} onChange={setRemembered}>
+          {t('Console.imports.remember')}
+        </Checkbox>
+        <Button
+          look="primary"
+          isLarge
+          isPending={isPending}
+          isDisabled={missing.length > 0 || doubled.length > 0}
+          onPress={() => mutate()}
+        >
+          {t('Console.imports.toCheck')}
+          <ArrowRight aria-hidden />
+        </Button>
+      </div>
+      <div className="stack">
+        <h2>{t('Console.imports.firstRows')}</h2>
+        {previewRows.length === 0 ? (
+          <p className="soft">{t('Console.imports.noRows')}</p>
+        ) : (
+          <RowTable
+            label={t('Console.imports.firstRows')}
+            headers={headers}
+            rows={previewRows.map((cells, index) => ({ number: index + 2, cells }))}
+          />
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { dataExchange, importQuery, importsQuery, type ImportJob } from '../api/data-exchange';
+import { Confirm } from '../components/confirm';
+import { Page } from '../components/page';
+import { Callout, Failure, Skeleton } from '../components/state';
+import { Steps } from '../components/steps';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { BackToImports } from './back-to-imports';
+import { CheckStep } from './check-step';
+import { ColumnsStep } from './columns-step';
+import { definitionName } from './definition-name';
+import { ImportStatus } from './import-status';
+import { ResultStep } from './result-step';
+import { RunStep } from './run-step';
+import { useSteps } from './steps';
+
+/** One import, at the step where it is: whoever opens its address goes on there. */
+export function ImportPage() {
+  const texts = useTexts();
+  const { t, bytes } = texts;
+  const { jobId } = useParams({ from: '/shell/imports/$jobId' });
+  const { data: job, error, refetch } = useQuery(importQuery(jobId));
+  return (
+    <Page
+      isWide
+      title={job?.originalFileName ?? t('Console.imports.one')}
+      back={<BackToImports />}
+      lead={
+        job && (
+          <span className="row">
+            <span>
+              {definitionName(texts, job.definitionName)} · {bytes(job.fileSizeBytes)}
+            </span>
+            <ImportStatus status={job.status} />
+          </span>
+        )
+      }
+      actions={job && <CancelImport job={job} />}
+    >
+      {error && !job && <Failure error={error} onRetry={() => void refetch()} />}
+      {!job && !error && <Skeleton lines={5} height="3rem" />}
+      {job && <Step job={job} />}
+    </Page>
+  );
+}
+
+function Step({ job }: { job: ImportJob }) {
+  const { t } = useTexts();
+  const steps = useSteps();
+  const { step } = useSearch({ from: '/shell/imports/$jobId' });
+  const caller = useCaller();
+  const isOpen = ['Created', 'Previewed', 'Mapped'].includes(job.status);
+  if (isOpen && !mayDo(caller, 'DataExchange.Imports.Execute'))
+    return <Callout title={t('Console.imports.readOnly')}>{t('Console.imports.readOnlyHelp')}</Callout>;
+  if (job.status === 'Cancelled' && job.completedAt === null)
+    return <Callout title={t('Console.imports.cancelled')}>{t('Console.imports.cancelledHelp')}</Callout>;
+  const [index, content] = contentOf(job, step === 'columns');
+  return (
+    <>
+      <Steps {...steps} current={index} />
+      {content}
+    </>
+  );
+}
+
+function contentOf(job: ImportJob, wantsColumns: boolean) {
+  if (job.status === 'Created' || job.status === 'Previewed' || (job.status === 'Mapped' && wantsColumns))
+    return [1, <ColumnsStep key="columns" job={job} />] as const;
+  if (job.status === 'Mapped') return [2, <CheckStep key="check" job={job} />] as const;
+  if (job.status === 'Executing') return [3, <RunStep key="run" job={job} />] as const;
+  return [5, <ResultStep key="result" job={job} />] as const;
+}
+
+/** Before it runs the file is deleted; while it runs, what was stored stays. */
+function CancelImport({ job }: { job: ImportJob }) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const caller = useCaller();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => dataExchange.cancelImport({ params: { jobId: job.id } }),
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true });
+      await queries.invalidateQueries({ queryKey: importsQuery.queryKey });
+    },
+  });
+  const canEnd = ['Created', 'Previewed', 'Mapped', 'Executing'].includes(job.status);
+  if (!canEnd || !mayDo(caller, 'DataExchange.Imports.Execute')) return null;
+  const isRunning = job.status === 'Executing';
+  return (
+    <Confirm
+      look="quiet"
+      label={t(isRunning ? 'Console.imports.stop' : 'Console.imports.discard')}
+      title={t(isRunning ? 'Console.imports.stopTitle' : 'Console.imports.discardTitle')}
+      confirmLabel={t(isRunning ? 'Console.imports.stop' : 'Console.imports.discard')}
+      isPending={isPending}
+      onConfirm={() => mutate()}
+    >
+      {t(isRunning ? 'Console.imports.stopHelp' : 'Console.imports.discardHelp')}
+    </Confirm>
+  );
+}
