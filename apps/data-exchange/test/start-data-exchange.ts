@@ -66,6 +66,7 @@ export async function startDataExchange(options: StartOptions = {}) {
     ].join(','),
     CALLER_KEYS: TEST_KEYS.join(','),
     CURSOR_KEYS: TEST_KEYS.join(','),
+    EVENT_KEYS: TEST_KEYS.join(','),
     ...options.environment,
   };
   const config = DataExchangeConfig.parse(environment);

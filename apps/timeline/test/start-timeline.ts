@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url';
 import type { EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { subjectOf } from '@plinth/runtime/messaging/nats';
+import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { eventually } from '@plinth/testing/eventually';
-import { aCaller } from '@plinth/testing/http';
+import { aCaller, TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { startReplica, type ReplicaOptions } from '@plinth/testing/start-replica';
 import { connect } from '@nats-io/transport-node';
@@ -77,9 +78,9 @@ export async function publishForeignEvent<E extends EventType>(
     ...rest,
     payload,
   };
-  await jetstream(connection).publish(subjectOf(natsPrefix, type.name), JSON.stringify(envelope), {
-    msgID: messageId,
-  });
+  const [subject, body] = [subjectOf(natsPrefix, type.name), JSON.stringify(envelope)];
+  const headers = signMessage(subject, body, TEST_KEYS);
+  await jetstream(connection).publish(subject, body, { msgID: messageId, headers });
   await connection.close();
 }
 

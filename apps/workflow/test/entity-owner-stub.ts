@@ -6,6 +6,7 @@ import { protoPackages } from '@plinth/proto/packages';
 import { grpcHandlers, serveGrpc } from '@plinth/runtime/rpc/grpc';
 import { silentLog } from '@plinth/runtime/process/log';
 import { subjectOf, type Messaging } from '@plinth/runtime/messaging/nats';
+import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { TEST_KEYS } from '@plinth/testing/http';
 
 interface Objection {
@@ -111,5 +112,6 @@ export async function publishMove(
     actorName: payload.movedBy,
     payload,
   };
-  await messaging.jetstream.publish(subjectOf(messaging.prefix, event.name), JSON.stringify(event));
+  const [subject, body] = [subjectOf(messaging.prefix, event.name), JSON.stringify(event)];
+  await messaging.jetstream.publish(subject, body, { headers: signMessage(subject, body, messaging.keys) });
 }

@@ -6,6 +6,7 @@ import { connectMessaging } from '@plinth/runtime/messaging/nats';
 import { startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { createPool, type RawStatements } from '@plinth/runtime/postgres/postgres';
 import { counted } from '@plinth/testing/counted-event';
+import { TEST_KEYS } from '@plinth/testing/http';
 import { plainDatabase } from '@plinth/testing/plain-database';
 
 /** One process of the chaos test: `relay` or `consumer`, to be killed at any moment. */
@@ -13,7 +14,10 @@ async function main() {
   const [role = '', databaseUrl = '', natsUrl = '', natsPrefix = ''] = process.argv.slice(2);
   const log = silentLog();
   const db = plainDatabase(createPool(databaseUrl, log));
-  const messaging = await connectMessaging({ NATS_URL: natsUrl, NATS_PREFIX: natsPrefix }, log);
+  const messaging = await connectMessaging(
+    { NATS_URL: natsUrl, NATS_PREFIX: natsPrefix, EVENT_KEYS: TEST_KEYS },
+    log,
+  );
   if (role === 'relay') {
     startOutboxRelay(db, messaging, log, {
       pollMilliseconds: 20,

@@ -6,9 +6,11 @@ import type { PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
 import { subjectOf } from '@plinth/runtime/messaging/nats';
+import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { eventually } from '@plinth/testing/eventually';
+import { TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { seededRandom } from '@plinth/testing/seeded-random';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -167,26 +169,26 @@ async function duplicateSome(received: number): Promise<void> {
     'SELECT * FROM outbox WHERE sequence = ANY($1::bigint[]) AND published_at IS NOT NULL',
     [Array.from({ length: Math.round(BATCH * DUPLICATES) }, () => 1 + Math.floor(random() * received))],
   );
-  const copies = rows.map((row) =>
-    jetstream(nats)
-      .publish(
-        subjectOf(natsPrefix, row.name),
-        JSON.stringify({
-          id: row.id,
-          name: row.name,
-          tenantId: row.tenant_id,
-          subject: row.subject,
-          sequence: Number(row.sequence),
-          occurredAt: row.occurred_at,
-          actorId: null,
-          actorName: null,
-          payload: row.payload,
-        }),
-        { msgID: newId() },
-      )
-      // Nobody promises that a duplicate arrives: the stream may be gone just now.
-      .catch(() => undefined),
-  );
+  const copies = rows.map((row) => {
+    const subject = subjectOf(natsPrefix, row.name);
+    const body = JSON.stringify({
+      id: row.id,
+      name: row.name,
+      tenantId: row.tenant_id,
+      subject: row.subject,
+      sequence: Number(row.sequence),
+      occurredAt: row.occurred_at,
+      actorId: null,
+      actorName: null,
+      payload: row.payload,
+    });
+    return (
+      jetstream(nats)
+        .publish(subject, body, { msgID: newId(), headers: signMessage(subject, body, TEST_KEYS) })
+        // Nobody promises that a duplicate arrives: the stream may be gone just now.
+        .catch(() => undefined)
+    );
+  });
   await Promise.all(copies);
 }
 

@@ -5,12 +5,14 @@ import {
   connectMessaging,
   missingSubject,
   receiveMessages,
+  sendMessage,
   subjectOf,
   subscribeBroadcast,
 } from '@plinth/runtime/messaging/nats';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
+import { TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { z } from 'zod';
 
@@ -18,7 +20,11 @@ const opened: Close[] = [];
 afterEach(async () => closeAll(opened.splice(0), silentLog()));
 
 const start = async () => {
-  const config = { NATS_URL: infrastructure().natsUrl, NATS_PREFIX: `test-${randomUUID()}` };
+  const config = {
+    NATS_URL: infrastructure().natsUrl,
+    NATS_PREFIX: `test-${randomUUID()}`,
+    EVENT_KEYS: TEST_KEYS,
+  };
   const messaging = await connectMessaging(config, silentLog());
   opened.push(messaging.close);
   return messaging;
@@ -35,8 +41,8 @@ describe('a message that is not what its subject promises', () => {
     const received: number[] = [];
     opened.push(subscribeBroadcast(messaging, counted, ({ payload }) => received.push(payload.count)));
     const subject = subjectOf(messaging.prefix, counted.name);
-    for (const text of hostile) messaging.connection.publish(subject, text);
-    messaging.connection.publish(subject, JSON.stringify({ tenantId: newId(), payload: { count: 7 } }));
+    for (const text of hostile) sendMessage(messaging, subject, text);
+    sendMessage(messaging, subject, JSON.stringify({ tenantId: newId(), payload: { count: 7 } }));
     await eventually(() => received.length > 0);
     expect(received).toEqual([7]);
     await messaging.check();
@@ -52,8 +58,7 @@ describe('a message that is not what its subject promises', () => {
         received.push(names);
       }),
     );
-    for (const text of [...hostile.slice(0, 3), '["throw"]', '["a"]'])
-      messaging.connection.publish(subject, text);
+    for (const text of [...hostile.slice(0, 3), '["throw"]', '["a"]']) sendMessage(messaging, subject, text);
     await eventually(() => received.length > 0);
     expect(received).toEqual([['a']]);
     await messaging.check();

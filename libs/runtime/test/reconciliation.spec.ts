@@ -10,6 +10,7 @@ import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { counted } from '@plinth/testing/counted-event';
 import { eventually } from '@plinth/testing/eventually';
+import { TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -32,7 +33,11 @@ beforeEach(async () => {
   admin = new Client({ connectionString: database.adminUrl });
   await admin.connect();
   messaging = await connectMessaging(
-    { NATS_URL: infrastructure().natsUrl, NATS_PREFIX: `reconciliation_${randomUUID()}` },
+    {
+      NATS_URL: infrastructure().natsUrl,
+      NATS_PREFIX: `reconciliation_${randomUUID()}`,
+      EVENT_KEYS: TEST_KEYS,
+    },
     log,
   );
   opened.push(messaging.close, () => pool.end());

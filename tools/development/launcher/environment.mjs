@@ -62,6 +62,7 @@ export function sharedEnvironment({
     BLOB_URL: pathToFileURL(layout.blobs).href,
     CALLER_KEYS: secrets.callerKeys,
     CURSOR_KEYS: secrets.cursorKeys,
+    EVENT_KEYS: secrets.eventKeys,
     SETTINGS_ENCRYPTION_KEYS: secrets.settingsEncryptionKeys,
     PLINTH_TENANTS: JSON.stringify([demoTenant]),
     HTTP_SERVICES: list((name) => `http://127.0.0.1:${ports[`${name}-http`]}`),
@@ -73,6 +74,22 @@ export function sharedEnvironment({
     NODE_ENV: 'development',
     HTTP_HOST: '127.0.0.1',
   };
+}
+
+/**
+ * What one process gets: of the secrets only those that it works with.
+ * @param {string} process its service
+ * @param {NodeJS.ProcessEnv} environment
+ */
+export function ownEnvironment(process, environment) {
+  const isGateway = process === 'gateway';
+  const isOwn = (/** @type {string} */ name) => {
+    if (name.startsWith('DATABASE_URL_')) return name === databaseVariable(process);
+    if (name === 'SETTINGS_ENCRYPTION_KEYS') return process === 'settings';
+    if (name === 'REDIS_URL') return isGateway;
+    return !isGateway || !['EVENT_KEYS', 'CURSOR_KEYS', 'NATS_PASSWORD'].includes(name);
+  };
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isOwn(name)));
 }
 
 /** @param {string} service */

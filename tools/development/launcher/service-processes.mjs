@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ownEnvironment } from './environment.mjs';
 import { projectNode, root } from './paths.mjs';
 
 /**
@@ -26,7 +27,7 @@ export function stubProcess(services, environment, ports) {
     args: [join(root, 'tools', 'development', 'service-stubs', 'main.ts')],
     cwd: root,
     env: {
-      ...environment,
+      ...ownEnvironment('service-stubs', environment),
       SERVICE_STUBS: services.map(({ name }) => name).join(','),
       ADMIN_PORT: String(admin),
     },
@@ -64,7 +65,7 @@ export function serviceProcesses({ name, hasWorker }, environment, ports, inspec
       ],
       cwd: root,
       env: {
-        ...environment,
+        ...ownEnvironment(name, environment),
         HTTP_PORT: String(http),
         GRPC_PORT: String(ports[`${name}-grpc`]),
         ADMIN_PORT: String(admin),

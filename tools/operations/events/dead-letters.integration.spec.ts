@@ -8,6 +8,7 @@ import { connectMessaging } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { eventually } from '@plinth/testing/eventually';
+import { TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import { z } from 'zod';
@@ -28,7 +29,11 @@ const start = async () => {
   const pool = createPool(database.url, log);
   closers.push(() => pool.end());
   const db = plainDatabase(pool);
-  const config = { NATS_URL: infrastructure().natsUrl, NATS_PREFIX: `dead_${newId().replaceAll('-', '')}` };
+  const config = {
+    NATS_URL: infrastructure().natsUrl,
+    NATS_PREFIX: `dead_${newId().replaceAll('-', '')}`,
+    EVENT_KEYS: TEST_KEYS,
+  };
   const messaging = await connectMessaging(config, log);
   closers.push(messaging.close);
   const relay = startOutboxRelay(db, messaging, log);
@@ -73,7 +78,7 @@ describe('listDeadLetters and replayDeadLetters', () => {
     expect(letter!.error).toMatch(/This does not work yet/);
 
     isBroken = false;
-    const target = { natsUrl: config.NATS_URL, natsPrefix: config.NATS_PREFIX };
+    const target = { natsUrl: config.NATS_URL, natsPrefix: config.NATS_PREFIX, eventKey: TEST_KEYS[0]! };
     expect(await replayDeadLetters(database.url, { ...target, event: newId() })).toBe(0);
     expect(await replayDeadLetters(database.url, { ...target, event: letter!.event_id })).toBe(1);
     await eventually(() => processed.length === 3);

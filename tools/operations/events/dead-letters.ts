@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, headers } from '@nats-io/transport-node';
 import pg from 'pg';
 
 export interface DeadLetter {
@@ -24,6 +24,8 @@ export const listDeadLetters = (url: string): Promise<DeadLetter[]> =>
 interface Replay {
   natsUrl: string;
   natsPrefix: string;
+  /** Signs what is published, as the services do. */
+  eventKey: string;
   /** Only the dead letter of this event. */
   event?: string | undefined;
 }
@@ -32,7 +34,10 @@ interface Replay {
  * Publishes dead letters again, and returns how many. They reach every consumer; those that processed them before
  * ignore them. What fails again becomes a dead letter again.
  */
-export const replayDeadLetters = (url: string, { natsUrl, natsPrefix, event }: Replay): Promise<number> =>
+export const replayDeadLetters = (
+  url: string,
+  { natsUrl, natsPrefix, eventKey, event }: Replay,
+): Promise<number> =>
   inPlatform(url, async (client) => {
     const { rows } = await client.query<DeadLetter>(
       'DELETE FROM dead_letter WHERE $1::text IS NULL OR event_id::text = $1 RETURNING *',
@@ -44,9 +49,13 @@ export const replayDeadLetters = (url: string, { natsUrl, natsPrefix, event }: R
       for (const { name, event_id, envelope } of rows) {
         // JetStream would discard the first message id as a duplicate.
         const msgID = `${event_id}.${randomUUID()}`;
-        await jetstream(connection).publish(`${natsPrefix}.events.${name}`, JSON.stringify(envelope), {
-          msgID,
-        });
+        const [subject, body] = [`${natsPrefix}.events.${name}`, JSON.stringify(envelope)];
+        const signed = headers();
+        signed.set(
+          'Plinth-Signature',
+          createHmac('sha256', eventKey).update(`${subject}\n${body}`).digest('base64url'),
+        );
+        await jetstream(connection).publish(subject, body, { msgID, headers: signed });
       }
     } finally {
       await connection.close();

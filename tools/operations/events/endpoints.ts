@@ -10,6 +10,7 @@ export interface Endpoints {
   databaseUrlOf(service: string): string;
   natsUrl: string;
   natsPrefix: string;
+  eventKey: string;
 }
 
 export const servicesWithDatabase = (): string[] =>
@@ -37,5 +38,8 @@ export function resolveEndpoints(env: NodeJS.ProcessEnv): Endpoints {
       return env['NATS_URL'] ?? `nats://127.0.0.1:${portOf('nats')}`;
     },
     natsPrefix: env['NATS_PREFIX'] ?? 'plinth',
+    get eventKey() {
+      return (env['EVENT_KEYS'] ?? readSecrets(layout).eventKeys).split(',', 1)[0]!.trim();
+    },
   };
 }

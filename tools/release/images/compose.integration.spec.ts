@@ -18,6 +18,7 @@ interface Container {
   user?: string;
   cap_drop?: string[];
   environment?: Record<string, string>;
+  ports?: string[];
 }
 
 const containers: Record<string, Container> = parse(readFileSync(file, 'utf8'), { merge: true }).services;
@@ -56,6 +57,22 @@ describe('docker-compose.yml', () => {
       expect(containers['migrate']?.environment).toHaveProperty(variable);
       expect(containers['gateway']?.environment?.['HTTP_SERVICES']).toContain(`${name}=http://${name}:8080`);
       expect(containers['gateway']?.environment?.['GRPC_SERVICES']).toContain(`${name}=${name}:9090`);
+    }
+  });
+
+  it('gives every process its own secrets only, and binds no port that others of the network reach', () => {
+    for (const [name, { environment = {} }] of ours) {
+      if (name === 'migrate') continue;
+      const service = name.replace(/-worker$/, '');
+      const databases = Object.keys(environment).filter((variable) => variable.startsWith('DATABASE_URL'));
+      expect({ name, databases: databases.length }).toEqual({ name, databases: name === 'gateway' ? 0 : 1 });
+      expect(environment['NATS_USER']).toBe(name === 'gateway' ? undefined : service);
+      expect('SETTINGS_ENCRYPTION_KEYS' in environment).toBe(service === 'settings');
+      expect('REDIS_URL' in environment).toBe(name === 'gateway');
+      expect('EVENT_KEYS' in environment).toBe(name !== 'gateway');
+    }
+    for (const { ports = [] } of Object.values(containers)) {
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
   });
 

@@ -17,6 +17,7 @@ const assemble = (image: string) => run('tools/release/images/assemble.ts', imag
 const secrets = {
   CALLER_KEYS: 'Zx8rQm1vTb6nLw3kPc9yHd2fJg7sAe5u',
   CURSOR_KEYS: 'Pb4kWd9xRn2hVy7mTc6gQs1jLf8zUa3e',
+  EVENT_KEYS: 'Wq6mXz3rTf9kLb2vYc8nJh5pGd7sAu4e',
   SETTINGS_ENCRYPTION_KEYS: 'Hn5tGv8cXz2qJw7rMk4pBd9sYf3uLe6a',
 };
 

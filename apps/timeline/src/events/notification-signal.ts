@@ -1,5 +1,5 @@
 import type { Close } from '@plinth/runtime/process/lifecycle';
-import { receiveMessages, type Messaging } from '@plinth/runtime/messaging/nats';
+import { receiveMessages, sendMessage, type Messaging } from '@plinth/runtime/messaging/nats';
 import { z } from 'zod';
 
 /** Wakes the open streams of people who have new notifications, on every replica. A lost signal only costs time. */
@@ -17,9 +17,8 @@ type WakeMessage = z.output<typeof WakeMessage>;
 const USERS_PER_MESSAGE_MAX = 500;
 
 export function notificationSignal(messaging: Messaging): NotificationSignal {
-  const { connection, prefix } = messaging;
   const listenersByPerson = new Map<string, Set<() => void>>();
-  const subject = `${prefix}.timeline.told`;
+  const subject = `${messaging.prefix}.timeline.told`;
   const close = receiveMessages(messaging, subject, WakeMessage, ({ tenantId, userIds }) => {
     for (const userId of userIds)
       listenersByPerson.get(keyOf(tenantId, userId))?.forEach((listener) => listener());
@@ -32,7 +31,7 @@ export function notificationSignal(messaging: Messaging): NotificationSignal {
           tenantId,
           userIds: userIds.slice(first, first + USERS_PER_MESSAGE_MAX),
         };
-        connection.publish(subject, JSON.stringify(message));
+        sendMessage(messaging, subject, JSON.stringify(message));
       }
     },
 

@@ -10,6 +10,7 @@ import {
   isMissingInJetStream,
   missingSubject,
   receiveMessages,
+  sendMessage,
   subjectOf,
   type Messaging,
 } from './nats';
@@ -38,7 +39,7 @@ export async function consumeEvents<Tx extends RawStatements>(
   log: Log,
   options: Partial<InboxOptions> = {},
 ): Promise<Close> {
-  const inbox = new Inbox(consumer, subscriptions, db, log, { ...usualOptions, ...options });
+  const inbox = new Inbox(consumer, subscriptions, db, messaging.keys, log, { ...usualOptions, ...options });
   await ensureConsumer(consumer, inbox.names, messaging);
   const stopReconciliation = respondToReconciliation(consumer, inbox, messaging);
   const cleanup = backgroundTask(() => inbox.deleteExpired(), {
@@ -134,7 +135,9 @@ function respondToReconciliation<Tx extends RawStatements>(
     z.array(EventReference),
     async (events, message) => {
       const missing = await inbox.findMissing(events);
-      message.respond(JSON.stringify({ consumer, missing } satisfies MissingEventsResponse));
+      if (!message.reply) return;
+      const response = JSON.stringify({ consumer, missing } satisfies MissingEventsResponse);
+      sendMessage(messaging, message.reply, response);
     },
     { queue: consumer },
   );

@@ -9,6 +9,7 @@ import { inSpan } from '../process/tracing';
 import { storeDeadLetter } from './dead-letters';
 import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
+import { isGenuine } from './signed-message';
 
 /** Events of one subject are processed in the order of delivery; those of different subjects side by side. */
 const PARTITIONS = 4;
@@ -68,6 +69,8 @@ export class Inbox<Tx extends RawStatements> {
     private readonly consumer: string,
     subscriptions: readonly Subscription<Tx>[],
     private readonly db: TenantDatabase<Tx>,
+    /** Verify that a process of the platform sent an event. */
+    private readonly keys: readonly string[],
     private readonly log: Log,
     private readonly options: InboxOptions,
   ) {
@@ -82,10 +85,11 @@ export class Inbox<Tx extends RawStatements> {
   /** Processes messages until there are none, that is until the iterator is closed or its stream is gone. */
   async processAll(messages: ConsumerMessages): Promise<void> {
     for await (const message of messages) {
-      const event = readEnvelope(message);
+      const event = isGenuine(message, this.keys) ? readEnvelope(message) : undefined;
       if (!event) {
-        this.log.error({ subject: message.subject }, 'a message that is not an event was discarded');
-        message.term('not an event');
+        // It does not become a dead letter: under the id of a genuine event it would keep that from being missed.
+        this.log.error({ subject: message.subject }, 'a message that is not a signed event was discarded');
+        message.term('not a signed event');
         continue;
       }
       const partition = this.partitions[partitionOf(event)]!;

@@ -6,11 +6,12 @@ import {
   RetentionPolicy,
   type JetStreamClient,
 } from '@nats-io/jetstream';
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type ConnectionOptions, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { z } from 'zod';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
+import { isGenuine, signMessage } from './signed-message';
 
 const NANOSECONDS_PER_DAY = 86_400_000_000_000;
 /** Published events stay readable for consumers that were away; the outbox stores them as long. */
@@ -19,11 +20,22 @@ export const RETENTION_DAYS = 7;
 const DUPLICATE_WINDOW_NANOSECONDS = 120_000_000_000;
 const CHECK_MILLISECONDS_MAX = 2_000;
 
+export interface MessagingConfig {
+  NATS_URL: string;
+  NATS_PREFIX: string;
+  EVENT_KEYS: readonly string[];
+  NATS_USER?: string | undefined;
+  NATS_PASSWORD?: string | undefined;
+  NATS_CA?: string | undefined;
+}
+
 export interface Messaging {
   connection: NatsConnection;
   jetstream: JetStreamClient;
   /** First word of all subjects. */
   prefix: string;
+  /** Sign what is sent, and verify what is received. */
+  keys: readonly string[];
   log: Log;
   /** @throws while the server is away. */
   check(): Promise<void>;
@@ -34,12 +46,9 @@ export interface Messaging {
  * Connects to NATS and makes sure that the stream of events exists.
  * Resolves when connected; after that the connection is restored by itself, for ever.
  */
-export async function connectMessaging(
-  config: { NATS_URL: string; NATS_PREFIX: string },
-  log: Log,
-): Promise<Messaging> {
+export async function connectMessaging(config: MessagingConfig, log: Log): Promise<Messaging> {
   const connection = await connect({
-    servers: config.NATS_URL,
+    ...serverOf(config),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
@@ -48,6 +57,7 @@ export async function connectMessaging(
     connection,
     jetstream: jetstream(connection),
     prefix: config.NATS_PREFIX,
+    keys: config.EVENT_KEYS,
     log,
     check: () => requireResponse(connection),
     close: () => connection.drain().catch(() => connection.close()),
@@ -56,6 +66,20 @@ export async function connectMessaging(
   log.info({ server: connection.getServer() }, 'connected to NATS');
   return messaging;
 }
+
+/**
+ * Where the server is, and who connects. A user has an inbox of its own, so that the server can keep others from
+ * reading what it is sent.
+ */
+const serverOf = ({ NATS_URL, NATS_USER, NATS_PASSWORD, NATS_CA }: MessagingConfig): ConnectionOptions => ({
+  servers: NATS_URL,
+  ...(NATS_USER !== undefined && {
+    user: NATS_USER,
+    pass: NATS_PASSWORD ?? '',
+    inboxPrefix: `_INBOX_${NATS_USER}`,
+  }),
+  ...(NATS_URL.startsWith('tls:') && { tls: NATS_CA === undefined ? {} : { ca: NATS_CA } }),
+});
 
 /** While the connection is being restored a flush waits for it, so the wait has an end of its own. */
 async function requireResponse(connection: NatsConnection): Promise<void> {
@@ -107,18 +131,32 @@ export function subscribeBroadcast<E extends EventType>(
   );
 }
 
+/** Sends a signed message to whoever listens just now. */
+export function sendMessage(
+  { connection, keys }: Pick<Messaging, 'connection' | 'keys'>,
+  subject: string,
+  body: string,
+): void {
+  connection.publish(subject, body, { headers: signMessage(subject, body, keys) });
+}
+
 /**
- * Receives the messages of a subject that have this shape. Others are logged and ignored, and so are errors of the
- * handler: thrown at the connection they would break it, and with it everything that the process receives.
+ * Receives the messages of a subject that a process of the platform signed and that have this shape. Others are logged
+ * and ignored, and so are errors of the handler: thrown at the connection they would break it, and with it everything
+ * that the process receives.
  */
 export function receiveMessages<Content>(
-  { connection, log }: Pick<Messaging, 'connection' | 'log'>,
+  { connection, keys, log }: Pick<Messaging, 'connection' | 'keys' | 'log'>,
   subject: string,
   shape: z.ZodType<Content>,
   handle: (content: Content, message: Msg) => void | Promise<void>,
   options: { queue?: string } = {},
 ): Close {
-  const receive = async (message: Msg): Promise<void> => handle(shape.parse(message.json()), message);
+  const receive = async (message: Msg): Promise<void> => {
+    if (!isGenuine(message, keys))
+      throw new Error('The message was not signed by a process of the platform.');
+    await handle(shape.parse(message.json()), message);
+  };
   const subscription = connection.subscribe(subject, {
     ...options,
     callback: (error, message) => {

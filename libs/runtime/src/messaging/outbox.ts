@@ -22,6 +22,7 @@ import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { send } from '../postgres/raw-statements';
 import { findConsumers, findMissingEvents, subscriptionsOf, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
+import { signMessage } from './signed-message';
 
 const BATCH_SIZE = 200;
 /**
@@ -259,11 +260,12 @@ async function publish(
 ): Promise<void> {
   const publishAll = () =>
     Promise.all(
-      rows.map((row) =>
-        messaging.jetstream.publish(subjectOf(messaging.prefix, row.name), JSON.stringify(toEnvelope(row)), {
-          msgID: messageIdOf(row),
-        }),
-      ),
+      rows.map((row) => {
+        const subject = subjectOf(messaging.prefix, row.name);
+        const body = JSON.stringify(toEnvelope(row));
+        const headers = signMessage(subject, body, messaging.keys);
+        return messaging.jetstream.publish(subject, body, { msgID: messageIdOf(row), headers });
+      }),
     );
   try {
     await publishAll();

@@ -1,5 +1,6 @@
 import { jetstreamManager, type ConsumerInfo } from '@nats-io/jetstream';
 import { isMissingInJetStream, missingSubject, subjectOf, type Messaging } from './nats';
+import { isGenuine, signMessage } from './signed-message';
 import { z } from 'zod';
 
 /** A consumer that far behind will reach an event by itself; asking it would only send everything twice. */
@@ -86,20 +87,22 @@ const subscribesTo = ({ prefix }: Messaging, consumer: ConsumerInfo, eventName: 
   subjectsOf(consumer).includes(subjectOf(prefix, eventName));
 
 async function ask(
-  { connection, prefix }: Messaging,
+  { connection, keys, prefix }: Messaging,
   events: readonly EventReference[],
   responsesMax: number,
 ): Promise<MissingEventsResponse[]> {
   if (responsesMax === 0) return [];
   const request = JSON.stringify(events.map(({ tenant_id, id, name }) => ({ tenant_id, id, name })));
   const responses: MissingEventsResponse[] = [];
-  const messages = await connection.requestMany(missingSubject(prefix), request, {
+  const subject = missingSubject(prefix);
+  const messages = await connection.requestMany(subject, request, {
+    headers: signMessage(subject, request, keys),
     strategy: 'count',
     maxMessages: responsesMax,
     maxWait: RESPONSE_MILLISECONDS_MAX,
   });
   for await (const message of messages) {
-    if (message.data.length > 0) responses.push(message.json<MissingEventsResponse>());
+    if (isGenuine(message, keys)) responses.push(message.json<MissingEventsResponse>());
   }
   return responses;
 }

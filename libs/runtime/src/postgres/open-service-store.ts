@@ -1,6 +1,6 @@
 import type { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
-import { connectMessaging, type Messaging } from '../messaging/nats';
+import { connectMessaging, type Messaging, type MessagingConfig } from '../messaging/nats';
 import { startOutboxRelay, type OutboxRelay } from '../messaging/outbox';
 import type { Check } from '../process/health';
 import type { Close } from '../process/lifecycle';
@@ -14,7 +14,7 @@ export interface ServiceStoreOptions<Tx> {
   url: string;
   /** Makes the Prisma client that was generated for the service. */
   createClient: (adapter: PrismaPg) => Transactional<Tx> & { $disconnect(): Promise<void> };
-  config: { NATS_URL: string; NATS_PREFIX: string };
+  config: MessagingConfig;
   log: Log;
   onClose: (close: Close) => void;
 }

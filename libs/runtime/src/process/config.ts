@@ -186,7 +186,19 @@ export const serviceEnvironment = {
     .min(1)
     .default(128 * 1024 * 1024)
     .describe('Bytes of large responses that the process holds until their clients have read them.'),
-  NATS_URL: z.string().default('nats://127.0.0.1:4222').describe('NATS server with JetStream.'),
+  EVENT_KEYS: keys().describe(
+    'Secrets that sign events between services, comma-separated; the first one signs.',
+  ),
+  NATS_URL: z
+    .string()
+    .default('nats://127.0.0.1:4222')
+    .describe('NATS server with JetStream; `tls://…` connects with TLS.'),
+  NATS_USER: z.string().optional().describe('User of this service at NATS.'),
+  NATS_PASSWORD: z.string().optional().describe('Password of the user at NATS.'),
+  NATS_CA: z
+    .string()
+    .optional()
+    .describe('Certificate (PEM) of the authority that NATS is verified by; else those that Node.js trusts.'),
   NATS_PREFIX: z
     .string()
     .regex(/^\w+$/)

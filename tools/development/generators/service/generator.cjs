@@ -130,10 +130,14 @@ function joinCompose(tree, { service, SERVICE, service_ }) {
         .replace(/^( {2}GRPC_SERVICES: .*)$/m, `$1,${service}=${service}:9090`)
         .replace(
           /^( {2}DATABASE_URL_WORKFLOW: .*)$/m,
-          `$1\n  DATABASE_URL_${SERVICE}: postgres://plinth_${service_}_app:development@postgres/plinth_${service_}`,
+          `$1\n  DATABASE_URL_${SERVICE}: &${service}-database postgres://plinth_${service_}_app:development@postgres/plinth_${service_}`,
+        )
+        .replace(
+          /^( {6}NATS_PASSWORD_WORKFLOW: .*)$/m,
+          `$1\n      NATS_PASSWORD_${SERVICE}: development-${service}`,
         ),
       /^volumes:$/,
-      `  ${service}:\n    <<: *service\n    image: plinth/${service}:0.1.0\n    build: { args: { SERVICE: ${service} } }\n\n`,
+      `  ${service}:\n    <<: *service\n    image: plinth/${service}:0.1.0\n    build: { args: { SERVICE: ${service} } }\n    environment:\n      <<: *service-environment\n      DATABASE_URL_${SERVICE}: *${service}-database\n      NATS_USER: ${service}\n      NATS_PASSWORD: development-${service}\n\n`,
     ),
   );
 }
@@ -147,6 +151,14 @@ function joinKubernetes(tree, { service, SERVICE, service_ }) {
     text
       .replace(/^(HTTP_SERVICES=.*)$/m, `$1,${service}=http://${service}-http:8080`)
       .replace(/^(GRPC_SERVICES=.*)$/m, `$1,${service}=${service}-grpc:9090`),
+  );
+  edit(tree, 'k8s/nats/plinth.conf', (text) =>
+    // As the user of another service, up to the end of the list.
+    text.replace(
+      /( {4}\{\n {6}user: settings,[\s\S]*?\n {4}\}\n)([\s\S]*?)( {2}\]\n\}\n)$/,
+      (_all, user, others, end) =>
+        [user, others, user.replaceAll('settings', service).replaceAll('SETTINGS', SERVICE), end].join(''),
+    ),
   );
   edit(tree, 'k8s/base/migrate.yaml', (text) => {
     const withVariable = afterLast(
@@ -165,7 +177,7 @@ function joinKubernetes(tree, { service, SERVICE, service_ }) {
     beforeFirst(
       text,
       /^patches:$/,
-      `  - name: ${service}-database\n    literals: ['url=postgres://plinth_${service_}_app:development@postgres/plinth_${service_}']\n`,
+      `  - name: ${service}-database\n    literals: ['url=postgres://plinth_${service_}_app:development@postgres/plinth_${service_}', nats=development-only]\n`,
     ),
   );
   edit(tree, 'k8s/overlays/production/kustomization.yaml', (text) =>
@@ -176,7 +188,11 @@ function joinKubernetes(tree, { service, SERVICE, service_ }) {
     ),
   );
   edit(tree, 'k8s/README.md', (text) =>
-    afterLast(text, /^\| `workflow-database` .*$/, `\n| \`${service}-database\` | \`url\` | As above. |`),
+    afterLast(
+      text,
+      /^\| `workflow-database` .*$/,
+      `\n| \`${service}-database\` | \`url\`, \`nats\` | As above. |`,
+    ),
   );
 }
 
