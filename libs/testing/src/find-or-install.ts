@@ -7,7 +7,9 @@ const root = join(__dirname, '../../..');
  * The path of a program that only some tests need, found or installed in the same way as the launcher's servers; the
  * first time on a machine this may take minutes. Prints why and returns undefined when it cannot be installed.
  */
-export function findOrInstall(name: 'chromium' | 'nats' | 's3' | 'compose' | 'kustomize'): string | undefined {
+export function findOrInstall(
+  name: 'chromium' | 'nats' | 's3' | 'compose' | 'kustomize',
+): string | undefined {
   const node = join(root, 'node_modules/.bin/node');
   const { status, stdout, stderr } = spawnSync(
     node,
