@@ -1,7 +1,7 @@
 import { escapeHtml, escapeJson } from '../escape';
 import type { FilterContext } from '../filter-context';
 import { operandOf } from '../operators';
-import { isText, SafeText, toJson, type Value } from '../values';
+import { isText, memberOf, SafeText, toJson, type Value } from '../values';
 import { argument, textOf, type Filter } from './filter';
 
 const escape: Filter = (input, _args, _named, context) =>
@@ -17,12 +17,8 @@ const urlencode: Filter = (input, _args, _named, context) => {
   const encode = (value: Value): string => encodeURIComponent(context.word(value).toWellFormed());
   const pair = (key: Value, value: Value): string => `${encode(key)}=${encode(value)}`;
   if (input instanceof Map) return [...input].map(([key, value]) => pair(key, value)).join('&');
-  if (Array.isArray(input)) {
-    return input
-      .map((item) => (Array.isArray(item) ? item : [...context.text(item)]))
-      .map(([key, value]) => pair(key, value))
-      .join('&');
-  }
+  if (Array.isArray(input))
+    return input.map((item) => pair(memberOf(item, '0'), memberOf(item, '1'))).join('&');
   return isText(input) ? encode(input) : '';
 };
 
