@@ -30,7 +30,7 @@ export async function startPlatform({ layout, supervisor, progress, port, only, 
   const { chosen: services, stubs } = chooseServices(discoverServices(), only);
   const runnable = services.filter(({ hasMain }) => hasMain);
   const secrets = readSecrets(layout);
-  const chromium = locateChromium(progress);
+  const chromium = await locateChromium(progress);
 
   const packagesInstalled = installPackages(progress);
   const codeReady = packagesInstalled.then(() => prepareCode(progress));

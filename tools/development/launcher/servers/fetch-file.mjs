@@ -1,18 +1,24 @@
+import { createHash } from 'node:crypto';
 import { LauncherError } from '../run.mjs';
 
 const responseMillisecondsMax = 5_000;
 const stallMillisecondsMax = 20_000;
 
 /**
- * What the first reachable address has. A host that cannot be reached costs seconds, never minutes.
+ * What the first reachable address has, when it is what was expected. A host that cannot be reached costs seconds,
+ * never minutes.
  * @param {string[]} urls
+ * @param {string} sha256 of the file, in hexadecimal digits
  * @returns {Promise<Buffer>}
  */
-export async function fetchFile(urls) {
+export async function fetchFile(urls, sha256) {
   const errors = [];
   for (const url of urls) {
     try {
-      return await fetchOne(url);
+      const file = await fetchOne(url);
+      const found = createHash('sha256').update(file).digest('hex');
+      if (found !== sha256) throw new Error(`its checksum is ${found} and not ${sha256}`);
+      return file;
     } catch (error) {
       errors.push(`${url} could not be fetched: ${reasonOf(error)}`);
     }

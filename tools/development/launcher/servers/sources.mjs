@@ -1,4 +1,5 @@
 import { brew, cached, debianPackage, download, goInstall, onPath, setIn } from './strategies.mjs';
+import { unpackedPackage } from './unpacked-package.mjs';
 
 const nats = { name: 'nats-server', version: '2.15.2' };
 const versitygw = { name: 'versitygw', version: '1.8.0' };
@@ -6,6 +7,14 @@ const kustomize = { name: 'kustomize', version: '5.7.1' };
 /** The reference reader of compose files; its program has no name of its own. */
 const compose = { name: 'cmd', version: '2.16.2' };
 const temporal = { name: 'temporal', version: '1.5.1' };
+const temporalChecksums = {
+  'linux-amd64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  'linux-arm64': 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  'darwin-amd64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  'darwin-arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+};
+/** Fonts for the letters of the world. */
+const fonts = ['fonts-liberation', 'fonts-dejavu-core', 'fonts-wqy-microhei', 'fonts-noto-color-emoji'];
 
 /**
  * Where each program comes from: the first way that works is taken. Two parts are not here: an address in the
@@ -18,6 +27,7 @@ export const sources = {
     ways: [
       onPath(['redis-server', 'valkey-server']),
       debianPackage('redis-server', 'redis-server'),
+      unpackedPackage('redis-server', 'usr/bin/redis-server', 'redis-server'),
       brew('redis', 'redis-server'),
     ],
     advice: 'Install Redis so that `redis-server` is on the PATH, or set REDIS_URL.',
@@ -30,9 +40,6 @@ export const sources = {
         packages: 246,
         duration: 'less than a minute',
       }),
-      download(nats, ({ os, arch }) => [
-        `https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-${os}-${arch}.tar.gz`,
-      ]),
       brew('nats-server', 'nats-server'),
       debianPackage('nats-server', 'nats-server'),
     ],
@@ -42,7 +49,7 @@ export const sources = {
     ways: [
       onPath(['temporal']),
       cached(temporal),
-      download(temporal, ({ os, arch }) => [
+      download(temporal, temporalChecksums, ({ os, arch }) => [
         `https://temporal.download/cli/archive/v1.5.1?platform=${os}&arch=${arch}`,
         `https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_${os}_${arch}.tar.gz`,
       ]),
@@ -63,16 +70,9 @@ export const sources = {
           '/Applications/Chromium.app/Contents/MacOS/Chromium',
         ],
       }),
-      // The cage that the browser runs in, and fonts for the letters of the world.
-      debianPackage(
-        'chromium',
-        'chromium',
-        'bubblewrap',
-        'fonts-liberation',
-        'fonts-dejavu-core',
-        'fonts-wqy-microhei',
-        'fonts-noto-color-emoji',
-      ),
+      // As root with the cage that the browser runs in.
+      debianPackage('chromium', 'chromium', 'bubblewrap', ...fonts),
+      unpackedPackage('chromium', 'usr/lib/chromium/chromium', 'chromium', ...fonts),
     ],
     advice: 'Install Chromium, or set PUPPETEER_EXECUTABLE_PATH; PDF output needs it.',
   },
@@ -80,12 +80,6 @@ export const sources = {
     ways: [
       onPath(['versitygw']),
       cached(versitygw),
-      download(versitygw, ({ os, arch }) => {
-        const machine = `${os === 'linux' ? 'Linux' : 'Darwin'}_${arch === 'amd64' ? 'x86_64' : arch}`;
-        return [
-          `https://github.com/versity/versitygw/releases/download/v1.8.0/versitygw_v1.8.0_${machine}.tar.gz`,
-        ];
-      }),
       goInstall(versitygw, 'github.com/versity/versitygw/cmd/versitygw@v1.8.0', {
         packages: 560,
         duration: '1 to 3 minutes',

@@ -1,14 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { withLock } from '../lock.mjs';
-import { cacheDirectory } from '../paths.mjs';
 import { LauncherError, run } from '../run.mjs';
-import { findProgram } from './find-program.mjs';
+import { cachedProgram, intoCache } from './cache.mjs';
 import { fetchFile } from './fetch-file.mjs';
+import { findProgram } from './find-program.mjs';
+import { findGo } from './go-toolchain.mjs';
+import { machineName } from './machine.mjs';
+import { isAtLeast } from './versions.mjs';
 
-/** @typedef {import('../progress.mjs').Task} Task */
-/** @typedef {{ program: string, from: string }} Found */
+/** @typedef {import('./cache.mjs').Task} Task */
+/** @typedef {import('./cache.mjs').Found} Found */
+/** @typedef {import('./cache.mjs').Program} Program */
 
 /**
  * One way to find or install a program. It returns undefined when it does not apply here, and fails when it applies
@@ -17,7 +20,6 @@ import { fetchFile } from './fetch-file.mjs';
  */
 
 /** @typedef {{ ways: Way[], advice: string }} Source */
-/** @typedef {{ name: string, version: string }} Program */
 
 /**
  * Tries the ways in their order.
@@ -73,13 +75,13 @@ export function onPath(names, { versionMin, alsoAt = [] } = {}) {
 /** @param {Program} wanted @returns {Way} */
 export function cached(wanted) {
   return async () => {
-    const program = join(cacheFolder(wanted), wanted.name);
+    const program = cachedProgram(wanted);
     return existsSync(program) ? { program, from: `${wanted.version} from the cache` } : undefined;
   };
 }
 
 /**
- * Builds a pinned version with the machine's Go.
+ * Builds a pinned version with Go, which verifies each module by the checksum that Go's own log of them has.
  * @param {Program} wanted
  * @param {string} module
  * @param {{ packages: number, duration: string }} size
@@ -87,7 +89,7 @@ export function cached(wanted) {
  */
 export function goInstall(wanted, module, { packages, duration }) {
   return async (task) => {
-    const go = findProgram('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
+    const go = await oneBuildAtATime(() => findGo(task));
     if (go === undefined) return undefined;
     return intoCache(wanted, task, (folder) => {
       task.doing(`going to build ${wanted.name} with Go`);
@@ -112,20 +114,19 @@ export function goInstall(wanted, module, { packages, duration }) {
 /**
  * Fetches the makers' own archive; gives up within seconds where their host cannot be reached.
  * @param {Program} wanted
+ * @param {import('./machine.mjs').ByMachine} checksums sha256 of each archive
  * @param {(machine: { os: string, arch: string }) => string[]} urlsFor
  * @returns {Way}
  */
-export function download(wanted, urlsFor) {
+export function download(wanted, checksums, urlsFor) {
   return async (task) => {
-    const arch = new Map([
-      ['x64', 'amd64'],
-      ['arm64', 'arm64'],
-    ]).get(process.arch);
-    if (arch === undefined || !['linux', 'darwin'].includes(process.platform)) return undefined;
+    const machine = machineName();
+    if (machine === undefined) return undefined;
+    const [os = '', arch = ''] = machine.split('-');
     return intoCache(wanted, task, async (folder) => {
       const archive = join(folder, 'archive.tar.gz');
       task.doing(`downloading ${wanted.name} ${wanted.version}`);
-      await writeFile(archive, await fetchFile(urlsFor({ os: process.platform, arch })));
+      await writeFile(archive, await fetchFile(urlsFor({ os, arch }), checksums[machine]));
       await run('tar', ['-xzf', archive, '-C', folder]);
       rmSync(archive);
       liftProgram(folder, wanted.name);
@@ -145,7 +146,7 @@ export function debianPackage(packageName, programName, ...along) {
   return async (task) => {
     const apt = findProgram('apt-get');
     if (apt === undefined) return undefined;
-    const asRoot = process.getuid?.() === 0 ? [apt] : await sudoWithoutPassword(apt);
+    const asRoot = await asRootOn(apt);
     if (asRoot === undefined) return undefined;
     await oneInstallAtATime(async () => {
       task.doing(`installing Debian's ${packageName}`);
@@ -171,47 +172,6 @@ export function brew(formula, programName) {
   };
 }
 
-/** @param {Program} wanted */
-function cacheFolder({ name, version }) {
-  return join(cacheDirectory(), `${name}-${version}`);
-}
-
-/**
- * Makes a program in a folder of its own and publishes it in one step: two checkouts may do this at the same
- * time, and a killed attempt leaves nothing that looks finished.
- * @param {Program} wanted
- * @param {Task} task
- * @param {(folder: string) => Promise<string>} make
- * @returns {Promise<Found>}
- */
-async function intoCache(wanted, task, make) {
-  const final = cacheFolder(wanted);
-  const onWait = (/** @type {number} */ pid) =>
-    task.doing(`waiting for process ${pid}, which is installing it`);
-  return withLock(
-    `${final}.lock`,
-    async () => {
-      const program = join(final, wanted.name);
-      if (existsSync(program)) return { program, from: `${wanted.version} from the cache` };
-      // We hold the lock, so what is there was left by an attempt that was killed.
-      const draft = `${final}.draft`;
-      rmSync(draft, { recursive: true, force: true });
-      mkdirSync(draft, { recursive: true });
-      try {
-        const how = await make(draft);
-        if (!existsSync(join(draft, wanted.name)))
-          throw new LauncherError(`${wanted.name} was not in what was installed`);
-        rmSync(final, { recursive: true, force: true });
-        renameSync(draft, final);
-        return { program, from: `${wanted.version}, ${how}` };
-      } finally {
-        rmSync(draft, { recursive: true, force: true });
-      }
-    },
-    { onWait },
-  );
-}
-
 /** Archives differ in whether they have a top folder. @param {string} folder @param {string} programName */
 function liftProgram(folder, programName) {
   const entries = readdirSync(folder, { recursive: true }).map(String);
@@ -221,16 +181,9 @@ function liftProgram(folder, programName) {
   }
 }
 
-/** @param {string} output what `--version` printed @param {string} versionMin */
-export function isAtLeast(output, versionMin) {
-  const found = /(\d+)\.(\d+)/.exec(output);
-  const [major = 0, minor = 0] = (found ?? []).slice(1).map(Number);
-  const [majorMin = 0, minorMin = 0] = versionMin.split('.').map(Number);
-  return major > majorMin || (major === majorMin && minor >= minorMin);
-}
-
-/** @param {string} apt */
-async function sudoWithoutPassword(apt) {
+/** How this account runs apt as root; undefined where it may not. @param {string} apt */
+async function asRootOn(apt) {
+  if (process.getuid?.() === 0) return [apt];
   const sudo = findProgram('sudo');
   if (sudo === undefined) return undefined;
   try {
@@ -239,6 +192,12 @@ async function sudoWithoutPassword(apt) {
   } catch {
     return undefined;
   }
+}
+
+/** Whether this account may install packages of the system. */
+export async function mayInstall() {
+  const apt = findProgram('apt-get');
+  return apt !== undefined && (await asRootOn(apt)) !== undefined;
 }
 
 /** Two builds at once would each take twice as long, and the first one can be used earlier. */
