@@ -98,7 +98,8 @@ export function goInstall(wanted, module, { packages, duration }) {
         let lines = 0;
         await run(go, ['install', '-v', module], {
           name: `go install ${module}`,
-          env: { ...process.env, GOBIN: folder },
+          // Without C: a bare machine has no compiler for it.
+          env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0' },
           onOutput: (chunk) => {
             // Go names each package that it has compiled.
             lines += chunk.split('\n').filter((line) => line !== '' && !line.startsWith('go: ')).length;
