@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import { runCommand } from './command.mjs';
 import { installPackages } from './install-packages.mjs';
 import { readOptions } from './options.mjs';
@@ -14,8 +13,6 @@ await runCommand(async () => {
   await installPackages(createProgress((line) => console.log(line)));
   // The first time npm runs on another Node.js, which may not run TypeScript.
   if (realpathSync(projectNode()) !== realpathSync(process.execPath)) return onProjectNode();
-  // What did not change need not be compiled again at a restart.
-  process.env.NODE_COMPILE_CACHE ??= join(options.layout.data, 'compile-cache');
   const { watchSources } = await import('./dev/watch-sources.mjs');
   await runPlatform(options, watchSources);
 });

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { identifierOf, variableSuffix } from './services.mjs';
 
@@ -70,6 +71,8 @@ export function sharedEnvironment({
     PUBLIC_URL: publicUrl,
     DEV_ISSUER: 'true',
     ...(chromium !== undefined && { PUPPETEER_EXECUTABLE_PATH: chromium }),
+    // What was compiled once need not be compiled at the next start.
+    NODE_COMPILE_CACHE: join(layout.data, 'compile-cache'),
     ...process.env,
     NODE_ENV: 'development',
     HTTP_HOST: '127.0.0.1',

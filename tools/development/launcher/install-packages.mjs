@@ -12,7 +12,7 @@ import { run } from './run.mjs';
 export async function installPackages(progress) {
   if (areInstalled()) return;
   await progress.task('packages', async (task) => {
-    task.doing('installing with npm ci');
+    task.doing('installing with npm ci (one to three minutes)');
     const { npm_node_execpath: node, npm_execpath: cli } = process.env;
     const [command, ...before] = node !== undefined && cli !== undefined ? [node, cli] : ['npm'];
     await run(

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { locateChromium } from './chromium.mjs';
 import { databaseUrls, migrateDatabases, withoutConfiguredDatabase } from './databases.mjs';
 import { portNamesOf, sharedEnvironment } from './environment.mjs';
+import { fingerprintOf } from './fingerprint.mjs';
 import { installPackages } from './install-packages.mjs';
+import { readJson, writeJson } from './json-file.mjs';
 import { createFolders, projectNode, root } from './paths.mjs';
 import { inspectPortsOf, isFree, reservePorts } from './ports.mjs';
 import { LauncherError, run } from './run.mjs';
@@ -51,7 +55,7 @@ export async function startPlatform({ layout, supervisor, progress, port, only, 
     const adminUrl = await servers.postgres;
     return progress.task('databases', async (task) => {
       const urls = databaseUrls(services, adminUrl, secrets);
-      task.result(await migrateDatabases({ services, adminUrl, urls, progress }));
+      task.result(await migrateDatabases({ services, adminUrl, urls, layout, progress, task }));
       return urls;
     });
   };
@@ -82,16 +86,16 @@ export async function startPlatform({ layout, supervisor, progress, port, only, 
         `on port ${spec.port}${debuggerPort === undefined ? '' : `, debugger at 127.0.0.1:${debuggerPort}`}`,
       );
     });
+  const specs = runnable.map((service) => serviceProcesses(service, environment, ports, inspectPorts));
   await Promise.all([
     ...(stubs.length === 0 ? [] : [startProcess(stubProcess(stubs, environment, ports))]),
-    ...runnable.flatMap((service) =>
-      serviceProcesses(service, environment, ports, inspectPorts).map(async (spec) => {
-        if (spec.name === service.name || !service.usesTemporal) return startProcess(spec);
-        if ((await servers.temporal) !== undefined) return startProcess(spec);
-        progress.info(spec.name, 'not started, because it works for Temporal');
-      }),
-    ),
+    ...specs.map(([main]) => startProcess(/** @type {import('./supervisor.mjs').ProcessSpec} */ (main))),
   ]);
+  // Workers take as long to load as two services; nobody waits for them to answer.
+  const workers = specs.flatMap(([, ...rest]) => rest);
+  const hasTemporal = workers.length === 0 || (await servers.temporal) !== undefined;
+  if (hasTemporal) await Promise.all(workers.map(startProcess));
+  else for (const { name } of workers) progress.info(name, 'not started, because it works for Temporal');
   return {
     services: runnable,
     migrate,
@@ -107,13 +111,30 @@ async function refuseTakenPort(port) {
   );
 }
 
+/** What the processes are made from, and what was made of it. */
+const codePaths = [
+  'apps',
+  'libs',
+  'tools/development/build',
+  'package-lock.json',
+  'tsconfig.base.json',
+  'dist/apps',
+];
+
 /** @param {import('./progress.mjs').Progress} progress */
 function prepareCode(progress) {
+  const record = join(root, 'dist', 'code.json');
   return progress.task('code', async (task) => {
+    if (readJson(record, { fingerprint: '' }).fingerprint === fingerprintOf(codePaths)) {
+      task.result('up to date');
+      return;
+    }
+    task.doing(`generating and building${existsSync(record) ? '' : ' (half a minute the first time)'}`);
     const tool = (/** @type {string} */ name) =>
       run(projectNode(), [`tools/development/build/${name}.ts`], { name, cwd: root });
     const generated = (await tool('generate')).trim();
     const built = (await tool('build')).trim();
+    writeJson(record, { fingerprint: fingerprintOf(codePaths) });
     task.result(generated.startsWith('generated:') ? `${generated}; ${built}` : built);
   });
 }

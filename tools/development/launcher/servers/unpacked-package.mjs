@@ -22,7 +22,7 @@ export function unpackedPackage(programName, path, ...packages) {
     const [apt, dpkg] = [findProgram('apt-get'), findProgram('dpkg-deb')];
     if (apt === undefined || dpkg === undefined) return undefined;
     return intoCache(unpackedProgram(programName), task, async (folder) => {
-      task.doing(`fetching Debian's ${packages[0]}, to unpack it into the cache`);
+      task.doing(`fetching Debian's ${packages[0]} into the cache (half a minute at most)`);
       const archives = join(folder, 'archives');
       mkdirSync(join(archives, 'partial'), { recursive: true });
       const options = await refreshPackageLists(apt);
