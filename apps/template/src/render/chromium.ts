@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Browser } from 'puppeteer-core';
 import type { Log } from '@plinth/runtime/process/log';
 
@@ -56,7 +57,7 @@ const PROFILE = '/tmp/profile';
 export function findChromium({ executable, isProduction }: ChromiumOptions, log: Log): Chromium | undefined {
   const program = executable ?? usualPaths.find((path) => existsSync(path));
   if (!program || !existsSync(program)) return undefined;
-  const launchers = [bubblewrap(), unshare()];
+  const launchers = [bubblewrap(program), unshare()];
   const launcher = launchers.find(({ command }) => works(command));
   const isolation = launcher?.isolation ?? 'intercepted';
   if (isolation === 'intercepted') {
@@ -116,7 +117,7 @@ const dropRoot = (): string[] =>
     : ['/usr/bin/env'];
 
 /** Its own namespaces, and of the host's files only programs, libraries and fonts. */
-function bubblewrap(): Launcher {
+function bubblewrap(program: string): Launcher {
   const readable = [
     '/usr',
     '/opt',
@@ -128,6 +129,8 @@ function bubblewrap(): Launcher {
     '/etc/ld.so.conf',
     '/etc/ld.so.conf.d',
     '/var/cache/fontconfig',
+    // A browser that was unpacked for one account has its libraries and fonts beside it.
+    dirname(program),
   ].flatMap((path) => ['--ro-bind-try', path, path]);
   const roots = ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => [
     '--symlink',
