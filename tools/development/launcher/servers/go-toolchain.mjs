@@ -33,8 +33,7 @@ export async function findGo(task) {
   const { program } = await intoCache({ name: 'go', version, path: 'bin/go' }, task, async (folder) => {
     task.doing(`downloading Go ${version} (70 MB, once on this machine)`);
     const name = `golang.org/toolchain@v0.0.1-go${version}.${machine}`;
-    const proxy = (process.env.GOPROXY ?? '').split(/[,|]/).find((one) => one.startsWith('http'));
-    const url = `${proxy ?? 'https://proxy.golang.org'}/${name.replace('@', '/@v/')}.zip`;
+    const url = `https://proxy.golang.org/${name.replace('@', '/@v/')}.zip`;
     const archive = await fetchFile([url], checksums[machine]);
     unpackZip(archive, folder, (file) => /\/(bin|pkg\/tool)\//.test(file));
     for (const part of ['bin', 'pkg', 'src', 'lib', 'go.env', 'VERSION'])
