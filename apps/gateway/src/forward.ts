@@ -3,7 +3,7 @@ import type { Endpoint } from '@plinth/contracts/endpoint';
 import type { ByteBudget, ByteReservation } from '@plinth/http/byte-budget';
 import type { Caller } from '@plinth/kernel/caller';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import { signCaller } from '@plinth/runtime/rpc/signed-caller';
+import { hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import type { RequestContext, HeaderList, CompleteResponse } from './request-context';
 import type { IdempotencyGuard } from './idempotency/guard';
 import type { KeySpace } from './idempotency/records';
@@ -68,10 +68,11 @@ export async function forward(
   if (!installed) throw notInstalled(route.service);
   const { upstream } = installed;
   const pathWithQuery = query === '' ? path : `${path}?${query}`;
-  const headersFor = (operationId?: string): HeaderList => {
+  const headersFor = (operationId?: string, body?: Uint8Array): HeaderList => {
     const signedCaller = caller && operationId ? { ...caller, operationId } : (caller ?? null);
     const { method, instance } = context;
-    const claims = { caller: signedCaller, tenantId, method, path, instance };
+    const bodyHash = body && body.length > 0 ? hashOf(body) : undefined;
+    const claims = { caller: signedCaller, tenantId, method, path: pathWithQuery, instance, bodyHash };
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
 
@@ -90,7 +91,7 @@ export async function forward(
     } else {
       const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);
       const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds };
-      await forwardCall(request, pathWithQuery, headersFor(), times);
+      await forwardCall(request, pathWithQuery, headersFor, times);
     }
   } finally {
     reservation.releaseAfter(context.response);
@@ -165,7 +166,7 @@ async function forwardStream(
 async function forwardCall(
   { context, upstream, owner, reservation }: ForwardedRequest,
   path: string,
-  headers: HeaderList,
+  headersFor: () => HeaderList,
   { bodyMilliseconds, timeoutMilliseconds }: { bodyMilliseconds: number; timeoutMilliseconds: number },
 ): Promise<void> {
   const leave = upstream.enter('calls', owner);
@@ -173,7 +174,7 @@ async function forwardCall(
     const relayed = await relay(context, upstream, {
       method: context.method,
       path,
-      headers: withLength(context, headers),
+      headers: () => withLength(context, headersFor()),
       body: hasBody(context) ? boundedBody(context, bodyMilliseconds) : null,
       timeoutMilliseconds,
       bufferedBytesMax: BUFFERED_BYTES_MAX,
@@ -196,7 +197,7 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 async function forwardOnce(
   { context, upstream, owner, reservation }: ForwardedRequest,
   space: KeySpace,
-  headersFor: (operationId: string) => HeaderList,
+  headersFor: (operationId: string, body: Uint8Array) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
 ): Promise<CompleteResponse | undefined> {
   const body = await wholeBody(context, reservation, bodyMilliseconds);
@@ -206,7 +207,7 @@ async function forwardOnce(
       const relayed = await relay(context, upstream, {
         method: context.method,
         path: space.path,
-        headers: headersFor(operationId),
+        headers: () => headersFor(operationId, body),
         body,
         timeoutMilliseconds: guard.executionMilliseconds,
         bufferedBytesMax: guard.responseBytesMax,

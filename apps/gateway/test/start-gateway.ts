@@ -47,10 +47,11 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const path = request.url!.split('?', 1)[0]!;
-  const claims = verifyCaller(request.headers[CALLER_HEADER] as string, { method: request.method!, path }, [
-    CALLER_KEY,
-  ]);
+  const claims = verifyCaller(
+    request.headers[CALLER_HEADER] as string,
+    { method: request.method!, path: request.url! },
+    [CALLER_KEY],
+  );
   const { method, url, headers } = request;
   return { method: method!, url: url!, headers, claims, body: Buffer.concat(chunks).toString() };
 }

@@ -27,7 +27,12 @@ import { isUnstorable } from '@plinth/kernel/text';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
-import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/rpc/signed-caller';
+import {
+  CALLER_HEADER,
+  verifyBody,
+  verifyCaller,
+  type CallerClaims,
+} from '@plinth/runtime/rpc/signed-caller';
 import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
 import express, { type Express, type Request, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
@@ -193,7 +198,7 @@ function findRoute(table: RouteTable, req: Request, prefix: string) {
 }
 
 const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
-  verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: pathOf(req) }, config.CALLER_KEYS);
+  verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: req.originalUrl }, config.CALLER_KEYS);
 
 /** Refuses a caller who may not use the endpoint; the gateway has checked the same rule already. */
 export function requireAccess(access: Access, caller: Caller | null): void {
@@ -229,7 +234,7 @@ async function readInput(
     query: (endpoint.query ? parseInput(endpoint.query, query, 'query') : {}) as never,
     list: (endpoint.list &&
       toListRequest(parseListQuery(query, endpoint.list), cursorContext, config.CURSOR_KEYS)) as never,
-    body: (await readBody(endpoint, req, reservation)) as never,
+    body: (await readBody(endpoint, claims, req, reservation)) as never,
     caller: claims.caller as never,
     tenantId,
     ifMatch: readIfMatch(req),
@@ -279,7 +284,12 @@ function requireAcceptable(endpoint: Endpoint, req: Request): void {
   }
 }
 
-async function readBody(endpoint: Endpoint, req: Request, reservation: ByteReservation): Promise<unknown> {
+async function readBody(
+  endpoint: Endpoint,
+  claims: CallerClaims,
+  req: Request,
+  reservation: ByteReservation,
+): Promise<unknown> {
   if (endpoint.upload) {
     if (/^multipart\/form-data\b/i.test(req.get('content-type') ?? '')) return undefined;
     throw new Problem('unsupported-media-type', 'Send the file as multipart/form-data.');
@@ -289,7 +299,7 @@ async function readBody(endpoint: Endpoint, req: Request, reservation: ByteReser
     req.resume();
     return undefined;
   }
-  const body = await readJson(req, reservation);
+  const body = await readJson(req, reservation, (bytes) => verifyBody(claims, bytes));
   if (body !== undefined) return parseInput(endpoint.body, body, 'body');
   const withoutBody = endpoint.body.safeParse(undefined);
   if (withoutBody.success) return withoutBody.data;

@@ -8,12 +8,18 @@ export const JSON_DEPTH_MAX = 64;
 
 /**
  * Reads a whole JSON body, or undefined where there is none.
+ * @param verify is given the bytes before they are parsed
  * @throws Problem: 413 too large, 503 the process holds too many bodies, 415 not JSON, 400 broken syntax or too
  * deep, 422 text that cannot be stored.
  */
-export async function readJson(request: IncomingMessage, reservation?: ByteReservation): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  reservation?: ByteReservation,
+  verify: (bytes: Buffer) => void = () => {},
+): Promise<unknown> {
   requireFittingLength(request, JSON_BODY_BYTES_MAX);
   const bytes = await collectBody(request, { bytesMax: JSON_BODY_BYTES_MAX, reservation });
+  verify(bytes);
   if (bytes.length === 0) return undefined;
   requireJsonType(request);
   const value = parseJson(bytes);

@@ -75,8 +75,9 @@ export async function serveForTest(app: Express, prefix = '/api/v1'): Promise<Te
 export function clientOf(url: string, prefix: string, caller: Caller | null, tenantId: string): TestClient {
   const address = (method: string, path: string) => {
     const target = prefix + path;
-    const pathname = target.split('?', 1)[0]!;
-    const signed = signCaller({ caller, tenantId, method, path: pathname, instance: pathname }, TEST_KEYS);
+    const { pathname, search } = new URL(url + target);
+    const claims = { caller, tenantId, method, path: pathname + search, instance: pathname };
+    const signed = signCaller(claims, TEST_KEYS);
     return { url: url + target, headers: { [CALLER_HEADER]: signed } };
   };
   const send = async (method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> => {

@@ -12,7 +12,8 @@ export interface UpstreamRequest {
   method: string;
   /** With its query. */
   path: string;
-  headers: HeaderList;
+  /** Made for each attempt: a signed caller is accepted once. */
+  headers: () => HeaderList;
   body: Readable | Buffer | null;
   timeoutMilliseconds: number;
   /** Responses up to this size are buffered until they are complete, while the process has room; others are streamed. */
@@ -52,12 +53,12 @@ export async function relay(
 function attempt(context: RequestContext, upstream: Upstream, call: UpstreamRequest): Promise<Relayed> {
   return new Promise((resolve, reject) => {
     const handler = new RelayHandler(context, upstream, call, resolve, reject);
-    const { method, path, headers, body } = call;
+    const { method, path, body } = call;
     upstream.pool.dispatch(
       {
         method: method as Dispatcher.HttpMethod,
         path,
-        headers,
+        headers: call.headers(),
         body,
         headersTimeout: 0,
         bodyTimeout: call.timeoutMilliseconds,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
-import { signCaller, verifyCaller } from './signed-caller';
+import { hashOf, signCaller, verifyBody, verifyCaller } from './signed-caller';
 
 const caller = { tenantId: HOST_TENANT_ID, userId: 'ada', userName: 'Ada', permissions: [] };
 const request = { method: 'GET', path: '/api/v1/settings/user' };
@@ -11,6 +11,32 @@ const signed = signCaller(claims, ['new', 'old'], now);
 describe('a signed caller', () => {
   it('is read back as it was signed, also with the key in second place', () => {
     expect(verifyCaller(signed, request, ['newer', 'new'], now)).toMatchObject(claims);
+  });
+
+  it('is accepted once, and two of the same request are not the same', () => {
+    const [one, other] = [signCaller(claims, ['new'], now), signCaller(claims, ['new'], now)];
+    verifyCaller(one, request, ['new'], now);
+    expect(() => verifyCaller(one, request, ['new'], now)).toThrow('gateway');
+    const last = new Date(now.getTime() + 60_000);
+    expect(() => verifyCaller(one, request, ['new'], last)).toThrow('gateway');
+    verifyCaller(other, request, ['new'], last);
+  });
+
+  it('is worth nothing for another query, or for another body than was signed', () => {
+    const query = { method: 'GET', path: '/api/v1/contacts?filter[name.eq]=Ada' };
+    const asked = signCaller({ ...claims, ...query }, ['new'], now);
+    expect(() => verifyCaller(asked, { ...query, path: '/api/v1/contacts' }, ['new'], now)).toThrow(
+      'gateway',
+    );
+    const body = Buffer.from('{"value":1}');
+    const sent = verifyCaller(
+      signCaller({ ...claims, bodyHash: hashOf(body) }, ['new'], now),
+      request,
+      ['new'],
+      now,
+    );
+    verifyBody(sent, body);
+    expect(() => verifyBody(sent, Buffer.from('{"value":2}'))).toThrow('gateway');
   });
 
   it('is worth nothing for another request, later, or under another key', () => {

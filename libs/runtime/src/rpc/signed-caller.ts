@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller } from '@plinth/kernel/caller';
 import { Problem } from '@plinth/kernel/problem';
+import { UsedSignatures } from './used-signatures';
 
 /** The one header that carries an identity between the platform's own processes. */
 export const CALLER_HEADER = 'x-plinth-caller';
@@ -12,32 +13,42 @@ export interface CallerClaims {
   caller: Caller | null;
   /** The tenant the request is about; for an anonymous one the gateway chose it from the query or the host name. */
   tenantId: string;
-  /** Method and path that the receiver sees. */
+  /** Method and path with its query, as the receiver sees them. */
   method: string;
   path: string;
+  /** Of the body, where the signer held all of it. */
+  bodyHash?: string | undefined;
   /** The path as the client wrote it, for `instance` of a problem. */
   instance: string;
   /** Seconds since 1970. */
   expiresAt: number;
+  /** Differs from that of every other request. */
+  id: string;
 }
 
+/** Signatures that this process has accepted, so that none is accepted twice. */
+const used = new UsedSignatures(VALID_FOR_SECONDS);
+
+const idPrefix = randomBytes(6).toString('base64url');
+let signed = 0;
+
 /**
- * Signs a caller for one request to a service, valid for a minute. A null caller is an anonymous one.
+ * Signs a caller for one request to a service, valid once and for a minute. A null caller is an anonymous one.
  * The first key signs; every key verifies, so that keys can be rotated.
  */
 export function signCaller(
-  { caller, ...request }: Omit<CallerClaims, 'expiresAt'>,
+  { caller, ...request }: Omit<CallerClaims, 'expiresAt' | 'id'>,
   keys: readonly string[],
   now: Date = new Date(),
 ): string {
   const expiresAt = Math.floor(now.getTime() / 1000) + VALID_FOR_SECONDS;
-  const payload = `${encodedCaller(caller)}.${encode({ ...request, expiresAt })}`;
+  const payload = `${encodedCaller(caller)}.${encode({ ...request, expiresAt, id: `${idPrefix}${signed++}` })}`;
   return `${payload}.${mac(payload, keys[0]!).toString('base64url')}`;
 }
 
 /**
  * Reads a signed caller.
- * @throws Problem `unauthenticated` when it is absent, forged, expired, or was made for another request.
+ * @throws Problem `unauthenticated` when it is absent, forged, expired, used before, or was made for another request.
  */
 export function verifyCaller(
   header: string | undefined,
@@ -53,7 +64,19 @@ export function verifyCaller(
   const claims = { caller: decode(callerPart), ...(decode(requestPart) as object) } as CallerClaims;
   const meantForThis = claims.method === request.method && claims.path === request.path;
   if (!meantForThis || claims.expiresAt < now.getTime() / 1000) throw notFromTheGateway();
+  if (!used.add(given, now)) throw notFromTheGateway();
   return claims;
+}
+
+/** What `bodyHash` says of a body. */
+export const hashOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url');
+
+/**
+ * Checks a body against the hash that was signed with the caller, where there is one.
+ * @throws Problem `unauthenticated` for another body.
+ */
+export function verifyBody({ bodyHash }: CallerClaims, body: Uint8Array): void {
+  if (bodyHash !== undefined && bodyHash !== hashOf(body)) throw notFromTheGateway();
 }
 
 /** A caller asks many times and may hold many permissions, so that part of the header is written once. */
