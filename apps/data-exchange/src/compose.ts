@@ -1,5 +1,7 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -7,12 +9,14 @@ import type { Log } from '@plinth/runtime/process/log';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
+import { SharedProgress } from './app/shared-progress';
 import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
 import { rowMessageTexts } from './grpc/row-message-texts';
 import { exportStore } from './store/export-store';
 import { failedRowStore } from './store/failed-row-store';
 import { importStore } from './store/import-store';
+import { tenantUsageStore } from './store/tenant-usage-store';
 import { importUndoStore } from './store/import-undo-store';
 import { keyStore } from './store/key-store';
 import { mappingStore } from './store/mapping-store';
@@ -20,6 +24,16 @@ import { presetStore } from './store/preset-store';
 import { rangeStore } from './store/range-store';
 import { jobStarter } from './temporal/client';
 import { countWorkers } from './temporal/worker-count';
+
+/** How many dry-runs, and how many previews, may wait for a place. */
+const WAITING_MAX = 100;
+
+const places = (count: number, what: string): FairPlaces =>
+  new FairPlaces({
+    places: count,
+    waitingMax: WAITING_MAX,
+    refused: (scope) => shareUsedUp(scope, `${what} that wait`, 10),
+  });
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -43,6 +57,8 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const temporal = createTemporal(config);
   onClose(temporal.close);
 
+  const dryRunPlaces = places(config.EXCHANGE_DRY_RUNS_MAX, 'dry-runs');
+  const previewPlaces = places(config.EXCHANGE_PREVIEWS_MAX, 'previews');
   const imports = importStore(db);
   const ranges = rangeStore(db);
   const keys = keyStore(pool);
@@ -70,6 +86,10 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     exports,
     failedRows: failedRowStore(db),
     savedMappings: mappingStore(db),
+    usage: tenantUsageStore(db),
+    progress: new SharedProgress(),
+    dryRunPlaces,
+    previewPlaces,
     presets: presetStore(db),
     countWorkers: () => countWorkers(temporal, config),
     starter,

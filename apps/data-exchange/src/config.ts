@@ -27,6 +27,14 @@ export const DataExchangeConfig = z.object({
     .positive()
     .default(7)
     .describe('How long an upload waits to be executed before it is cancelled and its file removed.'),
+  EXCHANGE_TENANT_BYTES_MAX: bytes(20 * 1024 ** 3).describe(
+    'Bytes of uploads and exported files that a tenant may have stored at the same time.',
+  ),
+  EXCHANGE_TENANT_JOBS_MAX: bytes(500).describe('Unfinished imports and exports that a tenant may have.'),
+  EXCHANGE_DRY_RUNS_MAX: bytes(4).describe(
+    'Dry-runs at the same time, each with a transaction of the data owner; a tenant has at most as many as are free.',
+  ),
+  EXCHANGE_PREVIEWS_MAX: bytes(4).describe('Previews and corrections of formats at the same time.'),
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()

@@ -11,6 +11,12 @@ export const TimelineConfig = z.object({
     .positive()
     .default(25 * 1024 * 1024)
     .describe('Largest file that can be attached.'),
+  BLOB_TENANT_BYTES_MAX: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(10 * 1024 ** 3)
+    .describe('Bytes of attached files that a tenant may have stored.'),
   BLOB_UNATTACHED_HOURS: z.coerce
     .number()
     .positive()

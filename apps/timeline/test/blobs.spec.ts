@@ -10,7 +10,9 @@ import { aUser, startTimeline, type Timeline } from './start-timeline';
 const BYTES_MAX = 100_000;
 let timeline: Timeline;
 beforeAll(async () => {
-  timeline = await startTimeline({ environment: { BLOB_BYTES_MAX: String(BYTES_MAX) } });
+  timeline = await startTimeline({
+    environment: { BLOB_BYTES_MAX: String(BYTES_MAX), BLOB_TENANT_BYTES_MAX: String(4 * BYTES_MAX) },
+  });
 });
 afterAll(() => timeline.close());
 
@@ -155,5 +157,20 @@ describe('GET /blobs/{id}', () => {
     expect(await attach(aCaller())).toBe(422);
     expect(await attach(ann)).toBe(201);
     expect(await attach(bob)).toBe(201);
+  });
+});
+
+describe('the files of a tenant', () => {
+  it('have a quota, which other tenants do not share', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const large = 'x'.repeat(BYTES_MAX);
+    for (let number = 0; number < 4; number++) expect((await upload(ann, 'a.txt', large)).status).toBe(201);
+    const refused = await upload(ann, 'a.txt', 'x');
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true]);
+    expect(refused.body).toMatchObject({
+      type: expect.stringMatching(/quota-exceeded$/),
+      quota: { name: 'attachment-bytes', scope: 'tenant', limit: 4 * BYTES_MAX, used: 4 * BYTES_MAX },
+    });
+    expect((await upload(aUser(newId(), 'Bob'), 'a.txt', large)).status).toBe(201);
   });
 });

@@ -2,7 +2,7 @@ import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
-import type { FailedRowWithCells } from '../domain/failed-row';
+import { REPORT_BYTES_MAX, type FailedRowWithCells } from '../domain/failed-row';
 import { finalStatus, noRows } from '../domain/import-job';
 import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportOptions } from '../store/import-store';
@@ -14,17 +14,20 @@ interface DryRun {
   definition: Definition;
   caller: Caller;
   options: ImportOptions;
+  /** Whether the failed rows come with their cells. */
+  withCells: boolean;
   owners: Owners;
   blobs: BlobStore;
   signal: AbortSignal;
 }
 
 /** Runs a complete import in a transaction of the owner that is rolled back. */
-export async function dryRun({ job, definition, caller, options, owners, blobs, signal }: DryRun) {
+export async function dryRun({ job, definition, caller, options, withCells, owners, blobs, signal }: DryRun) {
   const file = await openRows(job, blobs, options.sheet);
   const isAborting = options.onError === 'abort';
   let counts = noRows;
   const failedRows: FailedRowWithCells[] = [];
+  let bytes = 0;
   const end = await sendFile({
     job,
     definition,
@@ -37,7 +40,11 @@ export async function dryRun({ job, definition, caller, options, owners, blobs, 
     after: 0,
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
-      failedRows.push(...batch.failedRows.slice(0, REPORT_ROW_ERRORS_MAX - failedRows.length));
+      for (const failed of batch.failedRows) {
+        const row = withCells ? failed : { ...failed, cells: [] };
+        bytes += JSON.stringify(row).length;
+        if (failedRows.length < REPORT_ROW_ERRORS_MAX && bytes <= REPORT_BYTES_MAX) failedRows.push(row);
+      }
       return !isAborting || batch.failedRows.length === 0;
     },
   });

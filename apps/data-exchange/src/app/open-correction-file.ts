@@ -6,7 +6,9 @@ import { encodeText } from '../formats/text-stream';
 import type { FailedRowStore } from '../store/failed-row-store';
 import type { ImportJob } from '../store/import-store';
 
-const ROWS_PER_QUERY = 1_000;
+const PAGE = { bytesMax: 4 * 1024 * 1024, withCells: true };
+const FIRST_ROWS = 100;
+const ROWS_PER_QUERY_MAX = 1_000;
 
 export interface CorrectionFile {
   content: Readable;
@@ -20,7 +22,7 @@ export async function openCorrectionFile(
   job: ImportJob,
   texts: RowMessageTexts,
 ): Promise<CorrectionFile | undefined> {
-  const [first] = await failedRows.list(job.tenantId, job.id, 0, 1);
+  const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
   const { format } = job;
   const headers = job.headers ?? [];
@@ -46,9 +48,11 @@ async function* localizedRows(
   texts: RowMessageTexts,
 ): AsyncGenerator<FailedRowWithCells[]> {
   let after = 0;
-  for (;;) {
-    const rows = await failedRows.list(tenantId, id, after, ROWS_PER_QUERY);
+  for (let take = FIRST_ROWS; ;) {
+    const rows = await failedRows.list(tenantId, id, { ...PAGE, after, take });
     if (rows.length === 0) return;
+    // Rows that do not fit are measured all the same, so few of them are asked for.
+    take = Math.min(2 * rows.length, ROWS_PER_QUERY_MAX);
     yield rows.map((row) => localize(row, texts));
     after = rows.at(-1)!.rowNumber;
   }

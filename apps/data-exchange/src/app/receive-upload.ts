@@ -16,6 +16,7 @@ import {
   fileUnreadable,
   fileUnsupported,
 } from '../domain/problems';
+import { requireRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
 import { UnreadableFile } from '../formats/unreadable-file';
 import { cellFormatOf } from '../formats/cell-evidence';
 import { formatOfCorrection, type EarlierImport } from '../formats/correction-file-format';
@@ -24,9 +25,11 @@ import { FormatDetector, type Detection } from '../formats/detect-format';
 import type { FileFormat } from '../formats/file-format';
 import type { Owners } from '../grpc/owners';
 import type { ImportStore, NewImportJob } from '../store/import-store';
+import type { TenantUsageStore } from '../store/tenant-usage-store';
 
 export interface UploadDependencies {
-  config: { EXCHANGE_UPLOAD_BYTES_MAX: number };
+  config: { EXCHANGE_UPLOAD_BYTES_MAX: number } & TenantQuota;
+  usage: TenantUsageStore;
   owners: Owners;
   imports: ImportStore;
   blobs: BlobStore;
@@ -41,8 +44,10 @@ export interface UploadDependencies {
 export async function receiveUpload(
   request: IncomingMessage,
   caller: Caller,
-  { blobs, owners, imports, clock, config, cultures }: UploadDependencies,
+  { blobs, owners, imports, usage, clock, config, cultures }: UploadDependencies,
 ): Promise<NewImportJob> {
+  const used = await usage.of(caller.tenantId);
+  requireRoomForFiles(config, used, 1, clock.now());
   const id = newId();
   const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
@@ -55,6 +60,7 @@ export async function receiveUpload(
       ...(await store(content, blobKey, blobs)),
     }));
     const { fileName, stored, detection } = result;
+    requireRoomForFiles(config, used, stored.sizeBytes, clock.now());
     const definitionName = fields.get('definitionName') ?? '';
     if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);

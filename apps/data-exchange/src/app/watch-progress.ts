@@ -1,4 +1,6 @@
+import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
+import { POLL_MILLISECONDS, type SharedProgress } from './shared-progress';
 
 export interface Progress {
   status: string;
@@ -11,13 +13,27 @@ export interface Progress {
   share: number | null;
 }
 
-const POLL_MILLISECONDS = 500;
+interface Watched {
+  /** Of the tenant and the job. */
+  jobKey: string;
+  read: () => Promise<Progress>;
+  caller: Caller;
+  clock: Clock;
+  signal: AbortSignal;
+}
 
-/** Sends the progress of a job whenever it changed, until the job ends or the client disconnects. */
-export async function* watchProgress(read: () => Promise<Progress>, clock: Clock, signal: AbortSignal) {
+/**
+ * Sends the progress of a job whenever it changed, until the job ends, the client disconnects, or its credential
+ * expires.
+ */
+export async function* watchProgress(
+  shared: SharedProgress,
+  { jobKey, read, caller, clock, signal }: Watched,
+) {
+  const endsAt = caller.credentialExpiresAt ?? Infinity;
   let last = '';
-  for (let id = 1; !signal.aborted;) {
-    const progress = await read();
+  for (let id = 1; !signal.aborted && clock.now().getTime() < endsAt;) {
+    const progress = await shared.read(jobKey, read);
     const data = describe(progress, clock.now());
     const text = JSON.stringify([data.status, data.rowsDone, data.rowsFailed]);
     if (text !== last) yield { id: String(id++), event: progress.isFinal ? 'end' : 'progress', data };

@@ -6,6 +6,9 @@ export interface FailedRowWithCells extends FailedRow {
   cells: string[];
 }
 
+/** A report describes rows up to so many bytes; the correction file has all of them. */
+export const REPORT_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Data owners name properties; a person who corrects a file knows its columns. */
 export const withFileColumns = (
   row: FailedRow,

@@ -7,6 +7,7 @@ import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
 import { jobCaller, requirePermission, widerPermissionOf } from '../domain/definition';
 import { selectFields, withoutBrackets } from '../domain/export-job';
+import { requireRoomForFiles, requireRoomForJob } from '../domain/tenant-quota';
 import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
 import type { ExportJob } from '../store/export-store';
 import { toExportJobResponse } from './export-job-response';
@@ -14,9 +15,14 @@ import { toExportJobResponse } from './export-job-response';
 const { cancelExportJob, createExportJob, downloadExport, getExportJob, listExportJobs, watchExportJob } =
   dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'owners' | 'exports' | 'starter' | 'blobs' | 'clock'>;
+type Needs = Pick<
+  Deps,
+  'config' | 'owners' | 'exports' | 'usage' | 'progress' | 'starter' | 'blobs' | 'clock'
+>;
 
-export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clock }: Needs): void {
+export function mountExportJobs(api: Api, deps: Needs): void {
+  const { config, owners, exports, usage, progress, starter, blobs, clock } = deps;
+
   api.on(listExportJobs, async ({ list, caller, tenantId }) => {
     const { rows, totalCount } = await exports.list(tenantId, list);
     const toItem = (job: ExportJob) => toExportJobResponse(job, caller);
@@ -36,6 +42,9 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
     const fields = selectFields(definition, body.selectedFields ?? []);
     // The owner parses it again when the job runs; here an invalid request is refused before there is a job.
     parseSelection(selection, definition.listRules);
+    const used = await usage.of(caller.tenantId);
+    requireRoomForFiles(config, used, 1, clock.now());
+    requireRoomForJob(config, used);
     await starter.requireReady();
     const job = await exports.insert({
       tenantId: caller.tenantId,
@@ -80,7 +89,8 @@ export function mountExportJobs(api: Api, { owners, exports, starter, blobs, clo
         share: null,
       };
     };
-    return events(watchProgress(read, clock, signal));
+    const jobKey = `export:${tenantId}:${params.jobId}`;
+    return events(watchProgress(progress, { jobKey, read, caller, clock, signal }));
   });
 
   api.on(downloadExport, async ({ params, caller, tenantId }) => {

@@ -9,14 +9,14 @@ import { toFormatResponse } from './import-format-response';
 
 const { correctImportFormat, getImportFormat } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'imports' | 'blobs' | 'cultures'>;
+type Needs = Pick<Deps, 'imports' | 'blobs' | 'cultures' | 'previewPlaces'>;
 
-export function mountImportFormat(api: Api, { imports, blobs, cultures }: Needs): void {
+export function mountImportFormat(api: Api, { imports, blobs, cultures, previewPlaces }: Needs): void {
   api.on(getImportFormat, async ({ params, tenantId }) =>
     toFormatResponse((await imports.get(tenantId, params.jobId)).format),
   );
 
-  api.on(correctImportFormat, async ({ params, body, caller, request }) => {
+  api.on(correctImportFormat, async ({ params, body, caller, request, signal }) => {
     const job = await imports.get(caller.tenantId, params.jobId);
     requirePermission(caller, job.permission);
     requireState('correct its format', job.status);
@@ -30,7 +30,7 @@ export function mountImportFormat(api: Api, { imports, blobs, cultures }: Needs)
         (await imports.correctFormat(job.tenantId, job.id, format, { startsOver })).format,
       );
     };
-    return slow(correct());
+    return slow(previewPlaces.run(caller, correct, signal));
   });
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { openCorrectionFile } from '../app/open-correction-file';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
-import { localize } from '../domain/failed-row';
+import { localize, REPORT_BYTES_MAX } from '../domain/failed-row';
 import { requireRun } from '../domain/import-job';
 import { toReport } from './import-report-response';
 
@@ -25,7 +25,13 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
   api.on(getImportReport, async ({ params, query, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
     const texts = await rowTexts.of(caller, request);
-    const rows = await failedRows.list(job.tenantId, job.id, 0, REPORT_ROW_ERRORS_MAX);
+    const withCells = query.includeCells === 'true';
+    const rows = await failedRows.list(job.tenantId, job.id, {
+      after: 0,
+      take: REPORT_ROW_ERRORS_MAX,
+      bytesMax: REPORT_BYTES_MAX,
+      withCells,
+    });
     return toReport({
       importJobId: job.id,
       finalStatus: job.status as ImportJobStatus,
@@ -34,7 +40,7 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
         job.executedAt && job.completedAt ? job.completedAt.getTime() - job.executedAt.getTime() : 0,
       failedRows: rows.map((row) => localize(row, texts)),
       errorMessage: job.errorMessage,
-      headers: query.includeCells === 'true' ? (job.headers ?? []) : undefined,
+      headers: withCells ? (job.headers ?? []) : undefined,
     });
   });
 

@@ -13,6 +13,7 @@ import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, headerHash } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
+import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportOptions } from '../store/import-store';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
@@ -20,10 +21,24 @@ import { toImportResponse } from './import-response';
 
 const { confirmImportMappings, dryRunImport, executeImport, previewImport } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'owners' | 'imports' | 'savedMappings' | 'blobs' | 'starter' | 'clock' | 'rowTexts'>;
+type Needs = Pick<
+  Deps,
+  | 'config'
+  | 'owners'
+  | 'imports'
+  | 'usage'
+  | 'savedMappings'
+  | 'blobs'
+  | 'starter'
+  | 'clock'
+  | 'rowTexts'
+  | 'dryRunPlaces'
+  | 'previewPlaces'
+>;
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { owners, imports, savedMappings, blobs, starter, clock, rowTexts } = deps;
+  const { config, owners, imports, usage, savedMappings, blobs, starter, clock, rowTexts } = deps;
+  const { dryRunPlaces, previewPlaces } = deps;
 
   /** The job and its definition, for a caller who may take this step now. */
   const prepare = async (caller: Caller, jobId: string, step: ImportStep) => {
@@ -35,9 +50,10 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return { job, definition };
   };
 
-  api.on(previewImport, async ({ params, query, caller }) => {
+  api.on(previewImport, async ({ params, query, caller, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'preview');
-    return toPreviewResponse(await readPreview(deps, job, definition, query.sheet));
+    const read = () => readPreview(deps, job, definition, query.sheet);
+    return toPreviewResponse(await previewPlaces.run(caller, read, signal));
   });
 
   api.on(confirmImportMappings, async ({ params, caller, body }) => {
@@ -59,17 +75,18 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const options = readOptions(body);
     const report = async () => {
       const texts = await rowTexts.of(caller, request);
-      const run = await dryRun({ job, definition, caller, options, owners, blobs, signal });
+      const withCells = query.includeCells === 'true';
+      const run = await dryRun({ job, definition, caller, options, withCells, owners, blobs, signal });
       return toReport({
         importJobId: job.id,
         finalStatus: run.status,
         counts: run.counts,
         milliseconds: performance.now() - began,
         failedRows: run.failedRows.map((row) => localize(row, texts)),
-        headers: query.includeCells === 'true' ? (job.headers ?? []) : undefined,
+        headers: withCells ? (job.headers ?? []) : undefined,
       });
     };
-    return slow(report());
+    return slow(dryRunPlaces.run(caller, report, signal));
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {
@@ -79,6 +96,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       return accepted(toImportResponse(earlier), `/imports/${earlier.id}`);
     }
     const { job } = await prepare(caller, params.jobId, 'execute');
+    requireRoomForJob(config, await usage.of(caller.tenantId));
     await starter.requireReady();
     const started = await imports.advance(caller.tenantId, job.id, 'execute', {
       status: 'Executing',

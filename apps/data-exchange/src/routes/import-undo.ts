@@ -16,9 +16,9 @@ import { toUndoResponse } from './import-undo-response';
 
 const { getImportUndo, undoImport, watchImportUndo } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'owners' | 'imports' | 'undos' | 'starter' | 'clock'>;
+type Needs = Pick<Deps, 'owners' | 'imports' | 'undos' | 'progress' | 'starter' | 'clock'>;
 
-export function mountImportUndo(api: Api, { owners, imports, undos, starter, clock }: Needs): void {
+export function mountImportUndo(api: Api, { owners, imports, undos, progress, starter, clock }: Needs): void {
   /** @throws Problem `import-job-not-found`, `import-not-undone`. */
   const get = async (tenantId: string, jobId: string) => {
     const job = await imports.get(tenantId, jobId);
@@ -57,7 +57,7 @@ export function mountImportUndo(api: Api, { owners, imports, undos, starter, clo
     return toUndoResponse(undo, await undos.keptRows(job.tenantId, job.id, REPORT_ROW_ERRORS_MAX));
   });
 
-  api.on(watchImportUndo, async ({ params, tenantId, signal }) => {
+  api.on(watchImportUndo, async ({ params, caller, tenantId, signal }) => {
     await get(tenantId, params.jobId);
     const read = async () => {
       const { job, undo } = await get(tenantId, params.jobId);
@@ -73,6 +73,7 @@ export function mountImportUndo(api: Api, { owners, imports, undos, starter, clo
         share: rowCount > 0 ? Math.min(1, rowsDone / rowCount) : null,
       };
     };
-    return events(watchProgress(read, clock, signal));
+    const jobKey = `undo:${tenantId}:${params.jobId}`;
+    return events(watchProgress(progress, { jobKey, read, caller, clock, signal }));
   });
 }

@@ -10,10 +10,13 @@ import { toImportResponse } from './import-response';
 
 const { cancelImport, getImport, listImports, uploadImport, watchImport } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'blobs' | 'clock' | 'cultures'>;
+type Needs = Pick<
+  Deps,
+  'config' | 'owners' | 'imports' | 'usage' | 'progress' | 'blobs' | 'clock' | 'cultures'
+>;
 
 export function mountImports(api: Api, deps: Needs): void {
-  const { imports, blobs, clock } = deps;
+  const { imports, progress, blobs, clock } = deps;
 
   api.on(listImports, async ({ list, tenantId }) => {
     const { rows, totalCount } = await imports.list(tenantId, list);
@@ -46,7 +49,7 @@ export function mountImports(api: Api, deps: Needs): void {
     return noContent();
   });
 
-  api.on(watchImport, async ({ params, tenantId, signal }) => {
+  api.on(watchImport, async ({ params, caller, tenantId, signal }) => {
     await imports.get(tenantId, params.jobId);
     const read = async () => {
       const job = await imports.get(tenantId, params.jobId);
@@ -60,6 +63,7 @@ export function mountImports(api: Api, deps: Needs): void {
         share: job.fileSizeBytes > 0 ? Math.min(1, job.bytesDone / job.fileSizeBytes) : null,
       };
     };
-    return events(watchProgress(read, clock, signal));
+    const jobKey = `import:${tenantId}:${params.jobId}`;
+    return events(watchProgress(progress, { jobKey, read, caller, clock, signal }));
   });
 }

@@ -1,3 +1,4 @@
+import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { timelineProblems } from '@plinth/contracts/timeline/problems';
 import { MENTIONS_MAX } from '@plinth/contracts/timeline/shapes';
 import { forbidden, invalid } from '@plinth/kernel/problem';
@@ -51,3 +52,15 @@ export const blobTypeNotAccepted = () =>
   timelineProblems['blob-type-not-accepted']('A file of this type cannot be attached.');
 
 export const fileEmpty = () => invalid({ file: 'NotEmpty' }, 'The file is empty.');
+
+const RETRY_HOUR_SECONDS = 3_600;
+
+/** Files that no entry refers to are removed every hour, so that is when there may be room again. */
+export const attachmentsFull = (limit: number, used: number) =>
+  quotaExceeded({
+    quota: 'attachment-bytes',
+    what: 'bytes of attached files',
+    limit,
+    used,
+    retryAfterSeconds: RETRY_HOUR_SECONDS,
+  });

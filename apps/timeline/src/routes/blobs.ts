@@ -5,7 +5,7 @@ import { created, file } from '@plinth/http/response';
 import { saveBlob } from '../app/save-blob';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
-import { blobNotFound, blobTooLarge } from '../domain/problems';
+import { attachmentsFull, blobNotFound, blobTooLarge } from '../domain/problems';
 import { blobKey } from '../store/blob-record-store';
 
 const { postBlob, getBlob } = timelineEndpoints;
@@ -18,6 +18,9 @@ export function mountBlobs(api: Api, deps: Needs): void {
   const limit = { bytesMax, tooLarge: () => blobTooLarge(bytesMax) };
 
   api.on(postBlob, async ({ request, caller }) => {
+    // What is being uploaded at the same time may go beyond it by its own size.
+    const used = await blobRecords.storedBytes(caller.tenantId);
+    if (used >= config.BLOB_TENANT_BYTES_MAX) throw attachmentsFull(config.BLOB_TENANT_BYTES_MAX, used);
     const { result: blob } = await receiveFile(request, limit, ({ name, content }) =>
       saveBlob(deps, name, content, caller),
     );

@@ -10,12 +10,22 @@ export const blobKey = (tenantId: string, id: string): string => `${tenantId}/ti
 
 export interface BlobRecordStore {
   insert(blob: Omit<Blob, 'isRemoved'>): Promise<void>;
+  /** The bytes of all files of a tenant. */
+  storedBytes(tenantId: string): Promise<number>;
   /** A file that this person uploaded, or that is attached to an entry they see. */
   find(audience: Audience, userId: string, id: string): Promise<Blob | null>;
 }
 
 export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
   insert: (blob) => db.inTenant(blob.tenantId, async (tx) => void (await tx.blob.create({ data: blob }))),
+  storedBytes: (tenantId) =>
+    db.inTenant(tenantId, async (tx) => {
+      const { _sum } = await tx.blob.aggregate({
+        where: { tenantId, isRemoved: false },
+        _sum: { sizeBytes: true },
+      });
+      return Number(_sum.sizeBytes ?? 0);
+    }),
   find: (audience, userId, id) =>
     db.inTenant(audience.tenantId, (tx) =>
       tx.blob.findFirst({ where: { id, ...reachable(audience, userId) } }),

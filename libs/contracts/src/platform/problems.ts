@@ -102,6 +102,12 @@ export const platformProblems = defineProblems({
     explanation:
       'You or your tenant use as much at the same time as may be used without keeping others out; the detail says what, and `scope` whose share it is. Try again when something of yours has ended.',
   },
+  'quota-exceeded': {
+    kind: 'limited',
+    title: 'Quota exceeded',
+    explanation:
+      'Your tenant has as much as its quota allows; `quota` names it, with its limit and what is used. Delete what is no longer needed, wait for the seconds in `Retry-After`, when the oldest part of it expires, or ask an operator for more.',
+  },
   'stale-version': {
     kind: 'conflict',
     title: 'Changed meanwhile',
@@ -119,3 +125,20 @@ export function shareUsedUp(scope: ShareScope, what: string, retryAfterSeconds =
     extensions: { scope },
   });
 }
+
+interface ExceededQuota {
+  /** Its name in the problem, in kebab-case. */
+  quota: string;
+  /** In plural, for the detail. */
+  what: string;
+  limit: number;
+  used: number;
+  retryAfterSeconds: number;
+}
+
+/** The problem of a quota of a tenant. */
+export const quotaExceeded = ({ quota, what, limit, used, retryAfterSeconds }: ExceededQuota): Problem =>
+  platformProblems['quota-exceeded'](`This tenant has ${used} ${what}; its quota is ${limit}.`, {
+    retryAfterSeconds,
+    extensions: { quota: { name: quota, scope: 'tenant', limit, used } },
+  });

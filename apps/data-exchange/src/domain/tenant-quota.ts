@@ -1,0 +1,57 @@
+import { quotaExceeded } from '@plinth/contracts/platform/problems';
+
+/** What a tenant uses of what all tenants share for longer than a request. */
+export interface TenantUsage {
+  /** Of stored uploads and files of exports. */
+  fileBytes: number;
+  /** When the oldest of these files was made; null where there is none. */
+  oldestFileAt: Date | null;
+  /** Imports and exports that run or wait to run. */
+  unfinishedJobs: number;
+}
+
+export interface TenantQuota {
+  EXCHANGE_TENANT_BYTES_MAX: number;
+  EXCHANGE_TENANT_JOBS_MAX: number;
+  EXCHANGE_EXPORT_DAYS: number;
+  EXCHANGE_UPLOAD_DAYS: number;
+}
+
+const DAY_SECONDS = 86_400;
+const RETRY_MINUTE_SECONDS = 60;
+
+/**
+ * Refuses a tenant whose stored files have no room for more. @param moreBytes what would be added
+ * @throws Problem `quota-exceeded`.
+ */
+export function requireRoomForFiles(
+  quota: TenantQuota,
+  { fileBytes, oldestFileAt }: TenantUsage,
+  moreBytes: number,
+  now: Date,
+): void {
+  const limit = quota.EXCHANGE_TENANT_BYTES_MAX;
+  if (fileBytes + moreBytes <= limit) return;
+  const storedSeconds = Math.min(quota.EXCHANGE_EXPORT_DAYS, quota.EXCHANGE_UPLOAD_DAYS) * DAY_SECONDS;
+  const ageSeconds = oldestFileAt ? (now.getTime() - oldestFileAt.getTime()) / 1_000 : 0;
+  throw quotaExceeded({
+    quota: 'exchange-file-bytes',
+    what: 'bytes of uploads and exported files',
+    limit,
+    used: fileBytes,
+    retryAfterSeconds: Math.ceil(Math.max(storedSeconds - ageSeconds, RETRY_MINUTE_SECONDS)),
+  });
+}
+
+/** Refuses a tenant that has too many unfinished jobs. @throws Problem `quota-exceeded`. */
+export function requireRoomForJob(quota: TenantQuota, { unfinishedJobs }: TenantUsage): void {
+  const limit = quota.EXCHANGE_TENANT_JOBS_MAX;
+  if (unfinishedJobs < limit) return;
+  throw quotaExceeded({
+    quota: 'exchange-jobs',
+    what: 'unfinished imports and exports',
+    limit,
+    used: unfinishedJobs,
+    retryAfterSeconds: RETRY_MINUTE_SECONDS,
+  });
+}
