@@ -9,7 +9,7 @@ const typeConstraints = [
   {
     sourceTag: 'type:kernel',
     onlyDependOnLibsWithTags: ['type:kernel'],
-    allowedExternalImports: ['zod', 'uuid', 'fast-check'],
+    allowedExternalImports: ['zod', 'uuid', 'intl-messageformat', 'fast-check'],
   },
   {
     sourceTag: 'type:contracts',

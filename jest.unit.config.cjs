@@ -17,6 +17,8 @@ const esModules = [
   'http-proxy-middleware',
   'httpxy',
   'jose',
+  'intl-messageformat',
+  '@formatjs/.*',
   'uuid',
   'is-plain-obj',
   'puppeteer-core',

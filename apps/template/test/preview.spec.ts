@@ -130,6 +130,19 @@ describe('POST /templates/{name}/preview', () => {
     expect(english.body.html).toBe('November 21, 2026 1,234.5 €1,234.50 50%');
   });
 
+  it('formats translations as messages, with values by place and by name', async () => {
+    service.stubs.texts['fr'] = {
+      'Order:lines': '{0, plural, one {# ligne} other {# lignes}} pour {name}, {due, date, long}',
+    };
+
+    const { body } = await preview(
+      { content: '{{ t("Order:lines", n, name=name, due="2026-03-09") }}', mimeType: 'text/plain' },
+      { culture: 'fr', data: { n: 1234, name: "l'Atelier" } },
+    );
+
+    expect(body.plainText).toBe("1\u202f234 lignes pour l'Atelier, 9 mars 2026");
+  });
+
   it('renders global variables, settings and translations', async () => {
     service.stubs.settings.set(caller.tenantId, { 'Service.Mail.Sender': 'office@example.org' });
     service.stubs.texts['fr'] = { 'Invoice:total': 'Total de {0}' };

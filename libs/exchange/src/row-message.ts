@@ -1,12 +1,14 @@
+import { formatMessage } from '@plinth/kernel/message';
+
 /**
  * The messages of rows that are not imported, in English. Data exchange localizes them by the texts of the resource
- * `DataExchange` under `rowErrors`; `{0}` is the column.
+ * `DataExchange` under `rowErrors`; `{0}` is the column, and they are ICU messages.
  */
 export const rowMessages = {
   notEmpty: '{0} must not be empty.',
   text: '{0} holds characters that cannot be stored.',
-  minimumLength: '{0} must have at least {1} characters.',
-  maximumLength: '{0} must have at most {1} characters.',
+  minimumLength: '{0} must have at least {1, plural, one {# character} other {# characters}}.',
+  maximumLength: '{0} must have at most {1, plural, one {# character} other {# characters}}.',
   integer: '{0} must be a whole number.',
   number: '{0} must be a number.',
   numberLike: '{0} must be a number such as {1}.',
@@ -60,8 +62,4 @@ export const rowMessage = (key: RowMessageKey, ...args: (string | number)[]): Ro
 
 /** The message in English. */
 export const inEnglish = ({ key, args }: RowMessage, column = ''): string =>
-  formatMessage(rowMessages[key], [column, ...args]);
-
-/** Replaces `{0}`, `{1}`, … by values; a placeholder without a value stays. */
-export const formatMessage = (text: string, values: readonly string[]): string =>
-  text.replace(/\{(\d)\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder);
+  formatMessage(rowMessages[key], [column, ...args], { culture: 'en' });

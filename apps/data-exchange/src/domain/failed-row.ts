@@ -1,5 +1,6 @@
-import { formatMessage, rowMessages } from '@plinth/exchange/row-message';
 import type { FailedRow, RowErrorDetail } from '@plinth/exchange/row-error';
+import { rowMessages } from '@plinth/exchange/row-message';
+import { formatMessage } from '@plinth/kernel/message';
 
 /** A failed row with the cells it has in the file. */
 export interface FailedRowWithCells extends FailedRow {
@@ -21,8 +22,11 @@ export const withFileColumns = (
   })),
 });
 
-/** The row messages of one culture, by their keys. */
-export type RowMessageTexts = Readonly<Record<string, string>>;
+/** The row messages of one culture. */
+export interface RowMessageTexts {
+  culture: string;
+  byKey: Readonly<Record<string, string>>;
+}
 
 /** The same row with messages of a culture; a message without a text there is in English. */
 export const localize = <Row extends FailedRow>(row: Row, texts: RowMessageTexts): Row => ({
@@ -31,8 +35,12 @@ export const localize = <Row extends FailedRow>(row: Row, texts: RowMessageTexts
 });
 
 function localizedMessage({ column, message, text }: RowErrorDetail, texts: RowMessageTexts): string {
-  const localized = text && (texts[text.key] ?? rowMessages[text.key]);
-  return localized === undefined ? message : formatMessage(localized, [column ?? '', ...text!.args]);
+  if (!text) return message;
+  const { culture } = texts;
+  const localized = texts.byKey[text.key];
+  return localized === undefined
+    ? formatMessage(rowMessages[text.key], [column ?? '', ...text.args], { culture: 'en' })
+    : formatMessage(localized, [column ?? '', ...text.args], { culture });
 }
 
 /** All errors of a row as one text, with columns and values. */

@@ -8,6 +8,7 @@ import type { Log } from '@plinth/runtime/process/log';
 import type { RowMessageTexts } from '../domain/failed-row';
 
 const KEY_PREFIX = 'DataExchange:rowErrors.';
+const inEnglish: RowMessageTexts = { culture: 'en', byKey: {} };
 
 export interface RowMessageTextSource {
   /**
@@ -27,14 +28,18 @@ export function rowMessageTexts(
   const keys = Object.keys(rowMessages).map((key) => KEY_PREFIX + key);
   return {
     async of(caller, request) {
-      if (!localization) return {};
+      if (!localization) return inEnglish;
       try {
-        const found = await localization.texts(caller, await cultures.of(caller, request), keys);
+        const culture = await cultures.of(caller, request);
+        const found = await localization.texts(caller, culture, keys);
         const known = Object.entries(found).filter((entry): entry is [string, string] => entry[1] !== null);
-        return Object.fromEntries(known.map(([key, text]) => [key.slice(KEY_PREFIX.length), text]));
+        return {
+          culture,
+          byKey: Object.fromEntries(known.map(([key, text]) => [key.slice(KEY_PREFIX.length), text])),
+        };
       } catch (error) {
         log.warn({ err: error }, 'row messages could not be localized; using English');
-        return {};
+        return inEnglish;
       }
     },
     close: () => localization?.close(),

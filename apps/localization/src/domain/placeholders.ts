@@ -1,10 +1,15 @@
+import { messagePlaceholders } from '@plinth/kernel/message';
+
 const CHOICES = ['plural', 'select', 'selectordinal'];
 
 /**
  * The names of the placeholders in a text: the numbers of `{0}` and the argument names of ICU messages, also inside
- * the branches of a plural or a select. Braces that hold no argument are ordinary text, as are apostrophes.
+ * the branches of a plural or a select. Apostrophes are ordinary text. What formats ICU messages reads them here.
  */
-export function placeholdersOf(text: string): Set<string> {
+export const placeholdersOf = (text: string): Set<string> => messagePlaceholders(text) ?? namesInBraces(text);
+
+/** In a text that is no ICU message braces that hold no argument are ordinary text: `{0:N2}`, `{?}`, `{unclosed {0}`. */
+function namesInBraces(text: string): Set<string> {
   const names = new Set<string>();
   const ends = matchBraces(text);
 

@@ -1,3 +1,4 @@
+import { formatMessage } from '@plinth/kernel/message';
 import type { FilterContext } from './filter-context';
 import { filters } from './filters';
 import type { Frame } from './frame';
@@ -15,7 +16,18 @@ import {
   type Statement,
 } from './syntax';
 import { tests } from './tests';
-import { Callable, dictOf, isText, isTruthy, memberOf, sizeOf, toText, toWord, type Value } from './values';
+import {
+  Callable,
+  dictOf,
+  isText,
+  isTruthy,
+  memberOf,
+  sizeOf,
+  toText,
+  toWord,
+  type Value,
+  type Visits,
+} from './values';
 
 /** Statements inside expressions: the bodies of `set`, `filter` and `call`. */
 interface Bodies {
@@ -228,14 +240,24 @@ export class ExpressionEvaluator {
     throw new TemplateError('"in" takes a list, a dictionary or a text.', at);
   }
 
-  translate([key, ...values]: Value[]): Value {
-    const name = toText(key, this.context.meter);
+  /** `t("Order:lines", count, name=customer)`: values by place, by name, or all names in one dictionary. */
+  translate([key, ...positional]: Value[], named: ReadonlyMap<string, Value>): Value {
+    const { meter, culture, timeZone } = this.context;
+    const name = toText(key, meter);
     const text = this.context.translate(name) ?? name.slice(name.indexOf(':') + 1);
-    this.context.meter.make(text.length);
-    return text.replace(/\{(\d{1,2})\}/g, (placeholder, index: string) => {
-      const value = values[Number(index)];
-      return value === undefined ? placeholder : this.filterContext.text(value);
-    });
+    const [only] = positional;
+    const members = positional.length === 1 && only instanceof Map ? [...only] : [];
+    const given = [
+      ...members,
+      ...[...positional].map((value, index) => [String(index), value] as const),
+      ...named,
+    ];
+    const values = given.map(([placeholder, value]) => [placeholder, messageValue(value, meter)] as const);
+    const placeholders = text.split('{').length;
+    meter.make(
+      text.length + placeholders * values.reduce((size, [, value]) => size + String(value).length, 0),
+    );
+    return formatMessage(text, Object.fromEntries(values), { culture, timeZone });
   }
 
   /** Remembers that a variable has no value. */
@@ -251,3 +273,6 @@ const withoutFilters = (expression: Expression): Expression =>
   expression.kind === 'filter' && expression.name !== 'default' && expression.name !== 'd'
     ? withoutFilters(expression.input)
     : expression;
+
+const messageValue = (value: Value, visits: Visits): string | number | undefined =>
+  value === undefined || typeof value === 'number' ? value : toText(value, visits);

@@ -29,7 +29,7 @@ export class StatementEvaluator {
       macro: (name, parameters, body, scope, frame) => this.macro(name, parameters, body, scope, frame),
     });
     for (const [name, value] of globals(context)) this.globals.set(name, value);
-    this.globals.set('t', new Callable('t', (args) => this.expressions.translate(args)));
+    this.globals.set('t', new Callable('t', (args, named) => this.expressions.translate(args, named)));
     for (const [name, value] of context.globals) this.globals.set(name, value);
   }
 

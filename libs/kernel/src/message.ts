@@ -1,0 +1,141 @@
+import { IntlMessageFormat, type Formatters } from 'intl-messageformat';
+
+/*
+ * Texts with placeholders are ICU messages: `{0}`, `{name}`, `{count, plural, one {# row} other {# rows}}`, `select`,
+ * `number`, `date` and `time`. Apostrophes quote nothing, so that `l'{0}` works in French.
+ */
+
+export type MessageValue = string | number | boolean | Date | null | undefined;
+
+type Element = ReturnType<IntlMessageFormat['getAst']>[number];
+
+interface Message {
+  format: IntlMessageFormat;
+  /** What each placeholder takes. */
+  kinds: Map<string, Kind>;
+  /** Whether values are only written into the text. */
+  isPlain: boolean;
+}
+
+type Kind = 'text' | 'choice' | 'number' | 'date';
+
+/** `type` of an element of a message. */
+const kindOfElement: Record<number, Kind | undefined> = {
+  1: 'text',
+  2: 'number',
+  3: 'date',
+  4: 'date',
+  5: 'choice',
+  6: 'number',
+};
+
+const MESSAGES_MAX = 1_000;
+const messages = new Map<string, Message | undefined>();
+
+/** Reading a message takes longer than formatting it, and the same ones are formatted again and again. */
+function messageOf(text: string, culture: string, timeZone: string): Message | undefined {
+  const key = `${culture} ${timeZone} ${text}`;
+  if (messages.has(key)) return messages.get(key);
+  if (messages.size >= MESSAGES_MAX) messages.clear();
+  const message = readMessage(text, culture, timeZone);
+  messages.set(key, message);
+  return message;
+}
+
+function readMessage(text: string, culture: string, timeZone: string): Message | undefined {
+  const formatters: Formatters = {
+    getNumberFormat: madeOnce((options) => new Intl.NumberFormat(culture, options)),
+    getDateTimeFormat: madeOnce((options) => new Intl.DateTimeFormat(culture, { timeZone, ...options })),
+    getPluralRules: madeOnce((options) => new Intl.PluralRules(culture, options)),
+  };
+  try {
+    const options = { ignoreTag: true, formatters };
+    const format = new IntlMessageFormat(text.replaceAll("'", "''"), culture, undefined, options);
+    const kinds: Message['kinds'] = new Map();
+    collect(format.getAst(), kinds);
+    return { format, kinds, isPlain: [...kinds.values()].every((kind) => kind === 'text') };
+  } catch {
+    // No ICU message, or one nested beyond measure.
+    return undefined;
+  }
+}
+
+/** A formatter for each set of options; to make one takes long. */
+function madeOnce<Options, Formatter>(make: (options?: Options) => Formatter) {
+  const made = new Map<string, Formatter>();
+  return (_locales?: string | string[], options?: Options): Formatter => {
+    const key = JSON.stringify(options ?? {});
+    const formatter = made.get(key) ?? make(options);
+    made.set(key, formatter);
+    return formatter;
+  };
+}
+
+function collect(elements: Element[], kinds: Message['kinds']): void {
+  for (const element of elements) {
+    const kind = kindOfElement[element.type];
+    if (kind !== undefined && 'value' in element) {
+      const known = kinds.get(element.value);
+      kinds.set(element.value, known === undefined || known === 'text' ? kind : known);
+    }
+    if ('options' in element && element.options)
+      for (const { value } of Object.values(element.options)) collect(value, kinds);
+  }
+}
+
+/** The names of the placeholders of a text; undefined where it is no ICU message. */
+export function messagePlaceholders(text: string): Set<string> | undefined {
+  const message = messageOf(text, 'en', 'UTC');
+  return message && new Set(message.kinds.keys());
+}
+
+export interface MessageOptions {
+  culture: string;
+  /** Of dates and times. */
+  timeZone?: string;
+}
+
+/**
+ * A text with its placeholders filled, numbers, dates and plural forms as in the culture. A placeholder without a value
+ * stays as it is, and so does everything but `{0}` and `{name}` in a text that is no ICU message.
+ * @param values by name; the first value of a list is `{0}`
+ */
+export function formatMessage(
+  text: string,
+  values: readonly MessageValue[] | Readonly<Record<string, MessageValue>>,
+  { culture, timeZone = 'UTC' }: MessageOptions,
+): string {
+  if (!text.includes('{')) return text;
+  const given = new Map(Object.entries(values).filter(([, value]) => value !== undefined));
+  // A day without a time is the same one everywhere.
+  const isWholeDay = [...given.values()].some((value) => /^\d{4}-\d\d-\d\d$/.test(String(value)));
+  const message = messageOf(text, culture, isWholeDay ? 'UTC' : timeZone);
+  if (message && !message.isPlain) {
+    try {
+      const filled = [...message.kinds].map(([name, kind]) => [name, fitting(name, given.get(name), kind)]);
+      return String(message.format.format(Object.fromEntries(filled)));
+    } catch {
+      // A value is missing that a plural form or a date depends on.
+    }
+  }
+  return text.replace(/\{\s*([\p{L}\p{N}_.-]+)\s*\}/gu, (placeholder, name: string) =>
+    given.has(name) ? textOf(given.get(name)) : placeholder,
+  );
+}
+
+const textOf = (value: MessageValue): string =>
+  value instanceof Date ? value.toISOString() : String(value ?? '');
+
+/** A value as its placeholder takes it. */
+function fitting(name: string, value: MessageValue, kind: Kind): string | number | Date {
+  if (kind === 'choice' && value === undefined) throw new RangeError(`{${name}} takes a value`);
+  if (kind === 'text' || kind === 'choice') return value === undefined ? `{${name}}` : textOf(value);
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (kind === 'number' && typeof number === 'number' && !Number.isNaN(number)) return number;
+  const date =
+    kind === 'date' && value !== null && typeof value !== 'boolean'
+      ? new Date(value ?? Number.NaN)
+      : undefined;
+  if (date !== undefined && !Number.isNaN(date.getTime())) return date;
+  throw new RangeError(`{${name}} takes a ${kind}`);
+}
