@@ -62,8 +62,30 @@ const oneImport = createRoute({
   component: lazyRouteComponent(() => import('./imports/import-page'), 'ImportPage'),
 });
 
+const exportList = createRoute({
+  getParentRoute: () => shell,
+  path: '/exports',
+  component: lazyRouteComponent(() => import('./exports/exports-page'), 'ExportsPage'),
+});
+
+const newExport = createRoute({
+  getParentRoute: () => shell,
+  path: '/exports/new',
+  component: lazyRouteComponent(() => import('./exports/new-export-page'), 'NewExportPage'),
+});
+
+const oneExport = createRoute({
+  getParentRoute: () => shell,
+  path: '/exports/$jobId',
+  component: lazyRouteComponent(() => import('./exports/export-page'), 'ExportPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, signedIn, shell.addChildren([home, imports, newImport, oneImport])]),
+  routeTree: root.addChildren([
+    signIn,
+    signedIn,
+    shell.addChildren([home, imports, newImport, oneImport, exportList, newExport, oneExport]),
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

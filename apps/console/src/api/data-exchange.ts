@@ -91,3 +91,41 @@ export async function upload(
   );
   return (await client.uploadImport({ file, fileName: file.name, fields: { definitionName }, signal })).body;
 }
+
+export type ExportJob = BodyOf<typeof dataExchange.getExportJob>;
+export type ExportDefinition = BodyOf<typeof dataExchange.listExportDefinitions>[number];
+export type ExportField = BodyOf<typeof dataExchange.listExportFields>[number];
+export type ExportPreset = BodyOf<typeof dataExchange.listExportPresets>[number];
+
+export const exportsQuery = infiniteQueryOptions({
+  queryKey: ['exports'],
+  queryFn: async ({ pageParam, signal }) =>
+    (await dataExchange.listExportJobs({ list: { cursor: pageParam, pageSize: 30 }, signal })).body,
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }) => nextCursor,
+});
+
+export const exportQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['export', jobId],
+    queryFn: async ({ signal }) => (await dataExchange.getExportJob({ params: { jobId }, signal })).body,
+  });
+
+export const exportDefinitionsQuery = queryOptions({
+  queryKey: ['export-definitions'],
+  queryFn: async ({ signal }) => (await dataExchange.listExportDefinitions({ signal })).body,
+  staleTime: 60_000,
+});
+
+export const exportFieldsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['export-fields', name],
+    queryFn: async ({ signal }) => (await dataExchange.listExportFields({ params: { name }, signal })).body,
+    staleTime: 60_000,
+  });
+
+export const exportPresetsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['export-presets', name],
+    queryFn: async ({ signal }) => (await dataExchange.listExportPresets({ params: { name }, signal })).body,
+  });

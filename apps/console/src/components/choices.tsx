@@ -12,7 +12,7 @@ interface CheckboxProps {
 
 export function Checkbox({ children, ...props }: CheckboxProps) {
   return (
-    <AriaCheckbox {...props} className="checkbox">
+    <AriaCheckbox {...props} slot={null} className="checkbox">
       {({ isSelected }) => (
         <>
           <span className="box">{isSelected && <Check aria-hidden />}</span>

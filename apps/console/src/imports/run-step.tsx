@@ -1,12 +1,24 @@
-import type { ImportJob } from '../api/data-exchange';
+import { importJob, type JobProgress } from '@plinth/sdk/jobs';
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { dataExchange, importQuery, importsQuery, type ImportJob } from '../api/data-exchange';
+import { useJobProgress } from '../api/use-job-progress';
 import { Callout, Progress } from '../components/state';
 import { useTexts } from '../texts/texts';
-import { useImportProgress } from './use-import-progress';
 
 /** The fourth step: rows go in, and the page says how many, how fast, and how long it will take. */
 export function RunStep({ job }: { job: ImportJob }) {
   const { t, number, duration } = useTexts();
-  const { progress, isConnected } = useImportProgress(job.id);
+  const queries = useQueryClient();
+  const follow = useCallback(
+    async (onProgress: (progress: JobProgress) => void, signal: AbortSignal) => {
+      const ended = await importJob(dataExchange, job.id).wait({ onProgress, signal });
+      queries.setQueryData(importQuery(job.id).queryKey, ended);
+      void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
+    },
+    [job.id, queries],
+  );
+  const { progress, isConnected } = useJobProgress(follow);
   const { rowsDone = 0, rowsFailed = 0, rowsPerSecond = 0, estimatedEndAt = null } = progress ?? {};
   const elapsed = rowsPerSecond > 0 ? rowsDone / rowsPerSecond : 0;
   const left = estimatedEndAt === null ? undefined : Math.max(0, secondsUntil(estimatedEndAt));

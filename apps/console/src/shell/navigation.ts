@@ -1,16 +1,16 @@
-import { FileUp, type LucideIcon } from 'lucide-react';
+import { FileDown, FileUp, type LucideIcon } from 'lucide-react';
 import type { Permission } from '@plinth/contracts/permissions';
 
 export interface Destination {
   /** Key of its name. */
   text: string;
-  to: '/imports';
+  to: '/imports' | '/exports';
   icon: LucideIcon;
   /** Whoever lacks it is not led there. */
   permission?: Permission;
 }
 
-/** What the console has, in the order of its menu and of the command palette. */
+/** What the console has, in the order of its menu. */
 export const destinations: readonly { text: string; items: readonly Destination[] }[] = [
   {
     text: 'Platform.areas.dataExchange',
@@ -20,6 +20,12 @@ export const destinations: readonly { text: string; items: readonly Destination[
         to: '/imports',
         icon: FileUp,
         permission: 'DataExchange.Imports.Read',
+      },
+      {
+        text: 'Platform.areas.exports',
+        to: '/exports',
+        icon: FileDown,
+        permission: 'DataExchange.Exports.Read',
       },
     ],
   },

@@ -1,0 +1,101 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { FileDown } from 'lucide-react';
+import { exportsQuery, type ExportJob } from '../api/data-exchange';
+import { Button } from '../components/button';
+import { LinkButton } from '../components/link-button';
+import { Page } from '../components/page';
+import { EmptyState, Failure, Skeleton } from '../components/state';
+import { definitionName } from '../imports/definition-name';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { ExportStatus } from './export-status';
+
+const REFRESH_MILLISECONDS = 2_000;
+const isRunning = ({ status }: ExportJob) => status === 'Queued' || status === 'Exporting';
+
+/** The exports of the tenant, newest first. */
+export function ExportsPage() {
+  const { t } = useTexts();
+  const mayExport = mayDo(useCaller(), 'DataExchange.Exports.Execute');
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    ...exportsQuery,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ items }) => items.some(isRunning)) ? REFRESH_MILLISECONDS : false,
+  });
+  const jobs = data?.pages.flatMap(({ items }) => items);
+  const begin = mayExport && (
+    <LinkButton to="/exports/new" look="primary">
+      <FileDown aria-hidden />
+      {t('Console.exports.new')}
+    </LinkButton>
+  );
+  return (
+    <Page
+      title={t('Platform.areas.exports')}
+      lead={t('Console.exports.lead')}
+      actions={jobs?.length !== 0 && begin}
+    >
+      {error && !jobs && <Failure error={error} onRetry={() => void refetch()} />}
+      {!jobs && !error && <Skeleton lines={6} height="2.4rem" />}
+      {jobs?.length === 0 && (
+        <div className="panel">
+          <EmptyState icon={FileDown} title={t('Console.exports.none')} action={begin}>
+            {t('Console.exports.noneHelp')}
+          </EmptyState>
+        </div>
+      )}
+      {jobs && jobs.length > 0 && <ExportTable jobs={jobs} />}
+      {hasNextPage && (
+        <div>
+          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            {t('Platform.lists.loadMore')}
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function ExportTable({ jobs }: { jobs: readonly ExportJob[] }) {
+  const texts = useTexts();
+  const { t, relative, dateTime, number } = texts;
+  return (
+    <div className="table-frame" tabIndex={0} role="region" aria-label={t('Platform.areas.exports')}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{t('DataExchange.fields.definitionName')}</th>
+            <th scope="col">{t('DataExchange.fields.format')}</th>
+            <th scope="col">{t('DataExchange.fields.status')}</th>
+            <th scope="col" className="end">
+              {t('DataExchange.fields.rowCount')}
+            </th>
+            <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <tr key={job.id} className="linked">
+              <th scope="row">
+                <Link to="/exports/$jobId" params={{ jobId: job.id }} className="cover">
+                  {definitionName(texts, job.definitionName)}
+                </Link>
+              </th>
+              <td>{t(`DataExchange.format.${job.format}`)}</td>
+              <td>
+                <ExportStatus status={job.status} />
+              </td>
+              <td className="end">{job.rowCount === null ? '–' : number(job.rowCount)}</td>
+              <td>
+                <time dateTime={job.createdAt} title={dateTime(job.createdAt)}>
+                  {relative(job.createdAt)}
+                </time>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,233 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Lock, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Form } from 'react-aria-components/Form';
+import {
+  dataExchange,
+  exportDefinitionsQuery,
+  exportFieldsQuery,
+  exportPresetsQuery,
+  exportsQuery,
+  type ExportDefinition,
+  type ExportField,
+  type ExportPreset,
+} from '../api/data-exchange';
+import { Button, IconButton } from '../components/button';
+import { Checkbox, Choices } from '../components/choices';
+import { Page } from '../components/page';
+import { EmptyState, Failure, Skeleton } from '../components/state';
+import { useStoredState } from '../components/stored-state';
+import { TextField } from '../components/text-field';
+import { definitionName } from '../imports/definition-name';
+import { useTexts } from '../texts/texts';
+import { BackToExports } from './back-to-exports';
+import { FieldOrder, type ChosenField } from './field-order';
+
+type Format = 'csv' | 'xlsx' | 'json';
+
+/** What to export, which of its fields in which order, and how. */
+export function NewExportPage() {
+  const texts = useTexts();
+  const { t } = texts;
+  const { data: definitions, error, refetch } = useQuery(exportDefinitionsQuery);
+  const [stored, setName] = useStoredState('export-definition', '');
+  const definition = definitions?.find(({ name }) => name === stored) ?? definitions?.[0];
+  return (
+    <Page title={t('Console.exports.new')} lead={t('Console.exports.newLead')} back={<BackToExports />}>
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {!definitions && !error && <Skeleton lines={5} height="3rem" />}
+      {definitions?.length === 0 && (
+        <div className="panel">
+          <EmptyState icon={Lock} title={t('Console.exports.nothing')} />
+        </div>
+      )}
+      {definitions && definition && (
+        <>
+          <Choices
+            asCards
+            label={t('Console.exports.what')}
+            value={definition.name}
+            onChange={setName}
+            options={definitions.map(({ name }) => ({ id: name, label: definitionName(texts, name) }))}
+          />
+          <WithFields key={definition.name} definition={definition} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function WithFields({ definition }: { definition: ExportDefinition }) {
+  const { data: fields, error, refetch } = useQuery(exportFieldsQuery(definition.name));
+  const { data: presets } = useQuery(exportPresetsQuery(definition.name));
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (!fields || !presets) return <Skeleton lines={6} height="2.2rem" />;
+  return <Settings definition={definition} fields={fields} presets={presets} />;
+}
+
+interface SettingsProps {
+  definition: ExportDefinition;
+  fields: readonly ExportField[];
+  presets: readonly ExportPreset[];
+}
+
+/** The selected fields first and in their order, then the others. */
+function orderOf(fields: readonly ExportField[], selected: readonly string[]): ChosenField[] {
+  const chosen = fields.map(({ propertyPath, header }) => ({
+    id: propertyPath,
+    name: header ?? propertyPath,
+    isSelected: selected.length === 0 || selected.includes(propertyPath),
+  }));
+  const rank = ({ id }: ChosenField) => (selected.includes(id) ? selected.indexOf(id) : selected.length);
+  return chosen.sort((left, right) => rank(left) - rank(right));
+}
+
+function Settings({ definition, fields, presets }: SettingsProps) {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [order, setOrder] = useState(() => orderOf(fields, []));
+  const [format, setFormat] = useState<Format>('xlsx');
+  const [includesId, setIncludesId] = useState(false);
+  const [search, setSearch] = useState('');
+  const selectedFields = order.filter(({ isSelected }) => isSelected).map(({ id }) => id);
+
+  const start = useMutation({
+    mutationFn: async () => {
+      const body = {
+        definitionName: definition.name,
+        format,
+        selectedFields,
+        includeIdForImport: includesId,
+        ...(search.trim() ? { search: search.trim() } : {}),
+      };
+      const job = (await dataExchange.createExportJob({ body })).body;
+      void queries.invalidateQueries({ queryKey: exportsQuery.queryKey });
+      await navigate({ to: '/exports/$jobId', params: { jobId: job.id } });
+    },
+  });
+  const use = (preset: ExportPreset) => {
+    setOrder(orderOf(fields, preset.selectedFields));
+    setFormat(preset.format as Format);
+    setIncludesId(preset.includeIdForImport);
+  };
+
+  return (
+    <>
+      <Presets
+        definition={definition}
+        presets={presets}
+        current={{ selectedFields, format, includeIdForImport: includesId }}
+        onUse={use}
+      />
+      <div className="two-columns">
+        <FieldOrder order={order} onChange={setOrder} />
+        <div className="stack loose">
+          <Choices
+            label={t('DataExchange.fields.format')}
+            value={format}
+            onChange={setFormat}
+            options={definition.supportedFormats.map((id) => ({
+              id: id as Format,
+              label: t(`DataExchange.format.${id}`),
+            }))}
+          />
+          <TextField
+            label={t('Console.exports.search')}
+            description={t('Console.exports.searchHelp')}
+            value={search}
+            onChange={setSearch}
+          />
+          <Checkbox isSelected={includesId} onChange={setIncludesId}>
+            {t('DataExchange.fields.includeIdForImport')}
+          </Checkbox>
+          {start.error && <Failure error={start.error} />}
+          <div>
+            <Button
+              look="primary"
+              isLarge
+              isPending={start.isPending}
+              isDisabled={selectedFields.length === 0}
+              onPress={() => start.mutate()}
+            >
+              {t('Console.exports.start', { count: selectedFields.length })}
+            </Button>
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+interface PresetsProps {
+  definition: ExportDefinition;
+  presets: readonly ExportPreset[];
+  current: Pick<ExportPreset, 'selectedFields' | 'format' | 'includeIdForImport'>;
+  onUse: (preset: ExportPreset) => void;
+}
+
+/** The person's own settings under a name. */
+function Presets({ definition, presets, current, onUse }: PresetsProps) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const refresh = () => queries.invalidateQueries({ queryKey: exportPresetsQuery(definition.name).queryKey });
+  const save = useMutation({
+    mutationFn: () => {
+      const body = { ...current, definitionName: definition.name, presetName: name.trim() };
+      return dataExchange.saveExportPreset({ body });
+    },
+    onSuccess: async () => {
+      setName('');
+      await refresh();
+    },
+  });
+  const remove = useMutation({
+    mutationFn: (preset: string) =>
+      dataExchange.deleteExportPreset({ params: { name: definition.name, preset } }),
+    onSuccess: refresh,
+  });
+  const error = save.error ?? remove.error;
+  return (
+    <section className="stack tight" aria-labelledby="presets">
+      <h2 id="presets">{t('Console.exports.presets')}</h2>
+      {presets.length > 0 && (
+        <ul className="chips">
+          {presets.map((preset) => (
+            <li key={preset.presetName} className="preset">
+              <Button look="quiet" onPress={() => onUse(preset)}>
+                {preset.presetName}
+              </Button>
+              <IconButton
+                label={t('Console.exports.removePreset', { name: preset.presetName })}
+                onPress={() => remove.mutate(preset.presetName)}
+              >
+                <Trash2 aria-hidden />
+              </IconButton>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Form
+        className="row preset-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim()) save.mutate();
+        }}
+      >
+        <TextField
+          hidesLabel
+          label={t('Console.exports.presetName')}
+          placeholder={t('Console.exports.presetName')}
+          value={name}
+          onChange={setName}
+        />
+        <Button type="submit" isPending={save.isPending} isDisabled={name.trim() === ''}>
+          {t('Console.exports.savePreset')}
+        </Button>
+      </Form>
+      {error && <Failure error={error} />}
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { newId } from '@plinth/kernel/uuid';
+import { startJourney, tenants, type Journey } from '../platform';
+import { expectForEverybody, startBrowser, type ConsoleBrowser, type ConsoleWindow } from './browser';
+
+let journey: Journey;
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  journey = await startJourney();
+  browser = await startBrowser(journey.url);
+}, 300_000);
+afterAll(() => browser?.close());
+
+let window: ConsoleWindow | undefined;
+afterEach(async () => {
+  const { complaints = [] } = window ?? {};
+  await window?.close();
+  window = undefined;
+  expect(complaints).toEqual([]);
+});
+
+describe('an export in the console', () => {
+  it('writes the chosen fields in the chosen order, and its settings are found again', async () => {
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const externalId = newId();
+    const company = { externalId, name: 'Blåbær AS', kind: 'Partner', isActive: true, employees: 7 };
+    expect((await journey.call('POST', '/api/v1/companies', { token, body: company })).status).toBe(201);
+
+    window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    await page.getByRole('link', { name: 'Exports' }).click();
+    await page.getByRole('link', { name: 'New export' }).first().click();
+    await page.getByText('Companies', { exact: true }).click();
+    const fields = page.getByRole('grid', { name: 'Fields' });
+    for (const name of ['Active', 'Founded on', 'Credit limit', 'Email'])
+      await fields.getByText(name, { exact: true }).click();
+
+    // The kind comes first: carried there by keyboard.
+    await fields.getByRole('row', { name: 'Kind' }).getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await fields.getByRole('row').first().getByText('Kind').waitFor();
+    await page.getByText('CSV file').click();
+    const preset = `Short ${externalId}`;
+    await page.getByRole('textbox', { name: 'Name for these settings' }).fill(preset);
+    await page.getByRole('button', { name: 'Save these settings' }).click();
+    await page.getByRole('button', { name: preset, exact: true }).waitFor();
+    await expectForEverybody(page);
+
+    await page.reload();
+    await page.getByRole('button', { name: preset, exact: true }).click();
+    await page.getByRole('textbox', { name: 'Only rows that contain' }).fill(externalId);
+    await page.getByRole('button', { name: 'Export 4 fields' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    const text = await readFile(await (await download).path(), 'utf8');
+    expect(text).toBe(`\uFEFFKind,External id,Name,Employees\r\nPartner,${externalId},Blåbær AS,7\r\n`);
+    await expectForEverybody(page);
+
+    await page.getByRole('link', { name: 'Exports' }).first().click();
+    await page.getByRole('link', { name: 'Companies' }).first().waitFor();
+    await expectForEverybody(page);
+  }, 120_000);
+});
