@@ -22,7 +22,8 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
     onClose,
   });
 
-  onClose(startImportCleanup(bulkPool, log));
+  const metrics = createMetrics('contacts');
+  onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
   const storing = { db, outbox, clock: systemClock };
   const health = new Health(checks);
@@ -32,7 +33,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
     pool,
     bulkPool,
     health,
-    metrics: createMetrics('contacts'),
+    metrics,
     outbox,
     contacts: contactStore(storing),
     companies: companyStore(storing),

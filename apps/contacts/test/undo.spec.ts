@@ -242,7 +242,7 @@ describe('undoing an import', () => {
       `UPDATE exchange_former SET kept_at = now() - interval '8 days 1 hour' WHERE job_id = '${jobId}'`,
     );
 
-    await deleteExpiredImports(service.pool);
+    await deleteExpiredImports(service.pool, 7);
 
     const { rows } = await query(
       tenantId,

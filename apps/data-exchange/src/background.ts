@@ -1,9 +1,11 @@
 import { backgroundTask } from '@plinth/runtime/process/background-task';
 import { measurePlaces } from '@plinth/runtime/process/fair-places';
 import type { Close } from '@plinth/runtime/process/lifecycle';
-import { cleanUpFiles } from './app/clean-up-files';
+import { cleanUp, cleanUpInterruptedFiles } from './app/clean-up';
 import type { Deps } from './compose';
 import { measureJobs } from './store/job-metrics';
+
+const HOUR_MILLISECONDS = 3_600_000;
 
 /** Starts what runs beside the requests. */
 export async function startBackground(deps: Deps, onClose: (close: Close) => void): Promise<void> {
@@ -13,6 +15,12 @@ export async function startBackground(deps: Deps, onClose: (close: Close) => voi
   const intervalMilliseconds = config.EXCHANGE_SWEEP_SECONDS * 1_000;
   const overdueJobs = { name: 'start of overdue jobs', intervalMilliseconds, log };
   onClose(backgroundTask(() => starter.startOverdueJobs(), overdueJobs).close);
-  const expiredFiles = { name: 'cleanup of files', intervalMilliseconds, log };
-  onClose(backgroundTask(() => cleanUpFiles(deps), expiredFiles).close);
+  const expired = { name: 'cleanup', intervalMilliseconds, log };
+  onClose(backgroundTask(() => cleanUp(deps), expired).close);
+  const interrupted = {
+    name: 'cleanup of interrupted files',
+    intervalMilliseconds: HOUR_MILLISECONDS,
+    log,
+  };
+  onClose(backgroundTask(() => cleanUpInterruptedFiles(deps), interrupted).close);
 }

@@ -18,6 +18,7 @@ import { failedRowStore } from './store/failed-row-store';
 import { importStore } from './store/import-store';
 import { tenantUsageStore } from './store/tenant-usage-store';
 import { importUndoStore } from './store/import-undo-store';
+import { expiredCounter } from './store/job-metrics';
 import { keyStore } from './store/key-store';
 import { mappingStore } from './store/mapping-store';
 import { presetStore } from './store/preset-store';
@@ -66,6 +67,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const exports = exportStore(db);
   const starter = jobStarter({ config, temporal, imports, undos, exports, log });
 
+  const metrics = createMetrics('data-exchange');
   // Without Temporal no job starts, but everything else works, so the process stays ready.
   const health = new Health({ postgres: checks.postgres, files: blobs.check });
   return {
@@ -94,6 +96,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     countWorkers: () => countWorkers(temporal, config),
     starter,
     health,
-    metrics: createMetrics('data-exchange'),
+    metrics,
+    countExpired: expiredCounter(metrics),
   };
 }

@@ -1,3 +1,4 @@
+import { undoEnvironment } from '@plinth/exchange/import-retention';
 import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
@@ -5,6 +6,7 @@ const bytes = (byDefault: number) => z.coerce.number().int().positive().default(
 
 export const DataExchangeConfig = z.object({
   ...serviceEnvironment,
+  ...undoEnvironment,
   DATABASE_URL_DATA_EXCHANGE: databaseUrl(),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
@@ -35,11 +37,16 @@ export const DataExchangeConfig = z.object({
     'Dry-runs at the same time, each with a transaction of the data owner; a tenant has at most as many as are free.',
   ),
   EXCHANGE_PREVIEWS_MAX: bytes(4).describe('Previews and corrections of formats at the same time.'),
+  EXCHANGE_REPORT_DAYS: z.coerce
+    .number()
+    .positive()
+    .default(30)
+    .describe('How long the failed rows of an import, and the rows that an undo kept, can be read.'),
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()
     .default(5)
-    .describe('How often jobs whose start was lost are started again, and expired files deleted.'),
+    .describe('How often jobs whose start was lost are started again, and expired files and rows deleted.'),
 });
 
 export type DataExchangeConfig = z.output<typeof DataExchangeConfig>;

@@ -1,10 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
-import { cleanUpFiles } from '../src/app/clean-up-files';
+import { cleanUp, cleanUpInterruptedFiles } from '../src/app/clean-up';
 import {
   exportFile,
+  importFile,
   mappedImport,
   startDataExchange,
   upload,
@@ -14,7 +15,7 @@ import {
 const HOUR_MILLISECONDS = 3_600_000;
 const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
-describe('cleanUpFiles', () => {
+describe('the end of the retention', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
@@ -30,7 +31,7 @@ describe('cleanUpFiles', () => {
     }
   };
   const after = (milliseconds: number) =>
-    cleanUpFiles({ ...exchange, clock: { now: () => new Date(Date.now() + milliseconds) } });
+    cleanUp({ ...exchange, clock: { now: () => new Date(Date.now() + milliseconds) } });
 
   it('deletes the file of an export after its retention, and the download reports that', async () => {
     const caller = aCaller();
@@ -65,6 +66,43 @@ describe('cleanUpFiles', () => {
       expect((await http.get(`/imports/${id}`)).body.status).toBe('Cancelled');
       expect((await http.post(`/imports/${id}/execute`)).status).toBe(409);
     }
+  });
+
+  it('removes the failed rows of an import after 30 days; its counts stay', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n,b\n');
+
+    await after(30 * DAY_MILLISECONDS - HOUR_MILLISECONDS);
+    expect((await http.get(`/imports/${jobId}/correction-file`)).status).toBe(200);
+    await after(30 * DAY_MILLISECONDS + HOUR_MILLISECONDS);
+
+    const gone = await http.get(`/imports/${jobId}/correction-file`);
+    expect([gone.status, gone.body.type]).toEqual([410, expect.stringContaining('/import-rows-expired')]);
+    const { body: report } = await http.get(`/imports/${jobId}/report`);
+    expect(report).toMatchObject({ failedRows: 1, insertedRows: 1, rowErrors: [] });
+    expect(await exchange.metrics.metrics()).toMatch(
+      /plinth_exchange_expired_total\{.*"failed-row".*\} [1-9]/,
+    );
+  });
+
+  it('removes what a crashed process left of a file after a day, and no file', async () => {
+    const caller = aCaller();
+    await upload(exchange, caller, 'code,title\nA,a\n');
+    const folder = join(exchange.folder, caller.tenantId, 'imports');
+    mkdirSync(folder, { recursive: true });
+    const left = (name: string, hours: number) => {
+      const path = join(folder, name);
+      writeFileSync(path, 'half of a fi');
+      const at = new Date(Date.now() - hours * HOUR_MILLISECONDS);
+      utimesSync(path, at, at);
+    };
+    left('old.partial', 25);
+    left('young.partial', 23);
+
+    await cleanUpInterruptedFiles(exchange);
+
+    expect(files(caller, 'imports')).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), 'young.partial']);
   });
 
   it('deletes the file that an ended job left, an hour later', async () => {

@@ -19,7 +19,8 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const base = baseTexts;
   const callerCulture = createCallerCulture(config, log);
   onClose(callerCulture.close);
-  const common = { config, log, base, callerCulture, metrics: createMetrics('localization') };
+  const metrics = createMetrics('localization');
+  const common = { config, log, base, callerCulture, metrics };
 
   if (config.OVERRIDE_STORE === 'none') {
     const texts = textCache({ base, overrides: undefined });
@@ -43,7 +44,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     onClose,
   });
 
-  onClose(startImportCleanup(bulkPool, log));
+  onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
   const onOverridesChanged = (tenantId: string): void => {
     texts.invalidate(tenantId);

@@ -1,9 +1,11 @@
+import { undoEnvironment } from '@plinth/exchange/import-retention';
 import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const LocalizationConfig = z
   .object({
     ...serviceEnvironment,
+    ...undoEnvironment,
     DATABASE_URL_LOCALIZATION: databaseUrl().optional(),
     OVERRIDE_STORE: z
       .enum(['postgres', 'none'])

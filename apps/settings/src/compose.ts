@@ -26,7 +26,8 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     onClose,
   });
 
-  onClose(startImportCleanup(bulkPool, log));
+  const metrics = createMetrics('settings');
+  onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
   const definitions = definitionStore(db);
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
@@ -54,7 +55,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     db,
     box,
     health,
-    metrics: createMetrics('settings'),
+    metrics,
     outbox,
     definitions,
     settings,

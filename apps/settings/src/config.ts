@@ -1,8 +1,10 @@
+import { undoEnvironment } from '@plinth/exchange/import-retention';
 import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const SettingsConfig = z.object({
   ...serviceEnvironment,
+  ...undoEnvironment,
   DATABASE_URL_SETTINGS: databaseUrl(),
   SETTINGS_ENCRYPTION_KEYS: keys().describe(
     'Secrets that encrypt secret values at rest, comma-separated; the first one encrypts.',

@@ -34,7 +34,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     onClose,
   });
 
-  onClose(startImportCleanup(bulkPool, log));
+  const metrics = createMetrics('template');
+  onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
   const settings = templateSettings(config, log);
   onClose(settings.close);
@@ -91,7 +92,6 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   });
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
   const health = new Health(checks);
-  const metrics = createMetrics('template');
   measurePlaces(metrics, { evaluation: sandbox.places, pdf: printer.places, batches: batchPlaces });
   return {
     config,

@@ -1,3 +1,4 @@
+import { undoEnvironment } from '@plinth/exchange/import-retention';
 import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
@@ -5,6 +6,7 @@ const positive = (byDefault: number) => z.coerce.number().int().min(1).default(b
 
 export const TemplateConfig = z.object({
   ...serviceEnvironment,
+  ...undoEnvironment,
   DATABASE_URL_TEMPLATE: databaseUrl(),
   PUPPETEER_EXECUTABLE_PATH: z
     .string()

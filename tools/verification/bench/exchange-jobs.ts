@@ -14,8 +14,11 @@ export const signInToTenant = (target: BenchTarget, tenantId: string = randomUUI
   signIn(target.url, { sub: 'bench', name: 'Bench', tenantId });
 
 /** Uploads a file and confirms the suggested mappings; returns the id of a job that can be executed. */
-export const mapFile = async (client: Client, path: string): Promise<string> =>
-  mappedImport(client, 'Localization.Overrides', await openAsBlob(path));
+export const mapFile = async (
+  client: Client,
+  path: string,
+  definition = 'Localization.Overrides',
+): Promise<string> => mappedImport(client, definition, await openAsBlob(path));
 
 /** Executes a mapped job and returns its report. */
 export async function execute(client: Client, jobId: string) {

@@ -3,6 +3,7 @@ import type { BenchLine } from './bench-line.ts';
 import { benchGateway } from './gateway.ts';
 import { benchFairness } from './import-fairness.ts';
 import { benchWorkers } from './import-workers.ts';
+import { benchVariants } from './import-variants.ts';
 import { benchCorrections, benchImport } from './import.ts';
 import { benchLocalization } from './localization.ts';
 import { startBenchPlatform, type BenchTarget } from './platform.ts';
@@ -14,8 +15,8 @@ import { benchWrites } from './writes.ts';
 
 /**
  * `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run.
- * `npm run bench -- import --corrections | --fair | --workers 1,2,4`: files with wrong rows; a small file beside a
- * large one; one file by several workers.
+ * `npm run bench -- import --corrections | --variants | --fair | --workers 1,2,4`: files with wrong rows; errors of every
+ * kind, updates, ids, relations and wide files; a small file beside a large one; one file by several workers.
  * `npm run bench -- writes [--clients 1,16,64] [--seconds N] [--only entry,setting]`: some writes, and how to load them.
  */
 const { values, positionals } = parseArgs({
@@ -23,6 +24,7 @@ const { values, positionals } = parseArgs({
   options: {
     rows: { type: 'string', default: '200000' },
     corrections: { type: 'boolean', default: false },
+    variants: { type: 'boolean', default: false },
     fair: { type: 'boolean', default: false },
     workers: { type: 'string' },
     clients: { type: 'string', default: '1,16' },
@@ -50,6 +52,7 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
 function importBench(target: BenchTarget): Promise<BenchLine[]> {
   const rows = Number(values.rows);
   if (values.corrections) return benchCorrections(target, rows);
+  if (values.variants) return benchVariants(target, rows, values.only ?? '');
   if (values.fair) return benchFairness(target, rows);
   if (values.workers) return benchWorkers(target, rows, values.workers.split(',').map(Number));
   return benchImport(target, rows);

@@ -2,8 +2,6 @@ import { ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
 import { requireRun } from './import-job';
 import { importUndoExpired } from './problems';
 
-/** The ledgers of data owners have a retention of one day more. */
-const UNDO_DAYS_MAX = 7;
 const DAY_MILLISECONDS = 86_400_000;
 
 interface FinishedImport {
@@ -13,10 +11,10 @@ interface FinishedImport {
 }
 
 /** An import that ran can be undone however it ended. @throws Problem `import-in-wrong-state`, `import-undo-expired`. */
-export function requireUndoable(job: FinishedImport, now: Date): void {
+export function requireUndoable(job: FinishedImport, now: Date, undoDays: number): void {
   requireRun('undo', job);
   const age = now.getTime() - (job.completedAt ?? now).getTime();
-  if (age > UNDO_DAYS_MAX * DAY_MILLISECONDS) throw importUndoExpired(UNDO_DAYS_MAX);
+  if (age > undoDays * DAY_MILLISECONDS) throw importUndoExpired(undoDays);
 }
 
 export interface UndoCounts {

@@ -62,6 +62,9 @@ export const exportNotReady = (status: string): Problem =>
     status === 'Failed' ? 'The export failed, so there is no file.' : `The job is ${status}.`,
   );
 
+export const importRowsExpired = (): Problem =>
+  dataExchangeProblems['import-rows-expired']('The failed rows of this import were removed.');
+
 export const exportExpired = (fileName: string | null): Problem =>
   dataExchangeProblems['export-expired'](`The file ${fileName} was removed; export again.`);
 

@@ -6,6 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { openCorrectionFile } from '../app/open-correction-file';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
+import { importRowsExpired } from '../domain/problems';
 import { localize, REPORT_BYTES_MAX } from '../domain/failed-row';
 import { requireRun } from '../domain/import-job';
 import { toReport } from './import-report-response';
@@ -46,6 +47,7 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
 
   api.on(downloadCorrectionFile, async ({ params, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
+    if (job.rowsRemovedAt !== null && job.failedRows > 0) throw importRowsExpired();
     const correction = await openCorrectionFile(failedRows, job, await rowTexts.of(caller, request));
     return correction ? file(correction) : noContent();
   });

@@ -16,9 +16,12 @@ import { toUndoResponse } from './import-undo-response';
 
 const { getImportUndo, undoImport, watchImportUndo } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'owners' | 'imports' | 'undos' | 'progress' | 'starter' | 'clock'>;
+type Needs = Pick<Deps, 'config' | 'owners' | 'imports' | 'undos' | 'progress' | 'starter' | 'clock'>;
 
-export function mountImportUndo(api: Api, { owners, imports, undos, progress, starter, clock }: Needs): void {
+export function mountImportUndo(
+  api: Api,
+  { config, owners, imports, undos, progress, starter, clock }: Needs,
+): void {
   /** @throws Problem `import-job-not-found`, `import-not-undone`. */
   const get = async (tenantId: string, jobId: string) => {
     const job = await imports.get(tenantId, jobId);
@@ -37,7 +40,7 @@ export function mountImportUndo(api: Api, { owners, imports, undos, progress, st
     if (earlier && operationId !== undefined && earlier.caller.operationId === operationId)
       return accepted(toUndoResponse(earlier, []), location);
     if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
-    requireUndoable(job, clock.now());
+    requireUndoable(job, clock.now(), config.EXCHANGE_UNDO_DAYS);
     const definition = await owners.find(job.definitionName);
     if (!definition) throw definitionNotFound(job.definitionName);
     if (!definition.undoable) throw importNotUndoable(definition.name);

@@ -100,6 +100,10 @@ export interface ImportStore {
   /** Jobs of all tenants that ended before this time and whose file may still be stored. */
   listWithFile(endedBefore: Date): Promise<{ tenantId: string; id: string; blobKey: string }[]>;
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
+  /** Jobs of all tenants that ended before this time and whose failed rows may still be stored. */
+  listWithRows(endedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
+  /** Removes the failed rows of an import, and those that its undo kept; returns how many. */
+  removeRows(tenantId: string, id: string, at: Date): Promise<number>;
   /** Jobs of all tenants that should run: never started, or silent since. */
   listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Records that Temporal was asked to run the job. */
@@ -228,6 +232,23 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
           take: JOB_BATCH_SIZE,
         }),
       ),
+
+    listWithRows: (endedBefore) =>
+      db.inPlatform((tx) =>
+        tx.importJob.findMany({
+          where: { rowsRemovedAt: null, completedAt: { lt: endedBefore } },
+          select: { tenantId: true, id: true },
+          take: JOB_BATCH_SIZE,
+        }),
+      ),
+
+    removeRows: (tenantId, id, at) =>
+      db.inTenant(tenantId, async (tx) => {
+        const failed = await tx.importFailedRow.deleteMany({ where: { tenantId, jobId: id } });
+        const kept = await tx.importKeptRow.deleteMany({ where: { tenantId, jobId: id } });
+        await tx.importJob.updateMany({ where: { tenantId, id }, data: { rowsRemovedAt: at } });
+        return failed.count + kept.count;
+      }),
 
     listOverdue: (silentSince) =>
       db.inPlatform((tx) =>

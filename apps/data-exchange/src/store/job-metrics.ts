@@ -1,5 +1,5 @@
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 const kinds = ['import', 'export', 'undo'] as const;
 
@@ -53,3 +53,14 @@ const readUnfinished = (db: TenantDatabase<RawStatements>): Promise<Unfinished[]
                 FROM import_undo WHERE status = 'Undoing') AS job
        GROUP BY kind`),
   );
+
+/** Makes a function that counts what was removed at the end of its retention. */
+export function expiredCounter(metrics: Registry): (kind: string, count: number) => void {
+  const expired = new Counter({
+    name: 'plinth_exchange_expired_total',
+    help: 'Files and rows that were removed at the end of their retention.',
+    labelNames: ['kind'],
+    registers: [metrics],
+  });
+  return (kind, count) => expired.inc({ kind }, count);
+}

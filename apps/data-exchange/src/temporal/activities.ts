@@ -11,7 +11,8 @@ import { runExport, type ExportDependencies } from '../app/run-export';
 import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
 import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
 
-const HEARTBEAT_MILLISECONDS = 3_000;
+/** So often that a worker may stand still for most of the time after which it counts as crashed. */
+const HEARTBEAT_MILLISECONDS = 500;
 /** An unexpected error is not retried for ever. */
 const UNEXPECTED_ERROR_ATTEMPTS_MAX = 5;
 

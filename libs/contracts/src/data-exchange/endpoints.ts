@@ -347,7 +347,7 @@ export const downloadCorrectionFile = endpoint({
   params: byJob,
   success: { status: 200, file: [fileTypes.csv, fileTypes.tsv, fileTypes.xlsx] },
   alternatives: [{ status: 204, description: 'No row failed' }],
-  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-rows-expired'],
   cache: 'none',
 });
 

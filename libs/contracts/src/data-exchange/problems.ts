@@ -60,10 +60,17 @@ export const dataExchangeProblems = defineProblems({
     explanation:
       'Somebody asked for it before. Read `GET /imports/{id}/undo` to see how far it is or how it ended.',
   },
+  'import-rows-expired': {
+    kind: 'gone',
+    title: 'Failed rows expired',
+    explanation:
+      'The failed rows of an import are kept for some days (thirty unless the operator says otherwise). Its counts stay in the report.',
+  },
   'import-undo-expired': {
     kind: 'gone',
     title: 'Too late to undo',
-    explanation: 'An import can be undone for 7 days after its end; then its former values are forgotten.',
+    explanation:
+      'An import can be undone for some days after its end (seven unless the operator says otherwise); then its former values are forgotten.',
   },
   'import-not-undone': {
     kind: 'not-found',

@@ -22,6 +22,11 @@ export interface BlobStore {
   get(key: string, range?: BlobRange): Promise<Readable>;
   /** Removes a file; one that is not there is removed already. */
   delete(key: string): Promise<void>;
+  /**
+   * Removes what a crashed process left of files that it was storing, where it was last written before this time.
+   * Returns of how many files.
+   */
+  deleteInterrupted(before: Date): Promise<number>;
   /** Throws while the store is not usable. */
   check(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { constants, createWriteStream } from 'node:fs';
-import { access, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +8,8 @@ import { newId } from '@plinth/kernel/uuid';
 import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
 import type { BlobRange, BlobStore } from './blob-store';
 
+const PARTIAL = '.partial';
+
 /** Keeps files in a folder of the machine, or of a volume that all replicas share. */
 export function folderBlobStore(folder: string): BlobStore {
   const pathOf = (key: string) => join(folder, ...stepsOf(key));
@@ -15,7 +17,7 @@ export function folderBlobStore(folder: string): BlobStore {
   return {
     async put(key, content) {
       const target = pathOf(key);
-      const partial = `${target}.${newId()}.partial`;
+      const partial = `${target}.${newId()}${PARTIAL}`;
       const { stream, measured } = measure();
       try {
         await mkdir(dirname(target), { recursive: true });
@@ -42,6 +44,24 @@ export function folderBlobStore(folder: string): BlobStore {
       await rm(pathOf(key), { force: true }).catch((error: unknown) => {
         if (!isMissing(error)) throw blobStoreIsDown(error);
       });
+    },
+
+    async deleteInterrupted(before) {
+      try {
+        let count = 0;
+        for (const path of await readdir(folder, { recursive: true })) {
+          if (!path.endsWith(PARTIAL)) continue;
+          // It may be finished or removed meanwhile.
+          const file = await stat(join(folder, path)).catch(() => undefined);
+          if (!file || file.mtime >= before) continue;
+          await rm(join(folder, path), { force: true });
+          count++;
+        }
+        return count;
+      } catch (error) {
+        if (isMissing(error)) return 0;
+        throw blobStoreIsDown(error);
+      }
     },
 
     async check() {

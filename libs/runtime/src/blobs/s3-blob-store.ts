@@ -64,6 +64,24 @@ export function s3BlobStore(url: URL): BlobStore {
       });
     },
 
+    async deleteInterrupted(before) {
+      const { client, commands } = await connect();
+      try {
+        const { Uploads = [] } = await client.send(
+          new commands.ListMultipartUploadsCommand({
+            Bucket: bucket,
+            Prefix: prefix.map((step) => `${step}/`).join(''),
+          }),
+        );
+        const interrupted = Uploads.filter(({ Initiated }) => Initiated !== undefined && Initiated < before);
+        for (const { Key, UploadId } of interrupted)
+          await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+        return interrupted.length;
+      } catch (error) {
+        throw blobStoreIsDown(error);
+      }
+    },
+
     async check() {
       const { client, commands } = await connect();
       await client.send(new commands.HeadBucketCommand({ Bucket: bucket })).catch((error: unknown) => {

@@ -8,7 +8,11 @@ const RECONNECT_MILLISECONDS = 2_000;
 
 export interface TemporalWorkerSetup extends Pick<
   WorkerOptions,
-  'taskQueue' | 'activities' | 'maxConcurrentActivityTaskExecutions' | 'shutdownGraceTime'
+  | 'taskQueue'
+  | 'activities'
+  | 'maxConcurrentActivityTaskExecutions'
+  | 'maxHeartbeatThrottleInterval'
+  | 'shutdownGraceTime'
 > {
   config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string };
   /** Absent: only activities are worked off. */

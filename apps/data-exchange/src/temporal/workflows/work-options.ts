@@ -4,7 +4,7 @@ import type { ActivityOptions } from '@temporalio/workflow';
 export const workOptions = (tenantId: string): ActivityOptions => ({
   startToCloseTimeout: '7 days',
   // A worker that crashed is detected by missing heartbeats.
-  heartbeatTimeout: '15 seconds',
+  heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   // Where the server supports it, tenants share workers fairly, whatever the number of their jobs.
   priority: { fairnessKey: tenantId },

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import Papa from 'papaparse';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { BenchLine } from './bench-line.ts';
+import { execute, mapFile, signInToTenant } from './exchange-jobs.ts';
+import type { BenchTarget } from './platform.ts';
+import { describeUsage, watchProcesses } from './processes.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
+import { seconds, timeOf } from './times.ts';
+
+const COMPANIES = 1_000;
+const INSERT_GOAL = 2.5;
+const UPDATE_GOAL = 1.5;
+const FEW_ERRORS_GOAL = 1.1;
+
+/** Data that is imported: the rows of a file, and the same rows in the table. */
+interface Kind {
+  definition: string;
+  service: string;
+  table: string;
+  header: readonly string[];
+  row(number: number): string[];
+  /** Columns of the table with the values of a row, beside tenant and id. */
+  columns: readonly string[];
+  values(cells: readonly string[]): string[];
+  key: readonly string[];
+}
+
+const overrides: Kind = {
+  definition: 'Localization.Overrides',
+  service: 'localization',
+  table: 'override',
+  header: ['Resource', 'Culture', 'Key', 'Value'],
+  row: (number) => ['Shop', 'fr', `name.of.the.article.${number}`, `Article numéro ${number}`],
+  columns: ['modified_by', 'resource_name', 'culture_name', 'key', 'value'],
+  values: (cells) => ['bench', ...cells],
+  key: ['resource_name', 'culture_name', 'key'],
+};
+const companies: Kind = {
+  definition: 'Contacts.Companies',
+  service: 'contacts',
+  table: 'company',
+  header: ['External id', 'Name', 'Kind', 'Active', 'Founded on', 'Credit limit'],
+  row: (number) => [`C-${number}`, `Company ${number}`, 'Customer', 'true', '1990-05-04', '1000.50'],
+  columns: [
+    'created_by',
+    'changed_by',
+    'external_id',
+    'name',
+    'kind',
+    'is_active',
+    'founded_on',
+    'credit_limit',
+  ],
+  values: (cells) => ['bench', 'bench', ...cells],
+  key: ['external_id'],
+};
+const contacts: Kind = {
+  definition: 'Contacts.Contacts',
+  service: 'contacts',
+  table: 'contact',
+  header: ['External id', 'Last name', 'Preferred channel', 'Company external id'],
+  row: (number) => [`P-${number}`, 'Lovelace', 'Email', `C-${number % COMPANIES}`],
+  columns: ['created_by', 'changed_by', 'external_id', 'last_name', 'channel'],
+  values: (cells) => ['bench', 'bench', ...cells.slice(0, 3)],
+  key: ['external_id'],
+};
+
+/** A file that differs from a clean one. */
+interface Variant {
+  name: string;
+  kind: Kind;
+  /** Breaks a row. */
+  broken?: (cells: string[], number: number) => string[];
+  /** One row of so many is broken. */
+  every?: number;
+  /** Rows that are in the table already, of each ten. */
+  storedOfTen?: number;
+  ids?: boolean;
+  dryRun?: boolean;
+  moreColumns?: number;
+}
+
+const faults: [string, Kind, NonNullable<Variant['broken']>][] = [
+  ['validation', overrides, (cells) => cells.with(0, '')],
+  ['conversion', companies, (cells) => cells.with(3, 'perhaps')],
+  ['duplicate key', overrides, (_cells, number) => overrides.row(number - 1)],
+  ['too many cells', overrides, (cells) => [...cells, 'more']],
+  ['unknown relation', contacts, (cells) => cells.with(3, 'nowhere')],
+];
+
+const variants: Variant[] = [
+  ...[overrides, companies, contacts].map((kind) => ({ name: `clean, ${kind.table}`, kind })),
+  { name: 'ten columns more', kind: overrides, moreColumns: 10 },
+  { name: 'dry-run', kind: overrides, dryRun: true },
+  { name: 'half updates', kind: overrides, storedOfTen: 5 },
+  { name: 'all updates', kind: overrides, storedOfTen: 10 },
+  { name: 'all updates by id', kind: overrides, storedOfTen: 10, ids: true },
+  {
+    name: 'constraint by id, 1 %',
+    kind: overrides,
+    storedOfTen: 10,
+    ids: true,
+    every: 100,
+    broken: (_cells, number) => overrides.row(number - 1),
+  },
+  ...faults.flatMap(([name, kind, broken]) =>
+    [100, 5].map((every) => ({ name: `${name}, ${100 / every} %`, kind, broken, every })),
+  ),
+];
+
+/** Imports with errors of every kind, updates, ids and relations, each beside what the database alone takes. */
+export const benchVariants = (target: BenchTarget, rowCount: number, only: string): Promise<BenchLine[]> =>
+  inTemporaryFolder(async (folder) => {
+    const lines: BenchLine[] = [];
+    const cleanTimes = new Map<Kind, number>();
+    for (const kind of new Set(variants.map((variant) => variant.kind)))
+      await measure(target, folder, { name: 'warm-up', kind }, Math.min(rowCount, 50_000));
+    for (const variant of variants.filter(({ name }) => name.includes(only))) {
+      const { taken, reference, details } = await measure(target, folder, variant, rowCount);
+      const clean = cleanTimes.get(variant.kind);
+      if (variant.name.startsWith('clean')) cleanTimes.set(variant.kind, taken);
+      const isUpdate = variant.storedOfTen === 10;
+      const isFewErrors = variant.every === 100 && clean !== undefined && !isUpdate;
+      const beside = isFewErrors ? clean : reference;
+      lines.push({
+        job: `${variant.name}: ${rowCount.toLocaleString('en')} rows`,
+        measured: seconds(taken),
+        reference: `${isFewErrors ? 'clean' : isUpdate ? 'upsert from a staging table' : 'COPY'} ${seconds(beside)}`,
+        ratio: taken / beside,
+        goal: isUpdate ? UPDATE_GOAL : isFewErrors ? FEW_ERRORS_GOAL : INSERT_GOAL,
+        details,
+      });
+    }
+    return lines;
+  });
+
+async function measure(target: BenchTarget, folder: string, variant: Variant, rowCount: number) {
+  const { kind, dryRun, storedOfTen = 0 } = variant;
+  const tenantId = randomUUID();
+  const client = await signInToTenant(target, tenantId);
+  const file = join(folder, 'variant.csv');
+  await writeFile(file, variant, rowCount);
+  const database = new pg.Client({ connectionString: target.adminUrlOf(kind.service) });
+  await database.connect();
+  try {
+    if (kind === contacts) await copyRows(database, folder, companies, tenantId, COMPANIES, 10);
+    const reference = await timeReference(database, folder, variant, rowCount);
+    if (storedOfTen > 0) await copyRows(database, folder, kind, tenantId, rowCount, storedOfTen);
+    await database.query(`VACUUM (ANALYZE) ${kind.table}`);
+    const jobId = await mapFile(client, file, kind.definition);
+    const end = watchProcesses(target.processes);
+    const taken = await timeOf(() =>
+      dryRun ? client.call('POST', `/imports/${jobId}/dry-run`) : execute(client, jobId),
+    );
+    return { taken, reference, details: describeUsage(end()) };
+  } finally {
+    await database.end();
+  }
+}
+
+const isStored = (number: number, storedOfTen: number): boolean => number % 10 < storedOfTen;
+const idOf = (number: number): string => `01900000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
+
+async function writeFile(
+  path: string,
+  { kind, broken, every = Infinity, ids, moreColumns = 0 }: Variant,
+  rowCount: number,
+): Promise<void> {
+  const more = Array.from({ length: moreColumns }, (_, index) => `More ${index}`);
+  const lines = function* () {
+    yield `${Papa.unparse([[...(ids ? ['Id'] : []), ...kind.header, ...more]])}\r\n`;
+    for (let number = 1; number <= rowCount; number++) {
+      const cells = kind.row(number);
+      const written = broken && number % every === 0 ? broken(cells, number) : cells;
+      yield `${Papa.unparse([[...(ids ? [idOf(number)] : []), ...written, ...more]])}\r\n`;
+    }
+  };
+  await pipeline(Readable.from(lines()), createWriteStream(path));
+}
+
+/** Puts rows of a tenant into a table by COPY; returns how long that took. */
+async function copyRows(
+  database: pg.Client,
+  folder: string,
+  { table, columns, row, values }: Kind,
+  tenantId: string,
+  rowCount: number,
+  storedOfTen: number,
+  into = table,
+): Promise<number> {
+  const path = join(folder, 'copy.txt');
+  const lines = function* () {
+    for (let number = table === 'company' && rowCount === COMPANIES ? 0 : 1; number <= rowCount; number++)
+      if (isStored(number, storedOfTen))
+        yield `${[tenantId, idOf(number), ...values(row(number))].join('\t')}\n`;
+  };
+  await pipeline(Readable.from(lines()), createWriteStream(path));
+  const statement = `COPY ${into} (tenant_id, id, ${columns.join(', ')}) FROM STDIN`;
+  return timeOf(() => pipeline(createReadStream(path), database.query(copyFrom(statement))));
+}
+
+/** The same rows by the database alone; updates come from a staging table, and store former rows as imports do. */
+async function timeReference(
+  database: pg.Client,
+  folder: string,
+  { kind, storedOfTen = 0 }: Variant,
+  rowCount: number,
+): Promise<number> {
+  const tenantId = randomUUID();
+  const { table, columns, key } = kind;
+  try {
+    if (storedOfTen < 10) return await copyRows(database, folder, kind, tenantId, rowCount, 10);
+    await copyRows(database, folder, kind, tenantId, rowCount, 10);
+    await database.query(`VACUUM (ANALYZE) ${table}`);
+    const names = ['tenant_id', 'id', ...columns].join(', ');
+    await database.query(`CREATE TEMP TABLE staging AS SELECT ${names} FROM ${table} LIMIT 0`);
+    const staged = await copyRows(database, folder, kind, tenantId, rowCount, 10, 'staging');
+    const updates = columns.filter((column) => !key.includes(column));
+    const upserted = await timeOf(() =>
+      database.query(
+        `INSERT INTO ${table} AS t (${names}, import_job_id, import_row)
+         SELECT ${names}, '${randomUUID()}', 1 FROM staging
+         ON CONFLICT (tenant_id, ${key.join(', ')})
+         DO UPDATE SET ${updates.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
+           import_job_id = EXCLUDED.import_job_id
+         WHERE exchange_keep_former(t.tenant_id, t.id, EXCLUDED.import_job_id, 1, to_jsonb(t), t.xmin::text)`,
+      ),
+    );
+    return staged + upserted;
+  } finally {
+    await database.query('DROP TABLE IF EXISTS staging');
+    for (const name of ['exchange_former', table])
+      await database.query(`DELETE FROM ${name} WHERE tenant_id = $1`, [tenantId]);
+    await database.query(`VACUUM (ANALYZE) ${table}`);
+  }
+}
