@@ -120,11 +120,16 @@ export class RateLimiter {
   }
 
   private async runBatch(): Promise<void> {
-    const groups = [...this.waiting.values()].slice(0, BATCH_GROUPS_MAX);
-    for (const { quotas } of groups) this.waiting.delete(quotas[0]!.key);
-    await this.decide(groups);
+    await this.decide(this.takeBatch());
     this.isRunning = false;
     if (this.waiting.size > 0) this.scheduleRun();
+  }
+
+  /** Takes the groups that have waited longest. A new map leaves nothing behind, as one does whose entries are deleted. */
+  private takeBatch(): Group[] {
+    const groups = [...this.waiting];
+    this.waiting = new Map(groups.slice(BATCH_GROUPS_MAX));
+    return groups.slice(0, BATCH_GROUPS_MAX).map(([, group]) => group);
   }
 
   private async decide(groups: readonly Group[]): Promise<void> {

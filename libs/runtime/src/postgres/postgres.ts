@@ -7,6 +7,14 @@ import type { Log } from '../process/log';
 /** A statement of a request that takes longer is cancelled; bulk work sets its own limit. */
 const STATEMENT_MILLISECONDS_MAX = 15_000;
 
+/** Prisma sends instants without a zone; a server in another one would take them for its own. */
+const UTC = '-c timezone=UTC';
+/**
+ * A prepared statement that was planned once, for an empty table, would read it from end to end while it fills, until
+ * its statistics are made anew.
+ */
+const PLANNED_FOR_VALUES = '-c plan_cache_mode=force_custom_plan';
+
 export interface PoolOptions {
   connectionsMax?: number;
   /**
@@ -34,8 +42,7 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Po
       );
     },
     connectionString: url,
-    // Prisma sends instants without a zone; a server in another one would take them for its own.
-    options: '-c timezone=UTC',
+    options: options.pipeline ? `${UTC} ${PLANNED_FOR_VALUES}` : UTC,
     max: options.connectionsMax ?? 10,
     pipeline: options.pipeline ?? false,
     connectionTimeoutMillis: 5_000,
