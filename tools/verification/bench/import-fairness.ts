@@ -12,7 +12,7 @@ const SMALL_FILES = 15;
 const WARM_UP = 5;
 
 /** What one tenant's small files take while another tenant imports a very large one. */
-export const benchFairness = (target: BenchTarget, largeRows: number): Promise<BenchLine[]> =>
+export const benchImportFairness = (target: BenchTarget, largeRows: number): Promise<BenchLine[]> =>
   inTemporaryFolder(async (folder) => {
     const [small, large] = [join(folder, 'small.csv'), join(folder, 'large.csv')];
     await writeCsv(small, SMALL_ROWS);

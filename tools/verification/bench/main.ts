@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { BenchLine } from './bench-line.ts';
 import { benchGateway } from './gateway.ts';
-import { benchFairness } from './import-fairness.ts';
+import { benchFairness } from './fairness.ts';
+import { benchImportFairness } from './import-fairness.ts';
 import { benchWorkers } from './import-workers.ts';
 import { benchVariants } from './import-variants.ts';
 import { benchCorrections, benchImport } from './import.ts';
@@ -17,6 +18,7 @@ import { benchWrites } from './writes.ts';
  * `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run.
  * `npm run bench -- import --corrections | --variants | --fair | --workers 1,2,4`: files with wrong rows; errors of every
  * kind, updates, ids, relations and wide files; a small file beside a large one; one file by several workers.
+ * `npm run bench -- fairness`: what one tenant waits for while another takes all it can of each scarce thing.
  * `npm run bench -- writes [--clients 1,16,64] [--seconds N] [--only entry,setting]`: some writes, and how to load them.
  */
 const { values, positionals } = parseArgs({
@@ -41,6 +43,7 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
   timeline: benchTimeline,
   workflow: benchWorkflow,
   import: importBench,
+  fairness: benchFairness,
   writes: (target) =>
     benchWrites(target, {
       only: values.only.split(',').filter(Boolean),
@@ -53,7 +56,7 @@ function importBench(target: BenchTarget): Promise<BenchLine[]> {
   const rows = Number(values.rows);
   if (values.corrections) return benchCorrections(target, rows);
   if (values.variants) return benchVariants(target, rows, values.only ?? '');
-  if (values.fair) return benchFairness(target, rows);
+  if (values.fair) return benchImportFairness(target, rows);
   if (values.workers) return benchWorkers(target, rows, values.workers.split(',').map(Number));
   return benchImport(target, rows);
 }

@@ -1,0 +1,51 @@
+import { createServer } from 'node:http';
+import { authenticated, endpoint } from '@plinth/contracts/endpoint';
+import { Health, listen } from '@plinth/runtime/process/health';
+import { silentLog } from '@plinth/runtime/process/log';
+import { Registry } from 'prom-client';
+import { z } from 'zod';
+import { createService } from '@plinth/http/api';
+
+const LARGE_RESPONSE_LENGTH = 8_000_000;
+
+const endpoints = {
+  keepThing: endpoint({
+    method: 'POST',
+    path: '/things',
+    summary: 'Keep a thing',
+    access: authenticated,
+    body: z.unknown(),
+    success: { status: 204 },
+  }),
+  getThing: endpoint({
+    method: 'GET',
+    path: '/things',
+    summary: 'Read a very large thing',
+    access: authenticated,
+    success: { status: 200, body: z.string() },
+    cache: 'none',
+  }),
+};
+
+const keys = process.env['KEYS']!.split(',');
+const context = {
+  config: {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://plinth.example',
+    PUBLIC_PREFIX: '/api/v1',
+    CALLER_KEYS: keys,
+    CURSOR_KEYS: keys,
+    BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
+    BUFFERED_RESPONSE_BYTES_MAX: 32 * 1024 * 1024,
+  },
+  log: silentLog(),
+  health: new Health({}),
+  metrics: new Registry(),
+};
+
+/** A service that holds a body for a moment, as one that waits for its database, and has a very large response. */
+const app = createService('things', endpoints, context, (api) => {
+  api.on(endpoints.keepThing, () => new Promise((resolve) => setTimeout(resolve, 300)));
+  api.on(endpoints.getThing, () => 'x'.repeat(LARGE_RESPONSE_LENGTH));
+});
+void listen(createServer(app), 0, '127.0.0.1').then((port) => process.send!(port));
