@@ -1,5 +1,5 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, serviceEnvironment, temporalEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 const bytes = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
@@ -8,8 +8,7 @@ export const DataExchangeConfig = z.object({
   ...serviceEnvironment,
   ...undoEnvironment,
   DATABASE_URL_DATA_EXCHANGE: databaseUrl(),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
-  TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
+  ...temporalEnvironment,
   EXCHANGE_TASK_QUEUE: z
     .string()
     .default('data-exchange')

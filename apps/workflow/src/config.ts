@@ -1,5 +1,10 @@
 import { ownedDefinitionsByService } from '@plinth/contracts/owned-definitions';
-import { addressBook, databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
+import {
+  addressBook,
+  databaseUrl,
+  serviceEnvironment,
+  temporalEnvironment,
+} from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 const commaSeparated = () =>
@@ -21,8 +26,7 @@ const knownOwners = Object.entries(ownedDefinitionsByService).flatMap(([service,
 export const WorkflowConfig = z.object({
   ...serviceEnvironment,
   DATABASE_URL_WORKFLOW: databaseUrl(),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
-  TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
+  ...temporalEnvironment,
   WORKFLOW_TASK_QUEUE: z.string().default('workflow').describe('Task queue of approval timers in Temporal.'),
   WORKFLOW_ENTITY_OWNERS: addressBook(['Template=template', ...knownOwners].join(',')).describe(
     'Services that keep the state of their entities: `EntityType=service,…`, names as in GRPC_SERVICES. All other states are kept here.',

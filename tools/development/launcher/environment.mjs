@@ -89,7 +89,7 @@ export function ownEnvironment(process, environment) {
   const isOwn = (/** @type {string} */ name) => {
     if (name.startsWith('DATABASE_URL_')) return name === databaseVariable(process);
     if (name === 'SETTINGS_ENCRYPTION_KEYS') return process === 'settings';
-    if (name === 'REDIS_URL') return isGateway;
+    if (name.endsWith('REDIS_URL')) return isGateway;
     return !isGateway || !['EVENT_KEYS', 'CURSOR_KEYS', 'NATS_PASSWORD'].includes(name);
   };
   return Object.fromEntries(Object.entries(environment).filter(([name]) => isOwn(name)));

@@ -10,7 +10,7 @@ const processes: Record<string, { name: string }[]> = JSON.parse(
     { cwd: root, encoding: 'utf8' },
   ),
 );
-const isSecret = (variable: string) => /_KEYS$|_PASSWORD$|^DATABASE_URL_|^REDIS_URL$/.test(variable);
+const isSecret = (variable: string) => /_KEYS$|_PASSWORD$|^DATABASE_URL_|REDIS_URL$/.test(variable);
 const secretsOf = (service: string) =>
   processes[service]!.map(({ name }) => name)
     .filter(isSecret)

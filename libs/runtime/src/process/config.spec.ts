@@ -2,11 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { databaseUrl, keys, processEnvironment, readConfig } from './config';
+import {
+  databaseUrl,
+  keys,
+  processEnvironment,
+  readConfig,
+  serviceEnvironment,
+  temporalEnvironment,
+} from './config';
 
 const schema = z.object({ ...processEnvironment, SIGNING_KEYS: keys(), DATABASE_URL_NOTES: databaseUrl() });
 const safe = {
   NODE_ENV: 'production',
+  CONNECTIONS_SECURED_BY: 'mesh',
   SIGNING_KEYS: 'Zx8rQm1vTb6nLw3kPc9yHd2fJg7sAe5u',
   DATABASE_URL_NOTES: 'postgres://notes_app:q7Tn2xWv@db/notes',
 };
@@ -53,5 +61,44 @@ describe('the configuration of a process', () => {
 
     expect(readConfig(schema, { ...safe, ...unsafe }).errors).toEqual([expect.stringContaining(`${name}: `)]);
     expect(readConfig(schema, { ...safe, ...unsafe, NODE_ENV: 'development' }).errors).toEqual([]);
+  });
+
+  it('is refused when it says nothing about where it runs, in an empty variable', () => {
+    expect(readConfig(schema, { ...safe, NODE_ENV: '' }).errors).toEqual(['NODE_ENV: is empty.']);
+  });
+
+  it('is refused in production without TLS and credentials of all servers, where no mesh has them', () => {
+    const { NATS_URL, NATS_USER, NATS_PASSWORD } = serviceEnvironment;
+    const connected = z.object({
+      ...schema.shape,
+      ...temporalEnvironment,
+      NATS_URL,
+      NATS_USER,
+      NATS_PASSWORD,
+      REDIS_URL: z.string(),
+    });
+    const open = { ...safe, REDIS_URL: 'redis://redis:6379' };
+    expect(readConfig(connected, open).errors).toEqual([]);
+    const { errors } = readConfig(connected, { ...open, CONNECTIONS_SECURED_BY: 'tls' });
+    expect(errors.map((error) => error.split(':')[0]).sort()).toEqual([
+      'DATABASE_URL_NOTES',
+      'NATS_PASSWORD',
+      'NATS_URL',
+      'REDIS_URL',
+      'TEMPORAL_API_KEY',
+      'TEMPORAL_TLS',
+    ]);
+    const secured = {
+      ...safe,
+      CONNECTIONS_SECURED_BY: 'tls',
+      DATABASE_URL_NOTES: `${safe.DATABASE_URL_NOTES}?sslmode=verify-full`,
+      NATS_URL: 'tls://nats:4222',
+      NATS_USER: 'notes',
+      NATS_PASSWORD: 'q7Tn2xWv',
+      REDIS_URL: 'rediss://:q7Tn2xWv@redis:6379',
+      TEMPORAL_TLS: 'true',
+      TEMPORAL_API_KEY: safe.SIGNING_KEYS,
+    };
+    expect(readConfig(connected, secured).errors).toEqual([]);
   });
 });

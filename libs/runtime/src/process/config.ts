@@ -46,7 +46,12 @@ export function readConfig<Shape extends z.ZodRawShape>(
       errors.push(`${name}: ${(error as Error).message}`);
     }
   }
-  if (config['NODE_ENV'] === 'production') errors.push(...unsafeIn(texts));
+  // What is empty by mistake must not make a production of its own a developer's machine.
+  if (environment['NODE_ENV'] === '') errors.push('NODE_ENV: is empty.');
+  if (config['NODE_ENV'] === 'production') {
+    errors.push(...unsafeIn(texts));
+    if (config['CONNECTIONS_SECURED_BY'] === 'tls') errors.push(...openConnectionsIn(config));
+  }
   return { config: config as z.output<z.ZodObject<Shape>>, errors };
 }
 
@@ -59,7 +64,7 @@ function textOf(name: string, environment: NodeJS.ProcessEnv): string | undefine
 const SECRET_CHARACTERS_MIN = 32;
 const DISTINCT_CHARACTERS_MIN = 10;
 const GUESSABLE =
-  /change.?me|example|secret|password|default|0123456789|abcdefgh|^(postgres|plinth|admin|test)$/i;
+  /change.?me|development|example|secret|password|default|0123456789|abcdefgh|^(postgres|plinth|admin|test)$/i;
 
 /** What only a developer's machine may do. */
 function unsafeIn(texts: Record<string, string>): string[] {
@@ -70,6 +75,38 @@ function unsafeIn(texts: Record<string, string>): string[] {
     if (name.startsWith('DATABASE_URL') && hasGuessablePassword(text)) {
       return `${name}: its password can be guessed; that is refused in production.`;
     }
+    return [];
+  });
+}
+
+/** Connections that others of the network could read or make. */
+function openConnectionsIn(config: Record<string, unknown>): string[] {
+  const needs = (name: string, what: string) =>
+    `${name}: in production ${what}; CONNECTIONS_SECURED_BY=mesh says that a service mesh does that.`;
+  return Object.entries(config).flatMap(([name, value]) => {
+    if (typeof value !== 'string') return [];
+    if (name === 'NATS_URL') {
+      const isOpen = !config['NATS_USER'] || !config['NATS_PASSWORD'];
+      return [
+        ...(value.startsWith('tls://') ? [] : [needs(name, 'NATS is at tls://')]),
+        ...(isOpen ? [needs('NATS_PASSWORD', 'a service has a user and a password at NATS')] : []),
+      ];
+    }
+    if (name === 'TEMPORAL_ADDRESS') {
+      const isOpen = !config['TEMPORAL_API_KEY'] && !config['TEMPORAL_CLIENT_CERTIFICATE'];
+      return [
+        ...(config['TEMPORAL_TLS'] === true ? [] : [needs('TEMPORAL_TLS', 'Temporal is asked over TLS')]),
+        ...(isOpen ? [needs('TEMPORAL_API_KEY', 'Temporal wants a key or a certificate of the client')] : []),
+      ];
+    }
+    if (name.endsWith('REDIS_URL'))
+      return /^rediss:\/\/[^@]*:[^@]+@/.test(value)
+        ? []
+        : [needs(name, 'Redis is at rediss:// with a password')];
+    if (name.startsWith('DATABASE_URL'))
+      return /[?&]sslmode=verify-(full|ca)\b/.test(value)
+        ? []
+        : [needs(name, 'PostgreSQL is asked with sslmode=verify-full')];
     return [];
   });
 }
@@ -141,6 +178,12 @@ export const processEnvironment = {
     .enum(['development', 'test', 'production'])
     .default('development')
     .describe('`production` refuses everything that is only safe on a developer machine.'),
+  CONNECTIONS_SECURED_BY: z
+    .enum(['tls', 'mesh'])
+    .default('tls')
+    .describe(
+      'With `tls`, production needs TLS and credentials for NATS, Temporal, Redis and PostgreSQL; `mesh`: a service mesh encrypts and authenticates every connection.',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -206,6 +249,26 @@ export const serviceEnvironment = {
     .describe('First word of every subject; the stream has its name.'),
   GRPC_SERVICES: addressBook().describe('Addresses of other services: `settings=settings:9090,…`.'),
   PLINTH_TENANTS: tenants().describe('Tenants with a short name or host names, as JSON.'),
+};
+
+/** What every process reads that asks Temporal or works for it. */
+export const temporalEnvironment = {
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Temporal server.'),
+  TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace of this platform in Temporal.'),
+  TEMPORAL_TLS: z.stringbool().default(false).describe('Whether Temporal is asked over TLS.'),
+  TEMPORAL_CA: z
+    .string()
+    .optional()
+    .describe('Certificate (PEM) of the authority that Temporal is verified by; else those of the system.'),
+  TEMPORAL_CLIENT_CERTIFICATE: z
+    .string()
+    .optional()
+    .describe('Certificate (PEM) of this platform at Temporal.'),
+  TEMPORAL_CLIENT_KEY: z.string().optional().describe('Key (PEM) of the certificate.'),
+  TEMPORAL_API_KEY: z
+    .string()
+    .optional()
+    .describe('Key of this platform at Temporal, in place of a certificate.'),
 };
 
 /** The URL of a service's own database, for a role that owns nothing and cannot bypass row-level security. */

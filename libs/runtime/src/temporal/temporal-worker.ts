@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
+import { temporalConnection, type TemporalConfig } from './temporal-connection';
 import { traceActivities } from './temporal-trace';
 
 const RECONNECT_MILLISECONDS = 2_000;
@@ -14,7 +15,7 @@ export interface TemporalWorkerSetup extends Pick<
   | 'maxHeartbeatThrottleInterval'
   | 'shutdownGraceTime'
 > {
-  config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string };
+  config: TemporalConfig;
   /** Absent: only activities are worked off. */
   workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
   log: Log;
@@ -58,7 +59,7 @@ async function workUntil(
   stop: Promise<void>,
   { config, log, ...options }: TemporalWorkerSetup,
 ): Promise<void> {
-  const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+  const connection = await NativeConnection.connect(temporalConnection(config));
   try {
     const worker = await Worker.create({
       ...options,

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { unavailable } from '@plinth/kernel/problem';
 import type { Close } from '../process/lifecycle';
+import { temporalConnection, type TemporalConfig } from './temporal-connection';
 import { traceWorkflows } from './temporal-trace';
 
 /** A Temporal client that connects when first needed. */
@@ -15,11 +16,11 @@ export interface Temporal {
 const CONNECT_MILLISECONDS_MAX = 3_000;
 
 /** Prepares a client; the process starts also while Temporal is away. */
-export function createTemporal(config: { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string }): Temporal {
+export function createTemporal(config: TemporalConfig): Temporal {
   let connecting: Promise<Connection> | undefined;
   const connection = (): Promise<Connection> => {
     connecting ??= Connection.connect({
-      address: config.TEMPORAL_ADDRESS,
+      ...temporalConnection(config),
       connectTimeout: CONNECT_MILLISECONDS_MAX,
     }).catch((error: unknown) => {
       connecting = undefined;

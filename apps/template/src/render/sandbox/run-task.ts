@@ -1,4 +1,5 @@
 import { escapeHtml } from '../language/escape';
+import { printedBand } from './printed-band';
 import { evaluate } from '../language/evaluate';
 import type { RenderContext } from '../language/render-context';
 import { unifiedDiff } from '../language/diff';
@@ -219,7 +220,7 @@ function nested(settings: Record<string, string | null>): Value {
   return root;
 }
 
-/** Subject and file name are one line of text; header and footer are markup of the printed page. */
+/** Subject and file name are one line of text; header and footer are what is allowed on every printed page. */
 function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
   const rendered: FrontMatter = {};
   for (const key of ['subject', 'file', 'header', 'footer', 'page', 'margin'] as const) {
@@ -227,7 +228,7 @@ function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
     if (source === undefined) continue;
     const isMarkup = key === 'header' || key === 'footer';
     const { text } = evaluate(parseTemplate(source), { ...context, isMarkup });
-    rendered[key] = isMarkup ? text : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+    rendered[key] = isMarkup ? printedBand(text) : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   }
   return rendered;
 }
