@@ -12,6 +12,7 @@ import './styles/base.css';
 import './styles/components.css';
 import './styles/shell.css';
 import './styles/imports.css';
+import './styles/entities.css';
 import './styles/exports.css';
 
 /** The platform accepts the token no longer: whoever it was signs in again and comes back to this page. */

@@ -80,11 +80,40 @@ const oneExport = createRoute({
   component: lazyRouteComponent(() => import('./exports/export-page'), 'ExportPage'),
 });
 
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  component: lazyRouteComponent(() => import('./approvals/approvals-page'), 'ApprovalsPage'),
+});
+
+const notifications = createRoute({
+  getParentRoute: () => shell,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('./notifications/notifications-page'), 'NotificationsPage'),
+});
+
+const entity = createRoute({
+  getParentRoute: () => shell,
+  path: '/entities/$entityType/$entityId',
+  component: lazyRouteComponent(() => import('./entities/entity-page'), 'EntityPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     signedIn,
-    shell.addChildren([home, imports, newImport, oneImport, exportList, newExport, oneExport]),
+    shell.addChildren([
+      home,
+      imports,
+      newImport,
+      oneImport,
+      exportList,
+      newExport,
+      oneExport,
+      approvals,
+      notifications,
+      entity,
+    ]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

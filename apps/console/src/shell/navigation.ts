@@ -1,10 +1,10 @@
-import { FileDown, FileUp, type LucideIcon } from 'lucide-react';
+import { Bell, CircleCheckBig, FileDown, FileUp, type LucideIcon } from 'lucide-react';
 import type { Permission } from '@plinth/contracts/permissions';
 
 export interface Destination {
   /** Key of its name. */
   text: string;
-  to: '/imports' | '/exports';
+  to: '/imports' | '/exports' | '/approvals' | '/notifications';
   icon: LucideIcon;
   /** Whoever lacks it is not led there. */
   permission?: Permission;
@@ -12,6 +12,18 @@ export interface Destination {
 
 /** What the console has, in the order of its menu. */
 export const destinations: readonly { text: string; items: readonly Destination[] }[] = [
+  {
+    text: 'Console.shell.work',
+    items: [
+      {
+        text: 'Console.approvals.title',
+        to: '/approvals',
+        icon: CircleCheckBig,
+        permission: 'Workflow.Transitions.Read',
+      },
+      { text: 'Platform.areas.notifications', to: '/notifications', icon: Bell },
+    ],
+  },
   {
     text: 'Platform.areas.dataExchange',
     items: [

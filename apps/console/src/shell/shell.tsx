@@ -8,6 +8,7 @@ import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
 import { IconButton } from '../components/button';
 import { Failure, Skeleton } from '../components/state';
+import { UnreadBadge } from '../notifications/unread-badge';
 import { useTexts } from '../texts/texts';
 import { mayDo, useCaller } from './caller';
 import { destinations } from './navigation';
@@ -74,6 +75,7 @@ function Side({ onLeave }: { onLeave?: () => void }) {
               <Link key={to} to={to} className="nav-link" onClick={onLeave}>
                 <Icon aria-hidden />
                 {t(name)}
+                {to === '/notifications' && <UnreadBadge />}
               </Link>
             ))}
           </div>

@@ -1,0 +1,51 @@
+import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
+import { createClient } from '@plinth/sdk/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { clientOptions } from './platform';
+import type { Entity } from './workflow';
+
+export const timeline = createClient(timelineEndpoints, clientOptions);
+
+export type Entry = Awaited<ReturnType<typeof timeline.getTimeline>>['body']['items'][number];
+export type Notification = Awaited<ReturnType<typeof timeline.getNotifications>>['body']['items'][number];
+export type Suggestion = Awaited<ReturnType<typeof timeline.getMentionSuggestions>>['body'][number];
+
+/** Other people write too: the stream of an entity has no events of its own, so it is read again. */
+const REFRESH_MILLISECONDS = 10_000;
+
+export const timelineQuery = (entity: Entity) =>
+  infiniteQueryOptions({
+    queryKey: ['timeline', entity.entityType, entity.entityId],
+    queryFn: async ({ pageParam, signal }) =>
+      (await timeline.getTimeline({ params: entity, list: { cursor: pageParam, pageSize: 30 }, signal }))
+        .body,
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: REFRESH_MILLISECONDS,
+  });
+
+export const followersQuery = (entity: Entity) =>
+  queryOptions({
+    queryKey: ['followers', entity.entityType, entity.entityId],
+    queryFn: async ({ signal }) => (await timeline.getFollowers({ params: entity, signal })).body,
+  });
+
+export const suggestionsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['mentions', search],
+    queryFn: async ({ signal }) => (await timeline.getMentionSuggestions({ query: { search }, signal })).body,
+    staleTime: 60_000,
+  });
+
+export const notificationsQuery = infiniteQueryOptions({
+  queryKey: ['notifications', 'list'],
+  queryFn: async ({ pageParam, signal }) =>
+    (await timeline.getNotifications({ list: { cursor: pageParam, pageSize: 30 }, signal })).body,
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }) => nextCursor,
+});
+
+export const unreadCountQuery = queryOptions({
+  queryKey: ['notifications', 'count'],
+  queryFn: async ({ signal }) => (await timeline.getUnreadCount({ signal })).body.count,
+});

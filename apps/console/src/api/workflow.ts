@@ -1,0 +1,38 @@
+import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { createClient } from '@plinth/sdk/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { clientOptions } from './platform';
+
+export const workflow = createClient(workflowEndpoints, clientOptions);
+
+export type Approval = Awaited<ReturnType<typeof workflow.getApprovals>>['body']['items'][number];
+export type TransitionResult = Awaited<ReturnType<typeof workflow.postTransition>>['body'];
+
+export interface Entity {
+  entityType: string;
+  entityId: string;
+}
+
+export const approvalsQuery = infiniteQueryOptions({
+  queryKey: ['approvals'],
+  queryFn: async ({ pageParam, signal }) =>
+    (await workflow.getApprovals({ list: { cursor: pageParam, pageSize: 30 }, signal })).body,
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }) => nextCursor,
+  refetchInterval: 30_000,
+});
+
+/** The state of an entity and what may become of it; null for a kind of entity that has no workflow. */
+export const workflowStatusQuery = (entity: Entity) =>
+  queryOptions({
+    queryKey: ['workflow', entity.entityType, entity.entityId],
+    queryFn: async ({ signal }) => {
+      try {
+        return (await workflow.getTransitions({ params: entity, signal })).body;
+      } catch (error) {
+        if (error instanceof ApiProblem && error.slug === 'entity-type-unknown') return null;
+        throw error;
+      }
+    },
+  });

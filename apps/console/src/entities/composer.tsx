@@ -1,0 +1,154 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Paperclip, X } from 'lucide-react';
+import { useId, useRef, useState } from 'react';
+import { FileTrigger } from 'react-aria-components/FileTrigger';
+import { suggestionsQuery, timeline, timelineQuery, type Entry, type Suggestion } from '../api/timeline';
+import type { Entity } from '../api/workflow';
+import { Button, IconButton } from '../components/button';
+import { Checkbox } from '../components/choices';
+import { Failure } from '../components/state';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { mentionBefore, withMentions } from './mentions';
+import { INTERNAL_NOTE } from './timeline';
+
+interface ComposerProps {
+  entity: Entity;
+  /** What is replied to. */
+  parent?: Entry;
+  onDone?: () => void;
+}
+
+interface Attached {
+  id: string;
+  fileName: string;
+}
+
+/** Where one writes a comment, an internal note or a reply; people are mentioned by `@` and the begin of their name. */
+export function Composer({ entity, parent, onDone }: ComposerProps) {
+  const { t } = useTexts();
+  const caller = useCaller();
+  const queries = useQueryClient();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const labelId = useId();
+  const [text, setText] = useState('');
+  const [search, setSearch] = useState<string>();
+  const [people, setPeople] = useState<readonly Suggestion[]>([]);
+  const [files, setFiles] = useState<readonly Attached[]>([]);
+  // A reply to an internal note stays among those who see the note.
+  const isNoteOnly = parent?.entryType === INTERNAL_NOTE;
+  const [isNote, setNote] = useState(isNoteOnly);
+
+  const post = useMutation({
+    mutationFn: async (written: string) => {
+      const body = {
+        entryType: isNote ? (1 as const) : (0 as const),
+        body: withMentions(written, people),
+        attachmentBlobIds: files.map(({ id }) => id),
+        ...(parent ? { parentEntryId: parent.id } : {}),
+      };
+      await timeline.postTimelineEntry({ params: entity, body });
+    },
+    onSuccess: async (_, written) => {
+      // What was typed meanwhile is another entry.
+      setText((latest) => (latest === written ? '' : latest));
+      setPeople([]);
+      setFiles([]);
+      await queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey });
+      onDone?.();
+    },
+  });
+  const attach = useMutation({
+    mutationFn: async (file: File) => (await timeline.postBlob({ file, fileName: file.name })).body,
+    onSuccess: ({ id, fileName }) => setFiles((former) => [...former, { id, fileName }]),
+  });
+
+  const write = (next: string, caret: number) => {
+    setText(next);
+    setSearch(mentionBefore(next.slice(0, caret)));
+  };
+  const mention = (person: Suggestion) => {
+    const caret = field.current?.selectionStart ?? text.length;
+    const before = text.slice(0, caret).replace(/@[^@]*$/, `@${person.displayName} `);
+    setText(before + text.slice(caret));
+    setPeople((former) => [...former, person]);
+    setSearch(undefined);
+    field.current?.focus();
+  };
+  const error = post.error ?? attach.error;
+
+  return (
+    <div className={isNote ? 'composer panel note' : 'composer panel'}>
+      <label className="visually-hidden" id={labelId}>
+        {t(parent ? 'Platform.actions.reply' : 'Console.entities.write')}
+      </label>
+      <textarea
+        ref={field}
+        className="input"
+        aria-labelledby={labelId}
+        rows={parent ? 2 : 3}
+        placeholder={t('Timeline.messages.writeComment')}
+        value={text}
+        onChange={({ target }) => write(target.value, target.selectionStart)}
+      />
+      {search !== undefined && <Suggestions search={search} onChoose={mention} />}
+      {files.length > 0 && (
+        <ul className="chips">
+          {files.map(({ id, fileName }) => (
+            <li key={id} className="badge">
+              {fileName}
+              <IconButton
+                label={t('Console.entities.detach', { name: fileName })}
+                onPress={() => setFiles(files.filter((file) => file.id !== id))}
+              >
+                <X aria-hidden />
+              </IconButton>
+            </li>
+          ))}
+        </ul>
+      )}
+      {error && <Failure error={error} />}
+      <div className="row spread">
+        <span className="row">
+          <FileTrigger onSelect={(chosen) => chosen?.[0] && attach.mutate(chosen[0])}>
+            <IconButton label={t('Platform.actions.attach')} isPending={attach.isPending}>
+              <Paperclip aria-hidden />
+            </IconButton>
+          </FileTrigger>
+          {mayDo(caller, 'Timeline.InternalNotes.Create') && !isNoteOnly && (
+            <Checkbox isSelected={isNote} onChange={setNote}>
+              {t('Timeline.entryType.InternalNote')}
+            </Checkbox>
+          )}
+          {isNote && <span className="soft small">{t('Timeline.messages.onlyStaff')}</span>}
+        </span>
+        <span className="row">
+          {onDone && <Button onPress={onDone}>{t('Platform.actions.cancel')}</Button>}
+          <Button
+            look="primary"
+            isPending={post.isPending}
+            isDisabled={text.trim() === ''}
+            onPress={() => post.mutate(text)}
+          >
+            {t(parent ? 'Platform.actions.reply' : 'Console.entities.post')}
+          </Button>
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Suggestions({ search, onChoose }: { search: string; onChoose: (person: Suggestion) => void }) {
+  const { t } = useTexts();
+  const { data: people = [] } = useQuery(suggestionsQuery(search));
+  if (people.length === 0) return null;
+  return (
+    <div className="row" role="group" aria-label={t('Console.entities.mention')}>
+      {people.slice(0, 6).map((person) => (
+        <Button key={person.id} onPress={() => onChoose(person)}>
+          @{person.displayName}
+        </Button>
+      ))}
+    </div>
+  );
+}

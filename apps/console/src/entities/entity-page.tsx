@@ -1,0 +1,56 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { followersQuery, timeline } from '../api/timeline';
+import type { Entity } from '../api/workflow';
+import { Button } from '../components/button';
+import { Page } from '../components/page';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { Timeline } from './timeline';
+import { WorkflowPanel } from './workflow-panel';
+
+/** Everything about one entity: its state and what may become of it, and what people say about it. */
+export function EntityPage() {
+  const { entityType, entityId } = useParams({ from: '/shell/entities/$entityType/$entityId' });
+  const entity = { entityType, entityId };
+  const caller = useCaller();
+  return (
+    <Page
+      isWide
+      title={`${entityType} ${entityId}`}
+      actions={mayDo(caller, 'Timeline.Entries.Read') && <FollowButton entity={entity} />}
+    >
+      <div className="entity">
+        {mayDo(caller, 'Timeline.Entries.Read') && <Timeline entity={entity} />}
+        {mayDo(caller, 'Workflow.Transitions.Read') && <WorkflowPanel entity={entity} />}
+      </div>
+    </Page>
+  );
+}
+
+function FollowButton({ entity }: { entity: Entity }) {
+  const { t } = useTexts();
+  const { userId } = useCaller();
+  const queries = useQueryClient();
+  const query = followersQuery(entity);
+  const { data: followers } = useQuery(query);
+  const isFollowing = followers?.includes(userId) ?? false;
+  const toggle = useMutation({
+    mutationFn: () =>
+      isFollowing ? timeline.unfollowEntity({ params: entity }) : timeline.followEntity({ params: entity }),
+    onMutate: () =>
+      queries.setQueryData(query.queryKey, (former = []) =>
+        isFollowing ? former.filter((id) => id !== userId) : [...former, userId],
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: query.queryKey }),
+  });
+  if (!followers) return null;
+  return (
+    <>
+      <span className="soft small">{t('Timeline.messages.followers', { count: followers.length })}</span>
+      <Button onPress={() => toggle.mutate()}>
+        {t(isFollowing ? 'Platform.actions.unfollow' : 'Platform.actions.follow')}
+      </Button>
+    </>
+  );
+}

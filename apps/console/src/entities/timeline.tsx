@@ -1,0 +1,169 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Cog, Lock, MessageSquare, Paperclip, Reply, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { timeline, timelineQuery, type Entry } from '../api/timeline';
+import type { Entity } from '../api/workflow';
+import { Avatar } from '../components/brand';
+import { Button, IconButton } from '../components/button';
+import { Confirm } from '../components/confirm';
+import { saveFile } from '../components/save-file';
+import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { Composer } from './composer';
+import { partsOf } from './mentions';
+
+export const INTERNAL_NOTE = 1;
+const SYSTEM_LOG = 2;
+
+/** What people and the platform wrote about an entity, newest first, with replies below what they reply to. */
+export function Timeline({ entity }: { entity: Entity }) {
+  const { t } = useTexts();
+  const caller = useCaller();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    timelineQuery(entity),
+  );
+  const entries = data?.pages.flatMap(({ items }) => items);
+  const known = new Set(entries?.map(({ id }) => id));
+  const threads = entries?.filter(({ parentEntryId }) => parentEntryId === null || !known.has(parentEntryId));
+  return (
+    <section className="stack" aria-label={t('Platform.areas.timeline')}>
+      {mayDo(caller, 'Timeline.Entries.Create') && <Composer entity={entity} />}
+      {error && !entries && <Failure error={error} onRetry={() => void refetch()} />}
+      {!entries && !error && <Skeleton lines={4} height="4rem" />}
+      {threads?.length === 0 && (
+        <div className="panel">
+          <EmptyState icon={MessageSquare} title={t('Console.entities.noEntries')} />
+        </div>
+      )}
+      {threads?.map((entry) => (
+        <Thread key={entry.id} entity={entity} entry={entry} all={entries ?? []} />
+      ))}
+      {hasNextPage && (
+        <div>
+          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            {t('Platform.lists.loadMore')}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface ThreadProps {
+  entity: Entity;
+  entry: Entry;
+  all: readonly Entry[];
+}
+
+function Thread({ entity, entry, all }: ThreadProps) {
+  const [isReplying, setReplying] = useState(false);
+  const replies = all.filter(({ parentEntryId }) => parentEntryId === entry.id).toReversed();
+  return (
+    <article className="thread">
+      <EntryView entity={entity} entry={entry} onReply={() => setReplying(true)} />
+      {(replies.length > 0 || isReplying) && (
+        <div className="replies">
+          {replies.map((reply) => (
+            <Thread key={reply.id} entity={entity} entry={reply} all={all} />
+          ))}
+          {isReplying && <Composer entity={entity} parent={entry} onDone={() => setReplying(false)} />}
+        </div>
+      )}
+    </article>
+  );
+}
+
+function EntryView({ entity, entry, onReply }: { entity: Entity; entry: Entry; onReply: () => void }) {
+  const { t, relative, dateTime } = useTexts();
+  const caller = useCaller();
+  const queries = useQueryClient();
+  const { id, entryType, authorId, authorDisplayName, body, createdAt, attachmentBlobIds } = entry;
+  const remove = useMutation({
+    mutationFn: () => timeline.deleteTimelineEntry({ params: { ...entity, id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey }),
+  });
+  const time = (
+    <time className="soft small" dateTime={createdAt} title={dateTime(createdAt)}>
+      {relative(createdAt)}
+    </time>
+  );
+  if (entryType === SYSTEM_LOG)
+    return (
+      <div className="entry system soft">
+        <Cog aria-label={t('Timeline.entryType.SystemLog')} />
+        <span>{body}</span>
+        {time}
+      </div>
+    );
+  const mayDelete = authorId === caller.userId || mayDo(caller, 'Timeline.Entries.Manage');
+  return (
+    <div className={entryType === INTERNAL_NOTE ? 'entry note panel' : 'entry panel'}>
+      <div className="row spread">
+        <span className="row">
+          <Avatar name={authorDisplayName} />
+          <strong>{authorDisplayName}</strong>
+          {time}
+          {entryType === INTERNAL_NOTE && (
+            <Badge tone="warn">
+              <Lock aria-hidden width={12} height={12} />
+              {t('Timeline.entryType.InternalNote')}
+            </Badge>
+          )}
+        </span>
+        <span className="row actions">
+          {mayDo(caller, 'Timeline.Entries.Create') && (
+            <IconButton label={t('Platform.actions.reply')} onPress={onReply}>
+              <Reply aria-hidden />
+            </IconButton>
+          )}
+          {mayDelete && (
+            <Confirm
+              look="quiet"
+              label={<Trash2 aria-label={t('Platform.actions.delete')} />}
+              title={t('Platform.confirm.title')}
+              confirmLabel={t('Platform.actions.delete')}
+              isPending={remove.isPending}
+              onConfirm={() => remove.mutate()}
+            >
+              {t('Console.entities.deleteHelp')}
+            </Confirm>
+          )}
+        </span>
+      </div>
+      <p className="entry-body">
+        {partsOf(body).map(({ text, isMention }, index) =>
+          isMention ? (
+            <strong key={index} className="mention">
+              {text}
+            </strong>
+          ) : (
+            text
+          ),
+        )}
+      </p>
+      {attachmentBlobIds.map((blobId, index) => (
+        <Attachment key={blobId} blobId={blobId} number={index + 1} />
+      ))}
+      {remove.error && <Failure error={remove.error} />}
+    </div>
+  );
+}
+
+function Attachment({ blobId, number }: { blobId: string; number: number }) {
+  const { t } = useTexts();
+  const download = useMutation({
+    mutationFn: async () => {
+      const { body } = await timeline.getBlob({ params: { id: blobId } });
+      saveFile(await body.blob(), body.fileName ?? blobId);
+    },
+  });
+  return (
+    <div>
+      <Button look="quiet" isPending={download.isPending} onPress={() => download.mutate()}>
+        <Paperclip aria-hidden />
+        {t('Console.entities.attachment', { number })}
+      </Button>
+    </div>
+  );
+}

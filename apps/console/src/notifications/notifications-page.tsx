@@ -1,0 +1,99 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Bell } from 'lucide-react';
+import { notificationsQuery, timeline, unreadCountQuery, type Notification } from '../api/timeline';
+import { Button } from '../components/button';
+import { Page } from '../components/page';
+import { EmptyState, Failure, Skeleton } from '../components/state';
+import { useTexts } from '../texts/texts';
+
+/** What happened to what the person follows, and who mentioned them. */
+export function NotificationsPage() {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery(notificationsQuery);
+  const { data: unread = 0 } = useQuery(unreadCountQuery);
+  const readAll = useMutation({
+    mutationFn: () => timeline.readAllNotifications(),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['notifications'] }),
+  });
+  const items = data?.pages.flatMap((page) => page.items);
+  return (
+    <Page
+      title={t('Platform.areas.notifications')}
+      lead={t('Timeline.messages.unread', { count: unread })}
+      actions={
+        unread > 0 && (
+          <Button isPending={readAll.isPending} onPress={() => readAll.mutate()}>
+            {t('Platform.actions.markAllAsRead')}
+          </Button>
+        )
+      }
+    >
+      {error && !items && <Failure error={error} onRetry={() => void refetch()} />}
+      {!items && !error && <Skeleton lines={5} height="3.4rem" />}
+      {items?.length === 0 && (
+        <div className="panel">
+          <EmptyState icon={Bell} title={t('Console.notifications.none')}>
+            {t('Console.notifications.noneHelp')}
+          </EmptyState>
+        </div>
+      )}
+      {items && items.length > 0 && (
+        <ul className="panel feed">
+          {items.map((notification) => (
+            <Item key={notification.id} notification={notification} />
+          ))}
+        </ul>
+      )}
+      {hasNextPage && (
+        <div>
+          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            {t('Platform.lists.loadMore')}
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Item({ notification }: { notification: Notification }) {
+  const { t, relative, dateTime } = useTexts();
+  const queries = useQueryClient();
+  const { id, entityType, entityId, title, excerpt, createdAt, isRead } = notification;
+  const read = useMutation({
+    mutationFn: () => timeline.readNotification({ params: { id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['notifications'] }),
+  });
+  return (
+    <li className={isRead ? undefined : 'unread'}>
+      <div className="row spread">
+        <Link
+          to="/entities/$entityType/$entityId"
+          params={{ entityType, entityId }}
+          className="cover"
+          onClick={() => {
+            if (!isRead) read.mutate();
+          }}
+        >
+          {title}
+        </Link>
+        <time className="soft small" dateTime={createdAt} title={dateTime(createdAt)}>
+          {relative(createdAt)}
+        </time>
+      </div>
+      <p className="soft">{excerpt}</p>
+      <div className="row spread small">
+        <span className="soft">
+          {entityType} {entityId}
+        </span>
+        {!isRead && (
+          <Button look="quiet" isPending={read.isPending} onPress={() => read.mutate()}>
+            {t('Platform.actions.markAsRead')}
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}

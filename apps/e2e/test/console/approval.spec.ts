@@ -1,0 +1,70 @@
+import { newId } from '@plinth/kernel/uuid';
+import { startJourney, tenants, type Journey } from '../platform';
+import { expectForEverybody, startBrowser, type ConsoleBrowser, type ConsoleWindow } from './browser';
+
+let journey: Journey;
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  journey = await startJourney();
+  browser = await startBrowser(journey.url);
+}, 300_000);
+afterAll(() => browser?.close());
+
+let windows: ConsoleWindow[] = [];
+afterEach(async () => {
+  const complaints = windows.flatMap((window) => window.complaints);
+  for (const window of windows) await window.close();
+  windows = [];
+  expect(complaints).toEqual([]);
+});
+
+const signIn = async (name: string) => {
+  const window = await browser.signIn(name);
+  windows.push(window);
+  return window.page;
+};
+
+describe('an approval in the console', () => {
+  it('is asked for, talked about, and given by another person, who is told at once', async () => {
+    const invoice = newId();
+    const address = `/console/entities/Invoice/${invoice}`;
+    const grace = await signIn('Grace Hopper');
+    await grace.getByRole('link', { name: /^Notifications/ }).click();
+    const emile = await signIn('Émile Zola');
+    await emile.goto(address);
+
+    // The requester moves the invoice as far as he may, and asks for the rest.
+    await emile.getByRole('button', { name: /^Submit/ }).click();
+    await emile.getByRole('textbox', { name: 'Comment on the change' }).fill('Due on Friday');
+    await emile.getByRole('button', { name: /^Approve/ }).click();
+    await emile.getByText('Approval requested').waitFor();
+    await expectForEverybody(emile);
+
+    const writing = emile.getByRole('textbox', { name: 'Comment', exact: true });
+    await writing.pressSequentially('Please look, @Grace');
+    await emile.getByRole('button', { name: '@Grace Hopper' }).click();
+    await emile.getByRole('button', { name: 'Send' }).click();
+    await emile.getByRole('article').getByText('@Grace Hopper').waitFor();
+    await writing.fill('Paid twice last year');
+    await emile.getByText('Internal note', { exact: true }).first().click();
+    await emile.getByRole('button', { name: 'Send' }).click();
+    await emile.getByRole('article').filter({ hasText: 'Paid twice' }).getByText('Internal note').waitFor();
+    await expectForEverybody(emile);
+
+    await grace.getByText('Émile Zola mentioned you').first().waitFor();
+    await expectForEverybody(grace);
+    await grace.getByRole('link', { name: 'Approvals' }).click();
+    const request = grace.getByRole('article').filter({ hasText: invoice });
+    await request.getByText('Due on Friday').waitFor();
+    await expectForEverybody(grace);
+    await request.getByRole('textbox', { name: 'Comment on your decision' }).fill('Fine');
+    await request.getByRole('button', { name: 'Approve' }).click();
+    await request.waitFor({ state: 'detached' });
+
+    await grace.goto(address);
+    await grace.getByRole('complementary').getByText('Fine').waitFor();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });
+    expect(body.currentState).toBe('Approved');
+  }, 180_000);
+});
