@@ -35,11 +35,15 @@ interface QueuedTask {
   task: Task;
   resolve: (result: TaskResult) => void;
   reject: (error: unknown) => void;
+  /** Gives up its place. */
+  leave: () => void;
 }
 
 interface Worker {
   child: ChildProcess;
   running: QueuedTask | undefined;
+  /** Of its last task: until a process that ends over a task is replaced, the place of the task stays taken. */
+  leave: (() => void) | undefined;
   isReady: boolean;
   isRetired: boolean;
   isSlow: boolean;
@@ -72,11 +76,11 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
     waitingMax: options.queueMax,
     refused: (scope) => rendererFull(scope, 'templates waiting to be rendered', RETRY_AFTER_SECONDS),
   });
-  /** Tasks that have a place, while their process is being replaced. */
+  /** Tasks that have a place and wait for its process, which may have to start first. */
   const queue: QueuedTask[] = [];
   let closed = false;
 
-  const start = (): void => {
+  const start = (onStarted?: () => void): void => {
     const worker = startWorker(options);
     workers.add(worker);
     worker.child.on('exit', () => {
@@ -86,13 +90,16 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
         message: 'The template takes more time or memory than is allowed.',
       });
       worker.running = undefined;
-      if (closed) return;
-      if (worker.isReady) return start();
+      if (closed) return worker.leave?.();
+      if (worker.isReady) return start(worker.leave);
       log.error('sandbox process did not start; will retry');
-      setTimeout(start, RESTART_MILLISECONDS).unref();
+      setTimeout(() => start(), RESTART_MILLISECONDS).unref();
     });
     worker.child.on('error', (error) => log.warn({ err: error }, 'sandbox process failed'));
-    void worker.started.then(assignTasks);
+    void worker.started.then(() => {
+      onStarted?.();
+      assignTasks();
+    });
   };
 
   /** Gives tasks to idle processes. */
@@ -105,6 +112,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
 
   const assign = (worker: Worker, queued: QueuedTask): void => {
     worker.running = queued;
+    worker.leave = queued.leave;
     const { child } = worker;
     // Sent first: the time limit is set up while the message is on its way.
     child.send(
@@ -132,22 +140,25 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       worker.running = undefined;
       queued.resolve(content);
       // Only root could raise its priority again.
-      if (worker.isSlow) retire(worker);
-      else assignTasks();
+      if (worker.isSlow) return retire(worker);
+      worker.leave = undefined;
+      queued.leave();
+      assignTasks();
     });
   };
 
   for (let count = 0; count < options.processes; count++) start();
 
   return {
-    run: (owner, task, signal) => {
-      const evaluate = (): Promise<TaskResult> =>
-        new Promise((resolve, reject) => {
-          queue.push({ task, resolve, reject });
-          assignTasks();
-        });
-      return places.run(owner, evaluate, signal);
-    },
+    run: (owner, task, signal) =>
+      new Promise((resolve, reject) => {
+        const evaluate = (): Promise<void> =>
+          new Promise((leave) => {
+            queue.push({ task, resolve, reject, leave });
+            assignTasks();
+          });
+        places.run(owner, evaluate, signal).catch(reject);
+      }),
     pids: () => [...workers].flatMap(({ child }) => child.pid ?? []),
     places,
     ready: async () => void (await Promise.all([...workers].map(({ started }) => started))),
@@ -177,6 +188,7 @@ function startWorker({ program, memoryMegabytesMax }: PoolOptions): Worker {
   const worker: Worker = {
     child,
     running: undefined,
+    leave: undefined,
     isReady: false,
     isRetired: false,
     isSlow: false,
