@@ -49,6 +49,20 @@ describe('runOnce', () => {
     expect(runs()).toBe(1);
   });
 
+  it('gives a retry the result that was known before the effect', async () => {
+    const operation = caller();
+    const runs: string[] = [];
+    const run = (id: string) =>
+      plainDatabase(pool).inTenant(operation.tenantId, (tx) => {
+        const effect = () => Promise.resolve({ id: runs[runs.push(id) - 1]! });
+        return runOnce(tx, operation, effect, { id });
+      });
+
+    expect(await run('first')).toEqual({ id: 'first' });
+    expect(await run('second')).toEqual({ id: 'first' });
+    expect(runs).toEqual(['first']);
+  });
+
   it('runs an effect without an operation id every time', async () => {
     const { run } = counter();
     const { tenantId } = caller();

@@ -80,7 +80,8 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
       const { tenantId } = caller;
       const written = await db.inTenant(tenantId, async (tx) => {
         const entry = toNewEntry(draft, caller, clock.now());
-        const { id } = await runOnce(tx, caller, async () => {
+        const result = { id: entry.id };
+        const insertOnce = async () => {
           await requireParentAndAttachments(tx, draft, caller);
           const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
           await Promise.all([
@@ -90,8 +91,9 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
               since: entry.createdAt,
             }),
           ]);
-          return { id: entry.id };
-        });
+          return result;
+        };
+        const { id } = await runOnce(tx, caller, insertOnce, result);
         if (id === entry.id) return entry;
         const row = await tx.entry.findUnique({
           where: { tenantId_id: { tenantId, id } },

@@ -14,23 +14,27 @@ type Operation = Pick<Caller, 'tenantId' | 'operationId'>;
 /**
  * Runs an effect once for an operation, in the transaction of the effect: a retry finds the result of the first run. The
  * operation is recorded before its effect, so that a retry beside the first run waits for it here. Without an operation
- * id the effect always runs. The result is small and consists of JSON; an effect that throws may be retried.
+ * id the effect always runs. The result is small and consists of JSON; an effect that throws may be retried. A result
+ * that is known before its effect is recorded with the operation, which saves a statement.
  */
 export async function runOnce<Result>(
   tx: RawStatements,
   operation: Operation,
   effect: () => Promise<Result>,
+  known?: Result,
 ): Promise<Result> {
   const { tenantId, operationId } = operation;
   if (operationId === undefined) return effect();
   const isFirst = await tx.$executeRawUnsafe(
-    `INSERT INTO executed_operation (tenant_id, operation_id) VALUES ($1::uuid, $2) ON CONFLICT DO NOTHING`,
+    `INSERT INTO executed_operation (tenant_id, operation_id, result) VALUES ($1::uuid, $2, $3::jsonb)
+     ON CONFLICT DO NOTHING`,
     tenantId,
     operationId,
+    JSON.stringify(known ?? null),
   );
   if (!isFirst) return (await findOperation<Result>(tx, operation))!.result;
   const result = await effect();
-  if (result !== undefined) {
+  if (result !== undefined && known === undefined) {
     await send(
       tx,
       'UPDATE executed_operation SET result = $3::jsonb WHERE tenant_id = $1::uuid AND operation_id = $2',
