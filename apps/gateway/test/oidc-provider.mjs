@@ -41,8 +41,17 @@ const provider = new Provider(issuer, {
       redirect_uris: ['http://127.0.0.1/back'],
       grant_types: ['authorization_code'],
     },
+    {
+      client_id: 'plinth-console',
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      redirect_uris: ['http://127.0.0.1/console/signed-in'],
+      grant_types: ['authorization_code'],
+    },
   ],
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', use: 'sig', alg: 'RS256' }] },
+  // The console asks for its token from the browser.
+  clientBasedCORS: () => true,
   cookies: { keys: ['only for this test'] },
   findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   extraTokenClaims: (_context, token) =>

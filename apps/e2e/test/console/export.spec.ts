@@ -30,7 +30,7 @@ describe('an export in the console', () => {
     const { page } = window;
     await page.getByRole('link', { name: 'Exports' }).click();
     await page.getByRole('link', { name: 'New export' }).first().click();
-    await page.getByText('Companies', { exact: true }).click();
+    await page.getByRole('radiogroup').getByText('Companies', { exact: true }).click();
     const fields = page.getByRole('grid', { name: 'Fields' });
     for (const name of ['Active', 'Founded on', 'Credit limit', 'Email'])
       await fields.getByText(name, { exact: true }).click();
@@ -41,7 +41,7 @@ describe('an export in the console', () => {
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
     await fields.getByRole('row').first().getByText('Kind').waitFor();
-    await page.getByText('CSV file').click();
+    await page.getByRole('radiogroup').getByText('CSV file').click();
     const preset = `Short ${externalId}`;
     await page.getByRole('textbox', { name: 'Name for these settings' }).fill(preset);
     await page.getByRole('button', { name: 'Save these settings' }).click();

@@ -64,7 +64,7 @@ describe('an import in the console', () => {
     window = await browser.signIn('Ada Lovelace');
     const { page } = window;
     await page.getByRole('link', { name: 'New import' }).click();
-    await page.getByText('Contacts', { exact: true }).click();
+    await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
     await expectForEverybody(page);
     await page.locator('input[type=file]').setInputFiles(file);
 
