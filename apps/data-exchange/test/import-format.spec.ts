@@ -35,6 +35,9 @@ describe('/imports/{id}/format', () => {
       encoding: 'utf-8',
       hasByteOrderMark: false,
       delimiter: ';',
+      headerRow: 1,
+      quote: '"',
+      findings: [],
       decimalSeparator: ',',
       dateOrder: 'DayMonthYear',
       dateOrderFrom: 'File',
@@ -212,4 +215,39 @@ describe('/imports/{id}/format', () => {
         [caller.tenantId],
       )
     ).rows;
+
+  it('shows text above the header and why it is none, and rows keep their numbers', async () => {
+    const caller = aCaller();
+    const file = 'Stock of March\n\ncode,title,stock\nA,One,1\nB,Two,many\nC,Three,3\n';
+    const { jobId, report } = await importFile(exchange, caller, file);
+    const http = exchange.as(caller);
+
+    expect((await http.get(`/imports/${jobId}/format`)).body).toMatchObject({
+      headerRow: 3,
+      findings: [{ code: 'Preamble', detail: expect.stringContaining('Rows 1 to 2') }],
+    });
+    expect(report).toMatchObject({ insertedRows: 2, rowErrors: [{ rowNumber: 5 }] });
+    const { text } = await http.get(`/imports/${jobId}/correction-file`);
+    expect(text.replace('\ufeff', '').split('\r\n').slice(0, 2)).toEqual([
+      'code,title,stock,_Errors',
+      expect.stringMatching(/^B,Two,many,/),
+    ]);
+    const again = await importFile(exchange, caller, text.replace('many', '2'));
+    expect(again.report).toMatchObject({ insertedRows: 1, failedRows: 0 });
+  });
+
+  it('takes another row for the header, or none, when told so', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { body: job } = await upload(exchange, caller, 'x,y\ncode,title\nA,One\n');
+    const preview = async () => (await http.post(`/imports/${job.id}/preview`)).body;
+    const correct = (body: object) => http.put(`/imports/${job.id}/format`, body);
+
+    expect((await correct({ headerRow: 2 })).body).toMatchObject({ headerRow: 2 });
+    expect(await preview()).toMatchObject({ headers: ['code', 'title'], previewRows: [['A', 'One']] });
+    expect((await correct({ headerRow: 0 })).body).toMatchObject({ headerRow: 0 });
+    expect(await preview()).toMatchObject({ headers: ['Column 1', 'Column 2'], findings: [] });
+    const missing = await correct({ headerRow: 9 });
+    expect([missing.status, missing.body.errors]).toEqual([422, { headerRow: [expect.any(String)] }]);
+  });
 });

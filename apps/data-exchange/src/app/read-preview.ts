@@ -1,6 +1,7 @@
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
 import { headerHash, suggestMappings, type ColumnMapping } from '../domain/mapping';
+import type { LayoutFinding } from '../formats/file-format';
 import type { FileRows } from '../formats/read-csv';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import type { MappingStore } from '../store/mapping-store';
@@ -17,6 +18,7 @@ export interface ImportPreview {
   previewRows: string[][];
   suggestions: ColumnMapping[];
   fields: DefinitionField[];
+  findings: LayoutFinding[];
 }
 
 const PREVIEW_ROWS = 20;
@@ -35,7 +37,8 @@ export async function readPreview(
   const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
   const status = job.status === 'Created' ? { status: 'Previewed' } : {};
   await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers });
-  return { headers, previewRows, suggestions: suggestMappings(headers, fields, saved), fields };
+  const findings = job.format.kind === 'csv' ? (job.format.findings ?? []) : [];
+  return { headers, previewRows, suggestions: suggestMappings(headers, fields, saved), fields, findings };
 }
 
 /** The first rows, each with as many cells as there are columns. */

@@ -15,6 +15,8 @@ import { readCsv } from './read-csv';
 export interface FormatCorrection {
   encoding?: TextEncoding | undefined;
   delimiter?: string | undefined;
+  headerRow?: number | undefined;
+  quote?: '"' | "'" | undefined;
   decimalSeparator?: '.' | ',' | undefined;
   dateOrder?: DateOrder | undefined;
   sheet?: string | undefined;
@@ -39,12 +41,14 @@ export const correctFormat = async (
 /** Whether the correction changes columns, not only cells. */
 export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolean =>
   before.kind === 'csv' && after.kind === 'csv'
-    ? before.encoding !== after.encoding || before.delimiter !== after.delimiter
+    ? (['encoding', 'delimiter', 'headerRow', 'rowsBegin', 'quote'] as const).some(
+        (property) => before[property] !== after[property],
+      )
     : (before as XlsxFormat).sheet !== (after as XlsxFormat).sheet;
 
 function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): XlsxFormat {
   const { sheet, dateOrder } = correction;
-  for (const property of ['encoding', 'delimiter', 'decimalSeparator'] as const) {
+  for (const property of ['encoding', 'delimiter', 'decimalSeparator', 'headerRow', 'quote'] as const) {
     if (correction[property] !== undefined)
       throw invalid({ [property]: 'Format' }, `A workbook has no ${property}: its cells are typed.`);
   }
@@ -55,11 +59,11 @@ function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): Xlsx
 
 async function correctText(
   format: CsvFormat,
-  { encoding, delimiter, decimalSeparator, dateOrder, sheet }: FormatCorrection,
+  { encoding, delimiter, headerRow, quote, decimalSeparator, dateOrder, sheet }: FormatCorrection,
   { open, cultureOf }: CorrectionContext,
 ): Promise<CsvFormat> {
   if (sheet !== undefined) throw invalid({ sheet: 'Format' }, 'Text files have no sheets.');
-  const corrected: CsvFormat = { ...format, ...(delimiter === undefined ? {} : { delimiter }) };
+  const corrected = withLayout(format, { delimiter, headerRow, quote });
   if (encoding !== undefined && encoding !== format.encoding) {
     await requireEncoding(format, encoding, open);
     Object.assign(corrected, { encoding, hasInvalidBytes: false });
@@ -74,6 +78,22 @@ async function correctText(
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
     ...withDateOrder(dateOrder),
+  };
+}
+
+/** A corrected layout; what was found of the detected one then no longer explains how the file is read. */
+function withLayout(
+  format: CsvFormat,
+  { delimiter, headerRow, quote }: Pick<FormatCorrection, 'delimiter' | 'headerRow' | 'quote'>,
+): CsvFormat {
+  if (delimiter === undefined && headerRow === undefined && quote === undefined) return { ...format };
+  const { columnCount: _columnCount, findings: _findings, rowsBegin, ...rest } = format;
+  return {
+    ...rest,
+    ...(rowsBegin === undefined || headerRow ? {} : { rowsBegin }),
+    ...(delimiter === undefined ? {} : { delimiter }),
+    ...(headerRow === undefined ? {} : { headerRow }),
+    ...(quote === undefined ? {} : { quote }),
   };
 }
 
@@ -113,6 +133,8 @@ async function sample(
     cells.push(...piece.slice(0, SAMPLE_ROWS - cells.length).map((row) => row.cells));
     if (cells.length >= SAMPLE_ROWS) break;
   }
+  if (headers.length === 0)
+    throw invalid({ headerRow: 'Range' }, `The file has no row ${corrected.headerRow ?? 1}.`);
   if (corrected.delimiter !== delimiter && headers.length < 2)
     throw invalid(
       { delimiter: 'Format' },

@@ -25,11 +25,24 @@ export function formatOfCorrection(
     const encoding = encodingOf(found, format);
     // The bytes were not checked for an encoding that was not detected, so each row is checked.
     const hasInvalidBytes = encoding === found.encoding ? found.hasInvalidBytes : true;
-    const read = { ...format, encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
+    const read = { ...withoutLayout(format), encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
     const expected = [...headers.filter((header) => header !== ERRORS_COLUMN), ERRORS_COLUMN];
     if (JSON.stringify(headerOf(head, read)) === JSON.stringify(expected)) return read;
   }
   return undefined;
+}
+
+/** A correction file is written with a header in its first row and usual quotes, whatever its upload was like. */
+function withoutLayout({
+  headerRow: _headerRow,
+  rowsBegin: _rowsBegin,
+  columnCount: _columnCount,
+  quote: _quote,
+  skipsBlanks: _skipsBlanks,
+  findings: _findings,
+  ...format
+}: CsvFormat): CsvFormat {
+  return format;
 }
 
 /** Unicode is detected reliably; all other bytes are read as Windows-1252, which may have been corrected. */

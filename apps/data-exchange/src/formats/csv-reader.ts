@@ -12,6 +12,10 @@ export type RecordError = 'unclosed-quote' | 'too-long' | 'too-many-columns';
 
 export interface CsvOptions {
   delimiter: string;
+  /** The quote around cells; `"` unless given. */
+  quote?: '"' | "'" | undefined;
+  /** Blanks behind a delimiter are no part of a cell. */
+  skipsBlanks?: boolean | undefined;
   /** Lines end with a lone CR, as old Macs wrote them; otherwise with LF or CRLF, mixed as they like. */
   endsWithCr?: boolean;
   /** Characters of one record. */
@@ -27,7 +31,6 @@ export const COLUMNS_MAX = 1_000;
 const UNCLOSED_QUOTES_MAX = 100;
 const SKIPPED_TEXT_LENGTH_MAX = 1_000;
 
-const QUOTE = 34;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
@@ -45,6 +48,9 @@ export class CsvReader {
   private unclosedQuotes = 0;
   private isSkippingLine = false;
   private readonly delimiter: number;
+  private readonly quote: string;
+  private readonly quoteCode: number;
+  private readonly skipsBlanks: boolean;
   private readonly endsWithCr: boolean;
   private readonly recordLengthMax: number;
   private readonly columnsMax: number;
@@ -53,6 +59,9 @@ export class CsvReader {
 
   constructor(options: CsvOptions) {
     this.delimiter = options.delimiter.charCodeAt(0);
+    this.quote = options.quote ?? '"';
+    this.quoteCode = this.quote.charCodeAt(0);
+    this.skipsBlanks = options.skipsBlanks ?? false;
     this.endsWithCr = options.endsWithCr ?? false;
     this.recordLengthMax = options.recordLengthMax ?? RECORD_LENGTH_MAX;
     this.columnsMax = options.columnsMax ?? COLUMNS_MAX;
@@ -90,7 +99,7 @@ export class CsvReader {
   /** Counts lines up to the first that must be parsed, and returns where it starts: without quotes a line is a record. */
   private skipPlainLines(start: number): number {
     if (this.endsWithCr) return start;
-    const quote = this.text.indexOf('"', start);
+    const quote = this.text.indexOf(this.quote, start);
     let position = start;
     for (;;) {
       const lineEnd = this.text.indexOf('\n', position);
@@ -131,7 +140,11 @@ export class CsvReader {
   }
 
   private isBlank(start: number): boolean {
-    return this.cells.length === 1 && this.cells[0]!.trim() === '' && this.text.charCodeAt(start) !== QUOTE;
+    return (
+      this.cells.length === 1 &&
+      this.cells[0]!.trim() === '' &&
+      this.text.charCodeAt(start) !== this.quoteCode
+    );
   }
 
   /** Skips a record that has no end within the limit and returns where its first line ends. */
@@ -160,11 +173,13 @@ export class CsvReader {
     this.isUnclosed = false;
     let position = start;
     for (;;) {
-      position = text.charCodeAt(position) === QUOTE ? this.readQuoted(position) : this.readPlain(position);
+      position =
+        text.charCodeAt(position) === this.quoteCode ? this.readQuoted(position) : this.readPlain(position);
       if (position === INCOMPLETE) return INCOMPLETE;
       if (position >= text.length) return text.length;
       if (text.charCodeAt(position) !== delimiter) return position + this.lineEndLength(position);
       position++;
+      if (this.skipsBlanks) while (text.charCodeAt(position) === SPACE) position++;
       if (position >= text.length) {
         if (!this.ended) return INCOMPLETE;
         this.cells.push('');
@@ -192,10 +207,10 @@ export class CsvReader {
 
   /** Reads a quoted cell and returns the position of the delimiter or line end after it. */
   private readQuoted(start: number): number {
-    const { text } = this;
+    const { text, quote: mark } = this;
     let hasDoubled = false;
-    for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-      if (text.charCodeAt(quote + 1) === QUOTE) {
+    for (let quote = text.indexOf(mark, start + 1); quote >= 0; quote = text.indexOf(mark, quote + 1)) {
+      if (text.charCodeAt(quote + 1) === this.quoteCode) {
         hasDoubled = true;
         quote++;
         continue;
@@ -207,7 +222,7 @@ export class CsvReader {
       if (lineEnd === INCOMPLETE) return INCOMPLETE;
       if (next >= text.length || lineEnd > 0 || text.charCodeAt(next) === this.delimiter) {
         const inner = text.slice(start + 1, quote);
-        this.cells.push(hasDoubled ? inner.replaceAll('""', '"') : inner);
+        this.cells.push(hasDoubled ? inner.replaceAll(mark + mark, mark) : inner);
         return next;
       }
       // A single quote inside a quoted cell is text like any other.

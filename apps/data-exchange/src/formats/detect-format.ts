@@ -2,6 +2,7 @@ import Papa from 'papaparse';
 import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 import { readEvidence, type CellEvidence } from './cell-evidence';
 import { CsvReader } from './csv-reader';
+import { detectLayout, widthOfTable } from './detect-layout';
 import type { CsvFormat } from './file-format';
 
 const HEAD_BYTES = 64 * 1024;
@@ -139,13 +140,15 @@ function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, is
   const text = new TextDecoder(encoding).decode(head, { stream: true });
   if (isWhole && text.trim() === '') return { found: 'empty' };
   const endsWithCr = /\r/.test(text) && !text.includes('\n');
+  const delimiter = guessDelimiter(text, endsWithCr);
   const format: CsvFormat = {
     kind: 'csv',
     encoding,
     hasByteOrderMark: hasBom(head),
-    delimiter: guessDelimiter(text, endsWithCr),
+    delimiter,
     endsWithCr,
     hasInvalidBytes: !isValid,
+    ...detectLayout(text, { delimiter, endsWithCr }),
   };
   return { found: 'text', format, evidence: evidenceOf(text, format, isWhole), head };
 }
@@ -154,15 +157,39 @@ function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, is
 function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvidence {
   const reader = new CsvReader(format);
   const records = reader.push(text);
-  return readEvidence([...records, ...(isWhole ? reader.end() : [])].slice(1).map(({ cells }) => cells));
+  const firstRow = format.headerRow === 0 ? (format.rowsBegin ?? 1) : (format.headerRow ?? 1) + 1;
+  const rows = [...records, ...(isWhole ? reader.end() : [])].filter(({ number }) => number >= firstRow);
+  // A blank line above the header is no record, but has a number.
+  const withoutHeader = format.headerRow === undefined && rows[0] === records[0] ? rows.slice(1) : rows;
+  return readEvidence(withoutHeader.map(({ cells }) => cells));
 }
 
-/** The delimiter of the header if there is only one candidate in it, else the one that papaparse finds most regular. */
+/**
+ * The delimiter of the first line if there is only one candidate in it, else the one that papaparse finds most regular;
+ * where that makes no table, the one that makes a table of the lines below.
+ */
 function guessDelimiter(text: string, endsWithCr: boolean): string {
+  const ofFirstLine = delimiterOfHeader(text, endsWithCr);
+  const isRegular =
+    ofFirstLine !== undefined &&
+    columnsOfHeader(text, ofFirstLine, endsWithCr) ===
+      widthOfTable(text, { delimiter: ofFirstLine, endsWithCr });
+  return isRegular ? ofFirstLine : (delimiterBelow(text, endsWithCr) ?? ofFirstLine ?? ',');
+}
+
+function delimiterOfHeader(text: string, endsWithCr: boolean): string | undefined {
   const candidates = DELIMITERS.filter((delimiter) => columnsOfHeader(text, delimiter, endsWithCr) > 1);
-  if (candidates.length <= 1) return candidates[0] ?? ',';
+  if (candidates.length <= 1) return candidates[0];
   const { meta } = Papa.parse(text, { preview: 50, delimitersToGuess: candidates, skipEmptyLines: true });
   return candidates.includes(meta.delimiter) ? meta.delimiter : candidates[0]!;
+}
+
+/** The delimiter that makes the widest table below lines of text, if there is one. */
+function delimiterBelow(text: string, endsWithCr: boolean): string | undefined {
+  const widths = DELIMITERS.filter(
+    (delimiter) => (detectLayout(text, { delimiter, endsWithCr }).headerRow ?? 1) > 1,
+  ).map((delimiter) => ({ delimiter, width: widthOfTable(text, { delimiter, endsWithCr }) }));
+  return widths.sort((left, right) => right.width - left.width)[0]?.delimiter;
 }
 
 function columnsOfHeader(text: string, delimiter: string, endsWithCr: boolean): number {

@@ -1,4 +1,9 @@
-import type { DateOrder, DateOrderFrom, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import type {
+  DateOrder,
+  DateOrderFrom,
+  ImportFormatFinding,
+  TextEncoding,
+} from '@plinth/contracts/data-exchange/shapes';
 
 /** The order of dates beside ISO 8601, and where it comes from; absent in files without dates. */
 export interface DateFormat {
@@ -6,8 +11,29 @@ export interface DateFormat {
   dateOrderFrom?: DateOrderFrom | undefined;
 }
 
+/** Something unusual about a text file, and why it is read so. */
+export interface LayoutFinding {
+  code: ImportFormatFinding;
+  /** In English. */
+  detail: string;
+}
+
+/** Where the rows of a text file are, where it differs from a header in the first row and `"` around cells. */
+export interface CsvLayout {
+  /** The number of the record with the header; 0 where there is none. */
+  headerRow?: number | undefined;
+  /** Without a header: the number of the first row. */
+  rowsBegin?: number | undefined;
+  /** The columns, where the header has fewer. */
+  columnCount?: number | undefined;
+  quote?: '"' | "'" | undefined;
+  /** Blanks behind a delimiter are no part of a cell. */
+  skipsBlanks?: boolean | undefined;
+  findings?: LayoutFinding[] | undefined;
+}
+
 /** The detected format of a text file. It is stored with the job, and its correction file has the same. */
-export interface CsvFormat extends DateFormat {
+export interface CsvFormat extends DateFormat, CsvLayout {
   kind: 'csv';
   encoding: TextEncoding;
   hasByteOrderMark: boolean;

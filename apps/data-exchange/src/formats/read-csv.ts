@@ -46,10 +46,26 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
     close: async () => void bytes.destroy(),
   });
   if (later) return below(later.headers, []);
-  let first = await pieces.next();
-  while (!first.done && first.value.length === 0) first = await pieces.next();
-  const [header, ...rest] = first.done ? [] : first.value;
-  return below(uniqueHeaders((header?.cells ?? []).map(unguard)), rest);
+  const { header, rest } = await skipToHeader(pieces, format);
+  const names = (header?.cells ?? []).map(unguard);
+  const width = Math.max(names.length, format.columnCount ?? 0);
+  return below(uniqueHeaders(Array.from({ length: width }, (_, index) => names[index] ?? '')), rest);
+}
+
+/** The header and what is read of the rows below it; without a header the first row says how many columns there are. */
+async function skipToHeader(
+  pieces: AsyncGenerator<FileRecord[]>,
+  { headerRow = 1, rowsBegin = 1 }: CsvFormat,
+): Promise<{ header?: FileRecord; rest: FileRecord[] }> {
+  const hasHeader = headerRow > 0;
+  for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) {
+    const rest = piece.value.filter(({ number }) => number >= (hasHeader ? headerRow : rowsBegin));
+    if (rest.length === 0) continue;
+    const [first, ...others] = rest;
+    if (hasHeader) return { header: first!, rest: others };
+    return { header: { ...first!, cells: first!.cells.map(() => '') }, rest };
+  }
+  return { rest: [] };
 }
 
 async function* recordPieces(

@@ -32,7 +32,10 @@ export async function indexRecords(
   let hasHeader = false;
   for await (const piece of inPieces(decodeText(bytes, format.encoding), rangeBytes)) {
     if (hasHeader) reader.count(piece);
-    else hasHeader = reader.push(piece).length > 0;
+    else
+      hasHeader = reader
+        .push(piece)
+        .some(({ number }) => number >= (format.headerRow || format.rowsBegin || 1));
     bytesRead += lengthOf(piece);
     const rest = reader.rest();
     if (rest === undefined || !hasHeader) continue;

@@ -195,6 +195,9 @@ export const ImportPreviewResponse = z
     previewRows: z.array(z.array(z.string())),
     suggestions: z.array(ImportColumnMapping),
     fieldMetadata: z.array(ImportFieldMetadata),
+    findings: z.array(z.object({ code: z.string(), detail: z.string() })).meta({
+      description: 'What is unusual about the file, and why it is read so; `PUT …/format` corrects it',
+    }),
   })
   .meta({ id: 'ImportPreviewResponse' });
 
@@ -372,6 +375,21 @@ export type DateOrder = (typeof DateOrder)[keyof typeof DateOrder];
 export const DateOrderFrom = { File: 'File', Culture: 'Culture', Caller: 'Caller' } as const;
 export type DateOrderFrom = (typeof DateOrderFrom)[keyof typeof DateOrderFrom];
 
+/** What may be unusual about a text file. */
+export const ImportFormatFinding = {
+  Preamble: 'Preamble',
+  NoHeader: 'NoHeader',
+  WiderRows: 'WiderRows',
+  Quote: 'Quote',
+  Blanks: 'Blanks',
+} as const;
+export type ImportFormatFinding = (typeof ImportFormatFinding)[keyof typeof ImportFormatFinding];
+
+/** Something unusual about a file, and why it is read so. */
+export const ImportFormatFindings = z.array(
+  z.object({ code: z.enum(ImportFormatFinding), detail: z.string() }),
+);
+
 /** The detected format of an uploaded file, with its corrections. */
 export const ImportFileFormat = z
   .object({
@@ -382,6 +400,15 @@ export const ImportFileFormat = z
       .meta({ examples: ['utf-8', 'utf-16le', 'windows-1252'] }),
     hasByteOrderMark: z.boolean().nullable(),
     delimiter: z.string().nullable(),
+    headerRow: z
+      .int()
+      .nullable()
+      .meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    quote: z
+      .string()
+      .nullable()
+      .meta({ description: 'What stands around cells', examples: ['"', "'"] }),
+    findings: ImportFormatFindings.meta({ description: 'What is unusual, and why the file is read so' }),
     decimalSeparator: z
       .string()
       .nullable()
@@ -397,6 +424,8 @@ export const ImportFileFormat = z
   .meta({ id: 'ImportFileFormat' });
 
 const SHEET_NAME_LENGTH_MAX = 100;
+/** A header stands in the first piece of its file that is read. */
+const HEADER_ROW_MAX = 1_000;
 
 /** The corrections of a detected format; what is left out stays as it is. */
 export const CorrectImportFormatRequest = z
@@ -407,6 +436,13 @@ export const CorrectImportFormatRequest = z
       .regex(/^[^"\r\n\p{L}\p{N}]$/u)
       .nullish()
       .meta({ description: 'One character that is no letter, digit, quote or line end', examples: [';'] }),
+    headerRow: z
+      .int()
+      .min(0)
+      .max(HEADER_ROW_MAX)
+      .nullish()
+      .meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    quote: z.enum({ Double: '"', Single: "'" }).nullish(),
     decimalSeparator: z.enum({ Dot: '.', Comma: ',' }).nullish(),
     dateOrder: z.enum(DateOrder).nullish(),
     sheet: z.string().max(SHEET_NAME_LENGTH_MAX).nullish(),

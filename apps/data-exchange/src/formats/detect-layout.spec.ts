@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { FormatDetector } from './detect-format';
+import type { CsvFormat } from './file-format';
+import { readCsv } from './read-csv';
+
+const formatOf = (text: string): CsvFormat => {
+  const detector = new FormatDetector();
+  detector.push(Buffer.from(text));
+  const detection = detector.end();
+  if (detection.found !== 'text') throw new Error(detection.found);
+  return detection.format;
+};
+
+const read = async (text: string, format = formatOf(text)) => {
+  const file = await readCsv(Readable.from([Buffer.from(text)]), format);
+  const rows: [number, ...string[]][] = [];
+  for await (const piece of file.rows)
+    for (const { number, cells, error } of piece) rows.push([number, ...(error ? [error] : cells)]);
+  return { headers: file.headers, rows, findings: format.findings?.map(({ code }) => code) ?? [] };
+};
+
+describe('a text file', () => {
+  it.each<[string, string, { headers: string[]; first: unknown[]; findings: string[] }]>([
+    [
+      'with lines of text above the header',
+      'Sales of March\n\nMade by Ada\nname,city,sum\nAda,Paris,1\nBob,Rome,2\nEve,Bonn,3\n',
+      { headers: ['name', 'city', 'sum'], first: [5, 'Ada', 'Paris', '1'], findings: ['Preamble'] },
+    ],
+    [
+      'with text above the header that the usual delimiter is not in',
+      'Report\nVersion 2\n\nname;sum\nAda;1\nBob;2\nEve;3\n',
+      { headers: ['name', 'sum'], first: [5, 'Ada', '1'], findings: ['Preamble'] },
+    ],
+    [
+      'with text above the header that is padded to the columns',
+      'Report,,\n,,\nname,city,sum\nAda,Paris,1\nBob,Rome,2\n',
+      { headers: ['name', 'city', 'sum'], first: [4, 'Ada', 'Paris', '1'], findings: ['Preamble'] },
+    ],
+    [
+      'without a header',
+      'Ada,1.50,2026-03-04\nBob,2.50,2026-03-05\nEve,3.50,2026-03-06\n',
+      {
+        headers: ['Column 1', 'Column 2', 'Column 3'],
+        first: [1, 'Ada', '1.50', '2026-03-04'],
+        findings: ['NoHeader'],
+      },
+    ],
+    [
+      'whose header has fewer cells than its rows',
+      'name,sum\nAda,1,\nBob,2,\nEve,3,x\n',
+      { headers: ['name', 'sum', 'Column 3'], first: [2, 'Ada', '1', ''], findings: ['WiderRows'] },
+    ],
+    [
+      'with single quotes',
+      "'name','city'\n'O''Hara','Paris, France'\n'Bob','Rome'\n",
+      { headers: ['name', 'city'], first: [2, "O'Hara", 'Paris, France'], findings: ['Quote'] },
+    ],
+    [
+      'with a blank behind each delimiter',
+      'name, city\nAda, "Paris, France"\nBob, Rome\nEve, Bonn\n',
+      { headers: ['name', 'city'], first: [2, 'Ada', 'Paris, France'], findings: ['Blanks'] },
+    ],
+    [
+      'whose headers are years',
+      'name,2024,2025\nAda,1,2\nBob,3,4\nEve,5,6\n',
+      { headers: ['name', '2024', '2025'], first: [2, 'Ada', '1', '2'], findings: [] },
+    ],
+    [
+      'of one column, with commas in its texts',
+      'name\nLovelace, Ada\nBabbage, Charles\nKing, Ada\n',
+      { headers: ['name'], first: [2, 'too-many-cells'], findings: [] },
+    ],
+    ['of a header only', 'name,city\n', { headers: ['name', 'city'], first: [], findings: [] }],
+  ])('%s', async (_name, text, { headers, first, findings }) => {
+    const found = await read(text);
+
+    expect(found.findings).toEqual(findings);
+    expect(found.headers).toEqual(headers);
+    expect(found.rows[0] ?? []).toEqual(first);
+  });
+
+  const word = fc.stringMatching(/^[a-z]{2,8}$/);
+  const cell = fc.oneof(
+    word,
+    fc.integer({ min: 0, max: 9_999 }).map(String),
+    fc.constant(''),
+    fc.constant('a, "b"'),
+  );
+  const table = fc.integer({ min: 2, max: 6 }).chain((width) =>
+    fc.record({
+      header: fc.uniqueArray(word, { minLength: width, maxLength: width }),
+      rows: fc.array(
+        fc
+          .tuple(word, fc.array(cell, { minLength: width - 1, maxLength: width - 1 }))
+          .map(([first, rest]) => [first, ...rest]),
+        { minLength: 6, maxLength: 20 },
+      ),
+      delimiter: fc.constantFrom(',', ';', '\t', '|'),
+    }),
+  );
+
+  it('that is clean is read as it is, and nothing is found', async () => {
+    await fc.assert(
+      fc.asyncProperty(table, async ({ header, rows, delimiter }) => {
+        const found = await read(`${Papa.unparse([header, ...rows], { delimiter })}\r\n`);
+
+        expect(found.findings).toEqual([]);
+        expect(found.headers).toEqual(header);
+        expect(found.rows).toEqual(rows.map((row, index) => [index + 2, ...row]));
+      }),
+    );
+  });
+
+  it('with text above its header is read as without it, and rows keep their numbers', async () => {
+    const preamble = fc.array(fc.stringMatching(/^[A-Z][a-z ]{3,20}$/), { minLength: 2, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(table, preamble, async ({ header, rows, delimiter }, lines) => {
+        const text = `${lines.join('\r\n')}\r\n${Papa.unparse([header, ...rows], { delimiter })}\r\n`;
+        const found = await read(text);
+
+        expect(found.headers).toEqual(header);
+        expect(found.rows).toEqual(rows.map((row, index) => [index + 2 + lines.length, ...row]));
+      }),
+    );
+  });
+});
