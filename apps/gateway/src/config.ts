@@ -171,7 +171,9 @@ export const GatewayConfig = z.object({
   UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: milliseconds(300_000).describe(
     'The same for endpoints of the class `expensive`, such as the dry-run of a large import.',
   ),
-  UPSTREAM_CONCURRENCY_MAX: count(256).describe('Requests to one service at the same time.'),
+  UPSTREAM_CONCURRENCY_MAX: count(512).describe(
+    'Requests to one service at the same time; a tenant alone has half of them, a user a third.',
+  ),
   UPSTREAM_STREAMS_MAX: count(1_000).describe(
     'Uploads, downloads and event streams of one service at the same time.',
   ),

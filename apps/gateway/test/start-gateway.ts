@@ -113,6 +113,8 @@ export const gatewayEnvironment = (
   PLINTH_TENANTS: JSON.stringify([
     { id: TENANT_ID, shortName: 'acme', name: 'Acme', hosts: ['acme.example'] },
   ]),
+  // Most tests send all their requests as one user, whose share is a third of this.
+  UPSTREAM_CONCURRENCY_MAX: '1000',
   RATE_LIMITS: JSON.stringify({ default: { user: 1_000_000, tenant: 1_000_000, address: 1_000_000 } }),
   ...more,
 });
