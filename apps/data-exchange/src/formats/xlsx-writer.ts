@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
+import { columnLetters, textXml } from '@plinth/exchange/workbook/cell-xml';
+import { sheetBegin, sheetEnd, sheetPart, workbookParts } from '@plinth/exchange/workbook/package-parts';
 import { ZipFile } from 'yazl';
 import type { Cell } from './csv-writer';
 import type { FileColumn } from './file-column';
-import { cellXml, textXml } from './xlsx-cell';
-import { HEADER_STYLE, SHEET_END, sheetBegin, sheetPart, styleOf, workbookParts } from './xlsx-parts';
+import { cellXml } from './xlsx-cell';
+import { headerView, HEADER_STYLE, styleOf, styles } from './xlsx-parts';
 
 /** A sheet ends at row 1,048,576, the header included. */
 const SHEET_ROWS_MAX = 1_048_575;
 const COLUMN_WIDTH_MIN = 12;
 const COLUMN_WIDTH_MAX = 60;
-const LETTERS = 26;
 
 /** Writes a workbook while the rows come, as fast as it is read. When a sheet is full the next one begins. */
 export async function* writeXlsx(
@@ -43,7 +44,9 @@ async function writeParts(zip: ZipFile, { columns, pieces, sheetRowsMax, signal 
     const number = names.push(names.length === 0 ? 'Export' : `Export ${names.length + 1}`);
     const sheet = new PassThrough();
     zip.addReadStream(sheet, sheetPart(number));
-    sheet.write(sheetBegin(columns.map(columnXml).join('')) + headerXml(columns));
+    sheet.write(
+      sheetBegin({ views: headerView, columns: columns.map(columnXml).join('') }) + headerXml(columns),
+    );
     return sheet;
   };
 
@@ -53,7 +56,7 @@ async function writeParts(zip: ZipFile, { columns, pieces, sheetRowsMax, signal 
   for await (const rows of pieces) {
     for (let rest = rows; rest.length > 0;) {
       if (rowsOfSheet === sheetRowsMax) {
-        sheet.end(SHEET_END);
+        sheet.end(sheetEnd());
         sheet = addSheet();
         rowsOfSheet = 0;
       }
@@ -66,14 +69,15 @@ async function writeParts(zip: ZipFile, { columns, pieces, sheetRowsMax, signal 
       rest = rest.slice(fitting.length);
     }
   }
-  sheet.end(SHEET_END);
-  for (const [name, xml] of Object.entries(workbookParts(names))) zip.addBuffer(Buffer.from(xml), name);
+  sheet.end(sheetEnd());
+  for (const [name, xml] of Object.entries(workbookParts(names, styles)))
+    zip.addBuffer(Buffer.from(xml), name);
   zip.end();
 }
 
 /** Makes the function that writes one row of these columns. */
 function rowWriter(columns: readonly FileColumn[]): (row: readonly Cell[], number: number) => string {
-  const places = columns.map(({ type }, index) => ({ letters: lettersOf(index), type }));
+  const places = columns.map(({ type }, index) => ({ letters: columnLetters(index), type }));
   return (row, number) => {
     let cells = '';
     for (const [index, { letters, type }] of places.entries())
@@ -83,7 +87,7 @@ function rowWriter(columns: readonly FileColumn[]): (row: readonly Cell[], numbe
 }
 
 const headerXml = (columns: readonly FileColumn[]): string =>
-  `<row r="1">${columns.map(({ header }, index) => textXml(`${lettersOf(index)}1`, header, ` s="${HEADER_STYLE}"`)).join('')}</row>`;
+  `<row r="1">${columns.map(({ header }, index) => textXml(`${columnLetters(index)}1`, header, ` s="${HEADER_STYLE}"`)).join('')}</row>`;
 
 function columnXml({ header, type }: FileColumn, index: number): string {
   const room = Math.max(COLUMN_WIDTH_MIN, header.length + 4, type === 'string' ? 30 : 0);
@@ -91,8 +95,3 @@ function columnXml({ header, type }: FileColumn, index: number): string {
   const number = index + 1;
   return `<col min="${number}" max="${number}" width="${width}" customWidth="1" style="${styleOf(type)}"/>`;
 }
-
-/** How spreadsheets name the columns: A to Z, AA and so on. */
-const lettersOf = (index: number): string =>
-  (index < LETTERS ? '' : lettersOf(Math.floor(index / LETTERS) - 1)) +
-  String.fromCharCode('A'.charCodeAt(0) + (index % LETTERS));

@@ -1,6 +1,14 @@
-import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Cell as SheetCell, Worksheet } from 'exceljs';
+import { columnLetters, dayNumber, textXml } from '@plinth/exchange/workbook/cell-xml';
+import {
+  BOLD_FONT,
+  sheetBegin,
+  sheetEnd,
+  sheetPart,
+  workbookParts,
+  type Styles,
+} from '@plinth/exchange/workbook/package-parts';
+import { ZipFile } from 'yazl';
 import { LimitError } from '../language/meter';
 import type { Cell, Table } from './html';
 
@@ -8,27 +16,26 @@ const SHEETS_MAX = 100;
 const CELLS_MAX = 200_000;
 const ROWS_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
-const TEXT_LENGTH_MAX = 32_767;
+const WIDTH_MIN = 8;
 const WIDTH_MAX = 60;
+const WIDTH_ROWS_MAX = 1_000;
+const FORMAT_LENGTH_MAX = 100;
+/** Spreadsheets know some hundred formats of their own. */
+const OWN_FORMATS_FROM = 164;
 
 /** Writes tables as a workbook, a sheet each. Data is always written as values, never as formulas. */
 export async function workbookOf(tables: readonly Table[]): Promise<Uint8Array> {
   if (tables.length > SHEETS_MAX || cellsOf(tables) > CELLS_MAX) throw new LimitError('output');
-  const { stream } = (await import('exceljs')).default;
-  const output = new PassThrough();
-  const collected = buffer(output);
-  const workbook = new stream.xlsx.WorkbookWriter({
-    stream: output,
-    useStyles: true,
-    useSharedStrings: true,
-  });
-  const names = new Set<string>();
-  for (const [index, table] of tables.entries()) {
-    const sheet = workbook.addWorksheet(sheetName(table.name, index, names));
-    writeTable(sheet, table);
-    sheet.commit();
-  }
-  await workbook.commit();
+  const zip = new ZipFile();
+  const collected = buffer(zip.outputStream as unknown as AsyncIterable<Buffer>);
+  const styles = new StyleTable();
+  const taken = new Set<string>();
+  const names = tables.map(({ name }, index) => sheetName(name, index, taken));
+  for (const [index, table] of tables.entries())
+    zip.addBuffer(Buffer.from(sheetXml(table, styles)), sheetPart(index + 1));
+  for (const [name, xml] of Object.entries(workbookParts(names, styles)))
+    zip.addBuffer(Buffer.from(xml), name);
+  zip.end();
   return collected;
 }
 
@@ -52,60 +59,123 @@ function sheetName(wanted: string | undefined, index: number, taken: Set<string>
   }
 }
 
-function writeTable(sheet: Worksheet, { rows }: Table): void {
+/** The styles of a workbook, each once. */
+class StyleTable implements Styles {
+  readonly numberFormats = new Map<number, string>();
+  readonly cells = ['<xf/>'];
+  private readonly formatIds = new Map<string, number>();
+  private readonly indexes = new Map<string, number>([['<xf/>', 0]]);
+
+  /** The attribute that gives a cell its style. */
+  attribute({ format, isBold, horizontal, wrapsText }: Style): string {
+    const number = format === undefined ? '' : ` numFmtId="${this.idOf(format)}" applyNumberFormat="1"`;
+    const font = isBold ? ` fontId="${BOLD_FONT}" applyFont="1"` : '';
+    const side = horizontal === undefined ? '' : ` horizontal="${horizontal}"`;
+    const alignment = side + (wrapsText ? ' wrapText="1"' : '');
+    const xml =
+      alignment === ''
+        ? `<xf${number}${font}/>`
+        : `<xf${number}${font} applyAlignment="1"><alignment${alignment}/></xf>`;
+    let index = this.indexes.get(xml);
+    if (index === undefined) this.indexes.set(xml, (index = this.cells.push(xml) - 1));
+    return index === 0 ? '' : ` s="${index}"`;
+  }
+
+  private idOf(format: string): number {
+    let id = this.formatIds.get(format);
+    if (id === undefined) this.formatIds.set(format, (id = OWN_FORMATS_FROM + this.formatIds.size));
+    this.numberFormats.set(id, format);
+    return id;
+  }
+}
+
+interface Style {
+  format: string | undefined;
+  isBold: boolean;
+  horizontal: string | undefined;
+  wrapsText: boolean;
+}
+
+function sheetXml({ rows }: Table, styles: StyleTable): string {
   if (rows.length > ROWS_MAX) throw new LimitError('output');
-  setWidths(sheet, rows);
+  const xml = [sheetBegin({ columns: columnsXml(rows) })];
   const taken = new Set<string>();
+  const merged: string[] = [];
   rows.forEach((cells, index) => {
-    const rowNumber = index + 1;
+    const row = index + 1;
     let column = 1;
+    xml.push(`<row r="${row}">`);
     for (const cell of cells) {
-      while (taken.delete(`${rowNumber}:${column}`)) column++;
+      while (taken.delete(`${row}:${column}`)) column++;
       if (column > COLUMNS_MAX) throw new LimitError('output');
-      writeCell(sheet.getCell(rowNumber, column), cell);
-      column = occupy(sheet, rowNumber, column, cell, taken);
+      xml.push(cellXml(referenceOf(column, row), cell, styles));
+      column = occupy({ row, column, cell, taken, merged });
     }
-    sheet.getRow(rowNumber).commit();
+    xml.push('</row>');
   });
+  return [...xml, sheetEnd(merged)].join('');
+}
+
+const referenceOf = (column: number, row: number): string => `${columnLetters(column - 1)}${row}`;
+
+interface Place {
+  row: number;
+  column: number;
+  cell: Cell;
+  taken: Set<string>;
+  merged: string[];
 }
 
 /** Merges what a cell spans; returns the next free column. */
-function occupy(sheet: Worksheet, row: number, column: number, cell: Cell, taken: Set<string>): number {
-  const lastColumn = Math.min(column + cell.columns - 1, COLUMNS_MAX);
+function occupy({ row, column, cell, taken, merged }: Place): number {
+  const end = Math.min(column + cell.columns - 1, COLUMNS_MAX);
+  let lastColumn = column;
+  // Ranges that overlap would break the workbook.
+  while (lastColumn < end && !taken.has(`${row}:${lastColumn + 1}`)) lastColumn++;
   const lastRow = Math.min(row + cell.rows - 1, ROWS_MAX);
   if (taken.size + (lastRow - row) * (lastColumn - column + 1) > CELLS_MAX) throw new LimitError('output');
   for (let below = row + 1; below <= lastRow; below++) {
     for (let across = column; across <= lastColumn; across++) taken.add(`${below}:${across}`);
   }
-  if (lastColumn > column || lastRow > row) sheet.mergeCells(row, column, lastRow, lastColumn);
+  if (lastColumn > column || lastRow > row)
+    merged.push(`${referenceOf(column, row)}:${referenceOf(lastColumn, lastRow)}`);
   return lastColumn + 1;
 }
 
-function setWidths(sheet: Worksheet, rows: readonly Cell[][]): void {
+function columnsXml(rows: readonly Cell[][]): string {
   const widths: number[] = [];
-  for (const cells of rows.slice(0, 1_000)) {
+  for (const cells of rows.slice(0, WIDTH_ROWS_MAX)) {
     cells.forEach(({ text, columns }, index) => {
-      if (columns === 1) widths[index] = Math.max(widths[index] ?? 8, Math.min(text.length + 2, WIDTH_MAX));
+      if (columns === 1)
+        widths[index] = Math.max(widths[index] ?? WIDTH_MIN, Math.min(text.length + 2, WIDTH_MAX));
     });
   }
-  sheet.columns = [...widths].map((width) => ({ width: width ?? 8 }));
+  return [...widths.slice(0, COLUMNS_MAX)]
+    .map(
+      (width, index) =>
+        `<col min="${index + 1}" max="${index + 1}" width="${width ?? WIDTH_MIN}" customWidth="1"/>`,
+    )
+    .join('');
 }
 
-function writeCell(target: SheetCell, cell: Cell): void {
+function cellXml(reference: string, cell: Cell, styles: StyleTable): string {
   const typed = typedValue(cell);
-  target.value = typed ?? textValue(cell.text);
-  if (cell.isHeader) target.font = { bold: true };
-  if (cell.format && typed !== undefined) target.numFmt = cell.format.slice(0, 100);
-  else if (typed instanceof Date)
-    target.numFmt = /T\d/.test(cell.value ?? cell.text) ? 'yyyy-mm-dd hh:mm' : 'yyyy-mm-dd';
-  const horizontal = ['left', 'right', 'center'].find((side) => side === cell.align?.toLowerCase());
-  const wrapText = cell.text.includes('\n');
-  if (horizontal || wrapText) {
-    target.alignment = {
-      ...(horizontal ? { horizontal: horizontal as 'left' | 'right' | 'center' } : {}),
-      ...(wrapText ? { wrapText } : {}),
-    };
-  }
+  const style = styles.attribute({
+    format: typed === undefined ? undefined : formatOf(cell, typed),
+    isBold: cell.isHeader,
+    horizontal: ['left', 'right', 'center'].find((side) => side === cell.align?.toLowerCase()),
+    wrapsText: cell.text.includes('\n'),
+  });
+  if (typed === undefined) return textXml(reference, textValue(cell.text), style);
+  if (typeof typed === 'boolean') return `<c r="${reference}"${style} t="b"><v>${Number(typed)}</v></c>`;
+  const number = typeof typed === 'number' ? typed : dayNumber(typed.getTime());
+  return `<c r="${reference}"${style}><v>${number}</v></c>`;
+}
+
+function formatOf(cell: Cell, value: number | boolean | Date): string | undefined {
+  if (cell.format) return textValue(cell.format.slice(0, FORMAT_LENGTH_MAX));
+  if (!(value instanceof Date)) return undefined;
+  return /T\d/.test(cell.value ?? cell.text) ? 'yyyy-mm-dd hh:mm' : 'yyyy-mm-dd';
 }
 
 /** The value that `data-type` promises; undefined where the text does not keep the promise. */
@@ -128,7 +198,4 @@ function typedValue({ type, value, text }: Cell): number | boolean | Date | unde
 
 /** XML cannot hold most control characters. */
 const textValue = (text: string): string =>
-  text
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
-    .toWellFormed()
-    .slice(0, TEXT_LENGTH_MAX);
+  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').toWellFormed();
