@@ -6,6 +6,7 @@ import { benchImportFairness } from './import-fairness.ts';
 import { benchWorkers } from './import-workers.ts';
 import { benchVariants } from './import-variants.ts';
 import { benchCorrections, benchImport } from './import.ts';
+import { benchLibraries } from './libraries.ts';
 import { benchLocalization } from './localization.ts';
 import { startBenchPlatform, type BenchTarget } from './platform.ts';
 import { benchSettings } from './settings.ts';
@@ -44,6 +45,7 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[]>> = {
   workflow: benchWorkflow,
   import: importBench,
   fairness: benchFairness,
+  libraries: benchLibraries,
   writes: (target) =>
     benchWrites(target, {
       only: values.only.split(',').filter(Boolean),
