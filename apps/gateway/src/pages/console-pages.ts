@@ -31,6 +31,9 @@ export const consolePages = ({ page, assets }: ConsoleFiles, configuration: Conf
       response.set('cache-control', 'no-store').json(configuration);
     });
     onlyMethods(app, '/console/configuration', 'GET', 'HEAD');
+    app.get('/console/configuration/*path', ({ path }) => {
+      throw notFound(`There is no resource at ${path}.`);
+    });
     app.get('/console/assets/*path', (request, response) => {
       const asset = assets.get(request.path.slice('/console/'.length));
       if (!asset) throw notFound(`There is no resource at ${request.path}.`);
