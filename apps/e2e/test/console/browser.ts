@@ -35,6 +35,8 @@ export async function startBrowser(url: string): Promise<ConsoleBrowser> {
       const window = await open(options);
       await window.page.goto('/console');
       await personOf(window.page, name).click();
+      // The page of the sign-in has a heading too.
+      await window.page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
       await window.page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
       return window;
     },

@@ -11,6 +11,7 @@ CREATE TABLE event_subscription (
 
 ALTER TABLE event_subscription ENABLE ROW LEVEL SECURITY;
 ALTER TABLE event_subscription FORCE ROW LEVEL SECURITY;
-CREATE POLICY platform ON event_subscription
-  USING (current_setting('plinth.scope', true) = 'platform')
-  WITH CHECK (current_setting('plinth.scope', true) = 'platform');
+CREATE POLICY tenant ON event_subscription
+  USING (tenant_id = NULLIF(current_setting('plinth.tenant_id', true), '')::uuid)
+  WITH CHECK (tenant_id = NULLIF(current_setting('plinth.tenant_id', true), '')::uuid);
+CREATE POLICY platform ON event_subscription USING (current_setting('plinth.scope', true) = 'platform');
