@@ -5,7 +5,8 @@ import { useState } from 'react';
 import { approvalsQuery, workflow, type Approval } from '../api/workflow';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
-import { Badge, Callout, EmptyState, Failure, Skeleton } from '../components/state';
+import { PagedList } from '../components/paged-list';
+import { Badge, Callout, EmptyState, Failure } from '../components/state';
 import { TextField } from '../components/text-field';
 import { stateName } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
@@ -13,30 +14,20 @@ import { useTexts } from '../texts/texts';
 /** What waits for the decision of this person, the oldest first. */
 export function ApprovalsPage() {
   const { t } = useTexts();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
-    useInfiniteQuery(approvalsQuery);
-  const approvals = data?.pages.flatMap(({ items }) => items);
+  const query = useInfiniteQuery(approvalsQuery);
   return (
     <Page title={t('Console.approvals.title')} lead={t('Console.approvals.lead')}>
-      {error && !approvals && <Failure error={error} onRetry={() => void refetch()} />}
-      {!approvals && !error && <Skeleton lines={4} height="5rem" />}
-      {approvals?.length === 0 && (
-        <div className="panel">
+      <PagedList
+        query={query}
+        skeleton={{ lines: 4, height: '5rem' }}
+        empty={
           <EmptyState icon={CircleCheckBig} title={t('Workflow.messages.waitingForYou', { count: 0 })}>
             {t('Console.approvals.noneHelp')}
           </EmptyState>
-        </div>
-      )}
-      {approvals?.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} />
-      ))}
-      {hasNextPage && (
-        <div>
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {t('Platform.lists.loadMore')}
-          </Button>
-        </div>
-      )}
+        }
+      >
+        {(approvals) => approvals.map((approval) => <ApprovalCard key={approval.id} approval={approval} />)}
+      </PagedList>
     </Page>
   );
 }

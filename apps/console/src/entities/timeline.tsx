@@ -6,8 +6,9 @@ import type { Entity } from '../api/workflow';
 import { Avatar } from '../components/brand';
 import { Button, IconButton } from '../components/button';
 import { Confirm } from '../components/confirm';
+import { PagedList } from '../components/paged-list';
 import { saveFile } from '../components/save-file';
-import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
+import { Badge, EmptyState, Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { Composer } from './composer';
@@ -20,34 +21,29 @@ const SYSTEM_LOG = 2;
 export function Timeline({ entity }: { entity: Entity }) {
   const { t } = useTexts();
   const caller = useCaller();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    timelineQuery(entity),
-  );
-  const entries = data?.pages.flatMap(({ items }) => items);
-  const known = new Set(entries?.map(({ id }) => id));
-  const threads = entries?.filter(({ parentEntryId }) => parentEntryId === null || !known.has(parentEntryId));
+  const query = useInfiniteQuery(timelineQuery(entity));
   return (
     <section className="stack" aria-label={t('Platform.areas.timeline')}>
       {mayDo(caller, 'Timeline.Entries.Create') && <Composer entity={entity} />}
-      {error && !entries && <Failure error={error} onRetry={() => void refetch()} />}
-      {!entries && !error && <Skeleton lines={4} height="4rem" />}
-      {threads?.length === 0 && (
-        <div className="panel">
-          <EmptyState icon={MessageSquare} title={t('Console.entities.noEntries')} />
-        </div>
-      )}
-      {threads?.map((entry) => (
-        <Thread key={entry.id} entity={entity} entry={entry} all={entries ?? []} />
-      ))}
-      {hasNextPage && (
-        <div>
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {t('Platform.lists.loadMore')}
-          </Button>
-        </div>
-      )}
+      <PagedList
+        query={query}
+        skeleton={{ lines: 4, height: '4rem' }}
+        empty={<EmptyState icon={MessageSquare} title={t('Console.entities.noEntries')} />}
+      >
+        {(entries) =>
+          threadsOf(entries).map((entry) => (
+            <Thread key={entry.id} entity={entity} entry={entry} all={entries} />
+          ))
+        }
+      </PagedList>
     </section>
   );
+}
+
+/** The entries that begin a thread: those that reply to nothing that is shown. */
+function threadsOf(entries: readonly Entry[]): Entry[] {
+  const known = new Set(entries.map(({ id }) => id));
+  return entries.filter(({ parentEntryId }) => parentEntryId === null || !known.has(parentEntryId));
 }
 
 interface ThreadProps {

@@ -2,10 +2,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FileDown } from 'lucide-react';
 import { exportsQuery, type ExportJob } from '../api/data-exchange';
-import { Button } from '../components/button';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
-import { EmptyState, Failure, Skeleton } from '../components/state';
+import { itemsOf, PagedList } from '../components/paged-list';
+import { EmptyState } from '../components/state';
 import { definitionName } from '../imports/definition-name';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -18,12 +18,11 @@ const isRunning = ({ status }: ExportJob) => status === 'Queued' || status === '
 export function ExportsPage() {
   const { t } = useTexts();
   const mayExport = mayDo(useCaller(), 'DataExchange.Exports.Execute');
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     ...exportsQuery,
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ items }) => items.some(isRunning)) ? REFRESH_MILLISECONDS : false,
   });
-  const jobs = data?.pages.flatMap(({ items }) => items);
   const begin = mayExport && (
     <LinkButton to="/exports/new" look="primary">
       <FileDown aria-hidden />
@@ -34,25 +33,19 @@ export function ExportsPage() {
     <Page
       title={t('Platform.areas.exports')}
       lead={t('Console.exports.lead')}
-      actions={jobs?.length !== 0 && begin}
+      actions={itemsOf(query.data)?.length !== 0 && begin}
     >
-      {error && !jobs && <Failure error={error} onRetry={() => void refetch()} />}
-      {!jobs && !error && <Skeleton lines={6} height="2.4rem" />}
-      {jobs?.length === 0 && (
-        <div className="panel">
+      <PagedList
+        query={query}
+        skeleton={{ lines: 6, height: '2.4rem' }}
+        empty={
           <EmptyState icon={FileDown} title={t('Console.exports.none')} action={begin}>
             {t('Console.exports.noneHelp')}
           </EmptyState>
-        </div>
-      )}
-      {jobs && jobs.length > 0 && <ExportTable jobs={jobs} />}
-      {hasNextPage && (
-        <div>
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {t('Platform.lists.loadMore')}
-          </Button>
-        </div>
-      )}
+        }
+      >
+        {(jobs) => <ExportTable jobs={jobs} />}
+      </PagedList>
     </Page>
   );
 }

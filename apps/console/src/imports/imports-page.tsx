@@ -2,9 +2,9 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FileUp } from 'lucide-react';
 import { importsQuery, type ImportJob } from '../api/data-exchange';
-import { Button } from '../components/button';
 import { Page } from '../components/page';
-import { EmptyState, Failure, Skeleton } from '../components/state';
+import { itemsOf, PagedList } from '../components/paged-list';
+import { EmptyState } from '../components/state';
 import { LinkButton } from '../components/link-button';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -14,8 +14,7 @@ import { ImportStatus } from './import-status';
 /** The imports of the tenant, newest first. */
 export function ImportsPage() {
   const { t } = useTexts();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
-    useInfiniteQuery(importsQuery);
+  const query = useInfiniteQuery(importsQuery);
   const mayImport = mayDo(useCaller(), 'DataExchange.Imports.Execute');
   const begin = mayImport && (
     <LinkButton to="/imports/new" look="primary">
@@ -23,30 +22,23 @@ export function ImportsPage() {
       {t('Console.imports.new')}
     </LinkButton>
   );
-  const jobs = data?.pages.flatMap(({ items }) => items);
   return (
     <Page
       title={t('Platform.areas.imports')}
       lead={t('Console.imports.lead')}
-      actions={jobs?.length !== 0 && begin}
+      actions={itemsOf(query.data)?.length !== 0 && begin}
     >
-      {error && !jobs && <Failure error={error} onRetry={() => void refetch()} />}
-      {!jobs && !error && <Skeleton lines={6} height="2.4rem" />}
-      {jobs?.length === 0 && (
-        <div className="panel">
+      <PagedList
+        query={query}
+        skeleton={{ lines: 6, height: '2.4rem' }}
+        empty={
           <EmptyState icon={FileUp} title={t('Console.imports.none')} action={begin}>
             {t('Console.imports.noneHelp')}
           </EmptyState>
-        </div>
-      )}
-      {jobs && jobs.length > 0 && <ImportTable jobs={jobs} />}
-      {hasNextPage && (
-        <div>
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {t('Platform.lists.loadMore')}
-          </Button>
-        </div>
-      )}
+        }
+      >
+        {(jobs) => <ImportTable jobs={jobs} />}
+      </PagedList>
     </Page>
   );
 }

@@ -4,21 +4,20 @@ import { Bell } from 'lucide-react';
 import { notificationsQuery, timeline, unreadCountQuery, type Notification } from '../api/timeline';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
-import { EmptyState, Failure, Skeleton } from '../components/state';
+import { PagedList } from '../components/paged-list';
+import { EmptyState } from '../components/state';
 import { useTexts } from '../texts/texts';
 
 /** What happened to what the person follows, and who mentioned them. */
 export function NotificationsPage() {
   const { t } = useTexts();
   const queries = useQueryClient();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
-    useInfiniteQuery(notificationsQuery);
+  const query = useInfiniteQuery(notificationsQuery);
   const { data: unread = 0 } = useQuery(unreadCountQuery);
   const readAll = useMutation({
     mutationFn: () => timeline.readAllNotifications(),
     onSettled: () => queries.invalidateQueries({ queryKey: ['notifications'] }),
   });
-  const items = data?.pages.flatMap((page) => page.items);
   return (
     <Page
       title={t('Platform.areas.notifications')}
@@ -31,29 +30,23 @@ export function NotificationsPage() {
         )
       }
     >
-      {error && !items && <Failure error={error} onRetry={() => void refetch()} />}
-      {!items && !error && <Skeleton lines={5} height="3.4rem" />}
-      {items?.length === 0 && (
-        <div className="panel">
+      <PagedList
+        query={query}
+        skeleton={{ lines: 5, height: '3.4rem' }}
+        empty={
           <EmptyState icon={Bell} title={t('Console.notifications.none')}>
             {t('Console.notifications.noneHelp')}
           </EmptyState>
-        </div>
-      )}
-      {items && items.length > 0 && (
-        <ul className="panel feed">
-          {items.map((notification) => (
-            <Item key={notification.id} notification={notification} />
-          ))}
-        </ul>
-      )}
-      {hasNextPage && (
-        <div>
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {t('Platform.lists.loadMore')}
-          </Button>
-        </div>
-      )}
+        }
+      >
+        {(items) => (
+          <ul className="panel feed">
+            {items.map((notification) => (
+              <Item key={notification.id} notification={notification} />
+            ))}
+          </ul>
+        )}
+      </PagedList>
     </Page>
   );
 }

@@ -1,36 +1,16 @@
 import { newId } from '@plinth/kernel/uuid';
-import { startJourney, tenants, type Journey } from '../platform';
-import { expectForEverybody, startBrowser, type ConsoleBrowser, type ConsoleWindow } from './browser';
+import { tenants } from '../platform';
+import { browserForTests, expectForEverybody } from './browser';
 
-let journey: Journey;
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  journey = await startJourney();
-  browser = await startBrowser(journey.url);
-}, 300_000);
-afterAll(() => browser?.close());
-
-let windows: ConsoleWindow[] = [];
-afterEach(async () => {
-  const complaints = windows.flatMap((window) => window.complaints);
-  for (const window of windows) await window.close();
-  windows = [];
-  expect(complaints).toEqual([]);
-});
-
-const signIn = async (name: string) => {
-  const window = await browser.signIn(name);
-  windows.push(window);
-  return window.page;
-};
+const browser = browserForTests();
 
 describe('an approval in the console', () => {
   it('is asked for, talked about, and given by another person, who is told at once', async () => {
     const invoice = newId();
     const address = `/console/entities/Invoice/${invoice}`;
-    const grace = await signIn('Grace Hopper');
+    const { page: grace } = await browser.signIn('Grace Hopper');
     await grace.getByRole('link', { name: /^Notifications/ }).click();
-    const emile = await signIn('Émile Zola');
+    const { page: emile } = await browser.signIn('Émile Zola');
     await emile.goto(address);
 
     // The requester moves the invoice as far as he may, and asks for the rest.
@@ -63,6 +43,7 @@ describe('an approval in the console', () => {
 
     await grace.goto(address);
     await grace.getByRole('complementary').getByText('Fine').waitFor();
+    const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });
     expect(body.currentState).toBe('Approved');

@@ -3,10 +3,10 @@ import type * as axeCore from 'axe-core';
 import { readFileSync } from 'node:fs';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
-import { tenants } from '../platform';
+import { startJourney, tenants, type Journey } from '../platform';
 
 /** A window of a real browser that can reach nothing but the platform, and remembers what went wrong in it. */
-export interface ConsoleWindow {
+interface ConsoleWindow {
   page: Page;
   /** What the page complained about: errors of scripts, refused by its policy, other origins that were asked. */
   complaints: string[];
@@ -15,14 +15,44 @@ export interface ConsoleWindow {
   close(): Promise<void>;
 }
 
-export interface ConsoleBrowser {
+interface ConsoleBrowser {
   open(options?: BrowserContextOptions): Promise<ConsoleWindow>;
   /** A window in which one of the people of the tenant of these journeys is signed in. */
   signIn(name: string, options?: BrowserContextOptions): Promise<ConsoleWindow>;
   close(): Promise<void>;
 }
 
-export async function startBrowser(url: string): Promise<ConsoleBrowser> {
+/**
+ * A browser for the tests of a file, on the platform that journeys share. After each test its windows are closed, and
+ * none of them may have complained.
+ */
+export function browserForTests(): Omit<ConsoleBrowser, 'close'> & { journey(): Journey } {
+  let journey: Journey;
+  let browser: ConsoleBrowser | undefined;
+  let windows: ConsoleWindow[] = [];
+  beforeAll(async () => {
+    journey = await startJourney();
+    browser = await startBrowser(journey.url);
+  }, 300_000);
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    const complaints = windows.flatMap((window) => window.complaints);
+    for (const window of windows) await window.close();
+    windows = [];
+    expect(complaints).toEqual([]);
+  });
+  const remember = (window: ConsoleWindow): ConsoleWindow => {
+    windows.push(window);
+    return window;
+  };
+  return {
+    journey: () => journey,
+    open: async (options) => remember(await browser!.open(options)),
+    signIn: async (name, options) => remember(await browser!.signIn(name, options)),
+  };
+}
+
+async function startBrowser(url: string): Promise<ConsoleBrowser> {
   const executablePath = findOrInstall('chromium');
   if (!executablePath)
     throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');

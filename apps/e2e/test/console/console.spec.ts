@@ -1,32 +1,12 @@
-import { startJourney } from '../platform';
-import {
-  expectForEverybody,
-  personOf,
-  startBrowser,
-  type ConsoleBrowser,
-  type ConsoleWindow,
-} from './browser';
+import { browserForTests, expectForEverybody, personOf } from './browser';
 
 const FIRST_PAGE_BYTES_MAX = 180_000;
 
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  const { url } = await startJourney();
-  browser = await startBrowser(url);
-}, 300_000);
-afterAll(() => browser?.close());
-
-let window: ConsoleWindow | undefined;
-afterEach(async () => {
-  const { complaints = [] } = window ?? {};
-  await window?.close();
-  window = undefined;
-  expect(complaints).toEqual([]);
-});
+const browser = browserForTests();
 
 describe('the console', () => {
   it('is where the address of the platform leads, and lets in who chooses a person', async () => {
-    window = await browser.open();
+    const window = await browser.open();
     const { page } = window;
     await page.goto('/');
     await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
@@ -45,7 +25,7 @@ describe('the console', () => {
   });
 
   it('speaks the language of the browser, and another one at once when it is chosen', async () => {
-    window = await browser.signIn('Ada Lovelace', { locale: 'fr-CA' });
+    const window = await browser.signIn('Ada Lovelace', { locale: 'fr-CA' });
     const { page } = window;
     await page.getByRole('heading', { name: 'Importations', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Ada Lovelace' }).click();

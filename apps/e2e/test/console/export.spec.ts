@@ -1,33 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { newId } from '@plinth/kernel/uuid';
-import { startJourney, tenants, type Journey } from '../platform';
-import { expectForEverybody, startBrowser, type ConsoleBrowser, type ConsoleWindow } from './browser';
+import { tenants } from '../platform';
+import { browserForTests, expectForEverybody } from './browser';
 
-let journey: Journey;
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  journey = await startJourney();
-  browser = await startBrowser(journey.url);
-}, 300_000);
-afterAll(() => browser?.close());
-
-let window: ConsoleWindow | undefined;
-afterEach(async () => {
-  const { complaints = [] } = window ?? {};
-  await window?.close();
-  window = undefined;
-  expect(complaints).toEqual([]);
-});
+const browser = browserForTests();
 
 describe('an export in the console', () => {
   it('writes the chosen fields in the chosen order, and its settings are found again', async () => {
+    const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const externalId = newId();
     const company = { externalId, name: 'Blåbær AS', kind: 'Partner', isActive: true, employees: 7 };
     expect((await journey.call('POST', '/api/v1/companies', { token, body: company })).status).toBe(201);
 
-    window = await browser.signIn('Ada Lovelace');
-    const { page } = window;
+    const { page } = await browser.signIn('Ada Lovelace');
     await page.getByRole('link', { name: 'Exports' }).click();
     await page.getByRole('link', { name: 'New export' }).first().click();
     await page.getByRole('radiogroup').getByText('Companies', { exact: true }).click();

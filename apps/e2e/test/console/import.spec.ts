@@ -4,30 +4,16 @@ import { join } from 'node:path';
 import { stream } from 'exceljs';
 import type { Page } from 'playwright-core';
 import { newId } from '@plinth/kernel/uuid';
-import { startJourney } from '../platform';
-import { expectForEverybody, startBrowser, type ConsoleBrowser, type ConsoleWindow } from './browser';
+import { browserForTests, expectForEverybody } from './browser';
 
 const ROWS = 10_000;
 
-let browser: ConsoleBrowser;
+const browser = browserForTests();
 let folder: string;
 beforeAll(async () => {
-  const { url } = await startJourney();
-  browser = await startBrowser(url);
   folder = await mkdtemp(join(tmpdir(), 'plinth-console-'));
-}, 300_000);
-afterAll(async () => {
-  await browser?.close();
-  await rm(folder, { recursive: true, force: true });
 });
-
-let window: ConsoleWindow | undefined;
-afterEach(async () => {
-  const { complaints = [] } = window ?? {};
-  await window?.close();
-  window = undefined;
-  expect(complaints).toEqual([]);
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** As people keep it: a sheet of notes first, headers of another program, two rows with errors. */
 async function messyWorkbook(): Promise<string> {
@@ -61,8 +47,7 @@ describe('an import in the console', () => {
   it(`brings in a messy workbook of ${ROWS} rows within two minutes, corrects two of them, and is undone`, async () => {
     const file = await messyWorkbook();
     const startedAt = Date.now();
-    window = await browser.signIn('Ada Lovelace');
-    const { page } = window;
+    const { page } = await browser.signIn('Ada Lovelace');
     await page.getByRole('link', { name: 'New import' }).click();
     await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
     await expectForEverybody(page);

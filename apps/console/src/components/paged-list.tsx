@@ -1,0 +1,42 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTexts } from '../texts/texts';
+import { Button } from './button';
+import { Failure, Skeleton } from './state';
+
+type Pages<Item> = InfiniteData<{ items: readonly Item[] }>;
+
+interface PagedListProps<Item> {
+  query: UseInfiniteQueryResult<Pages<Item>>;
+  /** Lines in the place of what is being loaded. */
+  skeleton: { lines: number; height: string };
+  /** What is shown where there is nothing. */
+  empty: ReactNode;
+  children: (items: readonly Item[]) => ReactNode;
+}
+
+/** Everything that was loaded so far; undefined before the first page. */
+export const itemsOf = <Item,>(data: Pages<Item> | undefined): Item[] | undefined =>
+  data?.pages.flatMap(({ items }) => items);
+
+/** A list that is loaded page by page, in each of its states. */
+export function PagedList<Item>({ query, skeleton, empty, children }: PagedListProps<Item>) {
+  const { t } = useTexts();
+  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  const items = itemsOf(query.data);
+  return (
+    <>
+      {error && !items && <Failure error={error} onRetry={() => void refetch()} />}
+      {!items && !error && <Skeleton {...skeleton} />}
+      {items?.length === 0 && <div className="panel">{empty}</div>}
+      {items && items.length > 0 && children(items)}
+      {hasNextPage && (
+        <div>
+          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            {t('Platform.lists.loadMore')}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
