@@ -2,10 +2,10 @@
  * Events leave a service through its outbox.
  *
  * A change and its event are written in one transaction, so neither exists without the other. A relay in each process
- * then publishes what is not published yet, oldest first, in the transaction that marks it as published. It is woken after commits of its own process and also runs
- * at an interval, so an event is late at worst, never lost. Two relays never take the same row (`FOR UPDATE SKIP
- * LOCKED`); after a crash between a publication and its record the event is published again with the same message id,
- * and consumers have an inbox.
+ * then publishes what is not published yet, oldest first, in the transaction that marks it as published. It is woken
+ * after commits of its own process and also runs at an interval, so an event is late at worst, never lost. Two relays
+ * never take the same row (`FOR UPDATE SKIP LOCKED`); after a crash between a publication and its record the event is
+ * published again with the same message id, and consumers have an inbox.
  *
  * NATS may lose what it acknowledged, and the stream may be deleted. So a published event is reconciled a little later:
  * every consumer is asked whether its inbox has it, and what is missing is published again. A subscription that was not
