@@ -5,6 +5,17 @@ import tseslint from 'typescript-eslint';
 
 const services = readdirSync(new URL('apps', import.meta.url));
 
+/** What a service stands on. */
+const serviceLibraries = [
+  'type:kernel',
+  'type:contracts',
+  'type:http',
+  'type:exchange',
+  'type:clients',
+  'type:runtime',
+  'type:proto',
+];
+
 const typeConstraints = [
   {
     sourceTag: 'type:kernel',
@@ -39,64 +50,23 @@ const typeConstraints = [
   { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: ['type:sdk', 'type:kernel', 'type:contracts'] },
   {
     sourceTag: 'type:app',
-    onlyDependOnLibsWithTags: [
-      'type:kernel',
-      'type:contracts',
-      'type:http',
-      'type:exchange',
-      'type:clients',
-      'type:runtime',
-      'type:proto',
-      'type:testing',
-    ],
+    onlyDependOnLibsWithTags: [...serviceLibraries, 'type:testing'],
   },
   // What runs in browsers uses the public interface only.
   { sourceTag: 'type:web', onlyDependOnLibsWithTags: ['type:sdk', 'type:contracts', 'type:kernel'] },
   // Specs of a library that need servers: a project of their own, since libs/testing stands on the library.
   {
     sourceTag: 'type:test',
-    onlyDependOnLibsWithTags: [
-      'type:test',
-      'type:testing',
-      'type:kernel',
-      'type:contracts',
-      'type:http',
-      'type:exchange',
-      'type:clients',
-      'type:runtime',
-      'type:proto',
-    ],
+    onlyDependOnLibsWithTags: ['type:test', 'type:testing', ...serviceLibraries],
   },
   {
     sourceTag: 'type:testing',
-    onlyDependOnLibsWithTags: [
-      'type:testing',
-      'type:kernel',
-      'type:contracts',
-      'type:http',
-      'type:exchange',
-      'type:clients',
-      'type:runtime',
-      'type:proto',
-      'type:sdk',
-    ],
+    onlyDependOnLibsWithTags: ['type:testing', ...serviceLibraries, 'type:sdk'],
   },
   // What develops, releases, operates and verifies the platform stands on the libraries and beside the services.
   {
     sourceTag: 'type:tool',
-    onlyDependOnLibsWithTags: [
-      'type:tool',
-      'type:test',
-      'type:testing',
-      'type:kernel',
-      'type:contracts',
-      'type:http',
-      'type:exchange',
-      'type:clients',
-      'type:runtime',
-      'type:proto',
-      'type:sdk',
-    ],
+    onlyDependOnLibsWithTags: ['type:tool', 'type:test', 'type:testing', ...serviceLibraries, 'type:sdk'],
   },
 ];
 
