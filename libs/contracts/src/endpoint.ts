@@ -91,12 +91,18 @@ export interface Endpoint {
   cache?: CachePolicy;
   /** The response has a strong `ETag`, and GET responds with 304 to a matching `If-None-Match`. */
   etag?: boolean;
+  /** A download that can be continued with `Range` where it was cut. */
+  ranges?: boolean;
   /** PUT and DELETE that honour `If-Match`. */
   ifMatch?: boolean;
   /** Other paths with the same parameters that existing clients use; they are not part of the API reference. */
   aliases?: readonly string[];
   /** Also served at the root, without the prefix; as an alias it is not part of the API reference. */
   atRoot?: true | 'alias';
+  /** A POST that changes nothing: clients send it without an idempotency key, and may repeat it. */
+  safe?: true;
+  /** The response shows a secret once, so that it is never stored for a replay; a retry with its idempotency key runs again. */
+  showsSecret?: boolean;
   /** Class of rate limit; the policy of each class is configuration. */
   rateLimitClass?: 'default' | 'expensive';
   deprecated?: Deprecation;

@@ -12,6 +12,8 @@ export interface Caller {
   permissions: readonly string[];
   /** When the credential ends, in milliseconds since 1970; what is sent for longer than a request ends with it. */
   credentialExpiresAt?: number | undefined;
+  /** The API key with which the caller came, where it was one. */
+  apiKeyId?: string | undefined;
   /** Derived from the idempotency key; the same for every retry of one operation. */
   operationId?: string | undefined;
 }

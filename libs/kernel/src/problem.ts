@@ -12,6 +12,7 @@ export type ProblemKind =
   | 'too-large'
   | 'address-too-long'
   | 'unsupported-media-type'
+  | 'range-not-satisfiable'
   | 'invalid'
   | 'limited'
   | 'headers-too-large'
@@ -33,6 +34,8 @@ export interface ProblemOptions {
   extensions?: Record<string, unknown>;
   /** When to retry, in seconds. */
   retryAfterSeconds?: number;
+  /** Size of the file, for `range-not-satisfiable`. */
+  sizeBytes?: number;
   /** Methods of the resource, for `method-not-allowed`. */
   allow?: readonly string[];
   cause?: unknown;

@@ -4,23 +4,29 @@ export const isUnstorable = (text: string): boolean => text.includes('\0') || !t
 /** The number of code points. */
 export const lengthOf = (text: string): number => [...text].length;
 
-/** The property path of the first unstorable text in a JSON value (a value or a property name). */
-export function findUnstorable(value: unknown, path = ''): string | undefined {
-  if (typeof value === 'string') return isUnstorable(value) ? path : undefined;
-  if (Array.isArray(value)) return firstOf(value, (item, index) => findUnstorable(item, `${path}[${index}]`));
-  if (value === null || typeof value !== 'object') return undefined;
-  return firstOf(Object.entries(value), ([name, member]) =>
-    isUnstorable(name) ? path : findUnstorable(member, path ? `${path}.${name}` : name),
-  );
-}
-
-function firstOf<Item>(
-  items: readonly Item[],
-  find: (item: Item, index: number) => string | undefined,
-): string | undefined {
-  for (const [index, item] of items.entries()) {
-    const found = find(item, index);
-    if (found !== undefined) return found;
+/**
+ * The property path of the first unstorable text in a JSON value (a value or a property name). Empty for the value itself;
+ * undefined where all can be stored.
+ */
+export function findUnstorable(value: unknown): string | undefined {
+  if (typeof value === 'string') return isUnstorable(value) ? '' : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const found = findUnstorable(value[index]);
+      if (found !== undefined) return joined(`[${index}]`, found);
+    }
+    return undefined;
+  }
+  // A name like that of a prototype is a property of its own here.
+  for (const name in value) {
+    if (isUnstorable(name)) return '';
+    const found = findUnstorable((value as Record<string, unknown>)[name]);
+    if (found !== undefined) return joined(name, found);
   }
   return undefined;
 }
+
+// The path is made on the way back, so that a value without such a text costs none.
+const joined = (path: string, rest: string): string =>
+  rest === '' || rest.startsWith('[') ? path + rest : `${path}.${rest}`;

@@ -8,6 +8,7 @@ import {
   CorrectImportFormatRequest,
   CreateExportJobRequest,
   DefinitionName,
+  ExchangeJob,
   ExportDefinitionResponse,
   ExportFieldDescriptor,
   ExportJobResponse,
@@ -22,6 +23,8 @@ import {
   ImportReportQuery,
   ImportReportResponse,
   ImportUndoResponse,
+  ImportUndoStatus,
+  PRESETS_MAX,
   PresetName,
   SaveExportPresetRequest,
 } from './shapes';
@@ -146,6 +149,8 @@ export const downloadExport = endpoint({
   success: { status: 200, file: [fileTypes.csv, fileTypes.xlsx, fileTypes.json] },
   problems: ['export-job-not-found', 'export-not-ready', 'export-expired'],
   cache: 'none',
+  etag: true,
+  ranges: true,
 });
 
 export const listExportPresets = endpoint({
@@ -154,7 +159,7 @@ export const listExportPresets = endpoint({
   summary: 'Read your presets of a definition',
   access: readExports,
   params: byDefinition,
-  success: { status: 200, body: z.array(ExportPresetResponse) },
+  success: { status: 200, body: z.array(ExportPresetResponse).max(PRESETS_MAX) },
   problems: ['exchange-definition-not-found'],
   cache: 'user-data',
   etag: true,
@@ -168,6 +173,7 @@ export const saveExportPreset = endpoint({
   body: SaveExportPresetRequest,
   success: { status: 201, body: ExportPresetResponse },
   alternatives: [{ status: 204, description: 'The preset was there and is replaced' }],
+  problems: ['quota-exceeded'],
 });
 
 export const deleteExportPreset = endpoint({
@@ -395,6 +401,28 @@ export const watchImportUndo = endpoint({
   cache: 'none',
 });
 
+export const listJobsOfAllTenants = endpoint({
+  method: 'GET',
+  path: '/exchange-jobs',
+  summary: 'List the imports, exports and undos of imports of all tenants',
+  description: 'For the operators of the platform: how the jobs are, not what is in their files.',
+  access: permission('Platform.Operations.Read', { hostOnly: true }),
+  list: {
+    filterable: {
+      kind: { type: 'enum', values: { import: 'import', export: 'export', undo: 'undo' } },
+      status: { type: 'enum', values: { ...ExportJobStatus, ...ImportJobStatus, ...ImportUndoStatus } },
+      tenantId: { type: 'uuid' },
+    },
+    shortFilters: ['kind', 'status', 'tenantId'],
+    sortable: ['createdAt'],
+    defaultSort: '-createdAt',
+    searchable: [],
+    cursor: true,
+  },
+  success: { status: 200, body: pagedResult(ExchangeJob) },
+  cache: 'list',
+});
+
 export const dataExchangeEndpoints = {
   listExportDefinitions,
   listExportFields,
@@ -424,4 +452,5 @@ export const dataExchangeEndpoints = {
   undoImport,
   getImportUndo,
   watchImportUndo,
+  listJobsOfAllTenants,
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatFindings, type ImportFormatFinding } from './format-findings';
 import { Id, text, Timestamp } from '../schemas';
 
 /** Formats that an export can be written in. */
@@ -64,6 +65,8 @@ export const REPORT_ROWS_WITH_CELLS_MAX = 200;
 export const REPORT_ROW_LENGTH_MAX = 10_000;
 export const COLUMNS_MAX = 1_000;
 export const SELECTED_FIELDS_MAX = 500;
+/** Of one user and definition. */
+export const PRESETS_MAX = 200;
 const NAME_LENGTH_MAX = 200;
 
 export const DefinitionName = z
@@ -80,8 +83,20 @@ const SelectedFields = z
   });
 const TextByName = z.record(z.string(), z.string());
 
+const ExportFilter = z.object({
+  field: z.string(),
+  type: z.enum(['string', 'integer', 'number', 'boolean', 'timestamp', 'uuid', 'enum']),
+  operators: z.array(z.string()),
+  values: z.array(z.string()).nullable().meta({ description: 'Of an enum: the names of its values' }),
+});
+
 export const ExportDefinitionResponse = z
-  .object({ name: z.string(), entityType: z.string(), supportedFormats: z.array(z.string()) })
+  .object({
+    name: z.string(),
+    entityType: z.string(),
+    supportedFormats: z.array(z.string()),
+    filters: z.array(ExportFilter).meta({ description: 'What the member `filter` of an export can say' }),
+  })
   .meta({ id: 'ExportDefinitionResponse' });
 
 export const ExportFieldDescriptor = z
@@ -136,6 +151,7 @@ export const ExportPresetResponse = z
     selectedFields: z.array(z.string()),
     format: z.string(),
     includeIdForImport: z.boolean(),
+    filter: TextByName.nullable(),
   })
   .meta({ id: 'ExportPresetResponse' });
 
@@ -146,6 +162,9 @@ export const SaveExportPresetRequest = z
     selectedFields: SelectedFields.nullish().transform((fields) => fields ?? []),
     format: RequestedExportFormat,
     includeIdForImport: z.boolean().default(false),
+    filter: TextByName.nullish()
+      .transform((filter) => filter ?? null)
+      .meta({ description: 'Which rows, as in an export' }),
   })
   .meta({ id: 'SaveExportPresetRequest' });
 
@@ -301,6 +320,23 @@ export const ImportUndoStatus = {
 } as const;
 export type ImportUndoStatus = (typeof ImportUndoStatus)[keyof typeof ImportUndoStatus];
 
+/** A job as operators see it, of any tenant: how it is, not what is in it. */
+export const ExchangeJob = z
+  .object({
+    kind: z.enum(['import', 'export', 'undo']),
+    id: Id.meta({ description: 'Of an undo: that of its import' }),
+    tenantId: Id,
+    definitionName: z.string(),
+    status: z.string(),
+    rowsDone: z.int(),
+    rowsFailed: z.int(),
+    createdAt: Timestamp,
+    completedAt: Timestamp.nullable(),
+    progressAt: Timestamp.nullable().meta({ description: 'When it last said that it works' }),
+    errorMessage: z.string().nullable(),
+  })
+  .meta({ id: 'ExchangeJob' });
+
 /** Why the undo of an import left a row as it is. */
 export const KeptRowReason = {
   ChangedSince: 'ChangedSince',
@@ -342,7 +378,7 @@ export const ImportUndoResponse = z
   })
   .meta({ id: 'ImportUndoResponse' });
 
-/** Encodings of text files; the first four are detected, the others must be named. */
+/** Encodings of text files. Unicode is detected; the others are guessed from the letters that they make. */
 export const TextEncoding = {
   Utf8: 'utf-8',
   Utf16Le: 'utf-16le',
@@ -375,20 +411,19 @@ export type DateOrder = (typeof DateOrder)[keyof typeof DateOrder];
 export const DateOrderFrom = { File: 'File', Culture: 'Culture', Caller: 'Caller' } as const;
 export type DateOrderFrom = (typeof DateOrderFrom)[keyof typeof DateOrderFrom];
 
-/** What may be unusual about a text file. */
-export const ImportFormatFinding = {
-  Preamble: 'Preamble',
-  NoHeader: 'NoHeader',
-  WiderRows: 'WiderRows',
-  Quote: 'Quote',
-  Blanks: 'Blanks',
+/** What stands before a quote that is part of a quoted cell: another quote, `\`, a NUL, or nothing at all. */
+export const QuoteEscape = {
+  Doubled: 'Doubled',
+  Backslash: 'Backslash',
+  Nul: 'Nul',
+  None: 'None',
 } as const;
-export type ImportFormatFinding = (typeof ImportFormatFinding)[keyof typeof ImportFormatFinding];
+export type QuoteEscape = (typeof QuoteEscape)[keyof typeof QuoteEscape];
+
+const findingCodes = Object.keys(formatFindings) as [ImportFormatFinding, ...ImportFormatFinding[]];
 
 /** Something unusual about a file, and why it is read so. */
-export const ImportFormatFindings = z.array(
-  z.object({ code: z.enum(ImportFormatFinding), detail: z.string() }),
-);
+export const ImportFormatFindings = z.array(z.object({ code: z.enum(findingCodes), detail: z.string() }));
 
 /** The detected format of an uploaded file, with its corrections. */
 export const ImportFileFormat = z
@@ -404,10 +439,19 @@ export const ImportFileFormat = z
       .int()
       .nullable()
       .meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    headerRows: z
+      .int()
+      .nullable()
+      .meta({ description: 'How many rows the header has; their names are joined' }),
+    lastRow: z
+      .int()
+      .nullable()
+      .meta({ description: 'The number of the last row that is read; 0 is the end of the file' }),
     quote: z
       .string()
       .nullable()
       .meta({ description: 'What stands around cells', examples: ['"', "'"] }),
+    escape: z.enum(QuoteEscape).nullable().meta({ description: 'What stands before a quote inside a cell' }),
     findings: ImportFormatFindings.meta({ description: 'What is unusual, and why the file is read so' }),
     decimalSeparator: z
       .string()
@@ -426,6 +470,7 @@ export const ImportFileFormat = z
 const SHEET_NAME_LENGTH_MAX = 100;
 /** A header stands in the first piece of its file that is read. */
 const HEADER_ROW_MAX = 1_000;
+const HEADER_ROWS_MAX = 5;
 
 /** The corrections of a detected format; what is left out stays as it is. */
 export const CorrectImportFormatRequest = z
@@ -442,7 +487,19 @@ export const CorrectImportFormatRequest = z
       .max(HEADER_ROW_MAX)
       .nullish()
       .meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    headerRows: z
+      .int()
+      .min(1)
+      .max(HEADER_ROWS_MAX)
+      .nullish()
+      .meta({ description: 'How many rows the header has' }),
+    lastRow: z
+      .int()
+      .min(0)
+      .nullish()
+      .meta({ description: 'The number of the last row that is read; 0 is the end of the file' }),
     quote: z.enum({ Double: '"', Single: "'" }).nullish(),
+    escape: z.enum(QuoteEscape).nullish(),
     decimalSeparator: z.enum({ Dot: '.', Comma: ',' }).nullish(),
     dateOrder: z.enum(DateOrder).nullish(),
     sheet: z.string().max(SHEET_NAME_LENGTH_MAX).nullish(),

@@ -5,7 +5,10 @@ import { Culture } from '../schemas';
 import {
   LocalizationBootstrap,
   LocalizationOverride,
+  LocalizationTexts,
+  LocalizationTextSelection,
   ResourceName,
+  RemoveLocalizationOverride,
   ResourceTexts,
   SaveLocalizationOverrideRequest,
   TextKey,
@@ -32,6 +35,35 @@ export const getLocalization = endpoint({
   atRoot: true,
 });
 
+const CULTURES_MAX = 8;
+
+export const listLocalizationTexts = endpoint({
+  method: 'GET',
+  path: '/localization/texts',
+  summary: 'List texts in several cultures: what the platform says, and what the tenant says instead',
+  access: manage,
+  query: z.object({
+    cultures: z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(z.array(Culture).min(1).max(CULTURES_MAX))
+      .optional()
+      .meta({ description: 'Separated by commas; without it those of the platform' }),
+    resourceName: ResourceName.optional(),
+    show: LocalizationTextSelection.default('all'),
+  }),
+  list: {
+    filterable: {},
+    sortable: ['resourceName'],
+    defaultSort: 'resourceName',
+    searchable: ['key', 'value'],
+  },
+  success: { status: 200, body: LocalizationTexts },
+  problems: ['override-store-missing'],
+  cache: 'list',
+  atRoot: true,
+});
+
 export const listLocalizationOverrides = endpoint({
   method: 'GET',
   path: '/localization/overrides',
@@ -52,6 +84,17 @@ export const putLocalizationOverrides = endpoint({
   access: manage,
   body: batchOf(LocalizationOverride).meta({ id: 'SaveLocalizationOverridesRequest' }),
   success: { status: 207, body: batchResult(LocalizationOverride) },
+  problems: ['override-store-missing'],
+  atRoot: true,
+});
+
+export const removeLocalizationOverrides = endpoint({
+  method: 'POST',
+  path: '/localization/overrides/removals',
+  summary: 'Remove many overrides, all or none; one that is absent is no error',
+  access: manage,
+  body: batchOf(RemoveLocalizationOverride).meta({ id: 'RemoveLocalizationOverridesRequest' }),
+  success: { status: 204 },
   problems: ['override-store-missing'],
   atRoot: true,
 });
@@ -98,8 +141,10 @@ export const deleteLocalizationOverride = endpoint({
 
 export const localizationEndpoints = {
   getLocalization,
+  listLocalizationTexts,
   listLocalizationOverrides,
   putLocalizationOverrides,
+  removeLocalizationOverrides,
   getLocalizationOverride,
   putLocalizationOverride,
   deleteLocalizationOverride,

@@ -1,4 +1,5 @@
 import { lengthOf } from '@plinth/kernel/text';
+import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
 import { Culture, text } from '../schemas';
 
@@ -50,6 +51,43 @@ export const LocalizationBootstrap = z
 export const LocalizationOverride = z
   .object({ resourceName: z.string(), cultureName: z.string(), key: z.string(), value: z.string() })
   .meta({ id: 'LocalizationOverride' });
+
+export const RemoveLocalizationOverride = z
+  .object({ resourceName: ResourceName, cultureName: Culture, key: TextKey })
+  .meta({ id: 'RemoveLocalizationOverride' });
+
+/** How a text reads in one culture. */
+const LocalizationTextValue = z
+  .object({
+    cultureName: z.string(),
+    platformValue: z.string().nullable().meta({
+      description: 'What the platform says, in this culture or the nearest one that it falls back to',
+    }),
+    platformCulture: z
+      .string()
+      .nullable()
+      .meta({ description: 'The culture that `platformValue` comes from' }),
+    value: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the tenant says instead; null without an override' }),
+    replacedValue: z.string().nullable().meta({
+      description: 'What the platform said when the override was written; null where that is not known',
+    }),
+    hasDrifted: z.boolean().meta({ description: 'Whether the platform says something else since then' }),
+  })
+  .meta({ id: 'LocalizationTextValue' });
+
+const LocalizationText = z
+  .object({ resourceName: z.string(), key: z.string(), values: z.array(LocalizationTextValue) })
+  .meta({ id: 'LocalizationText' });
+
+export const LocalizationTexts = pagedResult(LocalizationText).meta({ id: 'LocalizationTexts' });
+
+/** Which texts a list shows: all, those that the tenant overrides, or those whose original changed since. */
+export const LocalizationTextSelection = z
+  .enum(['all', 'overridden', 'drifted'])
+  .meta({ id: 'LocalizationTextSelection' });
 
 export const SaveLocalizationOverrideRequest = z
   .object({ value: TextValue })

@@ -4,8 +4,16 @@
  */
 import type { Endpoint } from '../endpoint';
 import { platformEndpoints } from '../platform/endpoints';
-import { problemSchemas, sharedHeaders, sharedParameters, sharedResponses } from './components';
-import { operation, tagOf } from './operations';
+import { platformProblems } from '../platform/problems';
+import {
+  generalProblemExamples,
+  problemSchemas,
+  sharedHeaders,
+  sharedParameters,
+  sharedResponses,
+} from './components';
+import { exampleProblem } from './examples';
+import { exampleParams, operation, tagOf } from './operations';
 import { healthPaths } from './health-paths';
 import { SchemaCollection, type Json } from './schemas';
 import type { OpenApiSettings } from './settings';
@@ -56,9 +64,27 @@ export function openApiDocument(settings: OpenApiSettings): Json {
       parameters: sharedParameters,
       headers: sharedHeaders,
       responses: sharedResponses,
+      examples: problemExamples(settings, schemas),
       schemas: sorted({ ...schemas.components, ...problemSchemas }),
     },
   };
+}
+
+/** Each problem as the first endpoint that names it responds with it. */
+function problemExamples(
+  { endpoints, problems, statusByKind, prefix }: OpenApiSettings,
+  schemas: SchemaCollection,
+): Json {
+  const everyEndpoint = Object.values(endpoints).flatMap((one) => Object.values(one));
+  const examples = Object.entries({ ...platformProblems, ...problems }).map(([slug, problem]) => {
+    const endpoint = everyEndpoint.find((one) => one.problems?.includes(slug)) ?? everyEndpoint[0]!;
+    const params = exampleParams(endpoint, schemas);
+    const instance = prefix + endpoint.path.replace(/:(\w+)/g, (_, name: string) => String(params[name]));
+    const { kind, title, explanation } = problem;
+    const value = exampleProblem(statusByKind[kind], { slug, title, detail: explanation }, instance);
+    return [slug, { summary: title, value }];
+  });
+  return { ...generalProblemExamples, ...Object.fromEntries(examples) };
 }
 
 const INTERFACE_VERSION = '1.0';

@@ -3,7 +3,9 @@ import { accessOf, type Access, type Endpoint } from '../endpoint';
 import { JSON_TYPE } from './components';
 import { parametersOf } from './parameters';
 import { responsesOf } from './responses';
-import { exampleOf, type Json, type JsonSchema, type SchemaCollection } from './schemas';
+import { codeSamples } from './code-samples';
+import { exampleOf } from './examples';
+import type { Json, JsonSchema, SchemaCollection } from './schemas';
 import type { OpenApiSettings } from './settings';
 
 const titles: Record<string, string> = {
@@ -28,6 +30,7 @@ export function operation(
   schemas: SchemaCollection,
 ): Json {
   const { deprecated, access, description } = endpoint;
+  const request = requestBodyOf(endpoint, schemas);
   return {
     operationId: name,
     tags: [tagOf(service)],
@@ -42,9 +45,30 @@ export function operation(
     ...(deprecated ? { deprecated: true } : {}),
     ...securityOf(access),
     parameters: parametersOf(endpoint, schemas),
-    ...requestBodyOf(endpoint, schemas),
+    ...request,
     responses: responsesOf(endpoint, settings, schemas),
+    'x-codeSamples':
+      service === 'platform'
+        ? undefined
+        : codeSamples(service, name, endpoint, {
+            params: exampleParams(endpoint, schemas),
+            body: endpoint.body ? exampleOf(schemas.of(endpoint.body), schemas) : undefined,
+          }),
   };
+}
+
+/** Values of the parameters in a path. */
+export function exampleParams(
+  { path, params }: Endpoint,
+  schemas: SchemaCollection,
+): Record<string, unknown> {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  return Object.fromEntries(
+    names.map((name) => {
+      const shape = params?.shape[name] as z.ZodType | undefined;
+      return [name, shape ? exampleOf(schemas.of(shape), schemas, name) : 'text'];
+    }),
+  );
 }
 
 /** OpenAPI 3.1 has a list of roles that a credential must have; here it holds the permission. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Endpoint } from '../endpoint';
+import { exampleOf } from './examples';
 import { listParameters, parameter } from './list-parameters';
 import type { Json, JsonSchema, SchemaCollection } from './schemas';
 
@@ -9,16 +10,14 @@ export function parametersOf(endpoint: Endpoint, schemas: SchemaCollection): Jso
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
   const inPath = names.map((name) => {
     const shape = endpoint.params?.shape[name] as z.ZodType | undefined;
-    return parameter(
-      'path',
-      name,
-      shape ? withoutEmpty(schemas.of(shape)) : { type: 'string', minLength: 1 },
-      true,
-    );
+    const schema = shape ? withoutEmpty(schemas.of(shape)) : { type: 'string', minLength: 1 };
+    return { ...parameter('path', name, schema, true), example: exampleOf(schema, schemas, name) };
   });
   const shared = [
     endpoint.ifMatch && 'IfMatch',
     method === 'GET' && endpoint.etag && 'IfNoneMatch',
+    endpoint.ranges && 'Range',
+    endpoint.ranges && 'IfRange',
     access.type !== 'anonymous' && 'TenantId',
     method !== 'GET' && !endpoint.upload && !endpoint.binary && 'IdempotencyKey',
   ].filter((name) => typeof name === 'string');

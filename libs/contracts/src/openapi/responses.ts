@@ -1,6 +1,7 @@
 import { cacheControlByPolicy, type Endpoint, type Success } from '../endpoint';
 import { commonHeaders, JSON_TYPE, problemResponse } from './components';
-import { exampleOf, type Json, type SchemaCollection } from './schemas';
+import { exampleOf } from './examples';
+import type { Json, SchemaCollection } from './schemas';
 import type { OpenApiSettings } from './settings';
 
 /** All responses of an endpoint by their status. */
@@ -19,6 +20,12 @@ export function responsesOf(endpoint: Endpoint, settings: OpenApiSettings, schem
       headers: headersOf(endpoint, success),
       ...(Object.keys(content).length > 0 ? { content } : {}),
     };
+  }
+  if (endpoint.ranges) {
+    const { headers, content } = responses[endpoint.success.status] as { headers: Json; content: Json };
+    const range = { 'Content-Range': { $ref: '#/components/headers/Content-Range' } };
+    responses['206'] = { description: 'The bytes of `Range`.', headers: { ...headers, ...range }, content };
+    responses['416'] = { $ref: '#/components/responses/RangeNotSatisfiable' };
   }
   if (endpoint.method === 'GET' && endpoint.etag)
     responses['304'] = { $ref: '#/components/responses/NotModified' };
@@ -98,4 +105,8 @@ const responseOfSlugs = (
   slugs: readonly string[],
   problems: OpenApiSettings['problems'],
 ): Json =>
-  problemResponse(status, slugs.map((slug) => `\`${slug}\`: ${problems[slug]?.title ?? slug}.`).join(' '));
+  problemResponse(
+    status,
+    slugs.map((slug) => `\`${slug}\`: ${problems[slug]?.title ?? slug}.`).join(' '),
+    slugs,
+  );

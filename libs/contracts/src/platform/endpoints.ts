@@ -1,22 +1,5 @@
-import { anonymous, authenticated, endpoint } from '../endpoint';
-import { CallerResponse, ConsoleConfiguration } from './shapes';
+import { operationsEndpoints } from './operations-endpoints';
+import { sessionEndpoints } from './session-endpoints';
 
 /** The endpoints of the gateway itself, outside the prefix and its versions. */
-export const platformEndpoints = {
-  getCaller: endpoint({
-    method: 'GET',
-    path: '/me',
-    summary: 'Read who the credential stands for, and what they may do',
-    access: authenticated,
-    success: { status: 200, body: CallerResponse },
-    cache: 'user-data',
-  }),
-  getConsoleConfiguration: endpoint({
-    method: 'GET',
-    path: '/console/configuration',
-    summary: 'Read how the console signs people in',
-    access: anonymous,
-    success: { status: 200, body: ConsoleConfiguration },
-    cache: 'none',
-  }),
-};
+export const platformEndpoints = { ...sessionEndpoints, ...operationsEndpoints };

@@ -133,12 +133,22 @@ interface ExceededQuota {
   what: string;
   limit: number;
   used: number;
-  retryAfterSeconds: number;
+  /** Absent where room comes only by deleting. */
+  retryAfterSeconds?: number;
+  /** Whose quota it is; the tenant's by default. */
+  scope?: 'tenant' | 'user';
 }
 
-/** The problem of a quota of a tenant. */
-export const quotaExceeded = ({ quota, what, limit, used, retryAfterSeconds }: ExceededQuota): Problem =>
-  platformProblems['quota-exceeded'](`This tenant has ${used} ${what}; its quota is ${limit}.`, {
-    retryAfterSeconds,
-    extensions: { quota: { name: quota, scope: 'tenant', limit, used } },
+/** The problem of a quota of a tenant or user. */
+export const quotaExceeded = ({
+  quota,
+  what,
+  limit,
+  used,
+  retryAfterSeconds,
+  scope = 'tenant',
+}: ExceededQuota): Problem =>
+  platformProblems['quota-exceeded'](`This ${scope} has ${used} ${what}; its quota is ${limit}.`, {
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    extensions: { quota: { name: quota, scope, limit, used } },
   });

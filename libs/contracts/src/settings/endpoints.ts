@@ -1,8 +1,14 @@
 import type { ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { authenticated, endpoint, permission, type Access } from '../endpoint';
+import { Id } from '../schemas';
 import {
+  ApiKey,
+  ApiKeyPage,
+  CreateApiKeyRequest,
+  CreatedApiKey,
   EffectiveSettings,
+  ManagedSettings,
   SettingDefinition,
   SettingHistory,
   SettingName,
@@ -123,6 +129,17 @@ const getEffectiveSettings = endpoint({
   etag: true,
 });
 
+const getManagedSettings = endpoint({
+  method: 'GET',
+  path: '/settings/:scope/effective',
+  summary: 'Read what applies at one scope, where it comes from, what it overrides, and what is locked there',
+  access: read,
+  params: byScope,
+  success: { status: 200, body: ManagedSettings },
+  cache: 'user-data',
+  etag: true,
+});
+
 const getSettingDefinitions = endpoint({
   method: 'GET',
   path: '/settings/definitions',
@@ -169,6 +186,64 @@ const unlockSetting = endpoint({
   problems: ['setting-not-defined', 'setting-scope-not-allowed', 'setting-locked'],
 });
 
+const byId = z.object({ id: Id });
+const manageApiKeys = permission('Platform.ApiKeys.Manage');
+
+const getApiKeys = endpoint({
+  method: 'GET',
+  path: '/api-keys',
+  summary: 'Read the API keys of the tenant, a page at a time',
+  access: manageApiKeys,
+  list: {
+    filterable: {
+      name: { type: 'string' },
+      createdBy: { type: 'string' },
+      createdAt: { type: 'timestamp' },
+      expiresAt: { type: 'timestamp' },
+    },
+    sortable: ['name', 'createdAt', 'expiresAt'],
+    defaultSort: '-createdAt',
+    searchable: ['name', 'createdByName'],
+    cursor: true,
+  },
+  success: { status: 200, body: ApiKeyPage },
+  cache: 'list',
+});
+
+const postApiKey = endpoint({
+  method: 'POST',
+  path: '/api-keys',
+  summary: 'Create an API key for a program; the response shows it once',
+  description:
+    'The key acts as the user who created it, in the tenant in which it was created, and has the permissions it names: only such as its creator has. Send it as `Authorization: Bearer plinth_…`.',
+  access: manageApiKeys,
+  body: CreateApiKeyRequest,
+  success: { status: 201, body: CreatedApiKey },
+  problems: ['api-key-permission-not-held', 'api-key-not-for-keys', 'api-key-shown-before', 'quota-exceeded'],
+  showsSecret: true,
+});
+
+const getApiKey = endpoint({
+  method: 'GET',
+  path: '/api-keys/:id',
+  summary: 'Read one API key, without the key itself',
+  access: manageApiKeys,
+  params: byId,
+  success: { status: 200, body: ApiKey },
+  problems: ['api-key-not-found'],
+  cache: 'user-data',
+});
+
+const deleteApiKey = endpoint({
+  method: 'DELETE',
+  path: '/api-keys/:id',
+  summary: 'Revoke an API key at once; it stays in the list',
+  access: manageApiKeys,
+  params: byId,
+  success: { status: 204 },
+  problems: ['api-key-not-found', 'api-key-not-for-keys'],
+});
+
 /** The endpoints of the settings service. */
 export const settingsEndpoints = {
   getSettings,
@@ -177,8 +252,13 @@ export const settingsEndpoints = {
   deleteSetting,
   putSettings,
   getEffectiveSettings,
+  getManagedSettings,
   getSettingDefinitions,
   getSettingHistory,
   lockSetting,
   unlockSetting,
+  getApiKeys,
+  postApiKey,
+  getApiKey,
+  deleteApiKey,
 };

@@ -13,4 +13,15 @@ export const settingChanged = eventType(
   }),
 );
 
-export const settingsEvents = { settingChanged };
+const aboutApiKey = z.object({ id: z.uuid(), name: z.string() });
+
+/** An API key was created. The event does not have the key. */
+export const apiKeyCreated = eventType(
+  'settings.api-key-created',
+  aboutApiKey.extend({ permissions: z.array(z.string()), expiresAt: z.iso.datetime() }),
+);
+
+/** An API key was revoked, and is refused from now on. */
+export const apiKeyRevoked = eventType('settings.api-key-revoked', aboutApiKey);
+
+export const settingsEvents = { settingChanged, apiKeyCreated, apiKeyRevoked };

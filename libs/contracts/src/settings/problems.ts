@@ -24,4 +24,27 @@ export const settingsProblems = defineProblems({
     title: 'One or more validation errors occurred.',
     explanation: 'The value does not fit the JSON Schema that the definition of the setting gives.',
   },
+  'api-key-not-found': {
+    kind: 'not-found',
+    title: 'API key not found',
+    explanation: 'Your tenant has no API key with this id.',
+  },
+  'api-key-permission-not-held': {
+    kind: 'forbidden',
+    title: 'Permission cannot be given',
+    explanation:
+      'An API key has only permissions that its creator has. Leave out the permissions that the detail names.',
+  },
+  'api-key-not-for-keys': {
+    kind: 'forbidden',
+    title: 'Not with an API key',
+    explanation:
+      'API keys are created and revoked by people, so that a key that was stolen cannot make others. Sign in and repeat the request.',
+  },
+  'api-key-shown-before': {
+    kind: 'conflict',
+    title: 'API key shown before',
+    explanation:
+      'A request with the same idempotency key created the API key and showed it; it is stored only as a hash and cannot be shown again. If it got lost, revoke it and create another one with a new idempotency key.',
+  },
 });

@@ -1,7 +1,7 @@
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { batchOf, batchResult } from '@plinth/kernel/batch-result';
 import { z } from 'zod';
-import { Timestamp, text } from '../schemas';
+import { Instant, Timestamp, text } from '../schemas';
 
 export const SettingScope = z.enum(['user', 'tenant', 'global']).meta({ id: 'SettingScope' });
 export type SettingScope = z.infer<typeof SettingScope>;
@@ -48,6 +48,15 @@ export const EffectiveSetting = z
 
 export const EffectiveSettings = z.record(z.string(), EffectiveSetting).meta({ id: 'EffectiveSettings' });
 
+/** A setting as seen at one scope by who manages it there. */
+const ManagedSetting = EffectiveSetting.extend({
+  lockedHere: z
+    .boolean()
+    .meta({ description: 'Whether this level holds the value fast for those below it.' }),
+}).meta({ id: 'ManagedSetting' });
+
+export const ManagedSettings = z.record(z.string(), ManagedSetting).meta({ id: 'ManagedSettings' });
+
 export const SettingDefinition = z
   .object({
     name: z.string(),
@@ -80,3 +89,50 @@ export const SettingChange = z
   .meta({ id: 'SettingChange' });
 
 export const SettingHistory = pagedResult(SettingChange).meta({ id: 'SettingHistory' });
+
+export const API_KEY_DAYS_MAX = 366;
+export const API_KEY_DAYS = 90;
+
+const PermissionName = text(200, 1)
+  .refine((name) => name !== '*', {
+    params: { rule: 'Format' },
+    message: 'An API key names its permissions one by one.',
+  })
+  .meta({ examples: ['DataExchange.Imports.Execute'] });
+
+export const ApiKey = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    hint: z.string().meta({ description: 'The beginning of the key, to recognize it by.' }),
+    permissions: z.array(z.string()),
+    createdAt: Timestamp,
+    createdBy: z.string().meta({ description: 'The user as whom the key acts.' }),
+    createdByName: z.string(),
+    expiresAt: Timestamp,
+    lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null before the first use.' }),
+    revokedAt: Timestamp.nullable(),
+    revokedBy: z.string().nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+export type ApiKey = z.infer<typeof ApiKey>;
+
+export const ApiKeyPage = pagedResult(ApiKey).meta({ id: 'ApiKeyPage' });
+
+export const CreateApiKeyRequest = z
+  .object({
+    name: text(100, 1).meta({ description: 'What the key is for.' }),
+    permissions: z.array(PermissionName).min(1).max(100),
+    expiresAt: Instant.optional().meta({
+      description: `At most ${API_KEY_DAYS_MAX} days from now; ${API_KEY_DAYS} days where it is left out.`,
+    }),
+  })
+  .meta({ id: 'CreateApiKeyRequest' });
+export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
+
+export const CreatedApiKey = ApiKey.extend({
+  key: z.string().meta({
+    description:
+      'The key itself, for `Authorization: Bearer`. It is shown this once and cannot be read again.',
+  }),
+}).meta({ id: 'CreatedApiKey' });

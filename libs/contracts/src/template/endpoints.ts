@@ -4,12 +4,15 @@ import { z } from 'zod';
 import { endpoint, permission } from '../endpoint';
 import { Culture, Id } from '../schemas';
 import {
+  CATEGORIES_MAX,
   CreateTemplateCategoryRequest,
   SaveTemplateRequest,
   TemplateBatchValue,
   TemplateCategory,
   TemplateDetail,
   TemplateDiff,
+  TemplateGalleryDetail,
+  TemplateGalleryItem,
   TemplateHistory,
   TemplateLifecycleInfo,
   TemplateLifecycleStatus,
@@ -241,10 +244,12 @@ const previewTemplate = endpoint({
   path: '/templates/:name/preview',
   summary: 'Render the draft, or the published revision where there is no draft',
   description:
+    'With `content` a text that is not saved. ' +
     'Missing variables render empty; the header `X-Template-Warnings` counts them and `X-Template-Missing-Variables` names them.',
   access: mayRead,
   params: byName,
   body: TemplatePreviewRequest.nullish(),
+  safe: true,
   success: rendered,
   problems: renderProblems,
   rateLimitClass: 'expensive',
@@ -298,6 +303,7 @@ const validateTemplate = endpoint({
   params: byName,
   query: byCulture,
   body: ValidateTemplateRequest.nullish(),
+  safe: true,
   success: { status: 200, body: TemplateValidation },
   problems: ['template-not-found'],
 });
@@ -326,13 +332,35 @@ const getTemplateDiff = endpoint({
   cache: 'user-data',
 });
 
+const getTemplateGallery = endpoint({
+  method: 'GET',
+  path: '/template-gallery',
+  summary: 'List the templates that the platform brings along for copying',
+  access: mayRead,
+  query: byCulture,
+  success: { status: 200, body: z.array(TemplateGalleryItem).max(100) },
+  cache: 'user-data',
+});
+
+const getTemplateGalleryItem = endpoint({
+  method: 'GET',
+  path: '/template-gallery/:name',
+  summary: 'Read a template of the gallery in a language, with sample data',
+  access: mayRead,
+  params: byName,
+  query: byCulture,
+  success: { status: 200, body: TemplateGalleryDetail },
+  problems: ['gallery-template-not-found'],
+  cache: 'user-data',
+});
+
 const getTemplateCategories = endpoint({
   method: 'GET',
   path: '/template-categories',
   aliases: ['/templates/categories'],
   summary: 'List the categories with the number of their templates',
   access: mayRead,
-  success: { status: 200, body: z.array(TemplateCategory) },
+  success: { status: 200, body: z.array(TemplateCategory).max(CATEGORIES_MAX) },
   cache: 'user-data',
 });
 
@@ -357,7 +385,7 @@ const postTemplateCategory = endpoint({
   access: mayManageCategories,
   body: CreateTemplateCategoryRequest,
   success: { status: 201, body: TemplateCategory },
-  problems: ['category-exists'],
+  problems: ['category-exists', 'quota-exceeded'],
   etag: true,
 });
 
@@ -405,6 +433,8 @@ export const templateEndpoints = {
   validateTemplate,
   restoreTemplateRevision,
   getTemplateDiff,
+  getTemplateGallery,
+  getTemplateGalleryItem,
   getTemplateCategories,
   getTemplateCategory,
   postTemplateCategory,

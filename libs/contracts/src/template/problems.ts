@@ -67,6 +67,11 @@ export const templateProblems = defineProblems({
     title: 'Renderer busy',
     explanation: 'More documents are asked for than can wait in line. Try again after the time given.',
   },
+  'gallery-template-not-found': {
+    kind: 'not-found',
+    title: 'Not in the gallery',
+    explanation: 'The gallery has no template of this name.',
+  },
   'category-not-found': {
     kind: 'not-found',
     title: 'No such category',

@@ -105,6 +105,10 @@ export const TemplateLifecycleInfo = z
     currentStatus: Status,
     workflowEnabled: z.boolean(),
     availableTransitions: z.array(Status),
+    blockedTransitions: z
+      .array(z.object({ status: Status, problem: z.string(), reason: z.string() }))
+      .max(4)
+      .describe('Where the caller cannot take it now, and why: the slug of the problem, and a sentence.'),
   })
   .meta({ id: 'TemplateLifecycleInfo' });
 
@@ -113,11 +117,18 @@ const RenderInput = z.object({
   data: z.record(z.string(), z.unknown()).nullish(),
 });
 
-export const TemplatePreviewRequest = RenderInput.extend({ format: Format.nullish() }).meta({
-  id: 'TemplatePreviewRequest',
-});
+const RenderRequest = RenderInput.extend({ format: Format.nullish() });
 
-export const TemplateRenderRequest = TemplatePreviewRequest.extend({
+export const TemplatePreviewRequest = RenderRequest.extend({
+  content: z
+    .string()
+    .min(1)
+    .nullish()
+    .describe('Rendered instead of what is stored; then the template need not exist. Nothing is saved.'),
+  mimeType: MimeType.nullish().describe('The media type of `content`; `text/html` when absent.'),
+}).meta({ id: 'TemplatePreviewRequest' });
+
+export const TemplateRenderRequest = RenderRequest.extend({
   revisionId: Id.nullish().describe('A revision that was published; the published one when absent.'),
 }).meta({ id: 'TemplateRenderRequest' });
 
@@ -130,7 +141,7 @@ export const TemplatePreviewResponse = z
     html: z.string(),
     plainText: z.string().optional(),
     subject: z.string().optional(),
-    revisionId: z.string(),
+    revisionId: z.string().describe('Empty for a text that is not stored.'),
     renderTimeMs: z.number(),
   })
   .meta({ id: 'TemplatePreviewResponse' });
@@ -174,9 +185,34 @@ export const TemplateValidation = z
   .object({ isValid: z.boolean(), errors: z.array(TemplateParseError), variables: TemplateVariables })
   .meta({ id: 'TemplateValidation' });
 
+/** A template that the platform brings along for tenants to copy. */
+const galleryTemplate = {
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  category: z.string(),
+  /** What it is made for, the best first. */
+  formats: z.array(Format).max(3),
+};
+
+export const TemplateGalleryItem = z.object(galleryTemplate).meta({ id: 'TemplateGalleryItem' });
+
+export const TemplateGalleryDetail = z
+  .object({
+    ...galleryTemplate,
+    culture: z.string().describe('The language that it is in: the nearest to the one asked for.'),
+    mimeType: z.string(),
+    content: z.string(),
+    sampleData: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'TemplateGalleryDetail' });
+
 export const TemplateDiff = z
   .object({ from: z.string(), to: z.string(), unified: z.string() })
   .meta({ id: 'TemplateDiff' });
+
+/** Categories of a tenant. */
+export const CATEGORIES_MAX = 500;
 
 export const TemplateCategory = z
   .object({
@@ -213,5 +249,7 @@ export type TemplateVariable = z.output<typeof TemplateVariable>;
 export type TemplateVariables = z.output<typeof TemplateVariables>;
 export type TemplatePreviewResponse = z.output<typeof TemplatePreviewResponse>;
 export type TemplateBatchValue = z.output<typeof TemplateBatchValue>;
+export type TemplateGalleryItem = z.output<typeof TemplateGalleryItem>;
+export type TemplateGalleryDetail = z.output<typeof TemplateGalleryDetail>;
 export type SaveTemplateRequest = z.output<typeof SaveTemplateRequest>;
 export type TemplateCategory = z.input<typeof TemplateCategory>;

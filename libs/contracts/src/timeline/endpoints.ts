@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
 import { EntityTypeInPath, Id, text } from '../schemas';
 import {
+  FOLLOWERS_LISTED_MAX,
   attachableTypes,
   BlobInfo,
   CreateTimelineEntryRequest,
@@ -43,6 +44,19 @@ const getTimeline = endpoint({
   list: entryList,
   success: { status: 200, body: TimelineStreamPage },
   cache: 'list',
+});
+
+const watchTimeline = endpoint({
+  method: 'GET',
+  path: '/timeline/:entityType/:entityId/events',
+  summary: 'Learn at once when the stream of an entity changes, as server-sent events',
+  description:
+    'Each event is named `changed` and carries `newestEntryId`, which may be null, and `totalCount`, as the caller sees ' +
+    'the stream. The first one comes at once, so that a client that reconnects knows whether it missed something.',
+  access: permission('Timeline.Entries.Read'),
+  params: ofEntity,
+  success: { status: 200, events: true },
+  cache: 'none',
 });
 
 const postTimelineEntry = endpoint({
@@ -104,7 +118,13 @@ const getFollowers = endpoint({
   summary: 'List the user ids of those who follow an entity',
   access: permission('Timeline.Entries.Read'),
   params: ofEntity,
-  success: { status: 200, body: z.array(z.string()) },
+  success: {
+    status: 200,
+    body: z
+      .array(z.string())
+      .max(FOLLOWERS_LISTED_MAX)
+      .meta({ examples: [['ada', 'charles']] }),
+  },
   cache: 'list',
 });
 
@@ -215,10 +235,13 @@ const getBlob = endpoint({
   success: { status: 200, file: attachableTypes },
   problems: ['blob-not-found'],
   cache: 'user-data',
+  etag: true,
+  ranges: true,
 });
 
 export const timelineEndpoints = {
   getTimeline,
+  watchTimeline,
   postTimelineEntry,
   getTimelineEntry,
   deleteTimelineEntry,

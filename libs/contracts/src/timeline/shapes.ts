@@ -7,6 +7,8 @@ export const BODY_LENGTH_MAX = 65_536;
 export const ATTACHMENTS_MAX = 20;
 export const MENTIONS_MAX = 50;
 export const SUGGESTIONS_MAX = 20;
+/** Followers that a response lists, those who have followed longest first. */
+export const FOLLOWERS_LISTED_MAX = 10_000;
 
 /** A comment for everyone, a note for internal staff, or a system log for everyone. */
 export const TimelineEntryType = { Comment: 0, InternalNote: 1, SystemLog: 2 } as const;

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { endpoint, permission } from '../endpoint';
 import { EntityTypeInPath, Id } from '../schemas';
 import {
+  DEFINITIONS_LISTED_MAX,
+  DELEGATIONS_LISTED_MAX,
   BatchTransitionRequest,
   BatchTransitionResult,
   CreateWorkflowDelegationRequest,
@@ -12,6 +14,7 @@ import {
   TransitionResultDto,
   WorkflowApprovalPage,
   WorkflowDefinition,
+  WorkflowDefinitionValidation,
   WorkflowDelegation,
   WorkflowHistoryPage,
   WorkflowStatusDto,
@@ -105,7 +108,7 @@ const getDelegations = endpoint({
   path: '/workflow/delegations',
   summary: 'List the delegations that this caller gave or received and that are not over',
   access: permission('Workflow.Transitions.Read'),
-  success: { status: 200, body: z.array(WorkflowDelegation) },
+  success: { status: 200, body: z.array(WorkflowDelegation).max(DELEGATIONS_LISTED_MAX) },
   cache: 'list',
 });
 
@@ -116,6 +119,7 @@ const postDelegation = endpoint({
   access: permission('Workflow.Transitions.Execute'),
   body: CreateWorkflowDelegationRequest,
   success: { status: 201, body: WorkflowDelegation },
+  problems: ['quota-exceeded'],
 });
 
 const getDelegation = endpoint({
@@ -144,7 +148,7 @@ const getDefinitions = endpoint({
   path: '/workflow/definitions',
   summary: 'List the definitions that apply to this tenant',
   access: permission('Workflow.Transitions.Read'),
-  success: { status: 200, body: z.array(WorkflowDefinition) },
+  success: { status: 200, body: z.array(WorkflowDefinition).max(DEFINITIONS_LISTED_MAX) },
   cache: 'list',
 });
 
@@ -181,9 +185,25 @@ const putDefinition = endpoint({
   alternatives: [
     { status: 201, body: WorkflowDefinition, description: 'The entity type had no definition before.' },
   ],
-  problems: ['workflow-definition-unsound', 'workflow-definition-strands-entities', 'stale-version'],
+  problems: [
+    'workflow-definition-unsound',
+    'workflow-definition-strands-entities',
+    'stale-version',
+    'quota-exceeded',
+  ],
   etag: true,
   ifMatch: true,
+});
+
+const validateDefinition = endpoint({
+  method: 'POST',
+  path: '/workflow/definitions/:entityType/validate',
+  summary: 'Check a definition without saving it',
+  access: permission('Workflow.Definitions.Manage'),
+  params: ofType,
+  body: SaveWorkflowDefinitionRequest,
+  safe: true,
+  success: { status: 200, body: WorkflowDefinitionValidation },
 });
 
 const deleteDefinition = endpoint({
@@ -210,5 +230,6 @@ export const workflowEndpoints = {
   getDefinitions,
   getDefinition,
   putDefinition,
+  validateDefinition,
   deleteDefinition,
 };

@@ -11,6 +11,17 @@ const USER_ID_LENGTH_MAX = 255;
 const COMMENT_LENGTH_MAX = 4000;
 const TIMER_SECONDS_MAX = 366 * 86_400;
 
+/** Entity types for which a tenant has a definition of its own. */
+export const OWN_DEFINITIONS_MAX = 200;
+/** Of all of them as JSON: a list has every one whole. */
+export const OWN_DEFINITION_BYTES_MAX = 8 * 1024 * 1024;
+/** Definitions that a response lists: those of the tenant, and those of the platform that apply to it. */
+export const DEFINITIONS_LISTED_MAX = 2 * OWN_DEFINITIONS_MAX;
+/** Delegations of a user that are not over. */
+export const DELEGATIONS_GIVEN_MAX = 100;
+/** Delegations that a response lists; of more, the newest are left out. */
+export const DELEGATIONS_LISTED_MAX = 1_000;
+
 /** The state of an entity while an approval is open; no definition may have a state of this name. */
 export const PENDING_APPROVAL = 'PendingApproval';
 
@@ -157,6 +168,20 @@ export const WorkflowDefinition = z
     savedBy: z.string().nullable(),
   })
   .meta({ id: 'WorkflowDefinition' });
+
+export const WorkflowDefinitionValidation = z
+  .object({
+    isSound: z.boolean(),
+    errors: z.array(
+      z.object({
+        /** Property path in the request, such as `transitions[2].to`. */
+        path: z.string(),
+        rule: z.string(),
+        message: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'WorkflowDefinitionValidation' });
 
 export const WorkflowApproval = z
   .object({

@@ -1,0 +1,46 @@
+import { allEndpoints } from '../all';
+import type { Endpoint } from '../endpoint';
+import { codeSamples } from './code-samples';
+import { exampleOf, WITHOUT_EXAMPLE } from './examples';
+import { exampleParams } from './operations';
+import { SchemaCollection } from './schemas';
+
+const everyEndpoint = Object.entries(allEndpoints).flatMap(([service, endpoints]) =>
+  Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => ({ service, name, endpoint })),
+);
+
+describe.each(everyEndpoint)('the example of $name', ({ service, name, endpoint }) => {
+  const schemas = new SchemaCollection();
+  const params = exampleParams(endpoint, schemas);
+  const body = endpoint.body ? exampleOf(schemas.of(endpoint.body), schemas) : undefined;
+
+  it('is accepted by the contract', () => {
+    expect(endpoint.params?.safeParse(params).error).toBeUndefined();
+    expect(endpoint.body?.safeParse(body).error).toBeUndefined();
+  });
+
+  it('shows responses that the contract allows, with values as they are in life', () => {
+    for (const { body: shape } of [endpoint.success, ...(endpoint.alternatives ?? [])]) {
+      if (!shape) continue;
+      const example = exampleOf(schemas.of(shape), schemas);
+      expect(shape.safeParse(example).error).toBeUndefined();
+      expect(JSON.stringify([example, body ?? null, params])).not.toContain(JSON.stringify(WITHOUT_EXAMPLE));
+    }
+  });
+
+  it('is TypeScript that calls the endpoint by its name', () => {
+    const [sample] = codeSamples(service, name, endpoint, { params, body });
+    const source = String(sample!['source']);
+    expect(source).toContain(`.${name}(`);
+    const call = source.slice(source.indexOf('await')).split('\nfor await')[0]!.split('\nawait')[0]!;
+    expect(
+      () =>
+        new Function(
+          'client',
+          'file',
+          'definitionName',
+          `return async () => { ${call.replace(/^await (\w+)\./, 'await client.')} }`,
+        ),
+    ).not.toThrow();
+  });
+});
