@@ -37,7 +37,7 @@ export interface UndoneRows {
 }
 
 /** The value of a column that is in no file. */
-export type SystemValue = 'new-id' | 'caller-id' | 'now' | 'one' | 'next';
+export type SystemValue = 'new-id' | 'caller-id' | 'now' | 'one' | 'next' | 'nothing';
 
 /**
  * Data of one kind that can be exported and imported: a table, and which of its columns people see.

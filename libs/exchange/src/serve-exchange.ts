@@ -16,13 +16,13 @@ import type { UndoneWrite } from '@plinth/proto/generated/plinth/exchange/v1/Und
 import { protoPackages } from '@plinth/proto/packages';
 import type { Log } from '@plinth/runtime/process/log';
 import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
+import { sendMessage, signalOf, type StreamedCall } from '@plinth/runtime/rpc/streamed-call';
 import type { Pool } from 'pg';
 import { ID_PROPERTY, isUndoable, listRulesOf, type ExchangeDefinition } from './definition';
 import { streamExport } from './export/export-query';
 import { openImportSession, sealImport } from './import/import-session';
 import { openKeySession } from './import/key-session';
 import { receiveBatches } from './import/receive-batches';
-import { sendMessage, signalOf, type OwnerCall } from './send-message';
 import { undoImport } from './undo/undo-import';
 
 interface Dependencies {
@@ -36,11 +36,11 @@ export function serveExchange(
   definitions: readonly ExchangeDefinition[],
   { config, log, bulkPool }: Dependencies,
 ): GrpcService {
-  const { callerOf, errorResponse, inTrace, unary } = grpcHandlers(config.CALLER_KEYS, log);
+  const { callerOf, streamed, unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const definitionFor = (
     name: string,
-    call: OwnerCall<never>,
+    call: StreamedCall<never>,
   ): { definition: ExchangeDefinition; caller: Caller } => {
     const definition = definitions.find((candidate) => candidate.name === name);
     if (!definition) throw notFound(`There is no definition "${name}".`);
@@ -50,16 +50,6 @@ export function serveExchange(
       throw forbidden(`This needs the permission ${definition.permission}.`);
     return { definition, caller };
   };
-
-  /** Handles a call that sends its response message by message. */
-  const streamed =
-    <Call extends OwnerCall<never>>(handle: (call: Call) => Promise<void>) =>
-    (call: Call): void => {
-      inTrace({ metadata: call.metadata, path: call.getPath() }, () => handle(call)).then(
-        () => call.end(),
-        (error: unknown) => call.emit('error', errorResponse(error)),
-      );
-    };
 
   const handlers: ExchangeOwnerHandlers = {
     ListDefinitions: unary<ListDefinitionsRequest__Output, ListDefinitionsResponse>(async () => ({

@@ -10,7 +10,6 @@ import type { IncomingMessage } from 'node:http';
 import { SpanKind, type Span } from '@opentelemetry/api';
 import {
   accessOf,
-  type Access,
   type BodyOf,
   type Endpoint,
   type Endpoints,
@@ -19,14 +18,16 @@ import {
   type ResponseBodyOf,
 } from '@plinth/contracts/endpoint';
 import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts/route-table';
-import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
+import type { Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
-import { forbidden, invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
+import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
+import { readQueues } from '@plinth/runtime/postgres/store-metrics';
 import {
   CALLER_HEADER,
   verifyBody,
@@ -35,9 +36,12 @@ import {
 } from '@plinth/runtime/rpc/signed-caller';
 import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
 import express, { type Express, type Request, type Response } from 'express';
-import { Histogram, type Registry } from 'prom-client';
+import type { Pool } from 'pg';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { requireAccess } from './access';
 import { readJson } from './body';
 import { ByteBudget, measureBytes, type ByteReservation } from './byte-budget';
+import { mountDeadLetters } from './dead-letters';
 import { gatherChunks } from './gather-chunks';
 import { toListRequest, type ListRequest } from './paging';
 import { problemResponse, internalProblem } from './problem-details';
@@ -89,6 +93,10 @@ export interface ServiceContext {
   log: Log;
   health: Health;
   metrics: Registry;
+  /** Undefined for a service without a database. */
+  pool?: Pool | undefined;
+  /** Undefined for a service that processes no events. */
+  deadLetters?: DeadLetters | undefined;
 }
 
 type AnyHandler = (input: Input<Endpoint>) => unknown;
@@ -105,6 +113,7 @@ export function createService(
   const table = createRouteTable({ [service]: endpoints });
   requireHandlers(table.routes, handlers);
   const duration = durationMetric(context.metrics);
+  const countRefusal = quotaRefusals(context.metrics);
   const bodies = new ByteBudget(context.config.BUFFERED_BYTES_MAX);
   const responses = new ByteBudget(context.config.BUFFERED_RESPONSE_BYTES_MAX);
   measureBytes(context.metrics, { bodies, responses });
@@ -116,6 +125,14 @@ export function createService(
     const readiness = await context.health.readiness();
     res.status(readiness.ready ? 200 : 503).json(readiness);
   });
+  // For the gateway, like the readiness: figures without anybody's data.
+  app.get('/state', async (_req, res) => {
+    const { ready, parts } = await context.health.readiness();
+    const queues = context.pool ? await readQueues(context.pool).catch(() => null) : null;
+    res.json({ ready, parts, queues });
+  });
+  // For the gateway too, which makes one list of all services' out of them.
+  mountDeadLetters(app, context);
   const handle = async (req: Request, res: Response, span: Span): Promise<void> => {
     const traceId = traceIdOf(req);
     const end = duration.startTimer({ area: service, method: req.method });
@@ -144,6 +161,7 @@ export function createService(
         reservation: ofResponse,
       });
     } catch (error) {
+      countRefusal(error);
       sendProblem(error, req, res, problemContext(), context.log);
     } finally {
       for (const reservation of reservations) reservation.releaseAfter(res);
@@ -177,6 +195,25 @@ const durationMetric = (metrics: Registry) =>
     registers: [metrics],
   });
 
+/** Counts requests that a quota refused. */
+function quotaRefusals(metrics: Registry): (error: unknown) => void {
+  const name = 'plinth_quota_refusals_total';
+  const refusals =
+    (metrics.getSingleMetric(name) as Counter | undefined) ??
+    new Counter({
+      name,
+      help: 'Requests that were refused because a tenant or user has as much as a quota allows.',
+      labelNames: ['quota', 'scope'],
+      registers: [metrics],
+    });
+  return (error) => {
+    const exceeded = error instanceof Problem ? error.options.extensions?.['quota'] : undefined;
+    if (!exceeded) return;
+    const { name: quota, scope } = exceeded as { name: string; scope: string };
+    refusals.inc({ quota, scope });
+  };
+}
+
 const pathOf = (req: Request): string => req.originalUrl.split('?', 1)[0]!;
 
 /** The trace id of the W3C `traceparent` header, which the gateway always sends. */
@@ -199,17 +236,6 @@ function findRoute(table: RouteTable, req: Request, prefix: string) {
 
 const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
   verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: req.originalUrl }, config.CALLER_KEYS);
-
-/** Refuses a caller who may not use the endpoint; the gateway has checked the same rule already. */
-export function requireAccess(access: Access, caller: Caller | null): void {
-  if (access.type === 'anonymous' || access.type === 'optional') return;
-  if (!caller) throw new Problem('unauthenticated', 'This endpoint requires a bearer token.');
-  if (access.type !== 'permission') return;
-  if (!holds(caller, access.permission))
-    throw forbidden(`This requires the permission ${access.permission}.`);
-  if (access.hostOnly && !isOfHost(caller))
-    throw forbidden('Only callers of the host tenant may change what concerns all tenants.');
-}
 
 async function readInput(
   endpoint: Endpoint,

@@ -63,4 +63,39 @@ describe('the JSON body of a request', () => {
   it('is refused with NUL in a name at any depth', async () => {
     expect(await refusal('{"a":[{"b\\u0000":1}]}')).toBe('invalid');
   });
+
+  it('counts the depth of what is nested, not the brackets in texts', async () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect(await refusal(nested(64))).toBe('read');
+    expect(await refusal(nested(65))).toBe('malformed');
+    expect(await refusal(`{"a":${nested(64)}}`)).toBe('malformed');
+    expect(await refusal(`[${'[{}],'.repeat(1_000)}1]`)).toBe('read');
+    expect(await refusal(JSON.stringify([`"\\${'['.repeat(100)}`, `\\${'{'.repeat(100)}"`]))).toBe('read');
+  });
+
+  it.each([
+    ['"a\\u0000"', 'body'],
+    ['{"a":[1,{"b c":"\\uD800"}]}', 'a[1].b c'],
+    ['[["x\\udc00y"]]', '[0][0]'],
+    ['{"a":{"\\u0000":1}}', 'a'],
+  ])('with a text that cannot be stored, %s, names its place', async (body, place) => {
+    await expect(readJson(request(body))).rejects.toMatchObject({
+      options: { errors: { [place]: ['Service:Validation:FormatValidator'] } },
+    });
+    expect(await refusal('"\\ud83d\\ude00 and \\\\u0000 are fine"')).toBe('read');
+  });
+
+  it('costs little more than parsing it, whatever it is made of', async () => {
+    const lists = Buffer.from(`[${'[],'.repeat(340_000)}[]]`);
+    const cost = async (work: () => unknown) => {
+      const before = process.cpuUsage();
+      await work();
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const least = async (work: () => unknown) =>
+      Math.min(await cost(work), await cost(work), await cost(work), await cost(work));
+    const parsing = await least(() => JSON.parse(lists.toString()));
+    expect(await least(() => readJson(request(lists)))).toBeLessThan(6 * parsing);
+  });
 });

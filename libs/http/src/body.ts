@@ -22,10 +22,12 @@ export async function readJson(
   verify(bytes);
   if (bytes.length === 0) return undefined;
   requireJsonType(request);
-  const value = parseJson(bytes);
-  if (isDeeperThan(value, JSON_DEPTH_MAX))
+  if (isDeeperThan(bytes, JSON_DEPTH_MAX))
     throw malformed(`JSON may be nested at most ${JSON_DEPTH_MAX} levels deep.`);
-  const unstorable = findUnstorable(value);
+  const text = decode(bytes);
+  const value = parseJson(text);
+  // In well-formed UTF-8 such a text can only be written with an escape.
+  const unstorable = UNSTORABLE_ESCAPE.test(text) ? findUnstorable(value) : undefined;
   if (unstorable !== undefined)
     throw invalid({ [unstorable || 'body']: 'Format' }, 'A text contains NUL or half of a surrogate pair.');
   return value;
@@ -47,15 +49,45 @@ function requireJsonType(request: IncomingMessage): void {
   }
 }
 
-function parseJson(bytes: Buffer): unknown {
+const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
+
+function decode(bytes: Buffer): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new Problem('malformed', 'The body is not valid JSON in UTF-8.', { cause: error });
+    throw notJson(error);
   }
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw notJson(error);
+  }
+}
+
+const notJson = (cause: unknown): Problem =>
+  new Problem('malformed', 'The body is not valid JSON in UTF-8.', { cause });
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A bracket or a brace: they differ in one bit. */
+const OPENER = 0x7b;
+const CLOSER = 0x7d;
+const BRACE_BIT = 0x20;
+
+/** Counts brackets outside of texts, before anything is made of the bytes. */
+function isDeeperThan(bytes: Buffer, levels: number): boolean {
+  let depth = 0;
+  let isInText = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]!;
+    if (byte === QUOTE) isInText = !isInText;
+    else if (isInText) index += byte === BACKSLASH ? 1 : 0;
+    else if ((byte | BRACE_BIT) === OPENER) {
+      if (++depth > levels) return true;
+    } else if ((byte | BRACE_BIT) === CLOSER) depth--;
+  }
+  return false;
 }

@@ -15,6 +15,7 @@ export const statusByKind: Record<ProblemKind, number> = {
   'too-large': 413,
   'address-too-long': 414,
   'unsupported-media-type': 415,
+  'range-not-satisfiable': 416,
   invalid: 422,
   limited: 429,
   'headers-too-large': 431,
@@ -43,7 +44,7 @@ export interface ProblemResponse {
 
 /** A problem as an HTTP response: status, headers and problem details. */
 export function problemResponse(problem: Problem, context: ProblemContext): ProblemResponse {
-  const { slug, title, errors, extensions, retryAfterSeconds, allow } = problem.options;
+  const { slug, title, errors, extensions, retryAfterSeconds, allow, sizeBytes } = problem.options;
   const status = statusByKind[problem.kind];
   const body = {
     type: slug ? `${context.publicUrl}/problems/${slug}` : GENERAL_TYPE,
@@ -58,6 +59,7 @@ export function problemResponse(problem: Problem, context: ProblemContext): Prob
   const headers: Record<string, string> = { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store' };
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   if (allow) headers['allow'] = allow.join(', ');
+  if (sizeBytes !== undefined) headers['content-range'] = `bytes */${sizeBytes}`;
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   return { status, headers, body: JSON.stringify(body) };
 }

@@ -9,13 +9,26 @@ export interface ResponseOptions {
   headers?: Record<string, string> | undefined;
 }
 
+/** Bytes of a file; both ends count. */
+export interface FilePart {
+  start: number;
+  end: number;
+}
+
+/** A file that is stored, so that any part of it can be read. */
+export interface StoredFile {
+  sizeBytes: number;
+  /** Opens the file, or a part of it. */
+  open(part?: FilePart): Promise<Readable>;
+}
+
 /** A file to send to the client. */
 export interface FileContent {
-  content: Readable | Buffer;
+  /** Clients can continue the download of a stored file where it was cut; that needs an `etag` of the response. */
+  content: Readable | Buffer | StoredFile;
   name: string;
   /** The exact media type; sent only to clients that accept it. */
   type: string;
-  sizeBytes?: number;
 }
 
 /** One server-sent event. */

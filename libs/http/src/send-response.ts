@@ -6,7 +6,15 @@ import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import type { Request } from 'express';
 import type { ByteReservation } from './byte-budget';
-import { attachment, EndpointResponse, type FileContent, type ServerSentEvent } from './response';
+import { Problem } from '@plinth/kernel/problem';
+import {
+  attachment,
+  EndpointResponse,
+  type FileContent,
+  type FilePart,
+  type ServerSentEvent,
+  type StoredFile,
+} from './response';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
 const PENDING_KEEP_ALIVE_MILLISECONDS = 10_000;
@@ -50,7 +58,10 @@ export async function sendResponse(
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
 
   if (response.events) return sendEvents(response.events, res);
-  if (response.file) return sendFile(response.file, endpoint, req, res, options.reservation);
+  if (response.file) {
+    if (etag) res.setHeader('etag', etag);
+    return sendFile(response.file, endpoint, req, res, options.reservation);
+  }
   if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
   if (options.checkResponses) checkResponse(endpoint, status, response.body);
   if (response.body === undefined || status === 204) {
@@ -130,9 +141,45 @@ async function sendFile(
     res.end(file.content);
     return;
   }
-  if (file.sizeBytes !== undefined) res.setHeader('content-length', file.sizeBytes);
   // An error here closes the connection: the client must not take half a file for a whole one.
-  await pipeline(file.content, res);
+  if (file.content instanceof Readable) await pipeline(file.content, res);
+  else await sendStoredFile(file.content, req, res);
+}
+
+/** Sends a stored file: all of it, the part that the client asks for, or nothing where the client has it. */
+async function sendStoredFile(file: StoredFile, req: Request, res: ServerResponse): Promise<void> {
+  const etag = String(res.getHeader('etag'));
+  if (noneMatches(req, etag)) {
+    res.removeHeader('content-type');
+    res.statusCode = 304;
+    res.end();
+    return;
+  }
+  const { sizeBytes } = file;
+  const part = partOf(req, etag, sizeBytes);
+  const content = await file.open(part);
+  res.setHeader('accept-ranges', 'bytes');
+  if (part) {
+    res.statusCode = 206;
+    res.setHeader('content-range', `bytes ${part.start}-${part.end}/${sizeBytes}`);
+  }
+  res.setHeader('content-length', part ? part.end - part.start + 1 : sizeBytes);
+  await pipeline(content, res);
+}
+
+/**
+ * The part that `Range` names, RFC 9110, 14.2; undefined for all of the file: without the header, with one that is not
+ * understood or names several parts, and where `If-Range` says that the client has a part of another version.
+ * @throws Problem `range-not-satisfiable` for what lies behind the end
+ */
+function partOf(req: Request, etag: string, sizeBytes: number): FilePart | undefined {
+  const condition = req.headers['if-range'];
+  if (condition !== undefined && condition !== etag) return undefined;
+  const ranges = req.range(sizeBytes);
+  if (ranges === -1 && /^bytes *=/.test(String(req.headers.range)))
+    throw new Problem('range-not-satisfiable', `The file has ${sizeBytes} bytes.`, { sizeBytes });
+  if (ranges === undefined || typeof ranges === 'number' || ranges.type !== 'bytes') return undefined;
+  return ranges.length === 1 ? ranges[0] : undefined;
 }
 
 async function sendEvents(stream: AsyncIterable<ServerSentEvent>, res: ServerResponse): Promise<void> {

@@ -1,12 +1,15 @@
+import { Readable } from 'node:stream';
 import { anonymous, authenticated, endpoint, permission } from '@plinth/contracts/endpoint';
 import { pagedResult } from '@plinth/kernel/paged-result';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { CALLER_HEADER, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import { Registry } from 'prom-client';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
 import { z } from 'zod';
 import { createService } from '@plinth/http/api';
-import { created, file, noContent } from '@plinth/http/response';
+import { created, file, noContent, type FilePart } from '@plinth/http/response';
 
 const Thing = z.object({ id: z.string(), size: z.int() });
 const byId = z.object({ id: z.string() });
@@ -61,6 +64,16 @@ const endpoints = {
     success: { status: 200, file: ['application/pdf'] },
     cache: 'none',
   }),
+  downloadStored: endpoint({
+    method: 'GET',
+    path: '/stored/:id',
+    summary: 'Download a stored file',
+    access: authenticated,
+    success: { status: 200, file: ['application/pdf'] },
+    cache: 'none',
+    etag: true,
+    ranges: true,
+  }),
   breakThing: endpoint({
     method: 'POST',
     path: '/things/:id/break',
@@ -108,6 +121,13 @@ beforeAll(async () => {
     api.on(endpoints.downloadThing, ({ params }) =>
       file({ content: Buffer.from('%PDF'), name: params['id']!, type: 'application/pdf' }),
     );
+    const digits = '0123456789';
+    api.on(endpoints.downloadStored, () => {
+      const open = async (part?: FilePart) =>
+        Readable.from([Buffer.from(digits.slice(part?.start ?? 0, part ? part.end + 1 : undefined))]);
+      const content = { sizeBytes: digits.length, open };
+      return file({ content, name: 'digits.pdf', type: 'application/pdf' }, { etag: '"1"' });
+    });
     api.on(endpoints.breakThing, () => {
       throw new Error('SELECT secret FROM table at /srv/app.js');
     });
@@ -124,6 +144,62 @@ const problem = (status: number) => ({
   detail: expect.any(String),
   instance: expect.any(String),
   traceId: expect.any(String),
+});
+
+describe('a download of a stored file', () => {
+  const download = (headers: Record<string, string> = {}) => http().get('/stored/1', { headers });
+  const headersOf = ({ headers }: { headers: Headers }) => [
+    headers.get('content-range'),
+    headers.get('content-length'),
+    headers.get('etag'),
+  ];
+
+  it('is whole without a range, and says that it has ranges', async () => {
+    const whole = await download();
+    expect([whole.status, whole.text, ...headersOf(whole)]).toEqual([200, '0123456789', null, '10', '"1"']);
+    expect(whole.headers.get('accept-ranges')).toBe('bytes');
+  });
+
+  it.each([
+    ['bytes=3-', '3456789', 'bytes 3-9/10'],
+    ['bytes=3-5', '345', 'bytes 3-5/10'],
+    ['bytes=8-99', '89', 'bytes 8-9/10'],
+    ['bytes=-2', '89', 'bytes 8-9/10'],
+  ])('is continued with %s', async (range, text, contentRange) => {
+    for (const condition of [{}, { 'if-range': '"1"' }]) {
+      const part = await download({ range, ...condition });
+      expect([part.status, part.text, ...headersOf(part)]).toEqual([
+        206,
+        text,
+        contentRange,
+        String(text.length),
+        '"1"',
+      ]);
+    }
+  });
+
+  it.each<Record<string, string>>([
+    { range: 'bytes=3-5', 'if-range': '"0"' },
+    { range: 'bytes=3-5', 'if-range': 'W/"1"' },
+    { range: 'bytes=3-5', 'if-range': 'Sun, 22 Nov 2026 12:00:00 GMT' },
+    { range: 'bytes=0-1,4-5' },
+    { range: 'lines=3-5' },
+    { range: 'nonsense' },
+  ])('is whole with %j', async (headers) => {
+    const whole = await download(headers);
+    expect([whole.status, whole.text]).toEqual([200, '0123456789']);
+  });
+
+  it('is refused with its size for what lies behind its end', async () => {
+    const refused = await download({ range: 'bytes=10-' });
+    expect([refused.status, refused.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+    expect(refused.body).toMatchObject(problem(416));
+  });
+
+  it('is not sent again to who has it', async () => {
+    const unchanged = await download({ 'if-none-match': '"1"' });
+    expect([unchanged.status, unchanged.text]).toEqual([304, '']);
+  });
 });
 
 describe('the pipeline of endpoints', () => {
@@ -250,6 +326,21 @@ describe('the pipeline of endpoints', () => {
     expect(response.body).toMatchObject(problem(500));
     expect(response.body.traceId).toBe('a'.repeat(32));
     expect(response.text).not.toMatch(/SELECT|srv/);
+  });
+
+  it('shows its dead letters to operators only, whom the gateway signed', async () => {
+    const ask = (caller: ReturnType<typeof aCaller>) => {
+      const signed = signCaller(
+        { caller, tenantId: caller.tenantId, method: 'GET', path: '/dead-letters', instance: '/' },
+        TEST_KEYS,
+      );
+      return fetch(`${server.url}/dead-letters`, { headers: { [CALLER_HEADER]: signed } });
+    };
+    const response = await ask(aCaller({ tenantId: HOST_TENANT_ID }));
+    expect([response.status, await response.json()]).toEqual([200, []]);
+    expect((await ask(aCaller())).status).toBe(403);
+    expect((await fetch(`${server.url}/dead-letters`)).status).toBe(401);
+    expect((await fetch(`${server.url}/dead-letters/replay`, { method: 'POST' })).status).toBe(401);
   });
 
   it('does not start while an endpoint of the contract has no handler', () => {

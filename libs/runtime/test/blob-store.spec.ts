@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
+import { Health } from '@plinth/runtime/process/health';
+import { eventually } from '@plinth/testing/eventually';
 
 /** What every blob store promises, whatever keeps the files. */
 function promises(open: () => BlobStore): void {
@@ -154,12 +156,72 @@ const s3 = findOrInstall('s3');
 
   promises(() => openBlobStore(server.url));
 
-  it('leaves no upload behind that was not finished', async () => {
+  const unfinishedUploads = async () => {
     const endpoint = new URL(server.url).searchParams.get('endpoint') ?? '';
     const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
-    expect((await client.send(new ListMultipartUploadsCommand({ Bucket: 'plinth' }))).Uploads ?? []).toEqual(
-      [],
-    );
+    return (await client.send(new ListMultipartUploadsCommand({ Bucket: 'plinth' }))).Uploads ?? [];
+  };
+
+  it('leaves no upload behind that was not finished', async () => {
+    expect(await unfinishedUploads()).toEqual([]);
+  });
+
+  it('that dies in the middle of an upload is told as such, and the parts are removed when it is back', async () => {
+    const store = openBlobStore(server.url);
+    const content = async function* () {
+      yield* inPieces(Buffer.alloc(20 * 1024 * 1024));
+      await eventually(async () => (await unfinishedUploads()).length > 0);
+      await server.crash();
+      yield* inPieces(Buffer.alloc(20 * 1024 * 1024));
+    };
+
+    await expect(store.put('tenant/cut', Readable.from(content()))).rejects.toMatchObject({
+      kind: 'upstream',
+    });
+    await server.restart();
+    expect(await unfinishedUploads()).toHaveLength(1);
+
+    await store.check();
+
+    expect(await unfinishedUploads()).toEqual([]);
+  }, 30_000);
+
+  it('that dies in the middle of a download breaks it with a problem of the store, not of any database', async () => {
+    const store = openBlobStore(server.url);
+    await store.put('tenant/large', Readable.from(inPieces(randomBytes(40 * 1024 * 1024))));
+    const content = await store.get('tenant/large');
+    const read = async () => {
+      for await (const chunk of content) if (chunk.length > 0) await server.crash();
+    };
+
+    await expect(read()).rejects.toMatchObject({ kind: 'upstream' });
+    await server.restart();
+  }, 30_000);
+
+  it('removes old uploads that nobody finished, whoever began them', async () => {
+    const endpoint = new URL(server.url).searchParams.get('endpoint') ?? '';
+    const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
+    for (const Key of ['files/one', 'files/two', 'others/three'])
+      await client.send(new CreateMultipartUploadCommand({ Bucket: 'plinth', Key }));
+
+    expect(await openBlobStore(server.url).deleteInterrupted(new Date(Date.now() + 60_000))).toBe(2);
+    expect((await unfinishedUploads()).map(({ Key }) => Key)).toEqual(['others/three']);
+  });
+
+  it.each([
+    ['another bucket', 's3://nowhere', '', 'there is no such bucket'],
+    ['another secret', 's3://plinth', 'wrong', 'the credentials are refused, or may not use it'],
+  ])('says where it is and why it cannot be used: %s', async (_what, bucket, secret, reason) => {
+    const right = process.env['AWS_SECRET_ACCESS_KEY'];
+    process.env['AWS_SECRET_ACCESS_KEY'] = secret || right;
+    const url = server.url.replace('s3://plinth', bucket);
+    const endpoint = new URL(url).searchParams.get('endpoint');
+    const health = new Health({}, { informative: { blobs: openBlobStore(url).check } });
+
+    expect((await health.readiness()).causes).toEqual({
+      blobs: `The bucket ${bucket.slice(5)} at ${endpoint} in us-east-1: ${reason}`,
+    });
+    process.env['AWS_SECRET_ACCESS_KEY'] = right;
   });
 
   describe('that is away', () => {

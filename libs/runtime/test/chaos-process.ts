@@ -13,7 +13,7 @@ import { plainDatabase } from '@plinth/testing/plain-database';
 async function main() {
   const [role = '', databaseUrl = '', natsUrl = '', natsPrefix = ''] = process.argv.slice(2);
   const log = silentLog();
-  const db = plainDatabase(createPool(databaseUrl, log));
+  const db = plainDatabase(createPool(databaseUrl, log, { pipeline: true }));
   const messaging = await connectMessaging(
     { NATS_URL: natsUrl, NATS_PREFIX: natsPrefix, EVENT_KEYS: TEST_KEYS },
     log,

@@ -1,16 +1,19 @@
 import { once } from 'node:events';
 import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
+import { commitWithoutWaiting, keepWhatWasCommitted } from '@plinth/runtime/postgres/commit-without-waiting';
 import {
   createPool,
   inTenantConnection,
+  inTransaction,
   isUniqueViolation,
   problemOfDatabase,
   readInTenant,
   refuseUnboundRole,
+  type Planning,
   type RawStatements,
 } from '@plinth/runtime/postgres/postgres';
-import { send, sql } from '@plinth/runtime/postgres/raw-statements';
+import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { Pool } from 'pg';
@@ -35,13 +38,9 @@ const failureOf = async (work: Promise<unknown>): Promise<unknown> => {
   throw new Error('It did not fail.');
 };
 
+const INSERTION = `INSERT INTO setting_value (tenant_id, scope, user_id, name, value) VALUES ($1, 'tenant', '', $2, 'x')`;
 const insert = (tenantId: string, name: string) =>
-  inTenantConnection(pool, tenantId, (connection) =>
-    connection.query(
-      `INSERT INTO setting_value (tenant_id, scope, user_id, name, value) VALUES ($1, 'tenant', '', $2, 'x')`,
-      [tenantId, name],
-    ),
-  );
+  inTenantConnection(pool, tenantId, (connection) => connection.query(INSERTION, [tenantId, name]));
 
 describe('a transaction in a tenant', () => {
   it('sees its tenant only, and leaves nothing on the connection', async () => {
@@ -172,6 +171,55 @@ describe('a reading statement in a tenant', () => {
 
     expect(await read(pipelined, tenantId)).toEqual([{ tenant_id: tenantId, name: 'a' }]);
     await pipelined.end();
+  });
+});
+
+describe('a transaction whose statements are planned once', () => {
+  const text = 'SELECT name FROM setting_value WHERE tenant_id = $1::uuid AND name = $2';
+
+  it('does not plan them for the values of each, and leaves that to others on its connection', async () => {
+    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const tenantId = newId();
+    const read = (planning: Planning) =>
+      inTransaction(
+        pipelined,
+        ['plinth.tenant_id', tenantId],
+        (connection) => rawStatements(connection).$queryRawUnsafe(text, tenantId, 'a'),
+        { planning },
+      );
+    for (const planning of ['once', 'for-values', 'once'] as const) await read(planning);
+
+    const { rows } = await pipelined.query(
+      `SELECT generic_plans::int AS once, custom_plans::int AS "for-values" FROM pg_prepared_statements
+       WHERE statement = $1`,
+      [text],
+    );
+
+    expect(rows).toEqual([{ once: 2, 'for-values': 1 }]);
+    await pipelined.end();
+  });
+});
+
+describe('a commit that does not wait', () => {
+  it('is on disk when a transaction has ended that keeps what was committed', async () => {
+    const db = plainDatabase(pool);
+    const tenantId = newId();
+    await db.inTenant(tenantId, async (tx) => {
+      await commitWithoutWaiting(tx);
+      await tx.$executeRawUnsafe(INSERTION, tenantId, 'a');
+    });
+    const { rows: written } = await pool.query('SELECT pg_current_wal_insert_lsn() AS place');
+
+    await db.inTenant(tenantId, async (tx) => {
+      // The servers of tests do not wait for the disk.
+      await tx.$executeRawUnsafe('SET LOCAL synchronous_commit = on');
+      await keepWhatWasCommitted(tx);
+    });
+
+    const { rows } = await pool.query('SELECT pg_current_wal_flush_lsn() >= $1::pg_lsn AS "isOnDisk"', [
+      written[0].place,
+    ]);
+    expect(rows).toEqual([{ isOnDisk: true }]);
   });
 });
 

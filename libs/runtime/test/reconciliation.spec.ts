@@ -18,7 +18,12 @@ import { Client } from 'pg';
 
 const log = silentLog();
 const tenantId = newId();
-const timing = { pollMilliseconds: 20, reconcileMilliseconds: 50, confirmSeconds: 1 };
+const timing = {
+  pollMilliseconds: 20,
+  reconcileMilliseconds: 50,
+  surveyMilliseconds: 50,
+  confirmSeconds: 1,
+};
 
 let database: TestDatabase;
 let db: ReturnType<typeof plainDatabase>;
@@ -49,14 +54,17 @@ afterEach(async () => {
   await database.drop();
 });
 
-const publish = (counter: string) =>
+const publish = (...counters: string[]) =>
   db.inTenant(tenantId, (tx) =>
-    appendToOutbox(tx, {
-      type: counted,
-      tenantId,
-      subject: counter,
-      payload: { counter, amount: 1, position: 0, isPoison: false },
-    }),
+    appendToOutbox(
+      tx,
+      ...counters.map((counter) => ({
+        type: counted,
+        tenantId,
+        subject: counter,
+        payload: { counter, amount: 1, position: 0, isPoison: false },
+      })),
+    ),
   );
 
 const consume = async (consumer: string): Promise<string[]> => {
@@ -71,13 +79,13 @@ const consume = async (consumer: string): Promise<string[]> => {
 };
 
 /** Resolves when all events are published and every consumer that there is has them. */
-const settled = () =>
+const settled = (millisecondsMax?: number) =>
   eventually(async () => {
     const { rows } = await admin.query(
       'SELECT count(*)::int AS open FROM outbox WHERE published_at IS NULL OR check_at IS NOT NULL',
     );
     return rows[0].open === 0;
-  });
+  }, millisecondsMax);
 
 const loseStream = async () =>
   (await jetstreamManager(messaging.connection)).streams.delete(messaging.prefix);
@@ -136,4 +144,37 @@ describe('reconciliation', () => {
 
     expect(received).toEqual(['once']);
   });
+
+  it('reads no more than what is asked for, however many events there were before', async () => {
+    const before = 10_000;
+    await admin.query(`
+      INSERT INTO outbox (tenant_id, id, name, subject, payload, published_at)
+        SELECT '${tenantId}', uuidv7(), 'chaos.earlier', 'counter', '{}', now() FROM generate_series(1, ${before});
+      INSERT INTO inbox (tenant_id, consumer, event_id) SELECT tenant_id, 'projection', id FROM outbox;
+      SET enable_seqscan = off`);
+    await publish(...Array.from({ length: 500 }, (_, number) => `counter-${number % 50}`));
+    const received = await consume('projection');
+    const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
+    await eventually(() => received.length === 500, 60_000);
+    await relay.close();
+    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
+    await settled(60_000);
+    await closeAll(opened.splice(0), log);
+    // What a session has read is counted when it ends.
+    await eventually(async () => {
+      const { rowCount } = await admin.query(
+        'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      );
+      return rowCount === 0;
+    });
+
+    const { rows } = await admin.query(
+      `SELECT relname AS name, seq_tup_read::int AS rows FROM pg_stat_user_tables
+       WHERE relname IN ('outbox', 'inbox') ORDER BY relname`,
+    );
+
+    // The inbox is filled from the outbox above, and the new subscription has everything asked for once.
+    expect(rows[0]).toEqual({ name: 'inbox', rows: 0 });
+    expect(rows[1].rows).toBeLessThan(3 * before);
+  }, 90_000);
 });

@@ -24,6 +24,16 @@ const contract = {
     query: z.object({ culture: z.string().optional() }),
     success: { status: 200, body: Thing },
   }),
+  checkThing: endpoint({
+    method: 'POST',
+    path: '/things/:name/check',
+    summary: 'Check',
+    access,
+    params: z.object({ name: z.string() }),
+    body: z.object({ name: z.string() }),
+    safe: true,
+    success: { status: 204 },
+  }),
   putThing: endpoint({
     method: 'PUT',
     path: '/things/:name',
@@ -144,6 +154,13 @@ describe('a request of the SDK', () => {
       url: '/api/v1/things/a%2Fb%20%C3%BC?culture=fr',
       headers: { authorization: 'Bearer fresh', 'x-tenant-id': 'other' },
     });
+    expect(received[0]!.headers['idempotency-key']).toBeUndefined();
+  });
+
+  it('sends what changes nothing without an idempotency key, so that no response is stored', async () => {
+    replies = [replyWith(204)];
+    await client().checkThing({ params: { name: 'a' }, body: { name: 'b' } });
+    expect(received[0]).toMatchObject({ method: 'POST' });
     expect(received[0]!.headers['idempotency-key']).toBeUndefined();
   });
 
@@ -329,6 +346,17 @@ describe('files in the SDK', () => {
     await saveTo(body, join(folder, body.fileName!));
     expect(await readFile(join(folder, 'données.csv'), 'utf8')).toBe('a,b\n');
     expect(await readdir(folder)).toEqual(['données.csv']);
+  });
+
+  it.each([
+    [`attachment; filename*=UTF-8''..%2F..%2F.bashrc`, 'bashrc'],
+    [`attachment; filename="..\\..\\x.cmd"`, 'x.cmd'],
+    [`attachment; filename*=UTF-8''C%3Ax%0D%0A.csv`, 'x.csv'],
+    [`attachment; filename*=UTF-8''%2F..`, undefined],
+    [`attachment; filename*=UTF-8''%ff`, undefined],
+  ])('have no name that leads out of a folder: %s', (header, name) => {
+    const response = new Response('', { headers: { 'content-disposition': header } });
+    expect(new Download(response).fileName).toBe(name);
   });
 
   it('leave nothing behind when a download is cut off', async () => {

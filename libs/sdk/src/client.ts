@@ -67,7 +67,9 @@ async function call(
   // The gateway can compare only JSON bodies, so an upload cannot have a key and is never sent twice.
   const canHaveKey = !endpoint.upload && !endpoint.binary;
   const isWrite = endpoint.method !== 'GET';
-  const key = isWrite && canHaveKey ? (input.idempotencyKey ?? newId()) : undefined;
+  // A stored response to what changes nothing would only take room.
+  const made = endpoint.safe ? undefined : newId();
+  const key = isWrite && canHaveKey ? (input.idempotencyKey ?? made) : undefined;
 
   const makeRequest = async (): Promise<RequestInit> => {
     const bearer = typeof token === 'function' ? await token() : token;

@@ -1,3 +1,5 @@
+import { createParser } from 'eventsource-parser';
+
 /** One server-sent event. */
 export interface ReceivedEvent {
   id: string | undefined;
@@ -7,16 +9,14 @@ export interface ReceivedEvent {
 
 /** Reads server-sent events until the stream ends; leaving the loop ends the stream. */
 export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedEvent> {
-  let unread = '';
+  const unread: ReceivedEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id, event = 'message', data }) => unread.push({ id, event, data: JSON.parse(data) }),
+  });
   const decoder = new TextDecoder();
   for await (const chunk of chunksOf(stream)) {
-    unread += decoder.decode(chunk, { stream: true });
-    const blocks = unread.split(/\r?\n\r?\n/);
-    unread = blocks.pop()!;
-    for (const block of blocks) {
-      const event = parseEvent(block);
-      if (event) yield event;
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* unread.splice(0);
   }
 }
 
@@ -28,16 +28,4 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   } finally {
     await reader.cancel();
   }
-}
-
-/** Parses one event; undefined for a comment that only keeps the connection open. */
-function parseEvent(block: string): ReceivedEvent | undefined {
-  const fields = block
-    .split(/\r?\n/)
-    .map((line) => /^(id|event|data):\s?(.*)$/.exec(line))
-    .filter((match) => match !== null);
-  const valueOf = (name: string) => fields.find(([, field]) => field === name)?.[2];
-  const data = fields.filter(([, field]) => field === 'data').map(([, , value]) => value);
-  if (data.length === 0) return undefined;
-  return { id: valueOf('id'), event: valueOf('event') ?? 'message', data: JSON.parse(data.join('\n')) };
 }

@@ -25,7 +25,7 @@ export interface CallOptions {
   ifMatch?: string | undefined;
   /** Returns 304 (body undefined) while the resource has this entity tag. */
   ifNoneMatch?: string | undefined;
-  /** By default the client makes a key for every write. */
+  /** By default the client makes a key for every write that changes something. */
   idempotencyKey?: string | undefined;
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;

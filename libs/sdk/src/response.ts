@@ -10,11 +10,17 @@ export class Download {
     return this.response.body ?? new Blob([]).stream();
   }
 
-  /** The name that the platform gives the file. */
+  /** The name that the platform gives the file: one that stays in a folder and is not hidden there. */
   get fileName(): string | undefined {
     const header = this.response.headers.get('content-disposition') ?? '';
     const encoded = /filename\*=UTF-8''([^;]+)/i.exec(header)?.[1];
-    return encoded === undefined ? /filename="([^"]*)"/i.exec(header)?.[1] : decodeURIComponent(encoded);
+    const given = encoded === undefined ? /filename="([^"]*)"/i.exec(header)?.[1] : decoded(encoded);
+    const name = given
+      ?.split(/[\\/:]/)
+      .at(-1)
+      ?.replace(/\p{Cc}/gu, '')
+      .replace(/^\.+/, '');
+    return name === '' ? undefined : name;
   }
 
   get type(): string {
@@ -30,6 +36,14 @@ export class Download {
   blob = (): Promise<Blob> => this.response.blob();
   text = (): Promise<string> => this.response.text();
   cancel = async (): Promise<void> => this.response.body?.cancel();
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A value as it is in JSON: instants are strings. */

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
 const root = join(__dirname, '../../..');
-const folder = join(root, 'node_modules/.cache/plinth-test');
 
 /**
  * Bundles a program of the project as the build does, for a test that runs it in a separate process; returns the path of
- * the bundle. @param path from the root
+ * the bundle. @param path from the root @param beside what the program reads in its folder, by the names of the files
  */
-export function bundledProgram(path: string): string {
+export function bundledProgram(path: string, beside: Readonly<Record<string, string>> = {}): string {
   const { outputFiles } = buildSync({
     entryPoints: [join(root, path)],
     tsconfig: join(root, 'tsconfig.base.json'),
@@ -19,15 +18,22 @@ export function bundledProgram(path: string): string {
     target: 'node24',
     format: 'cjs',
     packages: 'external',
+    define: { 'import.meta.url': 'importMetaUrl' },
+    banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+    logLevel: 'silent',
     write: false,
   });
-  const code = outputFiles[0]!.contents;
-  const program = join(folder, `${createHash('sha256').update(code).digest('hex').slice(0, 16)}.cjs`);
+  const files = Object.entries({ ...beside, 'program.cjs': outputFiles[0]!.text });
+  const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+  const folder = join(root, 'node_modules/.cache/plinth-test', digest);
+  const program = join(folder, 'program.cjs');
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
-  // Renamed in one step, because other tests may start the same program.
-  const draft = `${program}.${process.pid}`;
-  writeFileSync(draft, code);
-  renameSync(draft, program);
+  // Each renamed in one step and the program last, because other tests may start the same one.
+  for (const [name, text] of files) {
+    const draft = join(folder, `${name}.${process.pid}`);
+    writeFileSync(draft, text);
+    renameSync(draft, join(folder, name));
+  }
   return program;
 }

@@ -3,7 +3,7 @@ import type { GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Client, Pool } from 'pg';
 import { openExchangeOwner } from './exchange-owner';
 import { aCaller } from './http';
-import { readsUnderAllPlans, type TableRead } from './statement-plans';
+import { excessiveOf, readsUnderAllPlans, type TableRead } from './statement-plans';
 
 /** A definition, and a tenant that has many rows of it. */
 export interface LargeExchange {
@@ -21,8 +21,8 @@ export interface LargeExchange {
 
 const BATCH_ROWS = 40;
 const ROWS = 200_000;
-/** Of one row: its place in indexes of a few levels, the row itself, and what is written of it. */
-const PAGES_PER_ROW = 40;
+/** How many rows of the ledger belong to one job of the large tenant. */
+const LEDGER_ROWS_OF_JOB = 10;
 
 /** The id that `fill` gives to a row, as SQL and as text. */
 export const rowId = {
@@ -31,8 +31,9 @@ export const rowId = {
 };
 
 /**
- * Imports in all modes, by keys and by ids, new rows, existing ones and repeated ones; undoes all of it; exports a small
- * tenant. Returns what read more of a table than the rows of its batch need, under any statistics and plan.
+ * Imports in all modes, by keys and by ids, new rows, existing ones, repeated ones and ones that are not written; undoes
+ * all of it, rows that were changed since included; exports a small tenant. Returns what read more of a table, those of
+ * the import ledger included, than the rows of its batch need, under any statistics and plan.
  */
 export async function excessiveReads(exchange: LargeExchange): Promise<TableRead[]> {
   const { database, definition, columns, cellsOf, fill, keysChange = true, rowCount = ROWS } = exchange;
@@ -42,6 +43,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     Array.from({ length: BATCH_ROWS }, (_, at) => [first + at, ...cells(from + at)]);
 
   let newRows = 0;
+  let firstChangedTwice = 401;
   const work = async (pool: Pool, text: string) => {
     const owner = await openExchangeOwner(exchange.services(pool));
     const count = async (by: Caller, options: object, batches: unknown[][][]) => {
@@ -63,7 +65,12 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     const jobs = [
       // Updated, inserted, and repeated in a later batch.
       await count(caller, {}, [batch(2, 1, existing), batch(102, 1, fresh), batch(202, 1, existing)]),
-      await count(caller, { mode: 'UPDATE' }, [batch(2, 101, existing), batch(102, 101, fresh)]),
+      // Keys that were not written are remembered from the second batch on.
+      await count(caller, { mode: 'UPDATE' }, [
+        batch(2, 101, existing),
+        batch(102, 101, fresh),
+        batch(202, 151, fresh),
+      ]),
       await count(caller, { mode: 'INSERT' }, [batch(2, 1, existing)]),
       await count(caller, byId, [batch(2, 201, (number) => [rowId.of(number), ...existing(number)])]),
       ...(keysChange
@@ -72,7 +79,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     ];
     expect(jobs.map(({ counts }) => counts)).toEqual([
       [1, 1, 0, 1],
-      [0, 1, 1, 0],
+      [0, 1, 2, 0],
       [0, 0, 1, 0],
       [0, 1, 0, 0],
       ...(keysChange ? [[0, 1, 0, 0]] : []),
@@ -81,18 +88,61 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
       const undone = await owner.undoImport(caller, { definition, jobId });
       expect(undone.flatMap(({ kept }) => kept)).toEqual([]);
     }
+    // Each time other rows, which have not been changed so often.
+    const changedTwice = batch(2, (firstChangedTwice += BATCH_ROWS), existing);
+    const [earlier, later] = [
+      await count(caller, {}, [changedTwice]),
+      await count(caller, {}, [changedTwice]),
+    ];
+    for (const [{ jobId }, kept] of [
+      [earlier, BATCH_ROWS],
+      [later, 0],
+    ] as const) {
+      const undone = await owner.undoImport(caller, { definition, jobId });
+      expect(undone.flatMap((write) => write.kept)).toHaveLength(kept);
+    }
     const newcomer = aCaller();
     await count(newcomer, {}, [batch(2, 1, existing)]);
     await owner.exportRows(newcomer, { definition, fields: [...columns] });
     await owner.close();
   };
-  const reads = await readsUnderAllPlans({ ...database, fill }, { id: caller.tenantId, rowCount }, work);
-  if (reads.length === 0) throw new Error('No statement was explained.');
-  const excessive = reads.filter(
-    ({ rows, pages }) => rows > BATCH_ROWS * 4 || pages > BATCH_ROWS * PAGES_PER_ROW,
+  const fillAll = async (admin: Client, tenantId: string, count: number) => {
+    await fill(admin, tenantId, count);
+    await fillLedger(admin, tenantId, count);
+  };
+  return excessiveOf(
+    await readsUnderAllPlans({ ...database, fill: fillAll }, { id: caller.tenantId, rowCount }, work),
+    BATCH_ROWS,
   );
-  // A constraint is checked row by row; its plan is the same for all of them.
-  return [
-    ...new Map(excessive.map((read) => [`${read.plans} ${read.access} ${read.statement}`, read])).values(),
-  ];
+}
+
+/** What many imports of a tenant have left in the import ledger: for each row a key and a former row. */
+async function fillLedger(admin: Client, tenantId: string, rowCount: number): Promise<void> {
+  const jobs = Math.ceil(rowCount / LEDGER_ROWS_OF_JOB);
+  const insert = (statement: string, count: number) => admin.query(statement, [tenantId, count]);
+  await insert(
+    `INSERT INTO exchange_job (tenant_id, job_id) SELECT $1, ${rowId.sql} FROM generate_series(1, $2::int) AS n`,
+    jobs,
+  );
+  await insert(
+    `INSERT INTO exchange_batch (tenant_id, job_id, batch_number, outcome)
+     SELECT $1, ${rowId.sql}, 1, '{}' FROM generate_series(1, $2::int) AS n`,
+    jobs,
+  );
+  await insert(
+    `INSERT INTO exchange_write (tenant_id, job_id, transactions, inserted, updated)
+     SELECT $1, ${rowId.sql}, '{}', '', '' FROM generate_series(1, $2::int) AS n`,
+    jobs,
+  );
+  const jobOfRow = rowId.sql.replace('to_hex(n)', `to_hex(1 + (n - 1) / ${LEDGER_ROWS_OF_JOB})`);
+  await insert(
+    `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
+     SELECT $1, ${jobOfRow}, ${rowId.sql}, n FROM generate_series(1, $2::int) AS n`,
+    rowCount,
+  );
+  await insert(
+    `INSERT INTO exchange_former (tenant_id, row_id, job_id, import_row, former, former_transaction)
+     SELECT $1, ${rowId.sql}, ${jobOfRow}, n, '{}', '1' FROM generate_series(1, $2::int) AS n`,
+    rowCount,
+  );
 }

@@ -8,7 +8,7 @@ const root = join(__dirname, '../../..');
  * first time on a machine this may take minutes. Prints why and returns undefined when it cannot be installed.
  */
 export function findOrInstall(
-  name: 'chromium' | 'nats' | 's3' | 'compose' | 'kustomize',
+  name: 'chromium' | 'nats' | 's3' | 'compose' | 'kustomize' | 'openapi-generator' | 'helm' | 'promtool',
 ): string | undefined {
   const node = join(root, 'node_modules/.bin/node');
   const { status, stdout, stderr } = spawnSync(

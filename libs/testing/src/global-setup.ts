@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTestServers } from './infrastructure';
-import { prepareSharedPlatform } from './shared-platform';
+import { createRunDirectory } from './run-directory';
 
 const root = join(__dirname, '../../..');
 
@@ -15,7 +15,7 @@ export default async function globalSetup(): Promise<void> {
     MIGRATE_DATABASE_URL: servers.postgresUrl,
   });
   setTestServers({ ...servers, templates: JSON.parse(templates) });
-  await prepareSharedPlatform();
+  await createRunDirectory();
 }
 
 function runNode(

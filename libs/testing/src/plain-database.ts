@@ -1,6 +1,7 @@
 import { collectSent, rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import {
   inTransaction,
+  type Planning,
   type RawStatements,
   type Scope,
   type TenantDatabase,
@@ -9,14 +10,19 @@ import type { Pool } from 'pg';
 
 /** A service's database without Prisma, entered as services enter theirs. */
 export function plainDatabase(pool: Pool): TenantDatabase<RawStatements> {
-  const within = <Result>(scope: Scope, work: (tx: RawStatements) => Promise<Result>) =>
-    inTransaction(pool, scope, (connection, sent) => {
-      const tx = rawStatements(connection);
-      collectSent(tx, sent);
-      return work(tx);
-    });
+  const within = <Result>(scope: Scope, work: (tx: RawStatements) => Promise<Result>, planning?: Planning) =>
+    inTransaction(
+      pool,
+      scope,
+      (connection, sent) => {
+        const tx = rawStatements(connection);
+        collectSent(tx, sent);
+        return work(tx);
+      },
+      { planning },
+    );
   return {
-    inTenant: (tenantId, work) => within(['plinth.tenant_id', tenantId], work),
+    inTenant: (tenantId, work, planning) => within(['plinth.tenant_id', tenantId], work, planning),
     inPlatform: (work) => within(['plinth.scope', 'platform'], work),
   };
 }

@@ -11,6 +11,10 @@ const credentials = { access: 'plinth-test', secret: 'plinth-test-secret' };
 export interface S3Server {
   /** A blob store URL of the bucket; the credentials are in the environment of this process. */
   readonly url: string;
+  /** Ends the server as a crash would; its files stay until `stop`. */
+  crash(): Promise<void>;
+  /** Starts it again on the same port with the same files. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -21,27 +25,38 @@ export async function startS3Server(program: string): Promise<S3Server> {
   mkdirSync(join(folder, 'metadata'));
   const port = await freePort();
   const { access, secret } = credentials;
-  const server = spawn(
-    program,
-    ['--port', `127.0.0.1:${port}`, '--access', access, '--secret', secret, '--quiet'].concat([
-      'posix',
-      '--sidecar',
-      join(folder, 'metadata'),
-      join(folder, 'buckets'),
-    ]),
-    { stdio: 'ignore' },
-  );
+  const run = () =>
+    spawn(
+      program,
+      ['--port', `127.0.0.1:${port}`, '--access', access, '--secret', secret, '--quiet'].concat([
+        'posix',
+        '--sidecar',
+        join(folder, 'metadata'),
+        join(folder, 'buckets'),
+      ]),
+      { stdio: 'ignore' },
+    );
+  let server = run();
   const kill = () => server.kill('SIGKILL');
+  const crash = async (): Promise<void> => {
+    if (kill()) await once(server, 'exit');
+  };
   process.on('exit', kill);
   process.env['AWS_ACCESS_KEY_ID'] = access;
   process.env['AWS_SECRET_ACCESS_KEY'] = secret;
   const endpoint = `http://127.0.0.1:${port}`;
-  await eventually(async () => (await fetch(endpoint)).status > 0);
+  const isUp = () => eventually(async () => (await fetch(endpoint)).status > 0);
+  await isUp();
   return {
     url: `s3://plinth/files?endpoint=${encodeURIComponent(endpoint)}&region=us-east-1`,
+    crash,
+    async restart() {
+      server = run();
+      await isUp();
+    },
     async stop() {
       process.off('exit', kill);
-      if (kill()) await once(server, 'exit');
+      await crash();
       rmSync(folder, { recursive: true, force: true });
     },
   };

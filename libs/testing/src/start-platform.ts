@@ -54,7 +54,8 @@ async function launcher(
   }
 }
 
-function readProcessIds(dataDirectory: string): Record<string, number | undefined> {
+/** Process ids of the platform of a directory, by process name. */
+export function readProcessIds(dataDirectory: string): Record<string, number | undefined> {
   const state: { processes: { name: string; pid?: number }[] } = JSON.parse(
     readFileSync(join(dataDirectory, 'processes.json'), 'utf8'),
   );

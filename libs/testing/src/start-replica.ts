@@ -42,6 +42,7 @@ export async function startReplica<Config, Deps extends object>(
     CALLER_KEYS: TEST_KEYS.join(','),
     CURSOR_KEYS: TEST_KEYS.join(','),
     EVENT_KEYS: TEST_KEYS.join(','),
+    PDF_RENDERER_KEYS: TEST_KEYS.join(','),
     ...options.environment,
   };
   const deps = await compose(schema.parse(environment), silentLog(), (close) => closers.push(close));

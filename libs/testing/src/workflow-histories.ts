@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { newId } from '@plinth/kernel/uuid';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { infrastructure } from './infrastructure';
+import type { WorkflowBundle } from './workflow-bundle';
 
 /** One path through a workflow, with activities whose results lead there. */
 export interface Story {
@@ -17,15 +18,8 @@ export interface Story {
   meanwhile?: (handle: WorkflowHandle) => Promise<void>;
 }
 
-type Bundle = Awaited<ReturnType<typeof bundleWorkflowCode>>;
-
 /** Set by `npm run histories`. */
 const isRecording = process.env['PLINTH_RECORD_HISTORIES'] === 'true';
-
-const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
-
-export const bundleWorkflows = (workflowsPath: string): Promise<Bundle> =>
-  bundleWorkflowCode({ workflowsPath, logger: quiet });
 
 /** The stories whose histories are recorded in a folder. */
 export const recordedHistories = (folder: string): string[] =>
@@ -35,7 +29,7 @@ export const recordedHistories = (folder: string): string[] =>
 export async function recordHistories(
   folder: string,
   stories: Record<string, Story>,
-  workflowBundle: Bundle,
+  workflowBundle: WorkflowBundle,
 ): Promise<void> {
   if (!isRecording) return;
   mkdirSync(folder, { recursive: true });
@@ -48,7 +42,11 @@ export async function recordHistories(
  * Replays a recorded history with the current workflows.
  * @throws DeterminismViolationError when they would not do the same again.
  */
-export async function replayHistory(folder: string, name: string, workflowBundle: Bundle): Promise<void> {
+export async function replayHistory(
+  folder: string,
+  name: string,
+  workflowBundle: WorkflowBundle,
+): Promise<void> {
   // Stored as bytes: histories as JSON cannot be decoded where several copies of the protocol are loaded.
   const recorded = readFileSync(join(folder, `${name}.bin`));
   await Worker.runReplayHistory({ workflowBundle }, temporal.api.history.v1.History.decode(recorded));
@@ -56,7 +54,7 @@ export async function replayHistory(folder: string, name: string, workflowBundle
 
 async function record(
   { workflow, args, activities, furtherQueues = [], meanwhile }: Story,
-  workflowBundle: Bundle,
+  workflowBundle: WorkflowBundle,
 ) {
   const address = infrastructure().temporalAddress;
   const connection = await Connection.connect({ address });

@@ -22,6 +22,7 @@ import {
   type KeyCheck,
 } from './duplicate-keys';
 import { relationResolver } from './resolve-relations';
+import type { UnwrittenKeys } from './unwritten-keys';
 import { BatchWriter } from './write-batch';
 import type { ImportMode } from './write-statements';
 
@@ -51,8 +52,8 @@ export class BatchImporter {
 
   constructor(
     private readonly options: ImportOptions,
-    /** Whether any row of the job was not written: only then keys outside the table must be looked up. */
-    private hasUnwrittenKeys: boolean,
+    /** Of rows of the job that were not written before. */
+    private readonly unwrittenKeys: UnwrittenKeys,
   ) {
     const { definition, caller, commit, mode, format } = options;
     const columns = columnsWithKey(definition, options.columns);
@@ -63,6 +64,11 @@ export class BatchImporter {
       callerId: caller.userId,
       canBeUndone: commit !== 'NEVER' && isUndoable(definition),
     });
+  }
+
+  /** Another session of the job, which only seemed dead, wrote a batch: its keys are not known here. */
+  noteOtherSession(): void {
+    this.unwrittenKeys.forget();
   }
 
   async write(connection: PoolClient, batch: Batch, conversion: Conversion): Promise<BatchOutcome> {
@@ -106,10 +112,10 @@ export class BatchImporter {
     conversion: Conversion,
     context: BatchContext,
   ): Promise<KeyCheck> {
-    const { hasUnwrittenKeys, writer } = this;
+    const { unwrittenKeys, writer } = this;
     return this.options.knowsDuplicates
       ? separateKnownDuplicates(conversion, duplicates)
-      : findDuplicateKeys(conversion, context, { hasUnwrittenKeys, writer });
+      : findDuplicateKeys(conversion, context, { unwrittenKeys, writer });
   }
 
   /** Where the sender does not know the duplicates of a file, only the table knows those of earlier batches. */
@@ -125,7 +131,6 @@ export class BatchImporter {
   private async recordUnwritten(rows: readonly ConvertedRow[], context: BatchContext): Promise<void> {
     const keyed = rows.filter(hasKey);
     if (keyed.length === 0 || this.options.knowsDuplicates) return;
-    await recordUnwrittenKeys(context, keyed);
-    this.hasUnwrittenKeys = true;
+    await recordUnwrittenKeys(context, keyed, this.unwrittenKeys);
   }
 }

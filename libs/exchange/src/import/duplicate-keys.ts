@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BatchContext, ExchangeDefinition } from '../definition';
 import { inIndexOrder, lookUp } from '../look-up';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { hasKey, type Conversion, type ConvertedRow } from './convert-rows';
+import type { UnwrittenKeys } from './unwritten-keys';
 import type { BatchWriter } from './write-batch';
 
 /** A key as 32 hex digits. */
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 32);
+export const hashKey = (key: string): string => hash('sha256', key).slice(0, 32);
 
 interface KeyedRow {
   rowNumber: number;
@@ -42,24 +43,15 @@ export function separateKnownDuplicates(
 export async function findDuplicateKeys(
   conversion: Conversion,
   context: BatchContext,
-  {
-    hasUnwrittenKeys,
-    writer,
-  }: {
-    /** Whether any earlier row was not written. */
-    hasUnwrittenKeys: boolean;
-    writer: Pick<BatchWriter, 'findWritten'>;
-  },
+  { unwrittenKeys, writer }: { unwrittenKeys: UnwrittenKeys; writer: Pick<BatchWriter, 'findWritten'> },
 ): Promise<KeyCheck> {
   const firstByKey = new Map<string, number>();
   for (const { rowNumber, key } of [...conversion.invalidRows, ...conversion.rows].filter(hasKey)) {
     const first = firstByKey.get(key);
     if (first === undefined || rowNumber < first) firstByKey.set(key, rowNumber);
   }
-  if (hasUnwrittenKeys) {
-    const unwritten = await readUnwrittenKeys(context, [...firstByKey.keys()]);
-    for (const [key, rowNumber] of unwritten) firstByKey.set(key, rowNumber);
-  }
+  const earlier = await readUnwrittenKeys(context, [...firstByKey.keys()], unwrittenKeys);
+  for (const [key, rowNumber] of earlier) firstByKey.set(key, rowNumber);
   const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
   const repeated = conversion.rows.filter((row) => !isFirst(row));
   const written =
@@ -77,13 +69,16 @@ export async function findDuplicateKeys(
 export async function recordUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,
   rows: readonly KeyedRow[],
+  unwrittenKeys: UnwrittenKeys,
 ): Promise<void> {
+  const hashes = rows.map(({ key }) => hashKey(key));
   await connection.query(
     `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
      SELECT $1, $2, * FROM unnest($3::uuid[], $4::int[]) AS k (key_hash, row_number)
      ORDER BY row_number ON CONFLICT DO NOTHING`,
-    [caller.tenantId, jobId, rows.map(({ key }) => hashKey(key)), rows.map(({ rowNumber }) => rowNumber)],
+    [caller.tenantId, jobId, hashes, rows.map(({ rowNumber }) => rowNumber)],
   );
+  for (const hash of hashes) unwrittenKeys.add(hash);
 }
 
 const UNWRITTEN_KEY = lookUp({
@@ -96,8 +91,13 @@ const UNWRITTEN_KEY = lookUp({
 async function readUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,
   keys: readonly string[],
+  unwrittenKeys: UnwrittenKeys,
 ): Promise<Map<string, number>> {
-  const keysByHash = new Map(keys.map((key) => [hashKey(key), key]));
+  if (unwrittenKeys.isEmpty) return new Map();
+  const keysByHash = new Map(
+    keys.map((key) => [hashKey(key), key] as const).filter(([hash]) => unwrittenKeys.mayHave(hash)),
+  );
+  if (keysByHash.size === 0) return new Map();
   const { rows } = await inIndexOrder(connection, () =>
     connection.query<{ key_hash: string; row_number: number }>(
       `SELECT found.* FROM unnest($3::uuid[]) AS wanted CROSS JOIN ${UNWRITTEN_KEY} AS found`,

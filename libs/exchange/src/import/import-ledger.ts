@@ -2,6 +2,7 @@ import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { PoolClient } from 'pg';
 import { inIndexOrder, lookUp } from '../look-up';
 import type { BatchOutcome } from './batch';
+import { UnwrittenKeys } from './unwritten-keys';
 
 /** A batch in the import ledger, the tables that record which batches of a job were written. */
 export interface BatchKey {
@@ -15,11 +16,12 @@ export function ledgerOf(jobId: string, range: number): string {
   return range === 0 ? jobId : uuidFrom(`${jobId}/${range}`, 'a');
 }
 
-const UNWRITTEN_KEY = lookUp({
+const UNWRITTEN_KEYS = lookUp({
   table: 'exchange_key',
   columns: ['job_id'],
   values: ['$2::uuid'],
-  select: 't.row_number',
+  select: 't.key_hash',
+  limit: UnwrittenKeys.readMax,
 });
 
 /** Records that the job exists and makes progress; returns where its range stands. */
@@ -28,21 +30,28 @@ export async function openLedger(
   tenantId: string,
   jobId: string,
   range: number,
-): Promise<{ lastBatch: number; hasUnwrittenKeys: boolean }> {
+): Promise<{ lastBatch: number; unwrittenKeys: UnwrittenKeys }> {
   const ids = [tenantId, jobId, ledgerOf(jobId, range)];
   await connection.query(
     `INSERT INTO exchange_job (tenant_id, job_id) SELECT DISTINCT $1::uuid, unnest(ARRAY[$2, $3]::uuid[])
      ON CONFLICT (tenant_id, job_id) DO UPDATE SET changed_at = now()`,
     ids,
   );
-  const { rows } = await inIndexOrder(connection, () =>
-    connection.query<{ last_batch: number; has_keys: boolean }>(
-      `SELECT last_batch, EXISTS (SELECT FROM ${UNWRITTEN_KEY} AS k) AS has_keys
-       FROM exchange_job WHERE tenant_id = $1 AND job_id = $3`,
-      ids,
-    ),
+  const { rows } = await connection.query<{ last_batch: number }>(
+    'SELECT last_batch FROM exchange_job WHERE tenant_id = $1 AND job_id = $2',
+    [tenantId, ids[2]],
   );
-  return { lastBatch: rows[0]?.last_batch ?? 0, hasUnwrittenKeys: rows[0]?.has_keys ?? false };
+  const keys = await inIndexOrder(connection, () =>
+    connection.query<[hash: string]>({
+      text: `SELECT k.key_hash FROM ${UNWRITTEN_KEYS} AS k`,
+      values: [tenantId, jobId],
+      rowMode: 'array',
+    }),
+  );
+  return {
+    lastBatch: rows[0]?.last_batch ?? 0,
+    unwrittenKeys: new UnwrittenKeys(keys.rows.map(([hash]) => hash)),
+  };
 }
 
 /** Applies the batch that comes next in its range; a batch that was applied before gets its stored outcome. */

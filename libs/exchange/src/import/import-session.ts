@@ -1,5 +1,5 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { inBulkTransaction, openBulkTransaction } from '../bulk-transaction';
 import type { Batch, BatchOutcome } from './batch';
 import { BatchImporter, type ImportOptions } from './batch-importer';
@@ -25,7 +25,7 @@ export async function openImportSession(pool: Pool, options: ImportOptions): Pro
   const ledger = await inBulkTransaction(pool, caller.tenantId, (connection) =>
     openLedger(connection, caller.tenantId, jobId, range),
   );
-  const importer = new BatchImporter(options, ledger.hasUnwrittenKeys);
+  const importer = new BatchImporter(options, ledger.unwrittenKeys);
   return commit === 'EACH_BATCH'
     ? eachBatchSession(pool, options, importer, ledger.lastBatch)
     : singleTransactionSession(pool, options, importer, ledger.lastBatch);
@@ -41,6 +41,23 @@ const batchKeyOf = ({ caller, jobId, range }: ImportOptions, { number }: Batch):
   number,
 });
 
+/** Applies a batch unless another session did. */
+async function applyNext(
+  connection: PoolClient,
+  options: ImportOptions,
+  importer: BatchImporter,
+  batch: Batch,
+  conversion: Conversion,
+): Promise<BatchOutcome | 'sealed'> {
+  let isApplied = false;
+  const outcome = await applyOnce(connection, batchKeyOf(options, batch), () => {
+    isApplied = true;
+    return importer.write(connection, batch, conversion);
+  });
+  if (!isApplied) importer.noteOtherSession();
+  return outcome;
+}
+
 function eachBatchSession(
   pool: Pool,
   options: ImportOptions,
@@ -53,9 +70,7 @@ function eachBatchSession(
     convert: ({ rows }) => importer.convert(rows),
     async apply(batch, conversion) {
       const outcome = await inBulkTransaction(pool, caller.tenantId, (connection) =>
-        applyOnce(connection, batchKeyOf(options, batch), () =>
-          importer.write(connection, batch, conversion),
-        ),
+        applyNext(connection, options, importer, batch, conversion),
       );
       definition.afterCommit?.({ caller });
       return outcome;
@@ -77,10 +92,10 @@ async function singleTransactionSession(
   return {
     lastBatch: isDryRun ? 0 : lastBatch,
     convert: ({ rows }) => importer.convert(rows),
-    apply(batch, conversion) {
-      const write = () => importer.write(connection, batch, conversion);
-      return isDryRun ? write() : applyOnce(connection, batchKeyOf(options, batch), write);
-    },
+    apply: (batch, conversion) =>
+      isDryRun
+        ? importer.write(connection, batch, conversion)
+        : applyNext(connection, options, importer, batch, conversion),
     async end() {
       if (isDryRun) return false;
       await transaction.commit();

@@ -3,8 +3,8 @@ import type { BatchResult } from '@plinth/proto/generated/plinth/exchange/v1/Bat
 import type { ImportAnswer } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
 import type { ImportBatch__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportBatch';
 import type { ImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportRequest';
+import { sendMessage } from '@plinth/runtime/rpc/streamed-call';
 import { groupByRow } from '../row-error';
-import { sendMessage } from '../send-message';
 import type { Batch, BatchOutcome } from './batch';
 import type { RawRow } from './convert-rows';
 import type { ImportSession } from './import-session';

@@ -22,6 +22,8 @@ export const systemSql = (value: SystemValue, column: string, callerId: string):
       return '1';
     case 'next':
       return `t.${escapeIdentifier(column)} + 1`;
+    case 'nothing':
+      return 'NULL';
   }
 };
 

@@ -1,4 +1,4 @@
-import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type { GetObjectCommandOutput, ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
@@ -16,6 +16,8 @@ export function s3BlobStore(url: URL): BlobStore {
   const prefix = url.pathname.split('/').filter((step) => step !== '');
   const at = (key: string) => ({ Bucket: bucket, Key: [...prefix, ...stepsOf(key)].join('/') });
   let connected: Promise<Connected> | undefined;
+  /** Uploads that broke while the server was away, so that they could not be aborted. */
+  const unfinished = new Map<string, string>();
   const connect = () => (connected ??= connectTo(url));
 
   return {
@@ -35,7 +37,9 @@ export function s3BlobStore(url: URL): BlobStore {
       try {
         await upload.done();
       } catch (error) {
-        if (ofSource !== undefined) throw ofSource;
+        // An upload that fails aborts the stream that it reads.
+        if (ofSource !== undefined && !isAbort(ofSource)) throw ofSource;
+        if (upload.uploadId !== undefined) unfinished.set(upload.uploadId, at(key).Key);
         stream.destroy();
         await reading;
         throw blobStoreIsDown(error);
@@ -67,16 +71,24 @@ export function s3BlobStore(url: URL): BlobStore {
     async deleteInterrupted(before) {
       const { client, commands } = await connect();
       try {
-        const { Uploads = [] } = await client.send(
-          new commands.ListMultipartUploadsCommand({
-            Bucket: bucket,
-            Prefix: prefix.map((step) => `${step}/`).join(''),
-          }),
-        );
-        const interrupted = Uploads.filter(({ Initiated }) => Initiated !== undefined && Initiated < before);
-        for (const { Key, UploadId } of interrupted)
-          await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
-        return interrupted.length;
+        let count = 0;
+        let page: ListMultipartUploadsCommandOutput | undefined;
+        do {
+          page = await client.send(
+            new commands.ListMultipartUploadsCommand({
+              Bucket: bucket,
+              Prefix: prefix.map((step) => `${step}/`).join(''),
+              KeyMarker: page?.NextKeyMarker,
+              UploadIdMarker: page?.NextUploadIdMarker,
+            }),
+          );
+          for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+            if (Initiated === undefined || Initiated >= before) continue;
+            await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+            count++;
+          }
+        } while (page.IsTruncated);
+        return count;
       } catch (error) {
         throw blobStoreIsDown(error);
       }
@@ -85,8 +97,15 @@ export function s3BlobStore(url: URL): BlobStore {
     async check() {
       const { client, commands } = await connect();
       await client.send(new commands.HeadBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
-        throw blobStoreIsDown(error);
+        throw blobStoreIsDown(new Error(`${describe(url)}: ${reasonOf(error)}`, { cause: error }));
       });
+      for (const [UploadId, Key] of unfinished) {
+        const command = new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId });
+        await client.send(command).catch((error: unknown) => {
+          if (!isNamed(error, 'NoSuchUpload')) throw blobStoreIsDown(error);
+        });
+        unfinished.delete(UploadId);
+      }
     },
   };
 }
@@ -100,7 +119,7 @@ async function connectTo({ searchParams }: URL) {
   ]);
   const endpoint = searchParams.get('endpoint');
   const client: S3Client = new commands.S3Client({
-    region: searchParams.get('region') ?? 'us-east-1',
+    region: regionOf(searchParams),
     ...(endpoint !== null && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -115,7 +134,41 @@ async function connectTo({ searchParams }: URL) {
 const rangeOf = ({ start = 0, end }: BlobRange) =>
   start === 0 && end === undefined ? {} : { Range: `bytes=${start}-${end ?? ''}` };
 
-const bodyOf = ({ Body }: GetObjectCommandOutput): Readable => Body as Readable;
+/** The bytes of a file. A connection that breaks in the middle of them is one to the store, not to any other server. */
+const bodyOf = ({ Body }: GetObjectCommandOutput): Readable =>
+  Readable.from(readBody(Body as Readable), { objectMode: false });
+
+async function* readBody(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw blobStoreIsDown(error);
+  }
+}
+
+/** Where a bucket is, for operators. */
+const describe = ({ hostname, searchParams }: URL): string =>
+  `The bucket ${hostname} at ${searchParams.get('endpoint') ?? 'Amazon S3'} in ${regionOf(searchParams)}`;
+
+const regionOf = (parameters: URLSearchParams): string => parameters.get('region') ?? 'us-east-1';
+
+const hints: Record<number, string> = {
+  301: 'it is in another region',
+  403: 'the credentials are refused, or may not use it',
+  404: 'there is no such bucket',
+};
+
+/** What is wrong, for operators: a HEAD request has no body that would say it. */
+function reasonOf(error: unknown): string {
+  const { name, code, message, $metadata } = error as Error & {
+    code?: string;
+    $metadata?: { httpStatusCode?: number };
+  };
+  const status = $metadata?.httpStatusCode ?? 0;
+  return hints[status] ?? [code ?? name, message].filter(Boolean).join(', ');
+}
+
+const isAbort = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ABORT_ERR';
 
 const isNamed = (error: unknown, ...names: string[]): boolean =>
   error instanceof Error && names.includes(error.name);

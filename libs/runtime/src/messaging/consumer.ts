@@ -4,6 +4,7 @@ import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { backgroundTask } from '../process/background-task';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
+import type { DeadLetters } from './dead-letters';
 import { Inbox, type InboxOptions, type Subscription } from './inbox';
 import {
   ensureStream,
@@ -25,21 +26,42 @@ const RESTORE_PAUSE_MILLISECONDS = 1_000;
 
 const usualOptions: InboxOptions = { deliveriesMax: 10, backoffMilliseconds: 200, onPublished: () => {} };
 
+export interface EventConsumer {
+  /** What it could not process. */
+  deadLetters: DeadLetters;
+  /** Receives events from now on, until the result is called. */
+  start(): Promise<Close>;
+}
+
 /**
  * Processes events of other services, each exactly once: its row in the inbox and its effect are one transaction, so a
  * repeated delivery changes nothing. All replicas of a service share one durable consumer, named after the service.
  * An event that fails again and again becomes a dead letter, and those after it go on; while the database is away
  * nothing fails, everything waits.
  */
-export async function consumeEvents<Tx extends RawStatements>(
+export function eventConsumer<Tx extends RawStatements>(
   consumer: string,
   subscriptions: readonly Subscription<Tx>[],
   db: TenantDatabase<Tx>,
   messaging: Messaging,
   log: Log,
   options: Partial<InboxOptions> = {},
-): Promise<Close> {
+): EventConsumer {
   const inbox = new Inbox(consumer, subscriptions, db, messaging.keys, log, { ...usualOptions, ...options });
+  return { deadLetters: inbox.deadLetters, start: () => startConsumer(consumer, inbox, messaging, log) };
+}
+
+/** An `eventConsumer` that is started at once. */
+export const consumeEvents = <Tx extends RawStatements>(
+  ...parts: Parameters<typeof eventConsumer<Tx>>
+): Promise<Close> => eventConsumer(...parts).start();
+
+async function startConsumer<Tx extends RawStatements>(
+  consumer: string,
+  inbox: Inbox<Tx>,
+  messaging: Messaging,
+  log: Log,
+): Promise<Close> {
   await ensureConsumer(consumer, inbox.names, messaging);
   const stopReconciliation = respondToReconciliation(consumer, inbox, messaging);
   const cleanup = backgroundTask(() => inbox.deleteExpired(), {
@@ -97,7 +119,7 @@ async function ensureConsumer(
   names: readonly string[],
   messaging: Messaging,
 ): Promise<void> {
-  const manager = await jetstreamManager(messaging.connection);
+  const manager = await jetstreamManager(messaging.connection, { checkAPI: false });
   const isNew = await manager.consumers.info(messaging.prefix, consumer).then(
     () => false,
     (error: unknown) => {

@@ -4,9 +4,18 @@ import { SpanKind } from '@opentelemetry/api';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { isUuid } from '@plinth/kernel/uuid';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
+import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
+import { readByIndexes } from '../postgres/read-by-indexes';
 import type { Log } from '../process/log';
 import { inSpan } from '../process/tracing';
-import { storeDeadLetter } from './dead-letters';
+import {
+  findDeadLetters,
+  readDeadLetters,
+  removeDeadLetter,
+  storeDeadLetter,
+  type DeadLetter,
+  type DeadLetters,
+} from './dead-letters';
 import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
 import { isGenuine } from './signed-message';
@@ -17,6 +26,8 @@ const WAITING_MAX = 128;
 /** Events of one tenant that wait in one partition share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
+/** An event that was delivered more often than that may be what kills its processes; it is tried alone, as a dead letter. */
+const UNANSWERED_MAX = 5;
 /** Longer than any outbox stores an event, so that none is taken for new. */
 const RETENTION_DAYS = 30;
 
@@ -62,7 +73,10 @@ interface Partition {
 export class Inbox<Tx extends RawStatements> {
   private readonly subscriptions: ReadonlyMap<string, Subscription<Tx>>;
   private readonly partitions = Array.from({ length: PARTITIONS }, (): Partition => ({ deliveries: [] }));
-  /** How often each event failed here, by its id. Deliveries say less: they also count while the database is away. */
+  /**
+   * How often each event failed here, by its id. Deliveries say less, as they also count while the database is away; but
+   * only they know of events that ended their process.
+   */
   private readonly failures = new Map<string, number>();
 
   constructor(
@@ -104,8 +118,11 @@ export class Inbox<Tx extends RawStatements> {
   async findMissing(events: readonly EventReference[]): Promise<string[]> {
     const wanted = events.filter(({ name }) => this.subscriptions.has(name));
     if (wanted.length === 0) return [];
-    const rows = await this.db.inPlatform((tx) =>
-      tx.$queryRawUnsafe<{ id: string }[]>(
+    const rows = await this.db.inPlatform(async (tx) => {
+      await readByIndexes(tx);
+      // The publisher asks no more for what is here.
+      await keepWhatWasCommitted(tx);
+      return tx.$queryRawUnsafe<{ id: string }[]>(
         `SELECT event.id::text AS id FROM unnest($2::uuid[], $3::uuid[]) AS event (tenant_id, id)
          WHERE NOT EXISTS (SELECT FROM inbox
              WHERE inbox.tenant_id = event.tenant_id AND consumer = $1 AND event_id = event.id)
@@ -114,9 +131,31 @@ export class Inbox<Tx extends RawStatements> {
         this.consumer,
         wanted.map(({ tenant_id }) => tenant_id),
         wanted.map(({ id }) => id),
-      ),
-    );
+      );
+    });
     return rows.map(({ id }) => id);
+  }
+
+  /** What could not be processed here. */
+  readonly deadLetters: DeadLetters = {
+    list: (limit) => this.db.inPlatform((tx) => readDeadLetters(tx, this.consumer, limit)),
+    replay: async (limit, eventId) => {
+      const letters = await this.db.inPlatform((tx) => readDeadLetters(tx, this.consumer, limit, eventId));
+      let processed = 0;
+      for (const letter of letters) if (await this.replay(letter)) processed++;
+      return { processed, failed: letters.length - processed };
+    },
+  };
+
+  /** @returns whether it is processed now; what another replica replayed at the same time is. */
+  private async replay({ event, deliveries }: DeadLetter): Promise<boolean> {
+    try {
+      await this.process([event], (tx) => removeDeadLetter(tx, this.consumer, event.tenantId, event.id));
+      return true;
+    } catch (error) {
+      if (!problemOfDatabase(error)) await this.storeDeadLetter(event, error, deliveries + 1);
+      return false;
+    }
   }
 
   /** Deletes what is older than any outbox could publish again. */
@@ -150,9 +189,13 @@ export class Inbox<Tx extends RawStatements> {
   }
 
   /** Processes events of one tenant in one transaction; where that fails, one by one, so that only the faulty one waits. */
-  private async processBatch(batch: readonly Delivery[]): Promise<void> {
+  private async processBatch(delivered: readonly Delivery[]): Promise<void> {
+    let batch = delivered;
     try {
-      await this.process(batch.map(({ event }) => event));
+      batch = await this.discardDead(delivered);
+      if (batch.length === 0) return;
+      if (isUnanswered(batch[0]!)) await this.tryAsDeadLetter(batch[0]!);
+      else await this.process(batch.map(({ event }) => event));
       for (const { message, event } of batch) {
         this.failures.delete(event.id);
         message.ack();
@@ -166,12 +209,50 @@ export class Inbox<Tx extends RawStatements> {
     }
   }
 
-  private async process(events: readonly EventEnvelope[]): Promise<void> {
+  /**
+   * Terminates events that are delivered again although they are dead letters: whoever tried them last was killed in the
+   * middle of it. Those that failed here have killed nobody. Returns the others.
+   */
+  private async discardDead(batch: readonly Delivery[]): Promise<readonly Delivery[]> {
+    const again = batch.filter(
+      ({ message, event }) => message.info.deliveryCount > 1 && !this.failures.has(event.id),
+    );
+    if (again.length === 0) return batch;
+    const { tenantId } = again[0]!.event;
+    const ids = again.map(({ event }) => event.id);
+    const found = await this.db.inTenant(tenantId, (tx) => findDeadLetters(tx, this.consumer, tenantId, ids));
+    const dead = new Set(again.filter(({ event }) => found.has(event.id.toLowerCase())));
+    for (const { message, event } of dead) {
+      this.log.error(
+        { event: event.id, name: event.name },
+        'an event that kills its process is a dead letter',
+      );
+      message.term('dead letter');
+    }
+    return batch.filter((delivery) => !dead.has(delivery));
+  }
+
+  /** Stores an event as a dead letter, and removes that with its effect: when it kills the process, the dead letter stays. */
+  private async tryAsDeadLetter({ message, event }: Delivery): Promise<void> {
+    const { tenantId, id } = event;
+    const { deliveryCount } = message.info;
+    const reason = `It was delivered ${deliveryCount} times and never answered: it may end the process that tries it.`;
+    // What failed here has killed nobody and has its ten attempts.
+    if (!this.failures.get(id)) {
+      await this.db.inTenant(tenantId, (tx) =>
+        storeDeadLetter(tx, this.consumer, event, reason, deliveryCount),
+      );
+    }
+    await this.process([event], (tx) => removeDeadLetter(tx, this.consumer, tenantId, id));
+  }
+
+  private async process(events: readonly EventEnvelope[], before?: (tx: Tx) => Promise<void>): Promise<void> {
     const { tenantId } = events[0]!;
     const afterCommit: AfterCommit[] = [];
-    const published = await this.db.inTenant(tenantId, async (tx) => {
+    const work = async (tx: Tx): Promise<boolean> => {
       // A transaction that is repeated has done nothing before.
       afterCommit.length = 0;
+      await before?.(tx);
       const recorded = await this.record(tx, tenantId, events);
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
@@ -180,8 +261,13 @@ export class Inbox<Tx extends RawStatements> {
         const next = await this.handle(tx, event);
         if (next) afterCommit.push(next);
       }
-      return hasPublished(tx);
-    });
+      const published = hasPublished(tx);
+      // Where Postgres forgets it, the publisher finds the events missing. What must not be forgotten: events that were
+      // published, and that a dead letter is removed, which nobody misses.
+      if (!published && !before) await commitWithoutWaiting(tx);
+      return published;
+    };
+    const published = await this.db.inTenant(tenantId, work, 'once');
     afterCommit.forEach((act) => act());
     if (published) this.options.onPublished();
   }
@@ -246,11 +332,14 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
   }
 }
 
-/** The first deliveries, as far as they are of one tenant. */
+const isUnanswered = ({ message }: Delivery): boolean => message.info.deliveryCount > UNANSWERED_MAX;
+
+/** The first deliveries, as far as they are of one tenant; what was never answered is alone. */
 function nextBatch(deliveries: readonly Delivery[]): Delivery[] {
   const next = deliveries.slice(0, BATCH_SIZE_MAX);
+  if (isUnanswered(next[0]!)) return next.slice(0, 1);
   const { tenantId } = next[0]!.event;
-  const others = next.findIndex(({ event }) => event.tenantId !== tenantId);
+  const others = next.findIndex((other) => other.event.tenantId !== tenantId || isUnanswered(other));
   return others < 0 ? next : next.slice(0, others);
 }
 

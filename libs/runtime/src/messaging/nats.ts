@@ -95,7 +95,7 @@ export async function ensureStream({
   connection,
   prefix,
 }: Pick<Messaging, 'connection' | 'prefix'>): Promise<void> {
-  const manager = await jetstreamManager(connection);
+  const manager = await jetstreamManager(connection, { checkAPI: false });
   await manager.streams.add({
     name: prefix,
     subjects: [`${prefix}.events.>`],

@@ -19,6 +19,8 @@ import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { ensureStream, RETENTION_DAYS, subjectOf, type Messaging } from './nats';
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
+import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
+import { readByIndexes } from '../postgres/read-by-indexes';
 import { send } from '../postgres/raw-statements';
 import { findConsumers, findMissingEvents, subscriptionsOf, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
@@ -37,15 +39,18 @@ const PATIENCE = 10;
 export interface RelayTiming {
   /** How often a relay publishes without being woken. */
   pollMilliseconds: number;
-  /** How often published events are reconciled. */
+  /** How often published events are reconciled while any are not confirmed, as far as this process knows. */
   reconcileMilliseconds: number;
+  /** How often it looks for events that others left unconfirmed, for subscriptions that are new, and for expired events. */
+  surveyMilliseconds: number;
   /** How long consumers have to process an event before they are asked for it. */
   confirmSeconds: number;
 }
 
 const usualTiming: RelayTiming = {
-  pollMilliseconds: 5_000,
+  pollMilliseconds: 15_000,
   reconcileMilliseconds: 10_000,
+  surveyMilliseconds: 60_000,
   confirmSeconds: 30,
 };
 
@@ -123,6 +128,28 @@ export interface OutboxRelay {
   close: Close;
 }
 
+/** The same database, whose transactions wake the relay after their commit where they published. */
+export function wakingRelay<Tx extends RawStatements>(
+  db: TenantDatabase<Tx>,
+  relay: Pick<OutboxRelay, 'wake'>,
+): TenantDatabase<Tx> {
+  type Work<Result> = (tx: Tx) => Promise<Result>;
+  const waking = async <Result>(run: (work: Work<Result>) => Promise<Result>, work: Work<Result>) => {
+    let isPublishing = false;
+    const result = await run(async (tx) => {
+      const value = await work(tx);
+      isPublishing = hasPublished(tx);
+      return value;
+    });
+    if (isPublishing) relay.wake();
+    return result;
+  };
+  return {
+    inTenant: (tenantId, work, planning) => waking((one) => db.inTenant(tenantId, one, planning), work),
+    inPlatform: (work) => waking((one) => db.inPlatform(one), work),
+  };
+}
+
 /** Starts publishing the events of one service's outbox, and reconciling them with its consumers. */
 export function startOutboxRelay(
   db: TenantDatabase<RawStatements>,
@@ -130,13 +157,37 @@ export function startOutboxRelay(
   log: Log,
   timing: Partial<RelayTiming> = {},
 ): OutboxRelay {
-  const { pollMilliseconds, reconcileMilliseconds, confirmSeconds } = { ...usualTiming, ...timing };
+  const { pollMilliseconds, reconcileMilliseconds, surveyMilliseconds, confirmSeconds } = {
+    ...usualTiming,
+    ...timing,
+  };
+  // Whether events may wait to be confirmed, and when to look whether others left any.
+  let hasOpen = false;
+  let surveyAt = 0;
   const relay = backgroundTask(
-    async () => (await publishBatch(db, messaging, confirmSeconds)) === BATCH_SIZE,
+    async () => {
+      const published = await publishBatch(db, messaging, confirmSeconds);
+      if (published > 0) hasOpen = true;
+      return published === BATCH_SIZE;
+    },
     { name: 'outbox publish', intervalMilliseconds: pollMilliseconds, log, ...RELAY_PACE },
   );
   const reconciliation = backgroundTask(
-    async () => (await reconcile(db, messaging, confirmSeconds, log)) === RECONCILED_MAX,
+    async () => {
+      const isSurvey = Date.now() >= surveyAt;
+      if (!isSurvey && !hasOpen) return false;
+      // What is published meanwhile opens it again.
+      hasOpen = false;
+      try {
+        const { isOpen, hasMore } = await reconcile(db, messaging, { confirmSeconds, isSurvey }, log);
+        hasOpen ||= isOpen;
+        if (isSurvey && !hasMore) surveyAt = Date.now() + surveyMilliseconds;
+        return hasMore;
+      } catch (error) {
+        hasOpen = true;
+        throw error;
+      }
+    },
     { name: 'outbox reconciliation', intervalMilliseconds: reconcileMilliseconds, log },
   );
   relay.wake();
@@ -154,6 +205,9 @@ async function publishBatch(
   confirmSeconds: number,
 ): Promise<number> {
   return db.inPlatform(async (tx) => {
+    await readByIndexes(tx);
+    // Where Postgres forgets it, the events are published again under the same message ids.
+    await commitWithoutWaiting(tx);
     // Rows by their place in the table, which no plan can look for in a slower way.
     const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
       `UPDATE outbox SET published_at = now(), check_at = now() + make_interval(secs => $1::integer)
@@ -171,38 +225,48 @@ async function publishBatch(
   });
 }
 
+/** What a pass of the reconciliation left: events that are to be asked for later, and such that are due now. */
+interface Reconciled {
+  isOpen: boolean;
+  hasMore: boolean;
+}
+
 /**
  * Asks consumers whether published events arrived, and publishes again those that are missing. One process at a time
- * does so, since what it concludes depends on the subscriptions that it saw.
+ * does so, since what it concludes depends on the subscriptions that it saw. A survey also deletes expired events and
+ * looks for new subscriptions where no event is due.
  */
 async function reconcile(
   db: TenantDatabase<RawStatements>,
   messaging: Messaging,
-  confirmSeconds: number,
+  { confirmSeconds, isSurvey }: { confirmSeconds: number; isSurvey: boolean },
   log: Log,
-): Promise<number> {
+): Promise<Reconciled> {
   return db.inPlatform(async (tx) => {
-    const [lock] = await tx.$queryRawUnsafe<{ taken: boolean }[]>(
-      `SELECT pg_try_advisory_xact_lock(hashtext('outbox reconciliation')) AS taken`,
-    );
-    if (!lock!.taken) return 0;
-    await tx.$executeRawUnsafe(
-      `DELETE FROM outbox WHERE (tenant_id, id) IN (
-         SELECT tenant_id, id FROM outbox WHERE occurred_at < now() - interval '${RETENTION_DAYS} days'
-           AND published_at IS NOT NULL LIMIT ${RECONCILED_MAX})`,
-    );
+    await readByIndexes(tx);
+    const [[lock], rows, next] = await Promise.all([
+      tx.$queryRawUnsafe<{ taken: boolean }[]>(
+        `SELECT pg_try_advisory_xact_lock(hashtext('outbox reconciliation')) AS taken`,
+      ),
+      tx.$queryRawUnsafe<OutboxRow[]>(
+        `SELECT ${COLUMNS} FROM outbox
+         WHERE check_at <= now() ORDER BY check_at LIMIT ${RECONCILED_MAX}`,
+      ),
+      tx.$queryRawUnsafe<unknown[]>('SELECT FROM outbox WHERE check_at > now() ORDER BY check_at LIMIT 1'),
+    ]);
+    if (!lock!.taken) return { isOpen: true, hasMore: false };
+    const left = { isOpen: rows.length + next.length > 0, hasMore: false };
+    if (rows.length === 0 && !isSurvey) return left;
+    const expired = isSurvey ? await deleteExpired(tx) : 0;
     await messaging.check();
     const consumers = await findConsumers(messaging);
     // Without a stream nothing says who subscribes; whoever restores it does so within seconds.
-    if (!consumers) return 0;
-    await recheckForNewSubscriptions(tx, subscriptionsOf(messaging, consumers), confirmSeconds);
-    const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
-      `SELECT ${COLUMNS} FROM outbox
-       WHERE check_at <= now() ORDER BY check_at, sequence LIMIT ${RECONCILED_MAX}`,
-    );
-    if (rows.length === 0) return 0;
+    if (!consumers) return { ...left, isOpen: true };
+    const subscriptions = subscriptionsOf(messaging, consumers);
+    const rechecked = await recheckForNewSubscriptions(tx, subscriptions, confirmSeconds);
+    if (rows.length === 0) return { isOpen: left.isOpen || rechecked, hasMore: expired === RECONCILED_MAX };
     const { missing, unknown } = await findMissingEvents(messaging, consumers, rows);
-    const lost = rows.filter(({ id }) => missing.has(id));
+    const lost = rows.filter(({ id }) => missing.has(id)).sort(bySequence);
     if (lost.length > 0) log.warn({ count: lost.length }, 'events did not arrive; publishing them again');
     // With the first message id JetStream would drop them as duplicates.
     await publish(messaging, lost, ({ id }) => `${id}.${newId()}`);
@@ -217,19 +281,28 @@ async function reconcile(
       confirmSeconds,
     );
     // Where no consumer responded, asking about the next events would tell no more just now.
-    return unknown.size === rows.length ? 0 : rows.length;
+    const hasMoreDue = rows.length === RECONCILED_MAX && unknown.size < rows.length;
+    return { isOpen: true, hasMore: hasMoreDue || expired === RECONCILED_MAX };
   });
 }
 
+/** Deletes the oldest events that were stored long enough; returns how many. */
+const deleteExpired = (tx: RawStatements): Promise<number> =>
+  tx.$executeRawUnsafe(
+    `DELETE FROM outbox WHERE (tenant_id, id) IN (
+       SELECT tenant_id, id FROM outbox WHERE occurred_at < now() - interval '${RETENTION_DAYS} days'
+         AND published_at IS NOT NULL ORDER BY occurred_at LIMIT ${RECONCILED_MAX})`,
+  );
+
 /**
  * Has published events reconciled again for subscriptions that were not there the last time, or were made again: what
- * the stream lost before is nobody else's to notice.
+ * the stream lost before is nobody else's to notice. Returns whether there were any.
  */
 async function recheckForNewSubscriptions(
   tx: RawStatements,
   subscriptions: readonly EventSubscription[],
   confirmSeconds: number,
-): Promise<void> {
+): Promise<boolean> {
   const added = await tx.$queryRawUnsafe<{ name: string }[]>(
     `WITH current AS (
        SELECT * FROM jsonb_to_recordset($1::jsonb) AS subscription (consumer text, name text, created_at timestamptz)
@@ -243,13 +316,14 @@ async function recheckForNewSubscriptions(
      RETURNING name`,
     JSON.stringify(subscriptions),
   );
-  if (added.length === 0) return;
+  if (added.length === 0) return false;
   await tx.$executeRawUnsafe(
     `UPDATE outbox SET check_at = now() + make_interval(secs => $2::integer)
      WHERE name = ANY($1::text[]) AND published_at IS NOT NULL AND check_at IS NULL`,
     added.map(({ name }) => name),
     confirmSeconds,
   );
+  return true;
 }
 
 /** Publishes all rows. The stream may have been deleted; then it is made again and the publication repeated once. */

@@ -27,7 +27,7 @@ export interface EventSubscription {
 
 /** All consumers of the stream of events, or undefined while there is no stream. */
 export async function findConsumers({ connection, prefix }: Messaging): Promise<ConsumerInfo[] | undefined> {
-  const manager = await jetstreamManager(connection);
+  const manager = await jetstreamManager(connection, { checkAPI: false });
   const consumers: ConsumerInfo[] = [];
   try {
     for await (const consumer of manager.consumers.list(prefix)) consumers.push(consumer);

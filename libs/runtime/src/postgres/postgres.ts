@@ -11,7 +11,7 @@ const STATEMENT_MILLISECONDS_MAX = 15_000;
 const UTC = '-c timezone=UTC';
 /**
  * A prepared statement that was planned once, for an empty table, would read it from end to end while it fills, until
- * its statistics are made anew.
+ * its statistics are made anew. Where a transaction knows better, it says so; see `Planning`.
  */
 const PLANNED_FOR_VALUES = '-c plan_cache_mode=force_custom_plan';
 
@@ -86,13 +86,24 @@ export interface RawStatements {
   $queryRawUnsafe<Rows = unknown>(query: string, ...values: unknown[]): Promise<Rows>;
 }
 
+/**
+ * How the raw statements of a transaction are planned. `once`: on each connection, by indexes only, without looking at
+ * their values again. It is for transactions that insert rows and find others by their whole key, which every plan does
+ * in the same way: such a statement takes longer to plan than to execute. Models are planned for their values always.
+ */
+export type Planning = 'for-values' | 'once';
+
 /** A service's database, entered only on behalf of a tenant. */
 export interface TenantDatabase<Tx> {
   /**
    * Runs one transaction in which row-level security shows and takes only this tenant's rows. Repeated by itself
    * when Postgres breaks a deadlock or a serialization conflict, so `work` touches nothing but the transaction.
    */
-  inTenant<Result>(tenantId: string, work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  inTenant<Result>(
+    tenantId: string,
+    work: (tx: Tx) => Promise<Result>,
+    planning?: Planning | undefined,
+  ): Promise<Result>;
   /** The same for the platform's own background work, on tables that allow it: outbox, inbox, jobs. */
   inPlatform<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
@@ -109,8 +120,15 @@ export const inTenantConnection = <Result>(
   pool: Pool,
   tenantId: string,
   work: (connection: PoolClient) => Promise<Result>,
-  begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
-): Promise<Result> => inTransaction(pool, ['plinth.tenant_id', tenantId], work, begin);
+  begin: Begin = 'BEGIN',
+): Promise<Result> => inTransaction(pool, ['plinth.tenant_id', tenantId], work, { begin });
+
+type Begin = 'BEGIN' | 'BEGIN READ ONLY';
+
+export interface TransactionOptions {
+  begin?: Begin;
+  planning?: Planning | undefined;
+}
 
 /**
  * One transaction on one connection. On a pool with `pipeline` it begins in one message with its first statements, and
@@ -120,13 +138,13 @@ export async function inTransaction<Result>(
   pool: Pool,
   scope: Scope,
   work: (connection: PoolClient, sent: Promise<unknown>[]) => Promise<Result>,
-  begin: 'BEGIN' | 'BEGIN READ ONLY' = 'BEGIN',
+  options: TransactionOptions = {},
 ): Promise<Result> {
   const connection = await pool.connect();
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
   try {
-    sent.push(sendTogether(connection, beginIn(scope, begin)));
+    sent.push(sendTogether(connection, beginIn(scope, options)));
     if (!pool.options.pipeline) await sent[0];
     const result = await work(connection, sent);
     if (!pool.options.pipeline) await Promise.all(sent);
@@ -147,12 +165,16 @@ export async function inTransaction<Result>(
 const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
 
-const beginIn = ([setting, value]: Scope, begin: string): string =>
-  `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}`;
+const PLAN_ONCE = 'SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off';
+/** Has the statements that follow in a transaction planned for their values, however it began. */
+export const PLAN_FOR_VALUES = 'SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = on';
+
+const beginIn = ([setting, value]: Scope, { begin = 'BEGIN', planning }: TransactionOptions): string =>
+  `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}${planning === 'once' ? `; ${PLAN_ONCE}` : ''}`;
 
 /**
- * Reads by one statement in a tenant. On a pool with `pipeline` the transaction goes out in one piece, so that it
- * takes one round trip. A statement with a name is planned once on each connection.
+ * Reads by one statement in a tenant, that finds rows by their keys. On a pool with `pipeline` the transaction goes out
+ * in one piece, so that it takes one round trip. A statement with a name is planned once on each connection.
  */
 export async function readInTenant<Row extends QueryResultRow>(
   pool: Pool,
@@ -163,7 +185,9 @@ export async function readInTenant<Row extends QueryResultRow>(
   let broken: Error | undefined;
   try {
     const [, { rows }] = await Promise.all([
-      connection.query(beginIn(['plinth.tenant_id', tenantId], 'BEGIN READ ONLY')),
+      connection.query(
+        beginIn(['plinth.tenant_id', tenantId], { begin: 'BEGIN READ ONLY', planning: 'once' }),
+      ),
       connection.query<Row>(statement),
       connection.query('COMMIT'),
     ]);

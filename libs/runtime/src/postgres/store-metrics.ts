@@ -65,6 +65,7 @@ function together<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   };
 }
 
+/** What waits in the database of a service, of all tenants. */
 interface Queues {
   unpublished: number;
   oldestSeconds: number;
@@ -72,7 +73,7 @@ interface Queues {
 }
 
 /** In a transaction, so that the right to see all tenants ends with it. */
-async function readQueues(pool: Pool): Promise<Queues> {
+export async function readQueues(pool: Pool): Promise<Queues> {
   const connection = await pool.connect();
   try {
     await connection.query('BEGIN READ ONLY');

@@ -4,7 +4,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import {
   inTransaction,
+  PLAN_FOR_VALUES,
   retryConflicts,
+  type Planning,
   type RawStatements,
   type Scope,
   type TenantDatabase,
@@ -33,21 +35,26 @@ export function tenantDatabase<Tx extends RawStatements>(
   const prisma = createClient(
     new PrismaPg(new LendingPool(), { statementNameGenerator: ({ sql }) => statementName(sql) ?? '' }),
   );
-  const within = <Result>(scope: Scope, work: (tx: Tx) => Promise<Result>) =>
+  const within = <Result>(scope: Scope, work: (tx: Tx) => Promise<Result>, planning?: Planning) =>
     retryConflicts(() =>
-      inTransaction(pool, scope, async (connection, sent) => {
-        const models = new PrismaTransaction(prisma, connection);
-        try {
-          const tx = transactionClient(connection, models);
-          collectSent(tx, sent);
-          return await work(tx);
-        } finally {
-          await models.end();
-        }
-      }),
+      inTransaction(
+        pool,
+        scope,
+        async (connection, sent) => {
+          const models = new PrismaTransaction(prisma, connection, planning);
+          try {
+            const tx = transactionClient(connection, models);
+            collectSent(tx, sent);
+            return await work(tx);
+          } finally {
+            await models.end();
+          }
+        },
+        { planning },
+      ),
     );
   return {
-    inTenant: (tenantId, work) => within(['plinth.tenant_id', tenantId], work),
+    inTenant: (tenantId, work, planning) => within(['plinth.tenant_id', tenantId], work, planning),
     inPlatform: (work) => within(['plinth.scope', 'platform'], work),
   };
 }
@@ -61,10 +68,13 @@ class PrismaTransaction<Tx> {
   constructor(
     private readonly prisma: Transactional<Tx>,
     private readonly connection: PoolClient,
+    private readonly planning: Planning | undefined,
   ) {}
 
   start(): Promise<Tx> {
     this.started ??= new Promise((resolve, reject) => {
+      // Where it fails, so do the statements behind it.
+      if (this.planning === 'once') this.connection.query(PLAN_FOR_VALUES).catch(() => undefined);
       const finished = new Promise<void>((finish) => {
         this.finish = finish;
       });

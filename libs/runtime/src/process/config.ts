@@ -120,7 +120,8 @@ function hasGuessablePassword(url: string): boolean {
   return password !== '' && (password === username || GUESSABLE.test(decodeURIComponent(password)));
 }
 
-const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);
+/** A port to listen on; 0 takes a free one. */
+export const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);
 
 /** Comma-separated secrets: the first one signs or encrypts, all of them verify or decrypt. */
 export const keys = () =>
@@ -269,6 +270,13 @@ export const temporalEnvironment = {
     .string()
     .optional()
     .describe('Key of this platform at Temporal, in place of a certificate.'),
+  TEMPORAL_WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/)
+    .optional()
+    .describe(
+      'Version of the workers, such as the tag of their image, for Worker Deployment Versioning (docs/operations/worker-versions.md); without it workers have no versions.',
+    ),
 };
 
 /** The URL of a service's own database, for a role that owns nothing and cannot bypass row-level security. */

@@ -13,16 +13,24 @@ export const drainSeconds = (config: { NODE_ENV: string; DRAIN_SECONDS?: number 
  * client is cut off in between, because no connection is closed that its client still means to use.
  */
 export class Drain {
-  private readonly unfinished = new Set<ServerResponse>();
+  /**
+   * Places that responses take in turns. A set would do the same, but one that is always added to and removed from is
+   * copied again and again, and each copy of V8 refers to the next: once one of them is old, every later one is kept
+   * with all responses that it held, until the old generation is collected.
+   */
+  private readonly unfinished: (ServerResponse | undefined)[] = [];
+  private readonly freePlaces: number[] = [];
   private hasBegun = false;
   private onFinished = (): void => undefined;
 
   /** Wraps the listener of the server, to know the responses that are not complete. */
   watch(listener: RequestListener): RequestListener {
     return (request, response) => {
-      this.unfinished.add(response);
+      const place = this.freePlaces.pop() ?? this.unfinished.length;
+      this.unfinished[place] = response;
       response.once('close', () => {
-        this.unfinished.delete(response);
+        this.unfinished[place] = undefined;
+        this.freePlaces.push(place);
         this.onFinished();
       });
       if (this.hasBegun) response.shouldKeepAlive = false;
@@ -33,7 +41,7 @@ export class Drain {
   /** From now on every response whose head is not sent yet ends its connection. */
   begin(): void {
     this.hasBegun = true;
-    for (const response of this.unfinished) response.shouldKeepAlive = false;
+    for (const response of this.unfinished) if (response) response.shouldKeepAlive = false;
   }
 
   /** Takes no more connections, and resolves when the last request has its response. */

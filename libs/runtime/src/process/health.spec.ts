@@ -1,10 +1,15 @@
 import { Agent, get } from 'node:http';
+import { Problem } from '@plinth/kernel/problem';
+import type { Gauge } from 'prom-client';
 import { createMetrics, Health, serveAdmin } from './health';
 
 describe('the admin port', () => {
   it('closes although a client repeats requests on one connection', async () => {
     const asked = Promise.withResolvers<void>();
-    const health = new Health({ slow: () => new Promise(() => asked.resolve()) });
+    // The first check is that of the start.
+    let checks = 0;
+    const slow = () => new Promise<void>(() => ++checks === 2 && asked.resolve());
+    const health = new Health({ slow });
     const admin = await serveAdmin({ HTTP_HOST: '127.0.0.1', ADMIN_PORT: 0 }, health, createMetrics('test'));
     const agent = new Agent({ keepAlive: true });
     const cutOff = new Promise((resolve) =>
@@ -16,5 +21,51 @@ describe('the admin port', () => {
 
     await expect(cutOff).resolves.toMatchObject({ code: 'ECONNRESET' });
     agent.destroy();
+  });
+});
+
+describe('the metrics of a process', () => {
+  it('show how late the event loop was, without the half second between two looks', async () => {
+    const lag = createMetrics('test').getSingleMetric('nodejs_eventloop_lag_max_seconds') as Gauge;
+
+    lag.set({}, 0.75);
+
+    expect((await lag.get()).values).toMatchObject([{ value: 0.25 }]);
+  });
+});
+
+describe('a process', () => {
+  it('is ready without the parts that do not decide, and shows them with what is wrong', async () => {
+    const cause = new Error('The bucket plinth at http://s3.example: there is no such bucket');
+    const check = async () => {
+      throw new Problem('upstream', 'The store of files does not answer; try again.', { cause });
+    };
+    const health = new Health({ postgres: async () => undefined }, { informative: { files: check } });
+
+    expect(await health.readiness()).toEqual({
+      ready: true,
+      parts: { postgres: 'up', files: 'down' },
+      causes: { files: cause.message },
+    });
+    expect((await new Health({ files: check }).readiness()).ready).toBe(false);
+  });
+
+  it('logs once for each change of a part', async () => {
+    let answer: string | undefined;
+    const lines: object[] = [];
+    const note = (fields: object, message: string) => void lines.push({ ...fields, message });
+    const check = async () => {
+      if (answer !== undefined) throw new Error(answer);
+    };
+    const health = new Health({ store: check }, { log: { warn: note, info: note } as never });
+
+    for (answer of [undefined, 'refused', 'refused', 'unknown host', undefined, undefined])
+      await health.readiness();
+
+    expect(lines).toEqual([
+      { part: 'store', cause: 'refused', message: 'part is down' },
+      { part: 'store', cause: 'unknown host', message: 'part is down' },
+      { part: 'store', message: 'part is up again' },
+    ]);
   });
 });

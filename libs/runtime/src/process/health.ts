@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Problem } from '@plinth/kernel/problem';
+import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Close } from './lifecycle';
+import type { Log } from './log';
 
 /** Resolves when a part is usable and throws when it is not. */
 export type Check = () => Promise<unknown>;
@@ -8,18 +10,35 @@ export type Check = () => Promise<unknown>;
 export interface Readiness {
   ready: boolean;
   parts: Record<string, 'up' | 'down' | 'draining'>;
+  /** What is wrong with the parts that are down, with addresses: for operators only. */
+  causes: Record<string, string>;
+}
+
+export interface HealthOptions {
+  /** Parts that are checked and shown, but without which the process serves most of what it is there for. */
+  informative?: Record<string, Check>;
+  /** Takes one line for each change of a part. */
+  log?: Pick<Log, 'warn' | 'info'>;
 }
 
 const CHECK_MILLISECONDS_MAX = 2_000;
 
 /** How often a process looks how late its event loop is. Each look wakes it, and a platform has many processes. */
-const LAG_MILLISECONDS = 50;
+const LOOK_MILLISECONDS = 500;
+const LAGS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'];
 
 /** Knows which parts a process needs and whether it is about to stop. */
 export class Health {
   private readonly drained = new AbortController();
 
-  constructor(private readonly checks: Record<string, Check>) {}
+  /** What is wrong with each part that was down when it was checked last. */
+  private readonly down = new Map<string, string>();
+
+  /** @param checks of the parts without which the process cannot serve anything */
+  constructor(
+    private readonly checks: Record<string, Check>,
+    private readonly options: HealthOptions = {},
+  ) {}
 
   /** From now on the process is not ready: it finishes what it has and takes nothing new. */
   drain(): void {
@@ -32,23 +51,45 @@ export class Health {
   }
 
   async readiness(): Promise<Readiness> {
-    const states = await Promise.all(
-      Object.entries(this.checks).map(async ([part, check]) => [part, await stateOf(check)] as const),
+    const checks = Object.entries({ ...this.options.informative, ...this.checks });
+    const results = await Promise.all(
+      checks.map(async ([part, check]) => ({ part, cause: await causeOf(check) })),
     );
-    const parts: Readiness['parts'] = Object.fromEntries(states);
+    const parts: Readiness['parts'] = {};
+    for (const { part, cause } of results) {
+      this.note(part, cause);
+      parts[part] = cause === undefined ? 'up' : 'down';
+    }
     if (this.draining.aborted) parts['process'] = 'draining';
-    return { ready: Object.values(parts).every((state) => state === 'up'), parts };
+    const ready = ['process', ...Object.keys(this.checks)].every((part) => (parts[part] ?? 'up') === 'up');
+    return { ready, parts, causes: Object.fromEntries(this.down) };
+  }
+
+  private note(part: string, cause: string | undefined): void {
+    const before = this.down.get(part);
+    if (cause === undefined) this.down.delete(part);
+    else this.down.set(part, cause);
+    if (cause !== undefined && cause !== before) this.options.log?.warn({ part, cause }, 'part is down');
+    if (cause === undefined && before !== undefined) this.options.log?.info({ part }, 'part is up again');
   }
 }
 
-async function stateOf(check: Check): Promise<'up' | 'down'> {
+/** The message of an error; that of a problem is in its cause, since its own is for callers. */
+function messageOf(error: unknown): string {
+  const { cause } = error as Error;
+  if (error instanceof Problem && cause instanceof Error) return cause.message;
+  return (error as Error).message || String(error);
+}
+
+/** What is wrong with a part; undefined where it is usable. */
+async function causeOf(check: Check): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'down'>((resolve) => {
-    timer = setTimeout(() => resolve('down'), CHECK_MILLISECONDS_MAX);
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('It does not respond in time.'), CHECK_MILLISECONDS_MAX);
   });
   const checked = check().then(
-    () => 'up' as const,
-    () => 'down' as const,
+    () => undefined,
+    (error: unknown) => messageOf(error),
   );
   return Promise.race([checked, late]).finally(() => clearTimeout(timer));
 }
@@ -57,8 +98,17 @@ async function stateOf(check: Check): Promise<'up' | 'down'> {
 export function createMetrics(process: string): Registry {
   const metrics = new Registry();
   metrics.setDefaultLabels({ process });
-  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: LAG_MILLISECONDS });
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: LOOK_MILLISECONDS });
+  for (const lag of LAGS)
+    showOnlyLag(metrics.getSingleMetric(`nodejs_eventloop_lag_${lag}_seconds`) as Gauge);
   return metrics;
+}
+
+/** Node.js measures the time from one look to the next; the lag is what came on top of the time between them. */
+function showOnlyLag(gauge: Gauge): void {
+  const set = gauge.set.bind(gauge) as (labels: object, seconds: number) => void;
+  gauge.set = ((labels: object, seconds: number) =>
+    set(labels, Math.max(0, seconds - LOOK_MILLISECONDS / 1_000))) as Gauge['set'];
 }
 
 /** Serves `/healthz` (the process runs), `/readyz` (its parts respond) and `/metrics`, apart from the interface. */
@@ -73,6 +123,8 @@ export async function serveAdmin(
     });
   });
   const port = await listen(server, config.ADMIN_PORT, config.HTTP_HOST);
+  // What is configured wrongly is in the log before the first probe or client comes.
+  void health.readiness();
   return {
     port,
     close: () =>

@@ -1,5 +1,6 @@
 import { ConfigurationError, EX_CONFIG } from './config';
 import type { Log } from './log';
+import { allocateYoung } from './young-generation';
 
 export type Close = () => Promise<void> | void;
 
@@ -12,6 +13,7 @@ const SHUTDOWN_MILLISECONDS_MAX = 45_000;
  * configuration cannot be used.
  */
 export function runProcess(log: Log, start: (onClose: (close: Close) => void) => Promise<void>): void {
+  allocateYoung();
   const closers: Close[] = [];
   let closing = false;
 

@@ -22,6 +22,7 @@ import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { problemOfDatabase } from '../postgres/postgres';
 import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
+import type { StreamedCall } from './streamed-call';
 import { currentTraceparent, inSpan, TRACE_PARENT_HEADER } from '../process/tracing';
 
 const PROBLEM_KEY = 'plinth-problem-bin';
@@ -50,6 +51,7 @@ const statusByKind: Record<ProblemKind, status> = {
   'too-large': status.FAILED_PRECONDITION,
   'address-too-long': status.INVALID_ARGUMENT,
   'unsupported-media-type': status.INVALID_ARGUMENT,
+  'range-not-satisfiable': status.OUT_OF_RANGE,
   invalid: status.FAILED_PRECONDITION,
   limited: status.RESOURCE_EXHAUSTED,
   'headers-too-large': status.INVALID_ARGUMENT,
@@ -109,9 +111,16 @@ export function grpcHandlers(callerKeys: readonly string[], log: Log) {
 
   return {
     callerOf,
-    inTrace,
-    /** The response to a failed call. An error that is no problem is a bug: logged whole, sent as one neutral sentence. */
-    errorResponse: (error: unknown): ServerErrorResponse => toGrpcError(error, log),
+    /** Handles a call that sends its response message by message. */
+    streamed:
+      <Call extends StreamedCall<never>>(handle: (call: Call) => Promise<void>) =>
+      (call: Call): void => {
+        inTrace({ metadata: call.metadata, path: call.getPath() }, () => handle(call)).then(
+          () => call.end(),
+          (error: unknown) => call.emit('error', toGrpcError(error, log)),
+        );
+      },
+    /** Handles a call with one request and one response. */
     unary:
       <Request, Response>(
         handle: (request: Request, caller: Caller | null) => Promise<Response>,
@@ -127,6 +136,7 @@ export function grpcHandlers(callerKeys: readonly string[], log: Log) {
   };
 }
 
+/** The response to a failed call. An error that is no problem is a bug: logged whole, sent as one neutral sentence. */
 function toGrpcError(error: unknown, log: Log): ServerErrorResponse {
   const problem = error instanceof Problem ? error : problemOfDatabase(error);
   if (!problem) {
@@ -141,6 +151,10 @@ function toGrpcError(error: unknown, log: Log): ServerErrorResponse {
   );
   return Object.assign(new Error(problem.kind), { code: statusByKind[problem.kind], metadata });
 }
+
+/** Whether something that was thrown is the failure of a call. */
+export const isServiceError = (error: unknown): error is ServiceError =>
+  error instanceof Error && 'code' in error && 'metadata' in error;
 
 /** The problem behind a failed call. */
 export function problemOfGrpc(error: ServiceError, service: string): Problem {

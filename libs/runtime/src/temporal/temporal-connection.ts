@@ -7,6 +7,7 @@ export interface TemporalConfig {
   TEMPORAL_CLIENT_CERTIFICATE?: string | undefined;
   TEMPORAL_CLIENT_KEY?: string | undefined;
   TEMPORAL_API_KEY?: string | undefined;
+  TEMPORAL_WORKER_BUILD_ID?: string | undefined;
 }
 
 /** The options of a connection, the same for clients and workers. */

@@ -16,6 +16,8 @@ export interface TemporalWorkerSetup extends Pick<
   | 'shutdownGraceTime'
 > {
   config: TemporalConfig;
+  /** The worker deployment it belongs to where workers have versions, and what a running workflow does when one changes. */
+  deployment: { name: string; behavior: 'PINNED' | 'AUTO_UPGRADE' };
   /** Absent: only activities are worked off. */
   workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
   log: Log;
@@ -57,7 +59,7 @@ export function forwardTemporalLogs(log: Log): void {
 
 async function workUntil(
   stop: Promise<void>,
-  { config, log, ...options }: TemporalWorkerSetup,
+  { config, log, deployment, ...options }: TemporalWorkerSetup,
 ): Promise<void> {
   const connection = await NativeConnection.connect(temporalConnection(config));
   try {
@@ -66,6 +68,7 @@ async function workUntil(
       connection,
       namespace: config.TEMPORAL_NAMESPACE,
       interceptors: { activity: [traceActivities] },
+      ...versionOf(config, deployment),
     });
     log.info({ taskQueue: options.taskQueue }, 'waiting for work');
     await worker.runUntil(stop);
@@ -73,3 +76,18 @@ async function workUntil(
     await connection.close();
   }
 }
+
+/** Worker Deployment Versioning: tasks of a version go to workers of that version only. */
+const versionOf = (
+  { TEMPORAL_WORKER_BUILD_ID: buildId }: TemporalConfig,
+  { name, behavior }: TemporalWorkerSetup['deployment'],
+): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
+  buildId === undefined
+    ? {}
+    : {
+        workerDeploymentOptions: {
+          useWorkerVersioning: true,
+          version: { deploymentName: name, buildId },
+          defaultVersioningBehavior: behavior,
+        },
+      };

@@ -3,7 +3,7 @@ import type { Metadata } from '@grpc/grpc-js';
 import { Problem } from '@plinth/kernel/problem';
 
 /** A call whose response is a stream of messages. */
-export interface OwnerCall<Message> extends EventEmitter {
+export interface StreamedCall<Message> extends EventEmitter {
   cancelled: boolean;
   metadata: Metadata;
   getPath(): string;
@@ -12,7 +12,7 @@ export interface OwnerCall<Message> extends EventEmitter {
 }
 
 /** Aborted when the client disconnects. */
-export function signalOf(call: OwnerCall<never>): AbortSignal {
+export function signalOf(call: StreamedCall<never>): AbortSignal {
   const abort = new AbortController();
   if (call.cancelled) abort.abort(disconnected());
   call.once('cancelled', () => abort.abort(disconnected()));
@@ -20,7 +20,7 @@ export function signalOf(call: OwnerCall<never>): AbortSignal {
 }
 
 /** Sends one message and waits while the client reads more slowly; fails when the client has disconnected. */
-export async function sendMessage<Message>(call: OwnerCall<Message>, message: Message): Promise<void> {
+export async function sendMessage<Message>(call: StreamedCall<Message>, message: Message): Promise<void> {
   if (call.cancelled) throw disconnected();
   if (call.write(message)) return;
   const abort = new AbortController();

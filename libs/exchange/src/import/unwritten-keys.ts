@@ -1,0 +1,43 @@
+const BITS = 22;
+/** With more keys most look-ups would find nothing either way, and reading them takes longer than it saves. */
+const KNOWN_KEYS_MAX = 200_000;
+
+/**
+ * Which keys of a job may belong to rows that were not written. Most keys of most files do not, so most need not be
+ * looked up. It takes 512 kB, whatever the number of keys: one bit for each beginning of a hash.
+ */
+export class UnwrittenKeys {
+  private readonly bits = new Uint8Array(1 << (BITS - 3));
+  private count = 0;
+
+  /** How many hashes to read to know all of them, and to see whether there are too many. */
+  static readonly readMax = KNOWN_KEYS_MAX + 1;
+
+  constructor(hashes: Iterable<string> = []) {
+    for (const hash of hashes) this.add(hash);
+  }
+
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  /** @param hash hexadecimal digits */
+  add(hash: string): void {
+    const place = placeOf(hash);
+    this.bits[place >> 3]! |= 1 << (place & 7);
+    this.count++;
+  }
+
+  /** From now on every key must be looked up. */
+  forget(): void {
+    this.count = Infinity;
+  }
+
+  /** False only if the key was never added. */
+  mayHave(hash: string): boolean {
+    const place = placeOf(hash);
+    return this.count > KNOWN_KEYS_MAX || (this.bits[place >> 3]! & (1 << (place & 7))) !== 0;
+  }
+}
+
+const placeOf = (hash: string): number => parseInt(hash.slice(0, 6), 16) >> (24 - BITS);
