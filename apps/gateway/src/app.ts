@@ -7,10 +7,12 @@ import type { Cors } from './cors';
 import { RequestContext } from './request-context';
 import { forward, type ForwardDeps } from './forward';
 import { requireSaneFraming } from './framing';
-import type { Credentials, Identity } from './identity/credential';
+import type { Credentials } from './identity/credential';
+import type { Identity } from './identity/identity';
+import { refusalOf } from './identity/refusal';
 import { addressOf, limitRequest, tooManyRequests } from './limits/limit-request';
 import type { OpenRequests } from './limits/open-requests';
-import type { RateLimits } from './limits/policies';
+import { quotasOf, type RateLimits } from './limits/policies';
 import type { RateLimiter } from './limits/rate-limiter';
 import type { GatewayMetrics } from './metrics';
 import type { Pages } from './pages/pages';
@@ -62,10 +64,14 @@ function createContext(request: IncomingMessage, response: ServerResponse, deps:
 
 /** Records a finished request: metrics, a span, and a log line without bodies and tokens. */
 function record(context: RequestContext, seconds: number, { metrics, spans, log }: Deps): void {
-  const { method, service, route, trace, response } = context;
+  const { method, service, route, trace, response, identity } = context;
   const attributes = { method, area: service, route, status: response.statusCode };
   metrics.finished(context, seconds);
   spans.end(trace, attributes);
+  if (response.statusCode === 403) {
+    const { userId, tenantId, apiKeyId } = identity ?? {};
+    log.info({ ...attributes, userId, tenantId, apiKeyId, traceId: trace.traceId }, 'access refused');
+  }
   if (log.isLevelEnabled('debug'))
     log.debug({ ...attributes, seconds, traceId: trace.traceId }, 'request finished');
 }
@@ -82,8 +88,10 @@ async function handle(context: RequestContext, deps: Deps): Promise<void> {
   if (page?.unlimited) return deps.pages.serve(context, page);
   const destination = page ? undefined : find(context, deps, () => deps.routes.find(context.method, target));
 
-  const identity = await identify(context, deps.credentials);
+  const identity = await identify(context, deps);
   await limit(context, identity, destination, deps);
+  if (identity instanceof Problem) recordRefusal(context, identity, deps);
+  else context.identity = identity;
   if (page) return deps.pages.serve(context, page, identity);
   if (destination instanceof Problem) return sendAllowedMethods(context, destination);
 
@@ -128,17 +136,36 @@ function find(context: RequestContext, { versions }: Deps, search: () => Destina
   }
 }
 
-async function identify(
-  context: RequestContext,
-  credentials: Credentials,
-): Promise<Identity | Problem | undefined> {
+async function identify(context: RequestContext, deps: Deps): Promise<Identity | Problem | undefined> {
   if (context.request.headers.authorization === undefined) return undefined;
   try {
-    return await credentials.identify(context.valuesOf('authorization'));
+    return await deps.credentials.identify(context.valuesOf('authorization'), () =>
+      limitUnknownKey(context, deps),
+    );
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;
   }
+}
+
+/** Counts the look-up of an API key that was not seen lately by its address, so that keys cannot be tried. */
+async function limitUnknownKey(
+  { request }: RequestContext,
+  { limiter, rateLimits, trustedProxies }: Deps,
+): Promise<void> {
+  const address = addressOf(request, trustedProxies);
+  const decision = await limiter.consume(quotasOf({ address }, 'default', rateLimits));
+  if (!decision.allowed) throw tooManyRequests(decision);
+}
+
+/** A refused credential is counted and logged with its reason, never with its text. */
+function recordRefusal({ trace, request }: RequestContext, problem: Problem, deps: Deps): void {
+  const reason = refusalOf(problem);
+  if (reason === undefined) return;
+  deps.metrics.refused(reason);
+  const { code } = (problem.options.cause ?? {}) as { code?: string };
+  const address = addressOf(request, deps.trustedProxies);
+  deps.log.info({ reason, code, address, traceId: trace.traceId }, 'credential refused');
 }
 
 async function limit(

@@ -18,25 +18,29 @@ import { configurationErrors, type GatewayConfig } from './config';
 import { Cors } from './cors';
 import { IdempotencyGuard, type Checkpoint } from './idempotency/guard';
 import { IdempotencyRecords } from './idempotency/records';
-import { Credentials, type Issuer } from './identity/credential';
+import { ApiKeys } from './identity/api-keys';
+import { Credentials } from './identity/credential';
 import { createDevIssuer, randomSeed, type DevIssuer } from './identity/dev-issuer';
-import { fetchKeysFrom, remoteKeys } from './identity/jwks';
+import { configuredIssuers } from './identity/issuers';
+import { remoteKeys } from './identity/jwks';
 import { Tenants } from './identity/tenants';
 import { OpenRequests } from './limits/open-requests';
 import { RateLimiter } from './limits/rate-limiter';
 import { GatewayMetrics } from './metrics';
 import { callerPage } from './pages/caller-page';
 import { consoleConfiguration } from './pages/console-configuration';
-import { findConsoleFiles, readConsoleFiles } from './pages/console-files';
 import { consolePages, rootPage } from './pages/console-pages';
 import { devPages } from './pages/dev-pages';
 import { healthPage, readinessPage } from './pages/health-pages';
-import { openApiPage } from './pages/openapi-page';
+import { operationsPage } from './pages/operations-page';
+import { openApiPage, openApiYamlPage } from './pages/openapi-page';
 import { Pages } from './pages/pages';
 import { problemPages } from './pages/problem-pages';
 import { referencePage } from './pages/reference-page';
+import { findWebFiles, readWebFiles } from './pages/web-files';
 import { createStreamProxy } from './proxy/stream-proxy';
 import { Upstream } from './proxy/upstream';
+import { RequestHistory } from './request-history';
 import { Routes } from './route-table';
 import { createPublicServer } from './server';
 import { collectedSpans, noopSpans } from './trace';
@@ -76,7 +80,9 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const buffered = new ByteBudget(config.BUFFERED_BYTES_MAX);
   const registry = createMetrics('gateway');
   measureBytes(registry, { both: buffered });
-  const metrics = new GatewayMetrics(registry, () => [...upstreams.values()].map(({ upstream }) => upstream));
+  const history = new RequestHistory(systemClock);
+  const allUpstreams = () => [...upstreams.values()].map(({ upstream }) => upstream);
+  const metrics = new GatewayMetrics(registry, allUpstreams, history);
   const devIssuer = config.DEV_ISSUER ? await openDevIssuer(config, redis, log) : undefined;
   const versions = new Versions({
     versions: config.API_VERSIONS,
@@ -84,13 +90,37 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     publicUrl,
     deprecationFormat: config.DEPRECATION_FORMAT,
   });
-  const health = new Health({});
-  const platform = new Health(partsOf(redis, idempotencyRedis, upstreams));
-  const eventStreams = new Set<ServerResponse>();
+  const providers = configuredIssuers(config).map(({ jwksUrl, ...issuer }) => ({
+    ...issuer,
+    remote: remoteKeys(jwksUrl, log),
+  }));
+  // Tokens of other issuers, API keys and anonymous requests are served without it.
+  const informative = Object.fromEntries(
+    providers.map(({ issuer, remote }) => [`identity provider ${issuer}`, () => remote.check()]),
+  );
+  const health = new Health({}, { informative, log });
+  const platform = new Health(partsOf(redis, idempotencyRedis, upstreams), { informative });
+  const eventStreams = new Map<ServerResponse, string | undefined>();
+  const settingsAddress = config.GRPC_SERVICES['settings'];
+  const apiKeys =
+    settingsAddress === undefined
+      ? undefined
+      : new ApiKeys({
+          address: settingsAddress,
+          callerKeys: config.CALLER_KEYS,
+          clock: systemClock,
+          onRevoked: (id) => {
+            for (const [stream, apiKeyId] of eventStreams) if (apiKeyId === id) stream.destroy();
+          },
+        });
   const drain = new Drain();
   const tenants = new Tenants(config.PLINTH_TENANTS);
-  const consoleFolder = findConsoleFiles(config.CONSOLE_DIRECTORY);
+  const consoleFolder = findWebFiles('console', config.CONSOLE_DIRECTORY);
   if (consoleFolder === undefined) log.warn('the console is not built; /console is not served');
+  const referenceFolder = findWebFiles('reference', config.REFERENCE_DIRECTORY);
+  if (referenceFolder === undefined) log.warn('the API reference is not built; /docs is not served');
+  const document = openApiDocument({ endpoints, problems, statusByKind, prefix: config.PUBLIC_PREFIX });
+  const signIn = consoleConfiguration(config);
 
   const listener = createGateway({
     publicUrl,
@@ -106,10 +136,13 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       development: config.NODE_ENV === 'development',
     }),
     credentials: new Credentials(
-      issuersOf(config, devIssuer),
+      [
+        ...providers.map(({ remote, ...issuer }) => ({ ...issuer, keys: remote.find })),
+        ...(devIssuer ? [devIssuer] : []),
+      ],
       config.ROLE_PERMISSIONS,
       systemClock,
-      config.OIDC_DEFAULT_TENANT,
+      apiKeys,
     ),
     tenants,
     rateLimits: config.RATE_LIMITS,
@@ -139,13 +172,22 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       healthPage(),
       readinessPage(platform),
       problemPages(problems),
-      openApiPage(openApiDocument({ endpoints, problems, statusByKind, prefix: config.PUBLIC_PREFIX })),
-      referencePage({ hasDevIssuer: devIssuer !== undefined }),
+      openApiPage(document),
+      openApiYamlPage(document),
+      referencePage(document, signIn, referenceFolder ? readWebFiles(referenceFolder) : undefined),
       callerPage(tenants),
+      operationsPage({
+        callerKeys: config.CALLER_KEYS,
+        tracesUrl: config.TRACES_URL ?? null,
+        tenants,
+        upstreams: allUpstreams(),
+        metrics,
+        history,
+        startedAt: systemClock.now(),
+        checkRedis: () => Promise.all([redis.ping(), idempotencyRedis.ping()]),
+      }),
       ...(devIssuer ? [devPages(devIssuer)] : []),
-      ...(consoleFolder
-        ? [rootPage(), consolePages(readConsoleFiles(consoleFolder), consoleConfiguration(config))]
-        : []),
+      ...(consoleFolder ? [rootPage(), consolePages(readWebFiles(consoleFolder), signIn)] : []),
     ]),
     metrics,
     spans: config.OTEL_EXPORTER_OTLP_ENDPOINT ? collectedSpans : noopSpans,
@@ -172,11 +214,12 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     },
     finish: () => {
       // Their clients reconnect to another gateway.
-      for (const stream of eventStreams) stream.destroy();
+      for (const stream of eventStreams.keys()) stream.destroy();
       return drain.finish(server);
     },
     close: async () => {
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()));
+      apiKeys?.close();
       redis.disconnect();
       idempotencyRedis.disconnect();
     },
@@ -204,13 +247,6 @@ const partsOf = (redis: Redis, idempotencyRedis: Redis, upstreams: ReturnType<ty
   redis: () => Promise.all([redis.ping(), idempotencyRedis.ping()]),
   ...Object.fromEntries([...upstreams].map(([service, { upstream }]) => [service, () => upstream.check()])),
 });
-
-function issuersOf(config: GatewayConfig, devIssuer: DevIssuer | undefined): Issuer[] {
-  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, OIDC_JWKS_URL: url } = config;
-  const provider =
-    issuer && url ? [{ issuer, audience, keys: remoteKeys(fetchKeysFrom(url), systemClock) }] : [];
-  return [...provider, ...(devIssuer ? [devIssuer] : [])];
-}
 
 const DEV_SEED_KEY = 'plinth:dev-issuer-seed';
 

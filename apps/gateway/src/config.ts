@@ -1,7 +1,9 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { z } from 'zod';
 import { addressBook, keys, processEnvironment, tenants } from '@plinth/runtime/process/config';
+import { ConfiguredClaimNames } from './identity/claims';
 import { defaultRolePermissions } from './identity/grants';
+import { configuredIssuers, IssuerSettings } from './identity/issuers';
 import { RateLimits } from './limits/policies';
 
 const flag = (byDefault: boolean) =>
@@ -62,6 +64,9 @@ export const GatewayConfig = z.object({
     .default('/api/v1')
     .describe('Route prefix of the interface.'),
   HTTP_SERVICES: addressBook().describe('Address of each service: `settings=http://settings:8080,…`.'),
+  GRPC_SERVICES: addressBook().describe(
+    'gRPC address of `settings`, which knows the API keys; without it none are accepted.',
+  ),
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')
@@ -74,6 +79,12 @@ export const GatewayConfig = z.object({
   OIDC_ISSUER: z.string().optional().describe('Issuer whose tokens are accepted, exactly as in `iss`.'),
   OIDC_AUDIENCE: z.string().default('plinth').describe('What `aud` of a token must hold.'),
   OIDC_JWKS_URL: z.url().optional().describe("Address of the issuer's keys."),
+  OIDC_ISSUERS: json(z.array(IssuerSettings), '[]').describe(
+    'Further issuers as JSON: `[{"issuer": "https://…", "jwksUrl": "https://…", "audience", "claims", "defaultTenant", "tenants": ["…"], "userPrefix": "partner:"}]`. `tenants` are the only ones for which the issuer speaks; what is left out is as for OIDC_ISSUER.',
+  ),
+  OIDC_CLAIMS: json(ConfiguredClaimNames, '{}').describe(
+    'Under which claims the issuers say what, as JSON; a list where there are several, a dot for what is inside of a claim: `{"user": "sub", "name": ["name", "preferred_username"], "tenant": "tenant_id", "tenants": "tenants", "roles": ["roles", "realm_access.roles", "resource_access.plinth.roles"], "permissions": "permissions"}`.',
+  ),
   OIDC_DEFAULT_TENANT: z
     .guid()
     .toLowerCase()
@@ -101,14 +112,30 @@ export const GatewayConfig = z.object({
     .string()
     .optional()
     .describe('Folder with the files of the console; by default where the build and the image put them.'),
+  REFERENCE_DIRECTORY: z
+    .string()
+    .optional()
+    .describe(
+      'Folder with the files of the API reference; by default where the build and the image put them.',
+    ),
   CONSOLE_CLIENT_ID: z
     .string()
     .default('plinth-console')
-    .describe('Client id of the console at `OIDC_ISSUER`: a public client with authorization code and PKCE.'),
+    .describe(
+      'Client id of the console and the API reference at `OIDC_ISSUER`: a public client with authorization code and PKCE.',
+    ),
   CONSOLE_SCOPE: z.string().default('openid profile').describe('Scope that the console asks for.'),
   CONSOLE_AUTHORIZATION_PARAMETERS: json(z.record(z.string(), z.string()), '{}').describe(
     'Further parameters of the authorization request of the console, as JSON: `{"resource": "https://plinth.example"}`.',
   ),
+
+  TRACES_URL: z
+    .string()
+    .includes('{traceId}')
+    .optional()
+    .describe(
+      'Where operators look at a trace, with `{traceId}` in it: `https://jaeger.example/trace/{traceId}`; the console leads there.',
+    ),
 
   CORS_ORIGINS: list().describe(
     'Origins whose pages may use the interface, comma-separated and exact; `*` only in development.',
@@ -214,10 +241,17 @@ export function configurationErrors(config: GatewayConfig): string[] {
   if (config.NODE_ENV !== 'development' && config.CORS_ORIGINS.includes('*')) {
     errors.push('CORS_ORIGINS: "*" is refused outside development.');
   }
-  if (!config.DEV_ISSUER && !config.OIDC_ISSUER)
+  const issuers = configuredIssuers(config);
+  if (!config.DEV_ISSUER && !config.OIDC_ISSUER && issuers.length === 0)
     errors.push('OIDC_ISSUER: an issuer is required, or no user can sign in.');
-  if (isProduction && config.OIDC_ISSUER?.startsWith('http://'))
-    errors.push('OIDC_ISSUER: an issuer without TLS is refused in production.');
+  for (const { issuer } of isProduction ? issuers : []) {
+    if (issuer.startsWith('http://'))
+      errors.push(`OIDC_ISSUER: an issuer without TLS is refused in production (${issuer}).`);
+  }
+  const repeated = issuers.filter(
+    ({ issuer }, index) => issuers.findIndex((one) => one.issuer === issuer) < index,
+  );
+  if (repeated.length > 0) errors.push(`OIDC_ISSUERS: ${repeated[0]!.issuer} is there twice.`);
   const known = new Set<string>([...permissions, ...config.EXTRA_PERMISSIONS, '*']);
   for (const [role, granted] of Object.entries(config.ROLE_PERMISSIONS)) {
     const unknown = granted.filter((name) => !known.has(name));

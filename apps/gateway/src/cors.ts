@@ -1,6 +1,8 @@
 /** Headers that scripts of other origins may read. */
 const EXPOSED = [
+  'Accept-Ranges',
   'Content-Disposition',
+  'Content-Range',
   'Deprecation',
   'ETag',
   'Idempotent-Replayed',

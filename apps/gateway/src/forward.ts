@@ -8,7 +8,7 @@ import type { RequestContext, HeaderList, CompleteResponse } from './request-con
 import type { IdempotencyGuard } from './idempotency/guard';
 import type { KeySpace } from './idempotency/records';
 import { requireAccess } from './identity/access';
-import type { Identity } from './identity/credential';
+import type { Identity } from './identity/identity';
 import { addressOf } from './limits/limit-request';
 import { networkOf } from './limits/policies';
 import type { Tenants } from './identity/tenants';
@@ -31,8 +31,8 @@ export interface ForwardDeps {
   tenants: Tenants;
   guard: IdempotencyGuard;
   upstreams: ReadonlyMap<string, { upstream: Upstream; stream: StreamProxy }>;
-  /** Responses that never end by themselves. */
-  eventStreams: Set<ServerResponse>;
+  /** Responses that never end by themselves, with the API key of their caller where there is one. */
+  eventStreams: Map<ServerResponse, string | undefined>;
 }
 
 /** Responses up to this size are complete before the client sees their first byte. */
@@ -83,10 +83,11 @@ export async function forward(
     if (key !== undefined) {
       const userId = caller?.userId ?? '';
       const space = { tenantId, userId, method: context.method, path: pathWithQuery, key };
-      const response = await forwardOnce(request, space, headersFor, deps);
+      const isReplayed = route.endpoint.showsSecret !== true;
+      const response = await forwardOnce(request, { space, isReplayed }, headersFor, deps);
       if (response) context.send(response);
     } else if (isStream(route.endpoint)) {
-      if (route.endpoint.success.events) track(context.response, deps.eventStreams);
+      if (route.endpoint.success.events) track(context.response, caller?.apiKeyId, deps.eventStreams);
       await forwardStream(request, installed.stream, pathWithQuery, headersFor());
     } else {
       const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);
@@ -131,8 +132,12 @@ const isStream = ({ method, upload, binary, success, alternatives }: Endpoint): 
   (method === 'GET' &&
     [success, ...(alternatives ?? [])].some(({ file, events }) => file !== undefined || events === true));
 
-function track(response: ServerResponse, responses: Set<ServerResponse>): void {
-  responses.add(response);
+function track(
+  response: ServerResponse,
+  apiKeyId: string | undefined,
+  responses: ForwardDeps['eventStreams'],
+): void {
+  responses.set(response, apiKeyId);
   response.once('close', () => responses.delete(response));
 }
 
@@ -196,12 +201,12 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 
 async function forwardOnce(
   { context, upstream, owner, reservation }: ForwardedRequest,
-  space: KeySpace,
+  { space, isReplayed }: { space: KeySpace; isReplayed: boolean },
   headersFor: (operationId: string, body: Uint8Array) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
 ): Promise<CompleteResponse | undefined> {
   const body = await wholeBody(context, reservation, bodyMilliseconds);
-  return guard.run(space, body, async (operationId) => {
+  const execute = async (operationId: string) => {
     const leave = upstream.enter('calls', owner);
     try {
       const relayed = await relay(context, upstream, {
@@ -218,7 +223,8 @@ async function forwardOnce(
     } finally {
       leave();
     }
-  });
+  };
+  return guard.run(space, body, execute, { isReplayed });
 }
 
 /** An error response of a service's HTTP parser, which does not send problems, is replaced by a problem. */

@@ -1,7 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RequestContext } from './request-context';
+import type { RefusalReason } from './identity/refusal';
 import type { Decision } from './limits/rate-limiter';
 import type { Upstream } from './proxy/upstream';
+import type { RequestHistory } from './request-history';
 
 const BREAKER_STATES = { closed: 0, 'half-open': 1, open: 2 } as const;
 
@@ -10,10 +12,15 @@ export class GatewayMetrics {
   readonly idempotency: Counter<'outcome'>;
   readonly unstored: Counter<'scope'>;
   private readonly duration: Histogram<'area' | 'route' | 'status'>;
-  private readonly limits: Counter<'scope' | 'decision'>;
+  readonly limits: Counter<'scope' | 'decision'>;
   private readonly aborted: Counter<'area' | 'route'>;
+  private readonly refusals: Counter<'reason'>;
 
-  constructor(registry: Registry, upstreams: () => Iterable<Upstream>) {
+  constructor(
+    registry: Registry,
+    upstreams: () => Iterable<Upstream>,
+    private readonly history: RequestHistory,
+  ) {
     const registers = [registry];
     this.duration = new Histogram({
       name: 'plinth_gateway_request_duration_seconds',
@@ -46,6 +53,12 @@ export class GatewayMetrics {
       labelNames: ['area', 'route'],
       registers,
     });
+    this.refusals = new Counter({
+      name: 'plinth_gateway_refused_credentials_total',
+      help: 'Tokens and API keys that were refused, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
     new Gauge({
       name: 'plinth_gateway_breaker_state',
       help: '0 closed, 1 half-open, 2 open.',
@@ -70,9 +83,21 @@ export class GatewayMetrics {
     });
   }
 
-  finished({ service: area, route, response }: RequestContext, seconds: number): void {
+  finished({ service: area, route, response, trace }: RequestContext, seconds: number): void {
     this.duration.observe({ area, route, status: response.statusCode }, seconds);
+    this.history.record(area, response.statusCode, seconds);
+    if (response.statusCode >= 500)
+      this.history.recordFailure({
+        service: area,
+        route,
+        status: response.statusCode,
+        traceId: trace.traceId,
+      });
     if (!response.writableFinished) this.aborted.inc({ area, route });
+  }
+
+  refused(reason: RefusalReason): void {
+    this.refusals.inc({ reason });
   }
 
   limited({ scope, allowed, counted }: Decision): void {

@@ -1,21 +1,11 @@
-import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-const digests = new Map<string, string>();
+type Value = string | number | Buffer;
+export type RedisScript = (keys: readonly string[], values: readonly Value[]) => Promise<unknown>;
 
-/** Runs a script by its digest, and by its text where the server does not have it (any more). */
-export async function runScript(
-  redis: Redis,
-  script: string,
-  keys: readonly string[],
-  values: readonly (string | number | Buffer)[],
-): Promise<unknown> {
-  let digest = digests.get(script);
-  if (digest === undefined) digests.set(script, (digest = hash('sha1', script)));
-  try {
-    return await redis.callBuffer('EVALSHA', digest, keys.length, ...keys, ...values);
-  } catch (error) {
-    if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-    return redis.callBuffer('EVAL', script, keys.length, ...keys, ...values);
-  }
+/** Makes a script a command of a client, which runs it by its digest where the server has it; texts come as buffers. */
+export function redisScript(redis: Redis, name: string, lua: string): RedisScript {
+  redis.defineCommand(name, { lua });
+  const commands = redis as unknown as Record<string, (...args: Value[]) => Promise<unknown>>;
+  return (keys, values) => commands[`${name}Buffer`]!(keys.length, ...keys, ...values);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemResponse } from '@plinth/http/problem-details';
 import type { Problem } from '@plinth/kernel/problem';
+import type { Identity } from './identity/identity';
 import type { Trace } from './trace';
 
 /** Names and values in turn, as `writeHead` takes them. */
@@ -15,6 +16,8 @@ export interface CompleteResponse {
 
 /** What the gateway knows about one request while it handles it. Headers that belong on every response are collected here. */
 export class RequestContext {
+  /** Who sent it, once that is known. */
+  identity: Identity | undefined;
   /** The path as the client wrote it. */
   readonly instance: string;
   /** For metrics, spans and logs. */

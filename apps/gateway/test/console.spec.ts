@@ -2,7 +2,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { closeAll, startGateway, TENANT_ID } from './start-gateway';
+import { closeAll, HOST_TENANT_ID, startGateway, TENANT_ID } from './start-gateway';
 
 const PAGE = '<!doctype html><meta property="csp-nonce" nonce="__CSP_NONCE__"><title>Console</title>';
 const SCRIPT = 'document.title = "Console";';
@@ -60,6 +60,23 @@ describe('GET /console', () => {
     expect(nonces.size).toBe(3);
   });
 
+  it('has a blank page that shows documents in a frame of its own, and can neither run nor ask for anything', async () => {
+    const { fetch } = await start();
+    const response = await fetch('/console/blank', { as: null });
+    const policy = response.headers.get('content-security-policy')!.split('; ');
+
+    expect(response.status).toBe(200);
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        'img-src data:',
+        "frame-ancestors 'self'",
+        'sandbox allow-same-origin',
+      ]),
+    );
+    expect(policy.join()).not.toMatch(/script|https?:|\*/);
+  });
+
   it('lets the page talk to the issuer that signs people in, and says so to the page', async () => {
     const { fetch } = await start({
       OIDC_ISSUER: 'https://login.example/realms/plinth',
@@ -75,7 +92,12 @@ describe('GET /console', () => {
         scope: 'openid profile',
         parameters: { resource: 'https://plinth.example' },
       },
-      development: { tenants: [{ id: TENANT_ID, shortName: 'acme', name: 'Acme' }] },
+      development: {
+        tenants: [
+          { id: TENANT_ID, shortName: 'acme', name: 'Acme' },
+          { id: HOST_TENANT_ID, shortName: 'host', name: 'Plinth' },
+        ],
+      },
     });
   });
 

@@ -1,7 +1,11 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { exportJWK, SignJWT, type JWK } from 'jose';
+import { pino } from 'pino';
+import { createLocalJWKSet, exportJWK, SignJWT, type JWK } from 'jose';
+import { defaultClaimNames } from '../src/identity/claims';
 import { Credentials } from '../src/identity/credential';
 import { remoteKeys } from '../src/identity/jwks';
+import type { Log } from '@plinth/runtime/process/log';
+import { eventually } from '@plinth/testing/eventually';
 import {
   closeAll,
   echo,
@@ -210,13 +214,14 @@ describe('a bearer token', () => {
   it('is accepted until its expiry plus a tolerance of 60 s, also when it was verified before', async () => {
     let now = new Date('2026-11-21T12:00:00Z');
     const clock = { now: () => now };
-    const keys = remoteKeys(async () => ({ keys: [await jwk(rsa.publicKey, 'k1')] }), clock);
-    const credentials = new Credentials([{ issuer: ISSUER, audience: 'plinth', keys }], {}, clock);
+    const keys = createLocalJWKSet({ keys: [await jwk(rsa.publicKey, 'k1')] });
+    const issuer = { issuer: ISSUER, audience: 'plinth', keys, claims: defaultClaimNames, userPrefix: '' };
+    const credentials = new Credentials([issuer], {}, clock);
     const exp = now.getTime() / 1000 + 100;
     const bearer = [`Bearer ${await token({ claims: { exp } })}`];
     const statusAt = async (after: number) => {
       now = new Date((exp + after) * 1000);
-      return Promise.resolve(credentials.identify(bearer)).then(
+      return Promise.resolve(credentials.identify(bearer, async () => undefined)).then(
         () => 200,
         () => 401,
       );
@@ -227,20 +232,144 @@ describe('a bearer token', () => {
   });
 });
 
+describe('several issuers', () => {
+  const PARTNER = 'https://login.partner.example';
+  const partner = async (more: object = {}) => {
+    const keys = JSON.stringify({ keys: [await jwk(other.publicKey, 'p1')] });
+    const url = await startUpstream((_request, response) => response.end(keys));
+    return JSON.stringify([{ issuer: PARTNER, jwksUrl: url, ...more }]);
+  };
+  const partnerToken = (claims: object = {}) =>
+    token({ key: other.privateKey, header: { kid: 'p1' }, claims: { iss: PARTNER, ...claims } });
+
+  it('are accepted at once, each with its own keys, audience and claims', async () => {
+    const claims = {
+      user: 'oid',
+      name: ['display', 'upn'],
+      tenant: 'https://partner.example/tenant',
+      roles: ['resource_access.plinth.roles', 'groups'],
+    };
+    const { send, received } = await start({ OIDC_ISSUERS: await partner({ audience: 'api', claims }) });
+    const foreign = {
+      aud: 'api',
+      oid: 'grace',
+      upn: 'Grace',
+      tenant_id: undefined,
+      'https://partner.example/tenant': OTHER_TENANT_ID,
+      resource_access: { plinth: { roles: ['reader'] }, account: { roles: ['admin'] } },
+      groups: ['nothing'],
+    };
+
+    expect((await send(await token())).status).toBe(200);
+    expect((await send(await partnerToken(foreign))).status).toBe(200);
+    expect(received[1]!.claims.caller).toMatchObject({
+      userId: 'grace',
+      userName: 'Grace',
+      tenantId: OTHER_TENANT_ID,
+      permissions: ['Templating.Templates.Read'],
+    });
+    expect((await send(await partnerToken({ ...foreign, aud: 'plinth' }))).status).toBe(401);
+    expect((await send(await token({ claims: { iss: PARTNER, aud: 'api' } }))).status).toBe(401);
+  });
+
+  it('speak only for their tenants, and their users are none of another issuer', async () => {
+    const issuers = await partner({ tenants: [OTHER_TENANT_ID], userPrefix: 'partner:' });
+    const { send, received } = await start({ OIDC_ISSUERS: issuers });
+
+    expect((await send(await partnerToken())).status).toBe(401);
+    const alsoElsewhere = { tenant_id: OTHER_TENANT_ID, tenants: [TENANT_ID] };
+    expect((await send(await partnerToken(alsoElsewhere))).status).toBe(401);
+    expect((await send(await partnerToken({ tenant_id: OTHER_TENANT_ID }))).status).toBe(200);
+    expect(received[0]!.claims.caller).toMatchObject({ userId: 'partner:ada' });
+  });
+});
+
+describe('a credential that is refused', () => {
+  it('leaves a line and a metric with the reason, and never its text', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const gateway = await startGateway({}, {}, { log });
+    const refuse = (authorization: string) => gateway.fetch('/api/v1/things', { headers: { authorization } });
+    const expired = await gateway.token({ expiresInSeconds: -100 });
+    const key = rsa.privateKey;
+    const foreign = await token({ key });
+
+    for (const text of [`Bearer ${expired}`, `Bearer ${foreign}`, 'Basic dGhlOnNlY3JldA=='])
+      expect((await refuse(text)).status).toBe(401);
+
+    const refused = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'credential refused');
+    expect(refused.map(({ reason }) => reason)).toEqual(['expired', 'issuer', 'malformed']);
+    for (const part of [...expired.split('.'), ...foreign.split('.'), 'dGhlOnNlY3JldA'])
+      expect(lines.join('')).not.toContain(part);
+    expect(await gateway.gateway.metrics.metrics()).toMatch(
+      /plinth_gateway_refused_credentials_total\{reason="expired",.*\} 1/,
+    );
+  });
+});
+
+it('access that is refused leaves a line that says to whom and to what', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+  const gateway = await startGateway({}, {}, { log });
+  const response = await gateway.fetch('/api/v1/things/x', {
+    method: 'DELETE',
+    as: { sub: 'mallory', roles: [], permissions: [] },
+  });
+  expect(response.status).toBe(403);
+  const refused = await eventually(() => lines.find((line) => line.includes('access refused')));
+  expect(JSON.parse(refused)).toMatchObject({
+    method: 'DELETE',
+    area: 'things',
+    status: 403,
+    userId: 'mallory',
+    tenantId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+});
+
+describe('the address of the keys', () => {
+  it('is in the log and the readiness of the process where nothing is there, and nothing else is refused for it', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const jwksUrl = `${await startUpstream((_request, response) => response.writeHead(404).end())}/keys`;
+    const { gateway, fetch } = await startGateway(
+      {},
+      { OIDC_ISSUER: ISSUER, OIDC_JWKS_URL: jwksUrl },
+      { log },
+    );
+
+    const readiness = [await gateway.health.readiness(), await gateway.health.readiness()];
+
+    const part = `identity provider ${ISSUER}`;
+    expect(readiness[1]).toMatchObject({
+      ready: true,
+      parts: { [part]: 'down' },
+      causes: { [part]: expect.stringContaining(jwksUrl) },
+    });
+    expect(lines.filter((line) => line.includes('part is down'))).toHaveLength(1);
+    expect(lines.join('')).toContain(jwksUrl);
+    const page = await (await fetch('/readyz', { as: null })).text();
+    expect(page).toContain(`"${part}":"down"`);
+    expect(page).not.toContain(jwksUrl);
+  });
+});
+
 describe('the keys of the identity provider', () => {
   const withProvider = (fetchKeys: () => Promise<{ keys: JWK[] }>) => {
     let now = 1_795_000_000_000;
     let fetches = 0;
-    const keys = remoteKeys(
-      () => {
-        fetches += 1;
-        return fetchKeys();
-      },
-      { now: () => new Date(now) },
-    );
-    const find = async (kid: string) => keys({ alg: 'RS256', kid }, { payload: '', signature: '' });
-    return { find, pass: (afterSeconds: number) => (now += afterSeconds * 1000), fetches: () => fetches };
+    jest.spyOn(Date, 'now').mockImplementation(() => now);
+    const lines: string[] = [];
+    const note = (_fields: object, message: string) => void lines.push(message);
+    const log = { warn: note, info: note } as unknown as Log;
+    const keys = remoteKeys('https://id.example/keys', log, async () => {
+      fetches += 1;
+      return Response.json(await fetchKeys());
+    });
+    const find = async (kid: string) => keys.find({ alg: 'RS256', kid }, { payload: '', signature: '' });
+    const pass = (afterSeconds: number) => (now += afterSeconds * 1000);
+    return { find, check: keys.check, pass, fetches: () => fetches, lines };
   };
+  afterEach(() => jest.restoreAllMocks());
 
   it('can change without a restart of the gateway', async () => {
     const set = [await jwk(rsa.publicKey, 'k1')];
@@ -275,9 +404,18 @@ describe('the keys of the identity provider', () => {
     provider.pass(2);
     await expect(provider.find('k1')).rejects.toMatchObject({ kind: 'upstream' });
     await expect(provider.find('k1')).rejects.toMatchObject({ kind: 'upstream' });
+    expect(provider.fetches()).toBe(2);
+    await expect(provider.check()).rejects.toThrow(
+      'The keys at https://id.example/keys cannot be fetched: away',
+    );
     isAway = false;
     provider.pass(2);
     await provider.find('k1');
+    await provider.check();
+    expect(provider.lines).toEqual([
+      'the keys of the identity provider cannot be fetched',
+      'the keys of the identity provider can be fetched again',
+    ]);
   });
 
   it('that were never fetched make tokens get 502, not 401', async () => {

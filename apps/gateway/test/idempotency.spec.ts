@@ -74,6 +74,22 @@ const until = async (condition: () => boolean): Promise<void> => {
 };
 
 describe('a request with an idempotency key', () => {
+  it('to an endpoint that shows a secret runs again with the same operation id: no secret is stored', async () => {
+    const gateway = await start(service(() => ({ status: 201, body: { key: `secret-${randomUUID()}` } })));
+    const first = await (await post(gateway, { key: 'once' }, '/api/v1/secrets')).text();
+    const again = await post(gateway, { key: 'once' }, '/api/v1/secrets');
+
+    expect([again.headers.has('x-idempotency-replayed'), await again.text()]).not.toEqual([true, first]);
+    const [one, two] = gateway.received.map(({ claims }) => claims.caller?.operationId);
+    expect([typeof one, two]).toEqual(['string', one]);
+    const redis = new Redis(infrastructure().redisUrl);
+    onCloseAll(() => redis.disconnect());
+    for (const key of await redis.keys('*'))
+      expect(JSON.stringify(await redis.hgetallBuffer(key).catch(() => redis.getBuffer(key)))).not.toContain(
+        first,
+      );
+  });
+
   it('runs once; its repetition gets the stored response with the stored headers only', async () => {
     const headers = {
       location: '/api/v1/things/1',

@@ -45,11 +45,20 @@ const provider = new Provider(issuer, {
       client_id: 'plinth-console',
       application_type: 'native',
       token_endpoint_auth_method: 'none',
-      redirect_uris: ['http://127.0.0.1/console/signed-in'],
+      redirect_uris: ['http://127.0.0.1/console/signed-in', 'http://127.0.0.1/docs/signed-in'],
       grant_types: ['authorization_code'],
+    },
+    {
+      client_id: 'plinth-cli',
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      redirect_uris: [],
+      response_types: [],
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
     },
   ],
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', use: 'sig', alg: 'RS256' }] },
+  issueRefreshToken: async (_context, client) => client.grantTypeAllowed('refresh_token'),
   // The console asks for its token from the browser.
   clientBasedCORS: () => true,
   cookies: { keys: ['only for this test'] },
@@ -58,6 +67,7 @@ const provider = new Provider(issuer, {
     claimsOf[/** @type {keyof typeof claimsOf} */ (token.accountId ?? token.clientId)],
   features: {
     clientCredentials: { enabled: true },
+    deviceFlow: { enabled: true },
     devInteractions: { enabled: true },
     resourceIndicators: {
       enabled: true,

@@ -97,7 +97,7 @@ describe('rate limits', () => {
       ['/greeting', headers],
       ['/api/v1/things', bad],
       ['/nowhere', headers],
-      ['/docs', headers],
+      ['/problems', headers],
     ] as const) {
       const response = await fetch(path, { as: null, headers: sent });
       expect(response.headers.get('ratelimit-policy')).toBe('"address";q=3;w=60');

@@ -1,10 +1,16 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { parse } from 'yaml';
 import {
   closeAll,
+  onCloseAll,
   sendJson,
   startGateway,
   startUpstream,
@@ -12,73 +18,199 @@ import {
   receive,
 } from './start-gateway';
 
+const root = join(__dirname, '../../..');
+const node = join(root, 'node_modules/.bin/node');
+
+let browser: Browser;
+beforeAll(async () => {
+  execFileSync(node, ['tools/development/build/build.ts'], { cwd: root });
+  const executablePath = findOrInstall('chromium');
+  if (!executablePath)
+    throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
+  // Nobody can be reached but what the tests start.
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1'],
+  });
+}, 180_000);
+afterAll(() => browser?.close());
 afterEach(closeAll);
 
-const CHROMIUM = findOrInstall('chromium');
+/** A gateway with the real contracts, before a service of settings that remembers what it received. */
+async function start(environment: Record<string, string> = {}) {
+  const received: ReceivedRequest[] = [];
+  const settings = await startUpstream((request, response) => {
+    void receive(request).then((receivedRequest) => {
+      received.push(receivedRequest);
+      sendJson(response, 200, { value: 'the value that was asked for' });
+    });
+  });
+  const gateway = await startGateway(
+    { settings },
+    { REFERENCE_DIRECTORY: join(root, 'dist/apps/reference'), ...environment },
+    { endpoints: allEndpoints, problems: allProblems },
+  );
+  return { ...gateway, received };
+}
 
-/** What a person would do on the page, in a real browser that can reach nothing but the gateway. */
-const VISIT = `
-import { launch } from 'puppeteer-core';
-const [executablePath, url] = process.argv.slice(1);
-const browser = await launch({ executablePath, args: ['--no-sandbox', '--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1'] });
-const page = await browser.newPage();
-const errors = [];
-const requested = new Set();
-page.on('pageerror', (error) => errors.push(error.message));
-page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-page.on('request', (request) => requested.add(new URL(request.url()).origin));
-await page.goto(url + '/docs');
-await page.waitForSelector('#index a');
-const endpoints = await page.$$eval('#index a', (links) => links.length);
-await page.type('#search', 'settings read one');
-const found = await page.$$eval('#index a', (links) => links.map((link) => link.hash));
-await page.click('#get-token');
-await page.waitForFunction(() => document.getElementById('token').value !== '');
-await page.evaluate(() => { location.hash = '#putSetting'; });
-await page.waitForSelector('.try');
-await page.select('.try select', 'user');
-await page.type('.try input[aria-label="name"]', 'Service.Timing.PreferredTimezone');
-await page.click('.try button');
-await page.waitForSelector('.try .status');
-const status = await page.$eval('.try .status', (element) => element.textContent);
-await browser.close();
-console.log(JSON.stringify({ endpoints, found, status, errors, requested: [...requested] }));
-`;
+/** Opens the page; what it complains about and whom it asks are remembered. */
+async function openReference(url: string, options: { colorScheme?: 'light' | 'dark' } = {}) {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 1000 }, ...options });
+  const complaints: string[] = [];
+  const asked = new Set<string>();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('request', (request) => {
+    if (request.url().startsWith('http')) asked.add(new URL(request.url()).origin);
+  });
+  await page.goto(`${url}/docs`);
+  await page.getByRole('heading', { level: 1, name: 'Plinth' }).waitFor();
+  return { page, complaints, asked };
+}
+
+/** Sends the request that writes a setting, as the page fills it in. */
+async function writeSetting(page: Page): Promise<void> {
+  await page.evaluate("location.hash = 'tag/settings/PUT/api/v1/settings/{scope}/{name}'");
+  await page
+    .getByRole('button', { name: /Test Request.*put/i })
+    .first()
+    .click();
+  await page.getByRole('button', { name: /^Send/ }).first().click();
+  await page.getByText('200 OK').waitFor();
+}
+
+const written = {
+  method: 'PUT',
+  url: '/api/v1/settings/user/Service.Localization.PreferredCulture',
+  claims: { caller: { userId: 'ada', permissions: ['*'] } },
+};
+
+const operationCount = Object.values(allEndpoints).reduce(
+  (sum, endpoints) => sum + Object.keys(endpoints).length,
+  Object.keys(platformEndpoints).length + 2,
+);
 
 describe('GET /docs', () => {
-  it('works in a browser without internet access: search, token, and a request', async () => {
-    if (!CHROMIUM) throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
-    const received: ReceivedRequest[] = [];
-    const settings = await startUpstream((request, response) => {
-      void receive(request).then((receivedRequest) => {
-        received.push(receivedRequest);
-        sendJson(response, 200, { value: true });
-      });
+  it('works without internet access: search, a development token, and a request', async () => {
+    const { url, received } = await start();
+    const { page, complaints, asked } = await openReference(url);
+
+    await page
+      .getByRole('button', { name: /search/i })
+      .first()
+      .click();
+    await page.keyboard.type('value of one setting');
+    await page.getByRole('option', { name: /Read the value of one setting/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Get a development token' }).click();
+    await page.getByText('Requests are sent with this token.').waitFor();
+    await writeSetting(page);
+
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject(written);
+    expect(complaints).toEqual([]);
+    expect([...asked]).toEqual([url]);
+    await page.close();
+  }, 90_000);
+
+  it('signs people in at the issuer with PKCE, and sends their token', async () => {
+    const provider = spawn(node, [join(__dirname, 'oidc-provider.mjs')], {
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
-    const { url } = await startGateway({ settings }, {}, { endpoints: allEndpoints, problems: allProblems });
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      '--input-type=module',
-      '--eval',
-      VISIT,
-      CHROMIUM,
-      url,
-    ]);
-    const visit = JSON.parse(stdout) as Record<string, unknown>;
-    const count = Object.values(allEndpoints).reduce(
-      (sum, endpoints) => sum + Object.keys(endpoints).length,
-      0,
-    );
-    expect(visit).toEqual({
-      endpoints: count + Object.keys(platformEndpoints).length + 2,
-      found: ['#getSettings', '#getSetting'],
-      status: '200 OK',
-      errors: [],
-      requested: [url],
+    onCloseAll(() => provider.kill());
+    const [issuer] = (await once(createInterface(provider.stdout!), 'line')) as [string];
+    const { url, received } = await start({
+      DEV_ISSUER: 'false',
+      OIDC_ISSUER: issuer,
+      OIDC_JWKS_URL: `${issuer}/jwks`,
     });
-    expect(received[0]).toMatchObject({
-      method: 'PUT',
-      url: '/api/v1/settings/user/Service.Timing.PreferredTimezone',
-      claims: { caller: { userId: 'ada', permissions: ['*'] } },
-    });
-  }, 60_000);
+    const { page, complaints, asked } = await openReference(url);
+
+    const opened = page.waitForEvent('popup');
+    await page
+      .getByRole('button', { name: /authorize/i })
+      .first()
+      .click();
+    const window = await opened;
+    await window.locator('input[name=login]').fill('ada');
+    await window.locator('input[name=password]').fill('anything');
+    await window.locator('button[type=submit]').click();
+    const closed = window.waitForEvent('close');
+    await window.locator('button[type=submit]').click();
+    await closed;
+    await writeSetting(page);
+
+    expect(received[0]).toMatchObject(written);
+    expect(complaints).toEqual([]);
+    expect([...asked].sort()).toEqual([issuer, url].sort());
+    await page.close();
+  }, 90_000);
+
+  it.each(['light', 'dark'] as const)(
+    'has no violations for axe in %s',
+    async (colorScheme) => {
+      const { url } = await start();
+      const { page } = await openReference(url, { colorScheme });
+      await page.evaluate("location.hash = 'tag/settings/PUT/api/v1/settings/{scope}/{name}'");
+      await page
+        .getByRole('button', { name: /Test Request.*put/i })
+        .first()
+        .waitFor();
+      await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
+      const violations = await page.evaluate<string[]>(
+        `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => [id, html.slice(0, 200), failureSummary].join(' '))))`,
+      );
+      expect(violations).toEqual([]);
+      await page.close();
+    },
+    90_000,
+  );
+
+  it('allows scripts of this gateway only, and styles with the nonce of the page', async () => {
+    const { fetch } = await start();
+    const response = await fetch('/docs', { as: null });
+    const policy = response.headers.get('content-security-policy')!;
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w-]{22}'; /);
+    expect(policy.replace("style-src-attr 'unsafe-inline'", '')).not.toMatch(/unsafe-|https?:|\*/);
+    expect(await response.text()).toContain(/nonce-([\w-]{22})/.exec(policy)![1]);
+    expect((await fetch('/docs', { as: null, method: 'POST' })).status).toBe(405);
+  });
+
+  it('is not there where it is not built', async () => {
+    const { fetch } = await start({ REFERENCE_DIRECTORY: join(root, 'nowhere') });
+    expect((await fetch('/docs', { as: null })).status).toBe(404);
+  });
 });
+
+describe('what can be downloaded', () => {
+  it('is the document as YAML', async () => {
+    const { fetch } = await start();
+    const [json, yaml] = await Promise.all(
+      ['/openapi.json', '/openapi.yaml'].map((path) => fetch(path, { as: null })),
+    );
+    expect(yaml!.headers.get('content-type')).toMatch(/^application\/yaml/);
+    expect(parse(await yaml!.text())).toEqual(await json!.json());
+  });
+
+  it('is a collection for Postman with every operation, whose variables are all there', async () => {
+    const { fetch } = await start();
+    const response = await fetch('/docs/plinth.postman_collection.json', { as: null });
+    expect(response.headers.get('content-disposition')).toContain('plinth.postman_collection.json');
+    const collection = (await response.json()) as Collection;
+    const requests = collection.item.flatMap(({ item }) => item.map(({ request }) => request));
+    expect(requests).toHaveLength(operationCount);
+    for (const { url } of requests) {
+      const named = url.path.filter((part) => part.startsWith(':')).map((part) => part.slice(1));
+      expect([url.raw, url.variable.map(({ key }) => key)]).toEqual([url.raw, named]);
+      expect(url.raw).toBe(`{{baseUrl}}/${url.path.join('/')}`);
+    }
+  });
+});
+
+interface Collection {
+  item: {
+    item: {
+      request: { url: { raw: string; path: string[]; variable: { key: string }[] } };
+    }[];
+  }[];
+}

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { listen } from '@plinth/runtime/process/health';
-import { silentLog } from '@plinth/runtime/process/log';
+import { silentLog, type Log } from '@plinth/runtime/process/log';
 import { CALLER_HEADER, verifyCaller, type CallerClaims } from '@plinth/runtime/rpc/signed-caller';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { compose, type Gateway, type Overrides } from '../src/compose';
@@ -123,11 +123,11 @@ export const gatewayEnvironment = (
 export async function startGateway(
   services: Record<string, string>,
   environment: Record<string, string> = {},
-  overrides: Overrides = {},
+  { log = silentLog(), ...overrides }: Overrides & { log?: Log } = {},
 ): Promise<StartedGateway> {
   const config = GatewayConfig.parse(gatewayEnvironment(services, environment));
   const endpoints = { things: thingEndpoints, others: otherEndpoints };
-  const gateway = await compose(config, silentLog(), { endpoints, problems: {}, ...overrides });
+  const gateway = await compose(config, log, { endpoints, problems: {}, ...overrides });
   const port = await listen(gateway.server, 0, '127.0.0.1');
   closers.push(async () => {
     gateway.server.closeAllConnections();

@@ -35,6 +35,15 @@ export const thingEndpoints = {
     body: z.unknown(),
     success: { status: 201, body: z.unknown() },
   }),
+  postSecret: endpoint({
+    method: 'POST',
+    path: '/secrets',
+    summary: 'Make a secret, and show it once',
+    access: authenticated,
+    body: z.unknown(),
+    success: { status: 201, body: z.unknown() },
+    showsSecret: true,
+  }),
   putThing: endpoint({
     method: 'PUT',
     path: '/things/:name',

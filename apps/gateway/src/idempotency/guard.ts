@@ -90,11 +90,13 @@ export class IdempotencyGuard {
   /**
    * Runs the operation unless it has run before, and returns its response.
    * `execute` returns undefined when the response was streamed to the client because it is too large to be stored.
+   * A response that is not to be replayed is not stored: a retry runs again, with the same operation id.
    */
   async run(
     space: KeySpace,
     body: Buffer,
     execute: (operationId: string) => Promise<CompleteResponse | undefined>,
+    { isReplayed = true }: { isReplayed?: boolean } = {},
   ): Promise<CompleteResponse | undefined> {
     const run = {
       operationId: operationIdOf(space),
@@ -116,12 +118,13 @@ export class IdempotencyGuard {
     }
     if (claim.state === 'in-progress') throw inProgress(claim.expiresInMilliseconds);
     this.deps.onCheckpoint('after-marker');
-    return this.execute(run, execute);
+    return this.execute(run, execute, isReplayed);
   }
 
   private async execute(
     run: Run,
     execute: (operationId: string) => Promise<CompleteResponse | undefined>,
+    isReplayed: boolean,
   ): Promise<CompleteResponse | undefined> {
     let response: CompleteResponse | undefined;
     try {
@@ -133,7 +136,7 @@ export class IdempotencyGuard {
       throw error;
     }
     this.deps.onCheckpoint('after-response');
-    if (response && isStored(response.status)) {
+    if (response && isReplayed && isStored(response.status)) {
       this.deps.onCheckpoint('before-store');
       const stored = { ...response, headers: storedHeaders(response.headers) };
       await this.tolerateErrors(async () => {

@@ -15,7 +15,7 @@ import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { Redis } from 'ioredis';
 import type { CompleteResponse } from '../request-context';
-import { runScript } from '../redis-script';
+import { redisScript } from '../redis-script';
 
 export interface RecordSettings {
   retentionSeconds: number;
@@ -122,13 +122,22 @@ export interface Run {
 }
 
 export class IdempotencyRecords {
+  private readonly scripts;
+
   constructor(
-    private readonly redis: Redis,
+    redis: Redis,
     private readonly settings: RecordSettings,
-  ) {}
+  ) {
+    this.scripts = {
+      claim: redisScript(redis, 'plinthClaim', CLAIM),
+      store: redisScript(redis, 'plinthStore', STORE),
+      release: redisScript(redis, 'plinthRelease', RELEASE),
+    };
+  }
 
   async claim({ operationId, run, fingerprint }: Run): Promise<Claim> {
-    const result = await this.call(CLAIM, operationId, [run, fingerprint, this.settings.markerMilliseconds]);
+    const values = [run, fingerprint, this.settings.markerMilliseconds];
+    const result = await this.scripts.claim([KEY_PREFIX + operationId], values);
     const [state, ...rest] = result as [Buffer, ...Buffer[]];
     switch (state.toString()) {
       case 'claimed':
@@ -152,19 +161,13 @@ export class IdempotencyRecords {
     const values = [run, fingerprint, retentionSeconds, ...response, bytesMax];
     const tenant = `:${owner.tenantId}`;
     const counters = ['', tenant, `${tenant}:${owner.userId}`].map((name) => COUNTER_PREFIX + name);
-    const result = String(
-      await runScript(this.redis, STORE, [KEY_PREFIX + operationId, ...counters], values),
-    );
+    const result = String(await this.scripts.store([KEY_PREFIX + operationId, ...counters], values));
     return result === 'stored' || result === 'other' ? undefined : (result as ShareScope);
   }
 
   /** Deletes the marker, so that the next attempt runs at once. */
   async release({ operationId, run }: Run): Promise<void> {
-    await this.call(RELEASE, operationId, [run]);
-  }
-
-  private call(script: string, operationId: string, values: (string | number | Buffer)[]): Promise<unknown> {
-    return runScript(this.redis, script, [KEY_PREFIX + operationId], values);
+    await this.scripts.release([KEY_PREFIX + operationId], [run]);
   }
 }
 

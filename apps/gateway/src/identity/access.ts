@@ -1,7 +1,7 @@
 import { accessOf, type Access } from '@plinth/contracts/endpoint';
 import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { platformProblems } from '@plinth/contracts/platform/problems';
-import { invalidCredential } from './credential';
+import { missingCredential } from './refusal';
 
 /**
  * Refuses a caller who may not use an endpoint.
@@ -15,7 +15,7 @@ export function requireAccess(
 ): void {
   const rule = accessOf(access, params);
   if (rule.type === 'anonymous' || rule.type === 'optional') return;
-  if (!caller) throw invalidCredential('This endpoint requires a credential.');
+  if (!caller) throw missingCredential();
   if (rule.type !== 'permission') return;
   if (!holds(caller, rule.permission)) {
     throw platformProblems['permission-missing'](`This requires the permission ${rule.permission}.`);

@@ -1,31 +1,14 @@
 import { hash } from 'node:crypto';
-import { decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
-import { z } from 'zod';
+import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { API_KEY_PREFIX } from '@plinth/kernel/api-key';
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
-import { isUnstorable } from '@plinth/kernel/text';
-import { platformProblems } from '@plinth/contracts/platform/problems';
+import type { ApiKeys } from './api-keys';
+import { readClaims } from './claims';
 import { grantedPermissions, type RolePermissions } from './grants';
-
-/** The user of a credential, before a tenant is chosen. */
-export interface Identity {
-  userId: string;
-  userName: string;
-  /** The tenant of the token. */
-  tenantId: string;
-  /** Other tenants that the token allows. */
-  tenants: readonly string[];
-  permissions: readonly string[];
-  /** When the token expires, in milliseconds since 1970. */
-  expiresAt: number;
-}
-
-/** An issuer whose tokens are accepted. */
-export interface Issuer {
-  issuer: string;
-  audience: string;
-  keys: JWTVerifyGetKey;
-}
+import type { Identity } from './identity';
+import type { Issuer } from './issuers';
+import { refusedCredential, type RefusalReason } from './refusal';
 
 const ALGORITHMS = [
   'RS256',
@@ -44,29 +27,9 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 const TOKEN_LENGTH_MAX = 12_000;
 const CACHE_SIZE_MAX = 10_000;
 
-const storable = z
-  .string()
-  .max(255)
-  .refine((text) => !isUnstorable(text));
-const strings = z.array(storable);
-
-/** The claims that are read; others are ignored. */
-const Claims = z.object({
-  sub: storable.min(1),
-  exp: z.number(),
-  name: storable.optional(),
-  tenant_id: z.guid().toLowerCase().optional(),
-  tenants: z.array(z.guid().toLowerCase()).optional(),
-  roles: strings.optional(),
-  realm_access: z.object({ roles: strings.optional() }).optional(),
-  permissions: strings.optional(),
-  /** Keycloak says here what a token is for. */
-  typ: z.string().optional(),
-});
-
 /**
  * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
- * A valid header is cached by its hash until its token expires, so that it is verified once.
+ * A valid header is cached by its hash until its token expires, so that it is verified once. API keys come the same way.
  */
 export class Credentials {
   private readonly verified = new Map<string, { identity: Identity; validUntil: number }>();
@@ -75,46 +38,48 @@ export class Credentials {
     private readonly issuers: readonly Issuer[],
     private readonly rolePermissions: RolePermissions,
     private readonly clock: Clock,
-    /** The tenant of tokens that name none; without it they are refused. */
-    private readonly defaultTenantId?: string,
+    /** Absent where the settings service is not installed. */
+    private readonly apiKeys?: Pick<ApiKeys, 'identify'>,
   ) {}
 
   /**
-   * Reads the `Authorization` headers of a request; undefined when there is none.
-   * @throws Problem `invalid-credential`, or `identity-provider-unavailable`.
+   * Reads the `Authorization` headers of a request; undefined when there is none. `beforeUnknownKey` runs before an API
+   * key is looked up that was not seen lately, and may refuse that.
+   * @throws Problem `invalid-credential`, `identity-provider-unavailable`, or `overloaded`
    */
-  identify(authorization: readonly string[]): Identity | undefined | Promise<Identity> {
+  identify(
+    authorization: readonly string[],
+    beforeUnknownKey: () => Promise<void>,
+  ): Identity | undefined | Promise<Identity> {
     if (authorization.length === 0) return undefined;
-    if (authorization.length > 1) throw invalidCredential('The Authorization header is repeated.');
+    if (authorization.length > 1) throw malformed('The Authorization header is repeated.');
     const fingerprint = hash('sha256', authorization[0]!, 'base64');
     const cached = this.verified.get(fingerprint);
     if (cached && cached.validUntil > this.clock.now().getTime()) return cached.identity;
     const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization[0]!) ?? [];
-    if (token === undefined)
-      throw invalidCredential('The Authorization header must have the form "Bearer <token>".');
-    if (token.length > TOKEN_LENGTH_MAX) throw invalidCredential('The token is too long.');
+    if (token === undefined) throw malformed('The Authorization header must have the form "Bearer <token>".');
+    if (token.length > TOKEN_LENGTH_MAX) throw malformed('The token is too long.');
+    if (this.apiKeys && token.startsWith(API_KEY_PREFIX))
+      return this.apiKeys.identify(token, beforeUnknownKey);
     return this.verify(token, fingerprint);
   }
 
   private async verify(token: string, fingerprint: string): Promise<Identity> {
-    const claims = Claims.safeParse(await this.verifiedPayload(token));
-    if (!claims.success)
-      throw invalidCredential(`The claim ${claims.error.issues[0]?.path.join('.')} is missing or not valid.`);
-    if (claims.data.typ?.toUpperCase() === 'ID')
-      throw invalidCredential('An ID token is not a credential; send the access token.');
-    const tenantId = claims.data.tenant_id ?? this.defaultTenantId;
-    if (tenantId === undefined) throw invalidCredential('The claim tenant_id is missing.');
-    const identity = toIdentity(claims.data, tenantId, this.rolePermissions);
-    this.cache(fingerprint, identity, (claims.data.exp + CLOCK_TOLERANCE_SECONDS) * 1000);
+    const { issuer, payload } = await this.verifiedToken(token);
+    // Keycloak says here what a token is for.
+    if (typeof payload['typ'] === 'string' && payload['typ'].toUpperCase() === 'ID')
+      throw refusedCredential('id-token', 'An ID token is not a credential; send the access token.');
+    const identity = toIdentity(payload, issuer, this.rolePermissions);
+    this.cache(fingerprint, identity, identity.expiresAt + CLOCK_TOLERANCE_SECONDS * 1000);
     return identity;
   }
 
-  private async verifiedPayload(token: string): Promise<JWTPayload> {
+  private async verifiedToken(token: string): Promise<{ issuer: Issuer; payload: JWTPayload }> {
     try {
-      if (!token.split('.').every(isCanonical)) throw invalidCredential('The token is not valid.');
+      if (!token.split('.').every(isCanonical)) throw malformed('The token is not valid.');
       const claimed = decodeJwt(token).iss;
       const issuer = this.issuers.find((known) => known.issuer === claimed);
-      if (!issuer) throw invalidCredential('The issuer of the token is not trusted.');
+      if (!issuer) throw refusedCredential('issuer', 'The issuer of the token is not trusted.');
       const { payload } = await jwtVerify(token, issuer.keys, {
         issuer: issuer.issuer,
         audience: issuer.audience,
@@ -123,10 +88,10 @@ export class Credentials {
         currentDate: this.clock.now(),
         requiredClaims: ['iss', 'aud', 'exp', 'sub'],
       });
-      return payload;
+      return { issuer, payload };
     } catch (error) {
       if (error instanceof Problem) throw error;
-      throw invalidCredential(reasonOf(error), error);
+      throw refusedCredential(reasonOf(error), detailOf(error), error);
     }
   }
 
@@ -136,32 +101,39 @@ export class Credentials {
   }
 }
 
-function toIdentity(
-  claims: z.infer<typeof Claims>,
-  tenantId: string,
-  rolePermissions: RolePermissions,
-): Identity {
-  const roles = [...(claims.roles ?? []), ...(claims.realm_access?.roles ?? [])];
+function toIdentity(payload: JWTPayload, issuer: Issuer, rolePermissions: RolePermissions): Identity {
+  const claims = readClaims(payload, issuer.claims);
+  const tenantId = claims.tenant ?? issuer.defaultTenant;
+  if (tenantId === undefined)
+    throw refusedCredential('tenant', `The claim ${issuer.claims.tenant[0]} is missing.`);
+  if (issuer.tenants && ![tenantId, ...claims.tenants].every((id) => issuer.tenants!.includes(id)))
+    throw refusedCredential('tenant', 'The issuer of the token is not trusted for its tenant.');
   return {
-    userId: claims.sub,
-    userName: claims.name ?? claims.sub,
+    userId: issuer.userPrefix + claims.user,
+    userName: claims.name ?? claims.user,
     tenantId,
-    tenants: claims.tenants ?? [],
-    permissions: grantedPermissions(roles, claims.permissions ?? [], rolePermissions),
-    expiresAt: claims.exp * 1000,
+    tenants: claims.tenants,
+    permissions: grantedPermissions(claims.roles, claims.permissions, rolePermissions),
+    expiresAt: payload.exp! * 1000,
   };
 }
 
 /** Base64 has spare bits at its end; a token that uses them is not the one that was signed. */
 const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;
 
-function reasonOf(error: unknown): string {
+const malformed = (detail: string) => refusedCredential('malformed', detail);
+
+function reasonOf(error: unknown): RefusalReason {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return error.claim === 'aud' ? 'audience' : 'claim';
+  if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-signing-key';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  return 'malformed';
+}
+
+function detailOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired.';
   if (error instanceof errors.JWTClaimValidationFailed)
     return `The claim ${error.claim} of the token is missing or not valid.`;
   return 'The token is not valid.';
 }
-
-/** The problem of a request whose credential is missing or not valid. */
-export const invalidCredential = (detail: string, cause?: unknown): Problem =>
-  platformProblems['invalid-credential'](detail, { cause });

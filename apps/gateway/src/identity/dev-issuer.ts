@@ -3,7 +3,8 @@ import { createLocalJWKSet, importJWK, SignJWT, type JSONWebKeySet, type JWK } f
 import { z } from 'zod';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
-import type { Issuer } from './credential';
+import { defaultClaimNames } from './claims';
+import type { Issuer } from './issuers';
 
 const ISSUER = 'urn:plinth:dev-issuer';
 const ALGORITHM = 'ES256';
@@ -43,6 +44,8 @@ export async function createDevIssuer(seed: string, audience: string, clock: Clo
     issuer: ISSUER,
     audience,
     keys: createLocalJWKSet(jwks),
+    claims: defaultClaimNames,
+    userPrefix: '',
     jwks,
     async issue({ sub, name, tenantId, tenants, roles, permissions, expiresInSeconds = VALID_SECONDS }) {
       const issuedAt = Math.floor(clock.now().getTime() / 1000);

@@ -1,78 +1,88 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import type { Clock } from '@plinth/kernel/clock';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { platformProblems } from '@plinth/contracts/platform/problems';
+import type { Log } from '@plinth/runtime/process/log';
 
 /** Keys older than this are fetched again before they are used. */
-const AGE_SECONDS_MAX = 600;
+const AGE_MILLISECONDS_MAX = 600_000;
 /** An unknown key id makes the keys be fetched again, at most this often. */
-const COOLDOWN_SECONDS = 30;
-/** While there are no keys at all, they are fetched at most this often. */
-const RETRY_SECONDS = 1;
+const COOLDOWN_MILLISECONDS = 30_000;
 const FETCH_MILLISECONDS_MAX = 5_000;
+/** While the provider is unavailable, it is asked at most this often. */
+const RETRY_MILLISECONDS = 1_000;
 
-export type FetchKeys = () => Promise<JSONWebKeySet>;
+/** What is wrong with a token, in contrast to what is wrong with the provider. */
+const ERRORS_OF_TOKEN = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
 
-/**
- * The keys of an identity provider, fetched when they are needed.
- * A new key is found without a restart; while the provider is unavailable the known keys are used until they are too old,
- * and then a problem `upstream` is thrown. A flood of unknown key ids does not become a flood of fetches.
- */
-export function remoteKeys(fetchKeys: FetchKeys, clock: Clock): JWTVerifyGetKey {
-  let keys: JWTVerifyGetKey | undefined;
-  let fetchedAt = 0;
-  let attemptedAt = 0;
-  let fetching: Promise<void> | undefined;
-
-  const secondsSince = (instant: number) => (clock.now().getTime() - instant) / 1000;
-
-  const refresh = (): Promise<void> => {
-    fetching ??= fetchKeys()
-      .then((set) => {
-        keys = createLocalJWKSet(set);
-        fetchedAt = clock.now().getTime();
-      })
-      .finally(() => {
-        attemptedAt = clock.now().getTime();
-        fetching = undefined;
-      });
-    return fetching;
-  };
-
-  const ensureFresh = async (): Promise<void> => {
-    if (keys && secondsSince(fetchedAt) < AGE_SECONDS_MAX) return;
-    if (!fetching && secondsSince(attemptedAt) < RETRY_SECONDS) throw providerUnavailable();
-    await refresh().catch((cause: unknown) => {
-      throw providerUnavailable(cause);
-    });
-  };
-
-  return async (header, token) => {
-    await ensureFresh();
-    try {
-      return await keys!(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || secondsSince(attemptedAt) < COOLDOWN_SECONDS)
-        throw error;
-      await refresh().catch(() => undefined);
-      return keys!(header, token);
-    }
-  };
+export interface RemoteKeys {
+  /** @throws Problem `identity-provider-unavailable` while there are no keys that are young enough. */
+  find: JWTVerifyGetKey;
+  /** @throws Error with the address, where there are no keys that are young enough and none can be fetched. */
+  check(): Promise<void>;
 }
 
-/** Fetches a key set over HTTP. */
-export const fetchKeysFrom =
-  (url: string): FetchKeys =>
-  async () => {
-    const response = await fetch(url, {
-      signal: AbortSignal.timeout(FETCH_MILLISECONDS_MAX),
-      redirect: 'error',
-    });
-    if (!response.ok) throw new Error(`The identity provider responded with ${response.status}.`);
-    return (await response.json()) as JSONWebKeySet;
+/**
+ * The keys of an identity provider, fetched when they are needed: a new key is found without a restart, and a flood of
+ * unknown key ids does not become a flood of fetches. It is logged once when they cannot be fetched, and once when
+ * they can be again.
+ */
+export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKeys = fetch): RemoteKeys {
+  let failure: { at: number; error: Error } | undefined;
+
+  const fetchSometimes: FetchImplementation = async (address, options) => {
+    if (failure && Date.now() - failure.at < RETRY_MILLISECONDS) throw failure.error;
+    return fetchKeys(address, options);
+  };
+  const keys = createRemoteJWKSet(new URL(url), {
+    cacheMaxAge: AGE_MILLISECONDS_MAX,
+    cooldownDuration: COOLDOWN_MILLISECONDS,
+    timeoutDuration: FETCH_MILLISECONDS_MAX,
+    [customFetch]: fetchSometimes,
+  });
+
+  const noteFailure = (error: unknown): Error => {
+    if (failure && failure.error === error) return failure.error;
+    const reason = (error as { cause?: Error }).cause?.message ?? (error as Error).message;
+    if (!failure) log.warn({ jwksUrl: url, reason }, 'the keys of the identity provider cannot be fetched');
+    failure = { at: Date.now(), error: error as Error };
+    return failure.error;
+  };
+  const noteSuccess = (): void => {
+    // It cools down after a fetch that succeeded, and one that failed was not in that time.
+    if (!failure || !keys.coolingDown) return;
+    failure = undefined;
+    log.info({ jwksUrl: url }, 'the keys of the identity provider can be fetched again');
   };
 
-const providerUnavailable = (cause?: unknown) =>
-  platformProblems['identity-provider-unavailable']('The keys of the identity provider cannot be fetched.', {
-    cause,
-    retryAfterSeconds: 5,
-  });
+  return {
+    async find(header, token) {
+      try {
+        const key = await keys(header, token);
+        noteSuccess();
+        return key;
+      } catch (error) {
+        if (ERRORS_OF_TOKEN.some((known) => error instanceof known)) throw error;
+        throw platformProblems['identity-provider-unavailable'](
+          'The keys of the identity provider cannot be fetched.',
+          { cause: noteFailure(error), retryAfterSeconds: 5 },
+        );
+      }
+    },
+    async check() {
+      if (keys.fresh) return;
+      try {
+        await keys.reload();
+        noteSuccess();
+      } catch (error) {
+        throw new Error(`The keys at ${url} cannot be fetched: ${noteFailure(error).message}`, {
+          cause: error,
+        });
+      }
+    },
+  };
+}

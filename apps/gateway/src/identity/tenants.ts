@@ -3,7 +3,10 @@ import { malformed } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
 import type { Tenant } from '@plinth/runtime/process/config';
 import { platformProblems } from '@plinth/contracts/platform/problems';
-import type { Identity } from './credential';
+import type { Identity } from './identity';
+
+/** The tenant of the operators, which no configuration needs to name. */
+export const HOST_TENANT = { id: HOST_TENANT_ID, shortName: 'host', name: 'Plinth' };
 
 const SWITCH = 'Platform.Tenants.Switch';
 
@@ -45,14 +48,25 @@ export class Tenants {
     }
     const caller = {
       tenantId,
-      tenantName: this.byId.get(tenantId)?.name,
+      tenantName: this.nameOf(tenantId),
       userId: identity.userId,
       userName: identity.userName,
       permissions: identity.permissions,
       credentialExpiresAt: identity.expiresAt,
+      ...(identity.apiKeyId !== undefined && { apiKeyId: identity.apiKeyId }),
     };
     this.latestCallers.set(identity, caller);
     return caller;
+  }
+
+  /** The tenants that have names, that of the operators last. */
+  get named(): readonly { id: string; name: string }[] {
+    const all = [...this.byId.values(), ...(this.byId.has(HOST_TENANT.id) ? [] : [HOST_TENANT])];
+    return all.map(({ id, name }) => ({ id, name }));
+  }
+
+  private nameOf(tenantId: string): string | undefined {
+    return this.byId.get(tenantId)?.name ?? (tenantId === HOST_TENANT.id ? HOST_TENANT.name : undefined);
   }
 
   /** Reads the header `X-Tenant-Id`. */

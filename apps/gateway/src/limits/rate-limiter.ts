@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { runScript } from '../redis-script';
+import { redisScript, type RedisScript } from '../redis-script';
 import { WINDOW_SECONDS, type Quota, type Scope } from './policies';
 
 /** Whether a request is allowed, and what is left of the quota that runs out first. */
@@ -99,7 +99,11 @@ export class RateLimiter {
   private isRunning = false;
   private uncountedUntil = 0;
 
-  constructor(private readonly redis: Redis) {}
+  private readonly script: RedisScript;
+
+  constructor(redis: Redis) {
+    this.script = redisScript(redis, 'plinthDecide', SCRIPT);
+  }
 
   async consume(quotas: readonly Quota[]): Promise<Decision> {
     if (performance.now() < this.uncountedUntil) return uncounted(quotas);
@@ -158,7 +162,7 @@ export class RateLimiter {
   private run(counters: readonly Quota[], wanted: readonly number[]): Promise<number[]> {
     const keys = counters.map(({ key }) => KEY_PREFIX + key);
     const limits = counters.map(({ limit }) => limit);
-    return runScript(this.redis, SCRIPT, keys, [...limits, ...wanted]) as Promise<number[]>;
+    return this.script(keys, [...limits, ...wanted]) as Promise<number[]>;
   }
 }
 

@@ -1,15 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import type { Response } from 'express';
 import type { ConsoleConfiguration } from '@plinth/contracts/platform/shapes';
 import { notFound } from '@plinth/kernel/problem';
-import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import type { ConsoleFile, ConsoleFiles } from './console-files';
 import { onlyMethods, type PageGroup } from './pages';
+import { mountAssets, sendWebPage, type WebFiles } from './web-files';
 
 type Configuration = z.input<typeof ConsoleConfiguration>;
-
-/** The build writes it where the page names its nonce; each response has another one. */
-const NONCE = '__CSP_NONCE__';
 
 /** `/`: browsers are led to the console; for everybody else there is nothing. */
 export const rootPage = (): PageGroup => ({
@@ -23,7 +19,7 @@ export const rootPage = (): PageGroup => ({
 });
 
 /** `/console`: the application for people. Its files come from this gateway, and it talks to nobody else but the issuer. */
-export const consolePages = ({ page, assets }: ConsoleFiles, configuration: Configuration): PageGroup => ({
+export const consolePages = (files: WebFiles, configuration: Configuration): PageGroup => ({
   path: '/console',
   unlimited: true,
   mount(app) {
@@ -34,30 +30,48 @@ export const consolePages = ({ page, assets }: ConsoleFiles, configuration: Conf
     app.get('/console/configuration/*path', ({ path }) => {
       throw notFound(`There is no resource at ${path}.`);
     });
-    app.get('/console/assets/*path', (request, response) => {
-      const asset = assets.get(request.path.slice('/console/'.length));
-      if (!asset) throw notFound(`There is no resource at ${request.path}.`);
-      sendAsset(request, response, asset);
-    });
+    mountAssets(app, '/console', files);
+    app.get('/console/blank', (_request, response) => sendBlankPage(response));
+    onlyMethods(app, '/console/blank', 'GET', 'HEAD');
     // The application knows its own addresses, so that a page can be reloaded and shared.
     for (const path of ['/console', '/console/', '/console/*path']) {
-      app.get(path, (_request, response) => sendPage(response, page, configuration));
+      app.get(path, (_request, response) => {
+        response.set('cross-origin-opener-policy', 'same-origin');
+        sendWebPage(response, files.page, (nonce) =>
+          contentSecurityPolicy(nonce, configuration.openId?.issuer),
+        );
+      });
       onlyMethods(app, path, 'GET', 'HEAD');
     }
   },
 });
 
-function sendPage(response: Response, page: string, { openId }: Configuration): void {
-  const nonce = randomBytes(16).toString('base64url');
+const BLANK_PAGE =
+  '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Page</title></head><body></body></html>';
+
+/**
+ * Where the application shows what a template makes, in a frame. It may have any style, as documents carry theirs in
+ * themselves, and nothing else: no script, no form, no request.
+ */
+function sendBlankPage(response: Response): void {
   response
     .set('content-type', 'text/html; charset=utf-8')
-    .set('cache-control', 'no-store')
-    .set('content-security-policy', contentSecurityPolicy(nonce, openId?.issuer))
+    .set('cache-control', 'public, max-age=3600')
+    .set('content-security-policy', BLANK_PAGE_POLICY)
     .set('referrer-policy', 'no-referrer')
-    .set('cross-origin-opener-policy', 'same-origin')
-    .set('permissions-policy', 'camera=(), geolocation=(), microphone=()')
-    .send(page.replaceAll(NONCE, nonce));
+    .send(BLANK_PAGE);
 }
+
+const BLANK_PAGE_POLICY = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  'font-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-same-origin',
+].join('; ');
 
 /** Styles that components make while they run carry the nonce; scripts are files, and nothing is evaluated. */
 const contentSecurityPolicy = (nonce: string, issuer: string | undefined): string =>
@@ -73,13 +87,3 @@ const contentSecurityPolicy = (nonce: string, issuer: string | undefined): strin
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-
-function sendAsset(request: Request, response: Response, { type, bytes, brotli }: ConsoleFile): void {
-  const mayCompress = brotli !== undefined && request.acceptsEncodings('br') === 'br';
-  response
-    .set('content-type', type)
-    .set('cache-control', 'public, max-age=86400, immutable')
-    .vary('Accept-Encoding');
-  if (mayCompress) response.set('content-encoding', 'br');
-  response.send(mayCompress ? brotli : bytes);
-}

@@ -1,21 +1,20 @@
-import { hashedEntityTag } from '@plinth/kernel/entity-tag';
-import { onlyMethods, type PageGroup } from './pages';
+import { stringify } from 'yaml';
+import { mountDocument } from './document';
+import type { PageGroup } from './pages';
 
 /** `/openapi.json`: the whole interface in one document. */
-export function openApiPage(document: object): PageGroup {
-  const text = JSON.stringify(document);
-  const etag = hashedEntityTag(text);
-  return {
-    path: '/openapi.json',
-    mount(app) {
-      app.get('/openapi.json', (_request, response) => {
-        response
-          .set('content-type', 'application/json')
-          .set('cache-control', 'public, max-age=3600')
-          .set('etag', etag)
-          .send(text);
-      });
-      onlyMethods(app, '/openapi.json', 'GET', 'HEAD');
-    },
-  };
-}
+export const openApiPage = (document: object): PageGroup => ({
+  path: '/openapi.json',
+  mount: (app) =>
+    mountDocument(app, '/openapi.json', { type: 'application/json', make: () => JSON.stringify(document) }),
+});
+
+/** `/openapi.yaml`: the same for those who read it. */
+export const openApiYamlPage = (document: object): PageGroup => ({
+  path: '/openapi.yaml',
+  mount: (app) =>
+    mountDocument(app, '/openapi.yaml', {
+      type: 'application/yaml',
+      make: () => stringify(document, { aliasDuplicateObjects: false }),
+    }),
+});

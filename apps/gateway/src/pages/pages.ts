@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { internalProblem } from '@plinth/http/problem-details';
 import { notFound, Problem } from '@plinth/kernel/problem';
-import type { Identity } from '../identity/credential';
+import type { Identity } from '../identity/identity';
 import type { RequestContext } from '../request-context';
 
 /** A group of paths that the gateway serves itself, outside the prefix and its versions. */

@@ -1,82 +1,64 @@
-import { hash } from 'node:crypto';
-import type { Response } from 'express';
-import { sendHtml } from './html';
+import type { ConsoleConfiguration } from '@plinth/contracts/platform/shapes';
+import { postmanCollection } from '@plinth/contracts/openapi/postman-collection';
+import type { z } from 'zod';
+import { mountDocument } from './document';
+import { htmlPage, sendHtml } from './html';
 import { onlyMethods, type PageGroup } from './pages';
-import { REFERENCE_SCRIPT } from './reference-script';
-import { REFERENCE_STYLE } from './reference-style';
+import { mountAssets, sendWebPage, type WebFiles } from './web-files';
 
-/** The page loads from and connects to this gateway only. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+type SignIn = z.input<typeof ConsoleConfiguration>;
 
-interface Asset {
-  path: string;
-  type: string;
-  text: string;
-}
+const COLLECTION = 'plinth.postman_collection.json';
 
-/** `/docs`: the API reference, where a user with a token can try every endpoint. It works without internet access. */
-export function referencePage(options: { hasDevIssuer: boolean }): PageGroup {
-  const script = createAsset('reference', 'js', 'text/javascript', REFERENCE_SCRIPT);
-  const style = createAsset('reference', 'css', 'text/css', REFERENCE_STYLE);
-  const html = referenceHtml(script, style, options.hasDevIssuer);
+/**
+ * `/docs`: the API reference, where a signed-in user can try every endpoint, and its document as a collection for
+ * Postman. The page needs nobody but this gateway and the issuer.
+ */
+export function referencePage(document: object, signIn: SignIn, files: WebFiles | undefined): PageGroup {
   return {
     path: '/docs',
+    // Opening the page must not use up what its requests may.
+    unlimited: true,
     mount(app) {
-      app.get('/docs', (_request, response) => sendHtml(response, html, CONTENT_SECURITY_POLICY));
-      onlyMethods(app, '/docs', 'GET', 'HEAD');
-      for (const asset of [script, style]) {
-        app.get(asset.path, (_request, response) => sendAsset(response, asset));
-        onlyMethods(app, asset.path, 'GET', 'HEAD');
-      }
+      mountDocument(app, `/docs/${COLLECTION}`, {
+        type: 'application/json',
+        make: () => JSON.stringify(postmanCollection(document)),
+        fileName: COLLECTION,
+      });
+      if (files === undefined) return;
+      app.get('/docs', (_request, response) =>
+        sendWebPage(response, files.page, (nonce) => contentSecurityPolicy(nonce, signIn.openId?.issuer)),
+      );
+      app.get('/docs/configuration', (_request, response) => {
+        response.set('cache-control', 'no-store').json(signIn);
+      });
+      // The window in which a person signs in ends here; the page that opened it reads its address and closes it.
+      app.get('/docs/signed-in', (_request, response) => sendHtml(response, SIGNED_IN));
+      for (const path of ['/docs', '/docs/configuration', '/docs/signed-in'])
+        onlyMethods(app, path, 'GET', 'HEAD');
+      mountAssets(app, '/docs', files);
     },
   };
 }
 
-/** The name changes with the content, so that browsers may cache it forever. */
-const createAsset = (name: string, extension: string, type: string, text: string): Asset => ({
-  path: `/docs/${name}-${hash('sha256', text).slice(0, 12)}.${extension}`,
-  type,
-  text,
-});
+const SIGNED_IN = htmlPage('Signed in', '<h1>Signed in</h1><p>This window closes by itself.</p>');
 
-function sendAsset(response: Response, { type, text }: Asset): void {
-  response
-    .set('content-type', `${type}; charset=utf-8`)
-    .set('cache-control', 'public, max-age=86400, immutable')
-    .send(text);
-}
-
-const referenceHtml = (script: Asset, style: Asset, hasDevIssuer: boolean): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>API reference · Plinth</title>
-<link rel="stylesheet" href="${style.path}">
-<script src="${script.path}" defer></script>
-</head>
-<body data-dev-issuer="${hasDevIssuer}">
-<header>
-<a class="brand" href="/docs">Plinth</a>
-<form id="credential">
-<label>Token <input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="Bearer token"></label>
-<span id="who"></span>
-</form>
-</header>
-<nav aria-label="Endpoints">
-<input id="search" type="search" placeholder="Search endpoints" aria-label="Search endpoints">
-<div id="index"></div>
-</nav>
-<main id="main" tabindex="-1"><p class="quiet">Loading…</p></main>
-<noscript>This page needs JavaScript; <a href="/openapi.json">openapi.json</a> does not.</noscript>
-</body>
-</html>
-`;
+/**
+ * Scripts are files of this gateway, and nothing is evaluated. Style elements need the nonce. Scalar writes sizes and
+ * colours into `style` attributes, which have no nonce; nothing can be loaded by them, because fonts and images come from
+ * here only.
+ */
+const contentSecurityPolicy = (nonce: string, issuer: string | undefined): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    `connect-src 'self'${issuer ? ` ${new URL(issuer).origin}` : ''}`,
+    "media-src 'self' blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');

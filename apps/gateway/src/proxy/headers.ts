@@ -11,6 +11,7 @@ const FORWARDED = new Set([
   'content-type',
   'if-match',
   'if-none-match',
+  'if-range',
   'last-event-id',
   'range',
 ]);

@@ -4,6 +4,9 @@ import { FairShares, type ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
 import type { Problem } from '@plinth/kernel/problem';
 import { platformProblems, shareUsedUp } from '@plinth/contracts/platform/problems';
+import { ServiceState } from '@plinth/contracts/platform/operations-shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import { CALLER_HEADER, hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import { Breaker } from './breaker';
 
 export interface UpstreamSettings {
@@ -119,6 +122,46 @@ export class Upstream {
     });
     await body.dump();
     if (statusCode !== 200) throw new Error(`The ${this.service} service is not ready.`);
+  }
+
+  /** What the service says of itself; undefined where it does not respond. */
+  async state(): Promise<ServiceState | undefined> {
+    try {
+      const { body } = await this.pool.request({ method: 'GET', path: '/state', headersTimeout: 3_000 });
+      return ServiceState.parse(await body.json());
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Asks the service for what is no endpoint of it, on behalf of an operator.
+   * @throws Problem `area-unavailable` where it does not respond, or has no answer.
+   */
+  async ask(
+    { method, path, caller, body }: { method: 'GET' | 'POST'; path: string; caller: Caller; body?: object },
+    keys: readonly string[],
+  ): Promise<unknown> {
+    const text = body && JSON.stringify(body);
+    const bodyHash = text === undefined ? undefined : hashOf(Buffer.from(text));
+    const { tenantId } = caller;
+    const signed = signCaller({ caller, tenantId, method, path, instance: path, bodyHash }, keys);
+    try {
+      const response = await this.pool.request({
+        method,
+        path,
+        headers: {
+          [CALLER_HEADER]: signed,
+          ...(text !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(text !== undefined && { body: text }),
+      });
+      const answer = await response.body.json();
+      if (response.statusCode !== 200) throw new Error(JSON.stringify(answer));
+      return answer;
+    } catch (error) {
+      throw this.unavailable(error);
+    }
   }
 
   async close(): Promise<void> {

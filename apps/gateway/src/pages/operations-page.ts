@@ -1,0 +1,145 @@
+import { operationsEndpoints } from '@plinth/contracts/platform/operations-endpoints';
+import {
+  ReplayDeadLettersRequest,
+  ReplayedDeadLetters,
+  ServiceDeadLetters,
+  type DeadLetters,
+  type PlatformOperations,
+} from '@plinth/contracts/platform/operations-shapes';
+import { readJson } from '@plinth/http/body';
+import type { Caller } from '@plinth/kernel/caller';
+import { malformed, notFound } from '@plinth/kernel/problem';
+import { parseInput } from '@plinth/kernel/validation';
+import type { z } from 'zod';
+import { requireAccess } from '../identity/access';
+import type { Tenants } from '../identity/tenants';
+import type { GatewayMetrics } from '../metrics';
+import type { Upstream } from '../proxy/upstream';
+import type { RequestHistory } from '../request-history';
+import { onlyMethods, type PageGroup } from './pages';
+import { signedInCaller } from './signed-in-caller';
+
+interface Parts {
+  callerKeys: readonly string[];
+  /** Where a trace is looked at, with `{traceId}` in it. */
+  tracesUrl: string | null;
+  tenants: Tenants;
+  upstreams: readonly Upstream[];
+  metrics: GatewayMetrics;
+  history: RequestHistory;
+  startedAt: Date;
+  /** Resolves where the parts of the gateway itself respond. */
+  checkRedis: () => Promise<unknown>;
+}
+
+const { getOperations, listDeadLetters, replayDeadLetters } = operationsEndpoints;
+
+/** `/operations`: how the platform is, and what its services could not process, for its operators. */
+export const operationsPage = (parts: Parts): PageGroup => ({
+  path: '/operations',
+  mount(app, identityOf) {
+    app.get('/operations', async (request, response) => {
+      const caller = signedInCaller(request, identityOf, parts.tenants);
+      requireAccess(getOperations.access, {}, caller);
+      response.set('cache-control', 'no-store').json(await readOperations(parts));
+    });
+    onlyMethods(app, '/operations', 'GET', 'HEAD');
+    app.get(listDeadLetters.path, async (request, response) => {
+      const caller = signedInCaller(request, identityOf, parts.tenants);
+      requireAccess(listDeadLetters.access, {}, caller);
+      response.set('cache-control', 'no-store').json(await readDeadLetters(caller, parts));
+    });
+    onlyMethods(app, listDeadLetters.path, 'GET', 'HEAD');
+    app.post(replayDeadLetters.path, async (request, response) => {
+      const caller = signedInCaller(request, identityOf, parts.tenants);
+      requireAccess(replayDeadLetters.access, {}, caller);
+      const body = await readJson(request);
+      if (body === undefined) throw malformed('A JSON body is required.');
+      const asked = parseInput(ReplayDeadLettersRequest, body, 'body');
+      response.set('cache-control', 'no-store').json(await replay(asked, caller, parts));
+    });
+    onlyMethods(app, replayDeadLetters.path, 'POST');
+  },
+});
+
+async function readOperations(parts: Parts): Promise<z.input<typeof PlatformOperations>> {
+  const { upstreams, metrics, history, startedAt, checkRedis, tenants, tracesUrl } = parts;
+  const [services, redis] = await Promise.all([
+    Promise.all(upstreams.map((upstream) => readService(upstream, history))),
+    checkRedis().then(
+      () => true,
+      () => false,
+    ),
+  ]);
+  return {
+    startedAt: startedAt.toISOString(),
+    redisResponds: redis,
+    services,
+    limits: await countsOf(metrics.limits, 'decision'),
+    idempotency: await countsOf(metrics.idempotency, 'outcome'),
+    minutes: history.lastMinutes(),
+    failures: [...history.lastFailures()],
+    tenants: [...tenants.named],
+    tracesUrl,
+  };
+}
+
+async function readService(upstream: Upstream, history: RequestHistory) {
+  const state = await upstream.state();
+  return {
+    name: upstream.service,
+    ready: state?.ready ?? false,
+    responds: state !== undefined,
+    parts: state?.parts ?? {},
+    queues: state?.queues ?? null,
+    breaker: upstream.breaker.state,
+    running: upstream.running('calls') + upstream.running('streams'),
+    ...history.ofService(upstream.service),
+  };
+}
+
+/** What a service that does not respond could not process is unknown, and said to be. */
+async function readDeadLetters(
+  caller: Caller,
+  { upstreams, callerKeys }: Parts,
+): Promise<z.input<typeof DeadLetters>> {
+  const lists = await Promise.all(
+    upstreams.map(async (upstream) => {
+      const { service } = upstream;
+      const request = { method: 'GET', path: '/dead-letters', caller } as const;
+      const letters = await upstream
+        .ask(request, callerKeys)
+        .then(ServiceDeadLetters.parse)
+        .catch(() => undefined);
+      return { service, letters };
+    }),
+  );
+  return {
+    items: lists.flatMap(({ service, letters = [] }) => letters.map((letter) => ({ service, ...letter }))),
+    silent: lists.filter(({ letters }) => letters === undefined).map(({ service }) => service),
+  };
+}
+
+async function replay(
+  body: z.output<typeof ReplayDeadLettersRequest>,
+  caller: Caller,
+  { upstreams, callerKeys }: Parts,
+): Promise<ReplayedDeadLetters> {
+  const upstream = upstreams.find(({ service }) => service === body.service);
+  if (!upstream) throw notFound(`There is no service ${body.service}.`);
+  const request = { method: 'POST', path: '/dead-letters/replay', caller, body } as const;
+  return ReplayedDeadLetters.parse(await upstream.ask(request, callerKeys));
+}
+
+interface Counted {
+  get(): Promise<{ values: { value: number; labels: object }[] }>;
+}
+
+async function countsOf(counter: Counted, label: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { value, labels } of (await counter.get()).values) {
+    const name = String((labels as Record<string, unknown>)[label]);
+    counts[name] = (counts[name] ?? 0) + value;
+  }
+  return counts;
+}

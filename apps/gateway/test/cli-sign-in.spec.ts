@@ -1,0 +1,76 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { findOrInstall } from '@plinth/testing/find-or-install';
+import { chromium } from 'playwright-core';
+import { closeAll, onCloseAll, startGateway } from './start-gateway';
+
+const root = join(__dirname, '../../..');
+const node = join(root, 'node_modules/.bin/node');
+
+const program = mkdtempSync(join(tmpdir(), 'plinth-program-'));
+const plinth = join(program, 'plinth.js');
+
+beforeAll(() => execFileSync(node, ['tools/release/packages/cli.ts', program], { cwd: root }));
+afterAll(() => rmSync(program, { recursive: true }));
+afterEach(closeAll);
+
+describe('plinth login', () => {
+  it('signs a person in who confirms a code in a browser, keeps the token to itself, and renews it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plinth-cli-'));
+    onCloseAll(() => rmSync(folder, { recursive: true }));
+    const provider = spawn(node, [join(__dirname, 'oidc-provider.mjs')], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onCloseAll(() => provider.kill());
+    const [issuer] = (await once(createInterface(provider.stdout!), 'line')) as [string];
+    const consoleFolder = join(root, 'dist/apps/console');
+    const { url } = await startGateway(
+      {},
+      {
+        DEV_ISSUER: 'false',
+        OIDC_ISSUER: issuer,
+        OIDC_JWKS_URL: `${issuer}/jwks`,
+        CONSOLE_DIRECTORY: consoleFolder,
+      },
+    );
+    const env = { ...process.env, PLINTH_URL: url, XDG_CONFIG_HOME: folder, PLINTH_TOKEN: '' };
+
+    const login = spawn(node, [plinth, 'login'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    onCloseAll(() => login.kill());
+    const ended = once(login, 'exit');
+    const [line] = (await once(createInterface(login.stderr!), 'line')) as [string];
+    const browser = await chromium.launch({
+      executablePath: findOrInstall('chromium')!,
+      args: ['--no-sandbox'],
+    });
+    onCloseAll(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(/Open (\S+) and confirm/.exec(line)![1]!);
+    await page.locator('button[type=submit]').first().click();
+    await page.locator('input[name=login]').fill('ada');
+    await page.locator('input[name=password]').fill('anything');
+    await page.locator('button[type=submit]').click();
+    await page.locator('button[type=submit]').click();
+
+    expect(await ended).toEqual([0, null]);
+    const file = join(folder, 'plinth/credentials.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const whoAmI = async () =>
+      JSON.parse((await promisify(execFile)(node, [plinth, 'whoami', '--json'], { env })).stdout);
+    expect(await whoAmI()).toMatchObject({ userId: 'ada', userName: 'Ada' });
+
+    // A token that has expired is renewed, and the new one is kept.
+    const stored = () => JSON.parse(readFileSync(file, 'utf8'))[url];
+    const first = stored();
+    writeFileSync(file, JSON.stringify({ [url]: { ...first, expiresAt: 0 } }));
+    expect(await whoAmI()).toMatchObject({ userId: 'ada' });
+    expect(stored()).toMatchObject({ issuer, clientId: 'plinth-cli' });
+    expect(stored().accessToken).not.toBe(first.accessToken);
+    expect(stored().expiresAt).toBeGreaterThan(Date.now());
+  }, 90_000);
+});
