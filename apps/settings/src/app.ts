@@ -2,6 +2,7 @@ import { createService } from '@plinth/http/api';
 import { settingsEndpoints } from '@plinth/contracts/settings/endpoints';
 import type { Express } from 'express';
 import type { Deps } from './compose';
+import { mountApiKeys } from './routes/api-keys';
 import { mountDefinitions } from './routes/definitions';
 import { mountHistory } from './routes/history';
 import { mountLocks } from './routes/locks';
@@ -13,4 +14,5 @@ export const createApp = (deps: Deps): Express =>
     mountDefinitions(api, deps);
     mountHistory(api, deps);
     mountLocks(api, deps);
+    mountApiKeys(api, deps);
   });

@@ -8,7 +8,9 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { settingReader } from './app/setting-reader';
 import type { SettingsConfig } from './config';
 import { platformDefinitions } from './domain/platform-definitions';
+import { Revocations } from './grpc/revocations';
 import { PrismaClient, type Prisma } from './generated/client';
+import { apiKeyStore } from './store/api-key-store';
 import { definitionStore } from './store/definition-store';
 import { secretBox } from './store/secret-box';
 import { settingStore } from './store/setting-store';
@@ -44,9 +46,15 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
       snapshots.invalidate({ tenantId, scope: payload.scope, userId: payload.userId ?? '' }),
     ),
   );
+  const revocations = new Revocations();
+  onClose(
+    subscribeBroadcast(messaging, settingsEvents.apiKeyRevoked, ({ payload }) =>
+      revocations.send(payload.id),
+    ),
+  );
   await definitions.register('settings', platformDefinitions);
 
-  const health = new Health(checks);
+  const health = new Health(checks, { log });
   return {
     config,
     log,
@@ -59,6 +67,8 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     outbox,
     definitions,
     settings,
+    apiKeys: apiKeyStore(db, outbox),
+    revocations,
     reader: settingReader({ definitions, snapshots, box }),
   };
 }

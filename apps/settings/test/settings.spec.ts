@@ -253,6 +253,25 @@ describe('GET /settings/effective', () => {
   });
 });
 
+describe('GET /settings/{scope}/effective', () => {
+  it('names the source of a value, what it overrides, and whether it is locked there, for who may read the scope', async () => {
+    const http = service.as(aCaller());
+    await http.put(`/settings/tenant/${ZONE}`, { value: 'Europe/Paris' });
+    await http.put(`/settings/tenant/${ZONE}/lock`);
+    const paris = {
+      value: 'Europe/Paris',
+      source: 'Tenant',
+      overrides: [{ source: 'Config', value: 'Etc/UTC' }],
+    };
+    const at = async (scope: string) => (await http.get(`/settings/${scope}/effective`)).body[ZONE];
+    expect(await at('tenant')).toEqual({ ...paris, locked: false, lockedHere: true });
+    expect(await at('user')).toEqual({ ...paris, locked: true, lockedHere: false });
+    expect((await http.get('/settings/global/effective')).status).toBe(403);
+    const stranger = service.as(aCaller({ permissions: [] }));
+    expect((await stranger.get('/settings/tenant/effective')).status).toBe(403);
+  });
+});
+
 describe('GET /settings/definitions', () => {
   it('describes every setting, and to users only those meant for users', async () => {
     const names = (definitions: { name: string }[]) => definitions.map(({ name }) => name);
@@ -286,6 +305,26 @@ describe('GET /settings/{scope}/{name}/history', () => {
     const second = (await http.get(`${path}?pageSize=2&cursor=${first.nextCursor}`)).body;
     expect([...first.items, ...second.items]).toEqual(page.items);
     expect(second).toMatchObject({ hasMore: false, nextCursor: null });
+  });
+
+  it('has the newest five hundred changes of a setting', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { tenantId } = caller;
+    await http.put(`/settings/user/${CULTURE}`, { value: 'fr' });
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO setting_change (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
+      SELECT tenant_id, gen_random_uuid(), scope, user_id, name, kind, previous_value, new_value, changed_at - added * interval '1 second', changed_by
+      FROM setting_change, generate_series(1, 505) AS added WHERE tenant_id = ${tenantId}::uuid`,
+    );
+
+    await http.put(`/settings/user/${CULTURE}`, { value: 'en' });
+
+    const { body } = await http.get(`/settings/user/${CULTURE}/history?pageSize=2`);
+    expect(body.totalCount).toBe(500);
+    expect(body.items.map((item: { newValue: string }) => item.newValue)).toEqual(['en', 'fr']);
   });
 
   it('responds 400 to a cursor that it did not issue', async () => {

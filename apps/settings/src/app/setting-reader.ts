@@ -3,7 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Resolution } from '../domain/cascade';
 import { isShownAt, requireShownDefinition } from '../domain/definitions';
 import { levelOf } from '../domain/level';
-import { resolveSetting } from '../domain/snapshot';
+import { resolveSetting, type Snapshot } from '../domain/snapshot';
 import { isStored, tagOf, visibleResolution, visibleValue } from '../domain/visible-value';
 import type { DefinitionStore } from '../store/definition-store';
 import type { SecretBox } from '../store/secret-box';
@@ -15,9 +15,16 @@ interface ResolvedValue {
   value: string | null;
 }
 
+interface ManagedResolution extends Resolution {
+  /** Whether this level holds the value fast for those below it. */
+  lockedHere: boolean;
+}
+
 export interface SettingReader {
   /** All settings that a scope shows, as a caller sees them there. */
   visibleSettings(caller: Caller, scope: SettingScope): Promise<Map<string, Resolution>>;
+  /** The same for who manages them there: also what is locked at this scope. */
+  managedSettings(caller: Caller, scope: SettingScope): Promise<Map<string, ManagedResolution>>;
   /** @throws Problem `setting-not-defined` */
   visibleSetting(
     caller: Caller,
@@ -47,17 +54,29 @@ export function settingReader({ definitions, snapshots, box }: Parts): SettingRe
     return snapshots.of(tenantId, userId);
   };
 
+  const resolveShown = async <Seen>(
+    caller: Caller,
+    scope: SettingScope,
+    seen: (resolution: Resolution, name: string, snapshot: Snapshot) => Seen,
+  ): Promise<Map<string, Seen>> => {
+    const snapshot = await snapshotAt(caller, scope);
+    const shown = [...(await definitions.all()).values()].filter((one) => isShownAt(scope, one));
+    return new Map(
+      shown.map((definition) => {
+        const resolution = visibleResolution(definition, resolveSetting(snapshot, definition, scope));
+        return [definition.name, seen(resolution, definition.name, snapshot)];
+      }),
+    );
+  };
+
   return {
-    async visibleSettings(caller, scope) {
-      const snapshot = await snapshotAt(caller, scope);
-      const shown = [...(await definitions.all()).values()].filter((one) => isShownAt(scope, one));
-      return new Map(
-        shown.map((definition) => [
-          definition.name,
-          visibleResolution(definition, resolveSetting(snapshot, definition, scope)),
-        ]),
-      );
-    },
+    visibleSettings: (caller, scope) => resolveShown(caller, scope, (resolution) => resolution),
+
+    managedSettings: (caller, scope) =>
+      resolveShown(caller, scope, (resolution, name, { locked }) => ({
+        ...resolution,
+        lockedHere: scope !== 'user' && locked[scope].has(name),
+      })),
 
     async visibleSetting(caller, scope, name) {
       const definition = requireShownDefinition(await definitions.all(), name, scope);

@@ -20,4 +20,13 @@ export const platformDefinitions: SettingDefinition[] = [
     isSecret: false,
     schema: { type: 'string', format: 'time-zone' },
   },
+  {
+    name: 'Service.Console.Theme',
+    description: 'Whether the console is light or dark; without a value it is as the system of the person.',
+    defaultValue: null,
+    scopes: ['user', 'tenant', 'global'],
+    isVisibleToUsers: true,
+    isSecret: false,
+    schema: { type: 'string', enum: ['light', 'dark'] },
+  },
 ];

@@ -1,7 +1,8 @@
-import { settingChanged } from '@plinth/contracts/settings/events';
+import { apiKeyCreated, apiKeyRevoked, settingChanged } from '@plinth/contracts/settings/events';
 import type { Caller } from '@plinth/kernel/caller';
 import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { ApiKeyGrant } from '../domain/api-key';
 import type { Level } from '../domain/level';
 
 /** Publishes one event for each level at which settings changed, in the transaction of the change. */
@@ -26,3 +27,31 @@ export async function publishSettingChanged(
   });
   await appendToOutbox(tx, ...events);
 }
+
+/** Publishes that an API key was created, in the transaction of its creation. */
+export const publishApiKeyCreated = (
+  tx: RawStatements,
+  caller: Caller,
+  { id, name, permissions, expiresAt }: ApiKeyGrant & { id: string },
+): Promise<void> =>
+  appendToOutbox(tx, {
+    type: apiKeyCreated,
+    tenantId: caller.tenantId,
+    subject: id,
+    payload: { id, name, permissions, expiresAt: expiresAt.toISOString() },
+    actor: caller,
+  });
+
+/** Publishes that an API key was revoked, in the transaction of its revocation. */
+export const publishApiKeyRevoked = (
+  tx: RawStatements,
+  caller: Caller,
+  key: { id: string; name: string },
+): Promise<void> =>
+  appendToOutbox(tx, {
+    type: apiKeyRevoked,
+    tenantId: caller.tenantId,
+    subject: key.id,
+    payload: key,
+    actor: caller,
+  });

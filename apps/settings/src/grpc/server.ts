@@ -8,9 +8,22 @@ import type { ResolveRequest__Output } from '@plinth/proto/generated/plinth/sett
 import type { ResolveResponse } from '@plinth/proto/generated/plinth/settings/v1/ResolveResponse';
 import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
+import { serveApiKeys } from './api-keys';
 import { valuesExchange } from '../exchange/setting-values';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'definitions' | 'reader' | 'box' | 'outbox'>;
+type Needs = Pick<
+  Deps,
+  | 'config'
+  | 'log'
+  | 'bulkPool'
+  | 'definitions'
+  | 'reader'
+  | 'box'
+  | 'outbox'
+  | 'apiKeys'
+  | 'revocations'
+  | 'health'
+>;
 
 /** The calls that other services make of this one. */
 export function grpcServices(deps: Needs): GrpcService[] {
@@ -38,6 +51,7 @@ export function grpcServices(deps: Needs): GrpcService[] {
 
   return [
     { definition: protoPackages.settings.v1.Settings.service, handlers: { Resolve, RegisterDefinitions } },
+    serveApiKeys(deps),
     serveExchange([valuesExchange(deps)], deps),
   ];
 }

@@ -10,8 +10,15 @@ import type { Deps } from '../compose';
 import { requireShownDefinition } from '../domain/definitions';
 import { visibleValue } from '../domain/visible-value';
 
-const { getSettings, getSetting, putSetting, deleteSetting, putSettings, getEffectiveSettings } =
-  settingsEndpoints;
+const {
+  getSettings,
+  getSetting,
+  putSetting,
+  deleteSetting,
+  putSettings,
+  getEffectiveSettings,
+  getManagedSettings,
+} = settingsEndpoints;
 
 export function mountSettings(
   api: Api,
@@ -58,5 +65,9 @@ export function mountSettings(
 
   api.on(getEffectiveSettings, async ({ caller }) =>
     Object.fromEntries(await reader.visibleSettings(caller, 'user')),
+  );
+
+  api.on(getManagedSettings, async ({ params: { scope }, caller }) =>
+    Object.fromEntries(await reader.managedSettings(caller, scope)),
   );
 }

@@ -87,3 +87,26 @@ export async function recordChanges(
   );
   await Promise.all([recorded, publishSettingChanged(tx, caller, changes)]);
 }
+
+/** Of one setting at one level. */
+const CHANGES_KEPT = 500;
+/** More than one, for what was there before there was a limit. */
+const REMOVED_MAX = 10;
+
+/** Removes changes from the history of a setting that are older than the newest ones. */
+export const removeOldChanges = (
+  tx: RawStatements,
+  { tenantId, scope, userId }: Level,
+  name: string,
+): Promise<void> =>
+  send(
+    tx,
+    `DELETE FROM setting_change WHERE tenant_id = $1::uuid AND id = ANY (ARRAY(
+       SELECT id FROM setting_change
+       WHERE tenant_id = $1::uuid AND scope = $2 AND user_id = $3 AND name = $4
+       ORDER BY changed_at DESC, id DESC OFFSET ${CHANGES_KEPT} LIMIT ${REMOVED_MAX}))`,
+    tenantId,
+    scope,
+    userId,
+    name,
+  );

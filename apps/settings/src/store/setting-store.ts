@@ -17,7 +17,7 @@ import type { Snapshot } from '../domain/snapshot';
 import { visibleValue } from '../domain/visible-value';
 import type { Prisma, SettingChange as SettingChangeRow } from '../generated/client';
 import type { SecretBox } from './secret-box';
-import { readLockedSettings, recordChanges, serializeChangesAt } from './setting-changes';
+import { readLockedSettings, recordChanges, removeOldChanges, serializeChangesAt } from './setting-changes';
 
 export type { SettingChangeRow };
 type Tx = Prisma.TransactionClient;
@@ -62,7 +62,7 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
 
   return {
     onChange: (listener) => void listeners.push(listener),
-    readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, tenantId, userId)),
+    readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, tenantId, userId), 'once'),
 
     async change(caller, scope, definition, command) {
       requireAllowed(definition, scope, command);
@@ -70,23 +70,28 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
       // A request may change many settings, each in a transaction of its own.
       const operationId = caller.operationId && `${caller.operationId}/${name}`;
       const level = levelOf(caller, scope);
-      await db.inTenant(level.tenantId, async (tx) => {
-        await serializeChangesAt(tx, level, name);
-        await runOnce(tx, { tenantId: level.tenantId, operationId }, async () => {
-          const snapshot = await read(tx, level.tenantId, level.userId);
-          const change = decideChange(snapshot, definition, scope, command);
-          if (!change) return;
-          const previousValue = visibleValue(definition, change.previousValue);
-          const newValue = visibleValue(definition, change.newValue);
-          const { kind } = change;
-          await Promise.all([
-            save(tx, { ...level, name }, change, caller, (value) =>
-              definition.isSecret ? box.seal(value) : value,
-            ),
-            recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }]),
-          ]);
-        });
-      });
+      await db.inTenant(
+        level.tenantId,
+        async (tx) => {
+          await serializeChangesAt(tx, level, name);
+          await runOnce(tx, { tenantId: level.tenantId, operationId }, async () => {
+            const snapshot = await read(tx, level.tenantId, level.userId);
+            const change = decideChange(snapshot, definition, scope, command);
+            if (!change) return;
+            const previousValue = visibleValue(definition, change.previousValue);
+            const newValue = visibleValue(definition, change.newValue);
+            const { kind } = change;
+            await Promise.all([
+              save(tx, { ...level, name }, change, caller, (value) =>
+                definition.isSecret ? box.seal(value) : value,
+              ),
+              recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }]),
+              removeOldChanges(tx, level, name),
+            ]);
+          });
+        },
+        'once',
+      );
       outbox.wake();
       for (const listener of listeners) listener(level);
     },
@@ -106,9 +111,11 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
 async function readValues(tx: Tx, tenantId: string, userId: string) {
   const rows = await tx.$queryRaw<{ scope: string; name: string; value: string }[]>`
     SELECT scope, name, value FROM setting_value
-    WHERE (tenant_id = ${HOST_TENANT_ID}::uuid AND scope = 'global')
-      OR (tenant_id = ${tenantId}::uuid AND scope = 'tenant')
-      OR (tenant_id = ${tenantId}::uuid AND scope = 'user' AND user_id = ${userId})`;
+    WHERE tenant_id = ${HOST_TENANT_ID}::uuid AND scope = 'global' AND user_id = ''
+    UNION ALL SELECT scope, name, value FROM setting_value
+    WHERE tenant_id = ${tenantId}::uuid AND scope = 'tenant' AND user_id = ''
+    UNION ALL SELECT scope, name, value FROM setting_value
+    WHERE tenant_id = ${tenantId}::uuid AND scope = 'user' AND user_id = ${userId}`;
   const at = (scope: SettingScope) =>
     new Map(rows.filter((row) => row.scope === scope).map(({ name, value }) => [name, value]));
   return { user: at('user'), tenant: at('tenant'), global: at('global') };

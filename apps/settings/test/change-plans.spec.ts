@@ -1,0 +1,77 @@
+import type { PrismaPg } from '@prisma/adapter-pg';
+import { newId } from '@plinth/kernel/uuid';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { aCaller } from '@plinth/testing/http';
+import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
+import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import type { Client } from 'pg';
+import type { SettingDefinition } from '@plinth/contracts/settings/shapes';
+import type { Caller } from '@plinth/kernel/caller';
+import { PrismaClient, type Prisma } from '../src/generated/client';
+import { settingStore } from '../src/store/setting-store';
+
+type Database = TenantDatabase<Prisma.TransactionClient>;
+const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
+
+const CHANGES = 20_000;
+/** Of one setting of one person. */
+const KEPT = 500;
+const NAME = 'Service.Timing.PreferredTimezone';
+
+/** Values of many people, and the history of one of them among those of others. */
+async function fillChanges(admin: Client, tenantId: string, count: number, userId: string): Promise<void> {
+  await admin.query(
+    `INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
+     SELECT $1, 'user', n::text, '${NAME}', 'Europe/Paris' FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count],
+  );
+  await admin.query(
+    `INSERT INTO setting_change (tenant_id, id, scope, user_id, name, kind, new_value, changed_at, changed_by)
+     SELECT $1, gen_random_uuid(), 'user', CASE WHEN n <= ${KEPT} THEN $3 ELSE n::text END, '${NAME}', 'Set',
+       'Europe/Paris', now(), 'ada' FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count, userId],
+  );
+}
+
+const definition: SettingDefinition = {
+  name: NAME,
+  description: '',
+  defaultValue: null,
+  scopes: ['user'],
+  isVisibleToUsers: true,
+  isSecret: false,
+  schema: { type: 'string' },
+};
+
+async function change(db: Database, caller: Caller): Promise<void> {
+  const store = settingStore({
+    db,
+    box: undefined as never,
+    outbox: { wake: () => {}, close: async () => {} },
+    config: {},
+  });
+  for (const value of ['Europe/Vienna', 'Europe/Rome'])
+    await store.change({ ...caller, operationId: newId() }, 'user', definition, { type: 'write', value });
+}
+
+describe('the statements of a changed setting', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase('settings');
+  });
+  afterAll(() => database.drop());
+
+  it('read no more rows than the history of that setting has, whatever the statistics know', async () => {
+    const caller = aCaller();
+    const fill = (admin: Client, tenantId: string, count: number) =>
+      fillChanges(admin, tenantId, count, caller.userId);
+    const reads = await readsUnderAllPlans(
+      { ...database, fill, isOfRequests: true },
+      { id: caller.tenantId, rowCount: CHANGES },
+      (pool) => onTenantDatabase(pool, createClient, (db) => change(db, caller)),
+    );
+
+    expect(excessiveOf(reads, KEPT)).toEqual([]);
+  });
+});
