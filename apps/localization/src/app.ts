@@ -5,17 +5,22 @@ import type { Deps } from './compose';
 import { mountBootstrap } from './routes/bootstrap';
 import { endpointsWithoutStore, mountMissingStore } from './routes/missing-override-store';
 import { mountOverrides } from './routes/overrides';
+import { mountTexts } from './routes/texts';
 
 export function createApp(deps: Deps): Express {
-  const { base, overrides } = deps;
+  const { base, overrides, textList } = deps;
   return createService(
     'localization',
     overrides ? localizationEndpoints : endpointsWithoutStore,
     deps,
     (api) => {
       mountBootstrap(api, deps);
-      if (overrides) mountOverrides(api, { base, overrides });
-      else mountMissingStore(api);
+      if (overrides && textList) {
+        mountTexts(api, { base, textList });
+        mountOverrides(api, { base, overrides });
+      } else {
+        mountMissingStore(api);
+      }
     },
   );
 }

@@ -10,6 +10,7 @@ import type { LocalizationConfig } from './config';
 import { PrismaClient, type Prisma } from './generated/client';
 import { baseTexts } from './resources/base-texts';
 import { overrideStore } from './store/override-store';
+import { textListStore } from './store/text-list';
 import { textCache } from './store/text-cache';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
@@ -29,6 +30,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
       health: new Health({}),
       texts,
       overrides: undefined,
+      textList: undefined,
       pool: undefined,
       bulkPool: undefined,
       db: undefined,
@@ -54,6 +56,16 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const texts = textCache({ base, overrides });
   onClose(subscribeBroadcast(messaging, overrideChanged, ({ tenantId }) => texts.invalidate(tenantId)));
 
-  const health = new Health(checks);
-  return { ...common, health, texts, overrides, pool, bulkPool, db, onOverridesChanged };
+  const health = new Health(checks, { log });
+  return {
+    ...common,
+    health,
+    texts,
+    overrides,
+    textList: textListStore(db),
+    pool,
+    bulkPool,
+    db,
+    onOverridesChanged,
+  };
 }

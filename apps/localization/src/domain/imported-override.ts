@@ -2,7 +2,7 @@ import type { ImportRow, StoredRow } from '@plinth/exchange/definition';
 import { errorMessage, shownValue, type RowError } from '@plinth/exchange/row-error';
 import { rowMessage } from '@plinth/exchange/row-message';
 import { validationCode } from '@plinth/kernel/problem';
-import { comparePlaceholders, placeholdersOf } from './placeholders';
+import { comparePlaceholders, placeholdersOf } from '@plinth/kernel/placeholders';
 import { baseText, type BaseTexts, type Bundle, type Override } from './texts';
 
 export const importedOverride = ({ values }: ImportRow): Override => values as unknown as Override;

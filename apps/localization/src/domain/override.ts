@@ -1,4 +1,4 @@
-import { comparePlaceholders } from './placeholders';
+import { comparePlaceholders } from '@plinth/kernel/placeholders';
 import { placeholdersDiffer } from './problems';
 import { baseText, type BaseTexts, type Override } from './texts';
 

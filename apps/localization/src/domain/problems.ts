@@ -1,6 +1,6 @@
 import { localizationProblems } from '@plinth/contracts/localization/problems';
-import { invalid, type Problem } from '@plinth/kernel/problem';
-import type { PlaceholderDifference } from './placeholders';
+import { invalid, Problem } from '@plinth/kernel/problem';
+import type { PlaceholderDifference } from '@plinth/kernel/placeholders';
 import type { OverrideKey } from './texts';
 
 export const overrideStoreMissing = (): Problem =>
@@ -11,6 +11,12 @@ export const overrideStoreMissing = (): Problem =>
 export const overrideNotFound = ({ resourceName, cultureName, key }: OverrideKey): Problem =>
   localizationProblems['override-not-found'](
     `The text "${key}" of ${resourceName} is not overridden in ${cultureName}.`,
+  );
+
+export const tooManyTexts = (charactersMax: number): Problem =>
+  new Problem(
+    'too-large',
+    `The tenant has more than ${charactersMax} characters of texts of this resource in this culture; export Localization.Overrides to read them all.`,
   );
 
 export function placeholdersDiffer({ missing, unexpected }: PlaceholderDifference): Problem {

@@ -63,13 +63,17 @@ export function arrangeBaseTexts(filesByResource: Record<string, readonly Resour
 }
 
 /** The platform's text for a key: in the culture, else in the nearest one it falls back to. */
-export function baseText(
+export const baseText = (base: BaseTexts, key: OverrideKey): string | undefined =>
+  findBaseText(base, key)?.text;
+
+/** The same with the culture that it comes from. */
+export function findBaseText(
   base: BaseTexts,
   { resourceName, cultureName, key }: OverrideKey,
-): string | undefined {
+): { text: string; culture: string } | undefined {
   for (const culture of fallbackChain(cultureName)) {
     const text = base[culture]?.[resourceName]?.[key];
-    if (text !== undefined) return text;
+    if (text !== undefined) return { text, culture };
   }
   return undefined;
 }

@@ -29,7 +29,8 @@ export const overridesExchange = (base: BaseTexts, onOverridesChanged: (tenantId
     searchable: ['key', 'value'],
     rowsAreIndependent: true,
     onInsert: { modified_by: 'caller-id' },
-    onUpdate: { version: 'next', modified_at: 'now', modified_by: 'caller-id' },
+    // What the texts of a file were written against is not known.
+    onUpdate: { version: 'next', modified_at: 'now', modified_by: 'caller-id', replaced_value: 'nothing' },
     fields: {
       resourceName: textField({
         column: 'resource_name',

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { allProblems } from '@plinth/contracts/all';
+import { formatFindings } from '@plinth/contracts/data-exchange/format-findings';
 import * as exchange from '@plinth/contracts/data-exchange/shapes';
 import { permissions } from '@plinth/contracts/permissions';
 import * as settings from '@plinth/contracts/settings/shapes';
@@ -10,7 +11,7 @@ import * as workflow from '@plinth/contracts/workflow/shapes';
 import { rowMessages } from '@plinth/exchange/row-message';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
-import { comparePlaceholders } from '../domain/placeholders';
+import { comparePlaceholders } from '@plinth/kernel/placeholders';
 import { baseText, flatten, type ResourceFile } from '../domain/texts';
 import { baseTexts, resourceFiles } from './base-texts';
 
@@ -85,6 +86,12 @@ describe('the texts of the platform', () => {
     const expected = Object.entries(rowMessages).map(([key, text]) => [`rowErrors.${key}`, text]);
     const english = Object.entries({ ...textsOf('DataExchange', 'en') });
     expect(english.filter(([key]) => key.startsWith('rowErrors.'))).toEqual(expected);
+  });
+
+  it('explain everything that may be unusual about a file', () => {
+    const expected = Object.entries(formatFindings).map(([key, text]) => [`findings.${key}`, text]);
+    const english = Object.entries({ ...textsOf('DataExchange', 'en') });
+    expect(english.filter(([key]) => key.startsWith('findings.'))).toEqual(expected);
   });
 
   it('have the title of every problem as in its catalogue, and in French', () => {

@@ -32,6 +32,7 @@ import timelineFr from './timeline/fr.json';
 import validationEn from './validation/en.json';
 import validationFr from './validation/fr.json';
 import workflowEn from './workflow/en.json';
+import workflowEnGb from './workflow/en-GB.json';
 import workflowFr from './workflow/fr.json';
 import workflowFrCa from './workflow/fr-CA.json';
 
@@ -47,7 +48,7 @@ export const resourceFiles = {
   Templating: [templatingEn, templatingFr, templatingFrCa],
   Timeline: [timelineEn, timelineFr],
   Validation: [validationEn, validationFr],
-  Workflow: [workflowEn, workflowFr, workflowFrCa],
+  Workflow: [workflowEn, workflowEnGb, workflowFr, workflowFrCa],
 };
 
 export const baseTexts = arrangeBaseTexts(resourceFiles);

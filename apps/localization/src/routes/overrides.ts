@@ -7,12 +7,13 @@ import { parseInput } from '@plinth/kernel/validation';
 import type { Deps } from '../compose';
 import { requireSamePlaceholders } from '../domain/override';
 import { overrideNotFound } from '../domain/problems';
-import type { Override } from '../domain/texts';
+import { baseText, type Override } from '../domain/texts';
 import type { OverrideStore } from '../store/override-store';
 
 const {
   listLocalizationOverrides,
   putLocalizationOverrides,
+  removeLocalizationOverrides,
   getLocalizationOverride,
   putLocalizationOverride,
   deleteLocalizationOverride,
@@ -22,6 +23,8 @@ export function mountOverrides(
   api: Api,
   { base, overrides }: { base: Deps['base']; overrides: OverrideStore },
 ): void {
+  const written = (override: Override) => ({ ...override, replacedValue: baseText(base, override) ?? null });
+
   api.on(listLocalizationOverrides, ({ query, tenantId }) => overrides.list(tenantId, query));
 
   api.on(putLocalizationOverrides, async ({ body, caller }) => {
@@ -32,9 +35,14 @@ export function mountOverrides(
     });
     await overrides.putMany(
       caller,
-      checked.results.map(({ value }) => value).filter((value) => value !== null),
+      checked.results.flatMap(({ value }) => (value === null ? [] : [written(value)])),
     );
     return checked;
+  });
+
+  api.on(removeLocalizationOverrides, async ({ body, caller }) => {
+    await overrides.removeMany(caller, body.items);
+    return noContent();
   });
 
   api.on(getLocalizationOverride, async ({ params, tenantId }) => {
@@ -46,7 +54,7 @@ export function mountOverrides(
   api.on(putLocalizationOverride, async ({ params, body, caller, ifMatch }) => {
     const override = { ...params, value: body.value };
     requireSamePlaceholders(base, override);
-    return noContent(await overrides.put(caller, override, ifMatch));
+    return noContent(await overrides.put(caller, written(override), ifMatch));
   });
 
   api.on(deleteLocalizationOverride, async ({ params, caller, ifMatch }) => {

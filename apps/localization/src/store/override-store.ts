@@ -3,6 +3,8 @@ import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/ker
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { tooManyTexts } from '../domain/problems';
+import type { WrittenOverride } from '../domain/text-list';
 import { emptyRecord, type Bundle, type Override, type OverrideKey, type Texts } from '../domain/texts';
 import type { Prisma } from '../generated/client';
 import { recordOverridesChanged } from './override-changes';
@@ -12,18 +14,20 @@ type Tx = Prisma.TransactionClient;
 /** The texts that tenants have instead of those of the platform. */
 export interface OverrideStore {
   find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
-  /** Texts of one resource and culture by their keys. */
+  /** Texts of one resource and culture by their keys. @throws Problem of the kind `too-large` */
   list(tenantId: string, bundle: Bundle): Promise<Texts>;
-  /** All overrides of a tenant in these cultures. */
+  /** The overrides of a tenant in these cultures; where they have too many characters, the first by resource and key. */
   inCultures(tenantId: string, cultures: readonly string[]): Promise<Override[]>;
   /** The cultures in which a tenant has overrides. */
   cultures(tenantId: string): Promise<string[]>;
   /** Differs after every change of a tenant's overrides. */
   version(tenantId: string): Promise<string>;
   /** Creates or updates one. @throws Problem `stale-version` */
-  put(caller: Caller, override: Override, ifMatch: IfMatch): Promise<{ etag: string }>;
+  put(caller: Caller, override: WrittenOverride, ifMatch: IfMatch): Promise<{ etag: string }>;
   /** Creates or updates many in one step and with one event; of two values for one text the last counts. */
-  putMany(caller: Caller, overrides: readonly Override[]): Promise<void>;
+  putMany(caller: Caller, overrides: readonly WrittenOverride[]): Promise<void>;
+  /** Removes many in one step and with one event; those that are absent are no error. */
+  removeMany(caller: Caller, keys: readonly OverrideKey[]): Promise<void>;
   /** Removes one; nothing happens where there is none. @throws Problem `stale-version` */
   remove(caller: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<void>;
 }
@@ -45,11 +49,14 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
 
     list: (tenantId, { resourceName, cultureName }) =>
       db.inTenant(tenantId, async (tx) => {
-        const rows = await tx.override.findMany({
-          where: { tenantId, resourceName, cultureName },
-          select: { key: true, value: true },
-          orderBy: { key: 'asc' },
-        });
+        const rows = await tx.$queryRawUnsafe<(Override & { size: number })[]>(
+          LIST,
+          tenantId,
+          resourceName,
+          cultureName,
+          READ_CHARACTERS_MAX,
+        );
+        if ((rows.at(-1)?.size ?? 0) > READ_CHARACTERS_MAX) throw tooManyTexts(READ_CHARACTERS_MAX);
         const texts = emptyRecord<string>();
         for (const { key, value } of rows) texts[key] = value;
         return texts;
@@ -57,11 +64,7 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
 
     inCultures: (tenantId, cultures) =>
       db.inTenant(tenantId, (tx) =>
-        tx.override.findMany({
-          where: { tenantId, cultureName: { in: [...cultures] } },
-          select: { resourceName: true, cultureName: true, key: true, value: true },
-          orderBy: [{ resourceName: 'asc' }, { key: 'asc' }],
-        }),
+        tx.$queryRawUnsafe<Override[]>(IN_CULTURES, tenantId, cultures, READ_CHARACTERS_MAX),
       ),
 
     cultures: (tenantId) =>
@@ -86,8 +89,16 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
     putMany: async (caller, overrides) => {
       if (overrides.length === 0) return;
       await write(caller, async (tx) => {
-        await tx.$executeRawUnsafe(PUT_MANY, ...putManyValues(caller, overrides));
+        await tx.$executeRawUnsafe(PUT_MANY, ...putManyValues(caller, lastOfEach(overrides)));
         await recordOverridesChanged(tx, caller, overrides);
+        return {};
+      });
+    },
+
+    removeMany: async (caller, keys) => {
+      await write(caller, async (tx) => {
+        await tx.$executeRawUnsafe(REMOVE_MANY, caller.tenantId, ...columnsOf(lastOfEach(keys)));
+        await recordOverridesChanged(tx, caller, keys);
         return {};
       });
     },
@@ -100,6 +111,24 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
     },
   };
 }
+
+/** Characters of a tenant's texts that one reading of them holds, with their keys: the most that a tenant can have in use. */
+export const READ_CHARACTERS_MAX = 4_000_000;
+
+/** Texts in the order of their names, up to the first one with which they are too many. */
+const LIST = `
+  SELECT key, value, size::float8 AS size FROM (
+    SELECT key, value, length(key) + length(value) AS length,
+           sum(length(key) + length(value)) OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) AS size
+      FROM override WHERE tenant_id = $1::uuid AND resource_name = $2 AND culture_name = $3
+  ) AS own WHERE size - length <= $4 ORDER BY key`;
+
+const IN_CULTURES = `
+  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value FROM (
+    SELECT resource_name, culture_name, key, value, sum(length(key) + length(value))
+             OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
+      FROM override WHERE tenant_id = $1::uuid AND culture_name = ANY ($2::text[])
+  ) AS own WHERE size <= $3 ORDER BY resource_name, key`;
 
 /** Skips through the index, so that the cost depends on the number of cultures, not of rows. */
 const CULTURES = `
@@ -114,33 +143,51 @@ const CULTURES = `
   SELECT culture_name FROM culture WHERE culture_name IS NOT NULL`;
 
 const PUT_MANY = `
-  INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, modified_by)
-  SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, $2
-  FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
-    AS item (id, resource_name, culture_name, key, value)
+  INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by)
+  SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2
+  FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+    AS item (id, resource_name, culture_name, key, value, replaced_value)
   ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
-    value = excluded.value, version = override.version + 1, modified_at = now(), modified_by = excluded.modified_by`;
+    value = excluded.value, replaced_value = excluded.replaced_value, version = override.version + 1,
+    modified_at = now(), modified_by = excluded.modified_by`;
+
+const REMOVE_MANY = `
+  DELETE FROM override USING unnest($2::text[], $3::text[], $4::text[]) AS item (resource_name, culture_name, key)
+   WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
+     AND override.culture_name = item.culture_name AND override.key = item.key`;
 
 /** Each text once, in the order of the index, so that two batches never wait for each other. */
-function putManyValues(caller: Caller, overrides: readonly Override[]): unknown[] {
+function lastOfEach<One extends OverrideKey>(overrides: readonly One[]): One[] {
   const lastByKey = new Map(
     overrides.map((one) => [JSON.stringify([one.resourceName, one.cultureName, one.key]), one]),
   );
-  const rows = [...lastByKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);
-  return [
-    caller.tenantId,
-    caller.userId,
-    rows.map(() => newId()),
-    rows.map(({ resourceName }) => resourceName),
-    rows.map(({ cultureName }) => cultureName),
-    rows.map(({ key }) => key),
-    rows.map(({ value }) => value),
-  ];
+  return [...lastByKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);
 }
 
-async function putOne(tx: Tx, { tenantId, userId }: Caller, override: Override, ifMatch: IfMatch) {
-  const { value, ...key } = override;
-  const change = { value, version: { increment: 1 }, modifiedAt: new Date(), modifiedBy: userId };
+const columnsOf = (rows: readonly OverrideKey[]): string[][] => [
+  rows.map(({ resourceName }) => resourceName),
+  rows.map(({ cultureName }) => cultureName),
+  rows.map(({ key }) => key),
+];
+
+const putManyValues = (caller: Caller, rows: readonly WrittenOverride[]): unknown[] => [
+  caller.tenantId,
+  caller.userId,
+  rows.map(() => newId()),
+  ...columnsOf(rows),
+  rows.map(({ value }) => value),
+  rows.map(({ replacedValue }) => replacedValue),
+];
+
+async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOverride, ifMatch: IfMatch) {
+  const { value, replacedValue, ...key } = override;
+  const change = {
+    value,
+    replacedValue,
+    version: { increment: 1 },
+    modifiedAt: new Date(),
+    modifiedBy: userId,
+  };
   if (ifMatch === undefined) {
     return tx.override.upsert({
       where: uniqueKey(tenantId, key),

@@ -1,0 +1,132 @@
+import { aCaller } from '@plinth/testing/http';
+import { Client } from 'pg';
+import { startLocalization, type Localization } from './start-localization';
+
+let localization: Localization;
+beforeAll(async () => {
+  localization = await startLocalization();
+});
+afterAll(() => localization.close());
+
+const texts = (caller: ReturnType<typeof aCaller>, query: string) =>
+  localization.as(caller).get(`/localization/texts?${query}`);
+const put = (caller: ReturnType<typeof aCaller>, items: object[]) =>
+  localization.as(caller).put('/localization/overrides', { items });
+const item = (key: string, value: string, parts: object = {}) => ({
+  resourceName: 'Platform',
+  cultureName: 'fr',
+  key,
+  value,
+  ...parts,
+});
+const keys = ({ body }: { body: { items: { key: string }[] } }) => body.items.map(({ key }) => key);
+
+describe('GET /localization/texts', () => {
+  it('says what the platform says in each culture, where that comes from, and what the tenant says instead', async () => {
+    const caller = aCaller();
+    await put(caller, [item('actions.save', 'Garder')]);
+    const { body } = await texts(caller, 'cultures=fr,fr-CA&resourceName=Platform&search=actions.save');
+    expect(body).toEqual({
+      items: [
+        {
+          resourceName: 'Platform',
+          key: 'actions.save',
+          values: [
+            {
+              cultureName: 'fr',
+              platformValue: 'Enregistrer',
+              platformCulture: 'fr',
+              value: 'Garder',
+              replacedValue: 'Enregistrer',
+              hasDrifted: false,
+            },
+            expect.objectContaining({ cultureName: 'fr-CA', platformCulture: 'fr', value: null }),
+          ],
+        },
+      ],
+      totalCount: 1,
+      hasMore: false,
+    });
+    expect((await texts(aCaller(), 'show=overridden')).body.items).toEqual([]);
+    expect((await texts(aCaller({ permissions: [] }), 'show=all')).status).toBe(403);
+  });
+
+  it('lists the texts of the platform and those that only the tenant has, page by page in one order', async () => {
+    const caller = aCaller();
+    const own = Array.from({ length: 150 }, (_, index) =>
+      item(`k${String(index).padStart(3, '0')}`, `Text ${index}`, { resourceName: 'Shop' }),
+    );
+    await put(caller, own);
+    const all = (await texts(caller, 'pageSize=1')).body.totalCount;
+    expect(all).toBe((await texts(aCaller(), 'pageSize=1')).body.totalCount + 150);
+    const second = await texts(caller, 'resourceName=Shop&pageSize=100&page=2');
+    expect(keys(second)).toEqual(own.slice(100).map(({ key }) => key));
+    expect(keys(await texts(caller, 'search=text 149'))).toEqual(['k149']);
+  });
+
+  it('holds so many characters of a tenant at once and no more, however many it has', async () => {
+    const caller = aCaller();
+    await put(caller, [item('first', 'Premier', { resourceName: 'A' })]);
+    const client = new Client({ connectionString: localization.database!.adminUrl });
+    await client.connect();
+    await client.query(
+      `INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by)
+       SELECT $1, gen_random_uuid(), 'B', 'fr', 'k' || lpad(number::text, 4, '0'), repeat('x', 3995), 'y', 'ada'
+       FROM generate_series(1, 1100) AS number`,
+      [caller.tenantId],
+    );
+    await client.query('UPDATE override_mark SET id = gen_random_uuid() WHERE tenant_id = $1', [
+      caller.tenantId,
+    ]);
+    await client.end();
+
+    const http = localization.as(caller);
+    const { resources } = (await http.get('/localization?cultureName=fr')).body;
+    expect([resources.A, Object.keys(resources.B).length]).toEqual([{ first: 'Premier' }, 999]);
+    expect(resources.Platform['actions.save']).toBe('Enregistrer');
+    const list = await http.get('/localization/overrides?resourceName=B&cultureName=fr');
+    expect([list.status, list.body.detail]).toEqual([413, expect.stringContaining('4000000 characters')]);
+    expect((await http.get('/localization/overrides?resourceName=A&cultureName=fr')).body).toEqual({
+      first: 'Premier',
+    });
+    expect((await texts(caller, 'show=drifted&pageSize=1')).body.totalCount).toBe(999);
+  });
+
+  it('finds the overrides whose original changed since', async () => {
+    const caller = aCaller();
+    await put(caller, [item('actions.save', 'Garder'), item('actions.edit', 'Changer')]);
+    const client = new Client({ connectionString: localization.database!.adminUrl });
+    await client.connect();
+    await client.query(
+      "UPDATE override SET replaced_value = 'Sauver' WHERE tenant_id = $1 AND key = 'actions.save'",
+      [caller.tenantId],
+    );
+    await client.end();
+    const drifted = await texts(caller, 'show=drifted&cultures=fr');
+    expect(keys(drifted)).toEqual(['actions.save']);
+    expect(drifted.body.items[0].values[0]).toMatchObject({ replacedValue: 'Sauver', hasDrifted: true });
+    await put(caller, [item('actions.save', 'Garder')]);
+    expect(keys(await texts(caller, 'show=drifted'))).toEqual([]);
+  });
+});
+
+describe('POST /localization/overrides/removals', () => {
+  const remove = (caller: ReturnType<typeof aCaller>, items: object[]) =>
+    localization.as(caller).post('/localization/overrides/removals', { items });
+  const named = (key: string, cultureName = 'fr') => ({ resourceName: 'Platform', cultureName, key });
+
+  it('removes overrides, so that the texts of the platform are seen again', async () => {
+    const caller = aCaller();
+    await put(caller, [item('actions.save', 'Garder'), item('actions.edit', 'Changer')]);
+    expect((await remove(caller, [named('actions.save', 'FR'), named('never.there')])).status).toBe(204);
+    expect(keys(await texts(caller, 'show=overridden'))).toEqual(['actions.edit']);
+  });
+
+  it('removes none where one of them has no key, and needs the permission', async () => {
+    const caller = aCaller();
+    await put(caller, [item('actions.save', 'Garder')]);
+    expect((await remove(caller, [named('actions.save'), named('')])).status).toBe(422);
+    expect((await remove(aCaller({ ...caller, permissions: [] }), [named('actions.save')])).status).toBe(403);
+    expect(keys(await texts(caller, 'show=overridden'))).toEqual(['actions.save']);
+  });
+});
