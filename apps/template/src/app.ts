@@ -3,6 +3,7 @@ import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import type { Express } from 'express';
 import type { Deps } from './compose';
 import { mountCategories } from './routes/categories';
+import { mountGallery } from './routes/gallery';
 import { mountLifecycle } from './routes/lifecycle';
 import { mountPreview } from './routes/preview';
 import { mountRevisions } from './routes/revisions';
@@ -14,5 +15,6 @@ export const createApp = (deps: Deps): Express =>
     mountLifecycle(api, deps);
     mountRevisions(api, deps);
     mountPreview(api, deps);
+    mountGallery(api);
     mountCategories(api, deps);
   });

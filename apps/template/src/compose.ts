@@ -11,9 +11,8 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import type { TemplateConfig } from './config';
 import { settingDefinitions } from './domain/settings';
 import { PrismaClient, type Prisma } from './generated/client';
+import { createPdfRendererClient } from './grpc/pdf-renderer-client';
 import { templateSettings } from './grpc/template-settings';
-import { findChromium } from './render/chromium';
-import { pdfPrinter } from './render/pdf-printer';
 import { sandboxPool } from './render/sandbox-pool';
 import { templateRenderer } from './app/renderer';
 import { templateLifecycle } from './app/template-lifecycle';
@@ -54,26 +53,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     log,
   );
   onClose(sandbox.close);
-  const chromium = findChromium(
-    { executable: config.PUPPETEER_EXECUTABLE_PATH, isProduction: config.NODE_ENV === 'production' },
-    log,
-  );
-  const printer = pdfPrinter(
-    chromium,
-    {
-      pages: config.PDF_PAGES,
-      queueMax: config.PDF_QUEUE_MAX,
-      documentsPerBrowser: config.PDF_DOCUMENTS_PER_BROWSER,
-      millisecondsMax: config.PDF_MILLISECONDS_MAX,
-    },
-    log,
-  );
-  onClose(printer.close);
-  // An error is logged here; the first document that is printed gets it as a problem.
-  if (config.NODE_ENV !== 'test')
-    void printer
-      .warm()
-      .catch((error: unknown) => log.warn({ err: error }, 'PDF is not available: Chromium did not start'));
+  const pdfRenderer = createPdfRendererClient(config);
+  onClose(pdfRenderer.close);
 
   const batchPlaces = new FairPlaces({
     places: config.RENDER_BATCHES,
@@ -85,14 +66,14 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   const renderer = templateRenderer({
     templates,
     sandbox,
-    printer,
+    pdfRenderer,
     settings,
     localization,
     clock: systemClock,
   });
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
-  const health = new Health(checks);
-  measurePlaces(metrics, { evaluation: sandbox.places, pdf: printer.places, batches: batchPlaces });
+  const health = new Health(checks, { log });
+  measurePlaces(metrics, { evaluation: sandbox.places, batches: batchPlaces });
   return {
     config,
     log,

@@ -1,5 +1,5 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 const positive = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
@@ -8,10 +8,6 @@ export const TemplateConfig = z.object({
   ...serviceEnvironment,
   ...undoEnvironment,
   DATABASE_URL_TEMPLATE: databaseUrl(),
-  PUPPETEER_EXECUTABLE_PATH: z
-    .string()
-    .optional()
-    .describe('Chromium, which prints PDF; the usual paths are looked at where it is not set.'),
   RENDER_PROCESSES: positive(3).describe(
     'Processes that evaluate templates at the same time; a tenant uses at most as many as are free.',
   ),
@@ -27,12 +23,10 @@ export const TemplateConfig = z.object({
     .describe(
       'Compiled program of the evaluating processes; the one beside the service where it is not set.',
     ),
-  PDF_PAGES: positive(3).describe(
-    'Documents printed at the same time; a tenant prints at most as many as places are free.',
+  PDF_RENDERER_KEYS: keys().describe(
+    'Secrets that sign callers for the PDF renderer and nobody else, comma-separated; the first one signs.',
   ),
-  PDF_QUEUE_MAX: positive(100).describe('Documents that may wait to be printed; more are refused.'),
-  PDF_DOCUMENTS_PER_BROWSER: positive(200).describe('Documents after which the browser is replaced.'),
-  PDF_MILLISECONDS_MAX: positive(15_000).describe('Longest time of printing one document.'),
+  PDF_BYTES_MAX: positive(64 * 1024 * 1024).describe('Largest PDF.'),
 });
 
 export type TemplateConfig = z.output<typeof TemplateConfig>;

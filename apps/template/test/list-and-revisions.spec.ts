@@ -137,6 +137,30 @@ describe('revisions of templates', () => {
     expect((await http.get(`/templates/b/revisions/${draft.revisionId}`)).status).toBe(404);
   });
 
+  it('are kept up to five hundred of a template, and the one that is published', async () => {
+    const caller = aCaller();
+    const client = service.as(caller);
+    const { tenantId } = caller;
+    await published(client, { name: 'long', content: 'published' });
+    await client.put('/templates/long', { name: 'long', content: 'draft' });
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length, created_at, created_by)
+      SELECT tenant_id, gen_random_uuid(), template_id, number + added, 3, mime_type, content, content_length, created_at, created_by
+      FROM template_revision, generate_series(1, 510) AS added WHERE tenant_id = ${tenantId}::uuid AND number = 2`,
+    );
+
+    await client.put('/templates/long', { name: 'long', content: 'newest' });
+
+    const { body } = await client.get('/templates/long/history?pageSize=1');
+    expect(body).toMatchObject({ totalCount: 501, revisions: [{ status: 0 }] });
+    expect((await client.get('/templates/long')).body).toMatchObject({
+      draft: { content: 'newest' },
+      published: { content: 'published' },
+    });
+  });
+
   it('are restored as a new draft', async () => {
     const { draft } = await saved(http, { name: 'a', culture: 'fr', content: 'one', mimeType: 'text/plain' });
     await http.put('/templates/a', { name: 'a', culture: 'fr', content: 'two', mimeType: 'text/html' });
@@ -169,6 +193,33 @@ describe('revisions of templates', () => {
 });
 
 describe('template categories', () => {
+  it('are as many as a tenant may have, and no more, however many are created at once', async () => {
+    const caller = aCaller();
+    const client = service.as(caller);
+    const rows = Array.from({ length: 499 }, (_, index) => ({ id: newId(), name: `Category ${index}` }));
+    await service.db.inTenant(caller.tenantId, (tx) =>
+      tx.templateCategory.createMany({
+        data: rows.map((row) => ({ tenantId: caller.tenantId, sortOrder: 0, ...row })),
+      }),
+    );
+    const racing = Array.from({ length: 8 }, (_, index) =>
+      client.post('/template-categories', { name: `Last ${index}` }),
+    );
+    const statuses = (await Promise.all(racing)).map((response) => response.status).sort();
+    expect(statuses).toEqual([201, 429, 429, 429, 429, 429, 429, 429]);
+
+    const { status, body } = await client.post('/template-categories', { name: 'one more' });
+
+    expect({ status, body }).toMatchObject({
+      status: 429,
+      body: { quota: { name: 'template-categories', scope: 'tenant', limit: 500, used: 500 } },
+    });
+    expect((await client.get('/template-categories')).body).toHaveLength(500);
+    expect(await service.metrics.getSingleMetricAsString('plinth_quota_refusals_total')).toMatch(
+      /quota="template-categories",scope="tenant".* 8$/m,
+    );
+  });
+
   it('are listed in their order with the number of their templates', async () => {
     await http.post('/template-categories', { name: 'B', sortOrder: 2 });
     const made = await http.post('/template-categories', {

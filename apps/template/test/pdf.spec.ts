@@ -1,59 +1,26 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { silentLog } from '@plinth/runtime/process/log';
-import { findOrInstall } from '@plinth/testing/find-or-install';
-import { eventually } from '@plinth/testing/eventually';
 import { aCaller, type TestClient } from '@plinth/testing/http';
-import { findChromium } from '../src/render/chromium';
-import { pdfPrinter, type PdfPrinter } from '../src/render/pdf-printer';
-import { pagesOfPdf, textOfPdf } from './pdf-text';
+import { eventually } from '@plinth/testing/eventually';
+import { freePort } from '@plinth/testing/free-port';
+import { noiseImage } from '@plinth/testing/noise-image';
+import { pagesOfPdf, textOfPdf } from '@plinth/testing/pdf-text';
+import { startPdfRenderer } from '@plinth/testing/start-pdf-renderer';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
-const chromium = findChromium({ executable: findOrInstall('chromium'), isProduction: false }, silentLog());
-
-const printer = (options: Partial<Parameters<typeof pdfPrinter>[1]> = {}): PdfPrinter =>
-  pdfPrinter(
-    chromium,
-    { pages: 2, queueMax: 100, documentsPerBrowser: 200, millisecondsMax: 15_000, ...options },
-    silentLog(),
-  );
-
-/** Processes below this one whose command line holds the words. */
-const descendants = (words: string): string[] => {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
-  const processes = rows
-    .map((row) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row)!)
-    .map(([, pid, parent, args]) => ({ pid: pid!, parent: parent!, args: args! }));
-  const below = (pid: string): typeof processes =>
-    processes.filter(({ parent }) => parent === pid).flatMap((one) => [one, ...below(one.pid)]);
-  return below(String(process.pid))
-    .map(({ args }) => args)
-    .filter((args) => args.includes(words));
-};
-
-beforeAll(() => {
-  if (!chromium)
-    throw new Error(
-      'Chromium is not here, and these promises are about what it prints: install it, or set PUPPETEER_EXECUTABLE_PATH.',
-    );
-});
-
-const ada = { tenantId: 'tenant', userId: 'ada' };
-
 describe('a template rendered as PDF over HTTP', () => {
+  let renderer: Awaited<ReturnType<typeof startPdfRenderer>>;
   let service: Templates;
   let http: TestClient;
   beforeAll(async () => {
-    service = await startTemplates();
+    renderer = await startPdfRenderer();
+    service = await startTemplates({}, renderer.address);
   });
   beforeEach(() => {
     http = service.as(aCaller());
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await renderer.close();
+  });
 
   const pdfOf = async (path: string, body: object, accept?: string) => {
     const { url, headers } = http.address('POST', path);
@@ -110,160 +77,50 @@ describe('a template rendered as PDF over HTTP', () => {
     expect(file).toMatchObject({ name: 'a.pdf', mimeType: 'application/pdf' });
     expect(textOfPdf(Buffer.from(file.contentBase64, 'base64'))).toContain('For Ada');
   });
-});
 
-describe('the PDF printer', () => {
-  let printing: PdfPrinter;
-  let folder: string;
-  let listener: Server;
-  let connections = 0;
-  let url: string;
+  it('passes as it is when it comes in many parts', async () => {
+    await saved(http, { name: 'a', content: `<img src="${noiseImage(400)}"><p>below</p>` });
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'canary-'));
-    writeFileSync(join(folder, 'canary.txt'), 'canary4711');
-    listener = createServer((_, response) => response.end('canary4711')).on(
-      'connection',
-      () => connections++,
+    const { response, pdf } = await pdfOf('/templates/a/preview', { format: 1 });
+
+    expect(response.status).toBe(200);
+    expect(pdf.length).toBeGreaterThan(480_000);
+    expect(textOfPdf(pdf)).toContain('below');
+  });
+
+  it('is 503 while the renderer is not there, with the service ready, and there again with the renderer', async () => {
+    const gone = await `127.0.0.1:${await freePort()}`;
+    const own = await startTemplates({}, gone);
+    const client = own.as(aCaller());
+    await saved(client, { name: 'a', content: '<p>Hello</p>' });
+
+    const { status, headers, body } = await client.post('/templates/a/preview', { format: 1 });
+
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('5');
+    expect(body.detail).toBe('The service pdf-renderer is unavailable; try again.');
+    expect(await own.health.readiness()).toMatchObject({ ready: true });
+    expect((await client.post('/templates/a/preview', {})).status).toBe(200);
+
+    const late = await startPdfRenderer({ GRPC_PORT: gone.split(':')[1]! });
+    await eventually(
+      async () => (await client.post('/templates/a/preview', { format: 1 })).status === 200,
+      20_000,
     );
-    await new Promise<void>((resolve) => listener.listen(0, resolve));
-    url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    printing = printer();
-  });
-  afterAll(async () => {
-    await printing.close();
-    listener.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  it('loads no file and no address that a document refers to', async () => {
-    const places = [
-      url,
-      url.replace('127.0.0.1', 'localhost'),
-      url.replace('127.0.0.1', '[::1]'),
-      url.replace('127.0.0.1', '2130706433'),
-      'http://169.254.169.254/latest',
-      `file://${folder}/canary.txt`,
-      'view-source:file:///etc/passwd',
-      'chrome://version',
-      '\\\\host\\share\\x',
-    ];
-    const asking = (
-      place: string,
-    ) => `<link rel="stylesheet" href="${place}"><link rel="preload" as="fetch" href="${place}"><link rel="prefetch" href="${place}">
-      <img src="${place}"><iframe src="${place}"></iframe><iframe srcdoc='<img src="${place}">'></iframe><object data="${place}"></object><embed src="${place}">
-      <video src="${place}" poster="${place}"></video><svg><image href="${place}"/><use href="${place}#x"/></svg><form action="${place}"><input type="image" src="${place}"></form>
-      <style>@import url("${place}"); @font-face { font-family: f; src: url("${place}") } p { background: url("${place}"); font-family: f } </style>
-      <script>fetch("${place}"); new Image().src = "${place}"; location = "${place}"</script><body background="${place}"><p>text</p><a href="${place}" ping="${place}">x</a>`;
-    for (const place of places) {
-      const pdf = await printing.print(ada, `<h1>Printed</h1>${asking(place)}`, {});
-      expect(textOfPdf(pdf)).toContain('Printed');
-      expect(textOfPdf(pdf)).not.toMatch(/canary4711|root:/);
-    }
-    for (const refresh of [
-      `<meta http-equiv="refresh" content="0;url=${url}">`,
-      `<base href="${url}"><img src="x">`,
-    ]) {
-      await printing.print(ada, `${refresh}<h1>Printed</h1>`, {});
-    }
-    expect(connections).toBe(0);
-  }, 120_000);
-
-  it('runs no script of a document', async () => {
-    const html = `<p id="x">before</p><script>document.getElementById('x').textContent = 'after'</script>
-      <img src="data:," onerror="document.getElementById('x').textContent = 'after'"><noscript>no script here</noscript>`;
-
-    const text = textOfPdf(await printing.print(ada, html, {}));
-
-    expect(text).toContain('before');
-    expect(text).toContain('no script here');
-    expect(text).not.toContain('after');
-  });
-
-  it('keeps the sandbox of Chromium, without the environment of the service', async () => {
-    process.env['PLINTH_CANARY'] = 'canary4711';
-    const own = printer();
-    await own.print(ada, 'x', {});
-
-    const commands = descendants('--type=renderer').concat(descendants('--headless'));
-    delete process.env['PLINTH_CANARY'];
+    await late.close();
     await own.close();
-
-    expect(commands.length).toBeGreaterThan(0);
-    if (chromium!.isolation === 'sealed') expect(commands.join('\n')).not.toContain('--no-sandbox');
-    expect(commands.join('\n')).not.toContain('canary4711');
   });
 
-  it('prints the scripts of the world', async () => {
-    const words = ['Grüße', 'Ελληνικά', 'Кириллица', '中文', '日本語', '한국어', '😀'];
-    const fromRightToLeft = ['עברית', 'العربية'];
-    const page = [...words, ...fromRightToLeft].map((word) => `<p>${word}</p>`).join('');
+  it('prints again after the renderer was killed', async () => {
+    await saved(http, { name: 'a', content: '<p>Hello</p>' });
+    await renderer.close();
+    expect((await http.post('/templates/a/preview', { format: 1 })).status).toBe(503);
 
-    const pdf = await printing.print(ada, `<meta charset="utf-8">${page}`, {});
+    renderer = await startPdfRenderer({ GRPC_PORT: renderer.address.split(':')[1]! });
 
-    // Arabic is painted in the shapes that its letters take in a word.
-    const text = textOfPdf(pdf).normalize('NFKC');
-    for (const word of words) expect(text).toContain(word);
-    for (const word of fromRightToLeft) expect(text).toContain([...word].reverse().join(''));
-  });
-
-  it('cancels a document that takes too long, and prints the next one', async () => {
-    const hasty = printer({ millisecondsMax: 1_500 });
-    await hasty.print(ada, 'warm', {});
-
-    const endless = `<table>${'<tr><td>x</td><td>y</td></tr>'.repeat(300_000)}</table>`;
-    await expect(hasty.print(ada, endless, {})).rejects.toMatchObject({
-      kind: 'invalid',
-      slug: 'template-too-expensive',
-    });
-
-    const patient = await eventually(() => hasty.print(ada, 'next', {}), 20_000);
-    expect(textOfPdf(patient)).toContain('next');
-    await hasty.close();
-  }, 60_000);
-
-  it('refuses documents with Retry-After when too many wait', async () => {
-    const small = printer({ pages: 1, queueMax: 2 });
-    await small.print(ada, 'warm', {});
-
-    const results = await Promise.allSettled(
-      Array.from({ length: 6 }, () => small.print(ada, '<p>x</p>'.repeat(2_000), {})),
+    await eventually(
+      async () => (await http.post('/templates/a/preview', { format: 1 })).status === 200,
+      20_000,
     );
-    await small.close();
-
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    expect(refused).toHaveLength(4);
-    expect(refused[0]).toMatchObject({
-      slug: 'share-used-up',
-      options: { retryAfterSeconds: expect.any(Number) },
-    });
   });
-
-  it('prints for another tenant at once, while one waits with as many documents as it can', async () => {
-    const own = printer({ pages: 3, queueMax: 60 });
-    const printed: string[] = [];
-    const all = Array.from({ length: 12 }, (_, index) =>
-      own.print(ada, '<p>x</p>'.repeat(2_000), {}).then(() => printed.push(`ada-${index}`)),
-    );
-    const bob = own.print({ tenantId: 'globex', userId: 'bob' }, 'short', {}).then(() => printed.push('bob'));
-    await Promise.all([...all, bob]);
-    await own.close();
-    expect(printed.indexOf('bob')).toBeLessThan(4);
-  });
-
-  it('replaces its browser again and again, and leaves no process behind', async () => {
-    const documents = Number(process.env['PLINTH_PDF_DOCUMENTS'] ?? 40);
-    const own = printer({ documentsPerBrowser: Math.max(10, documents / 10), queueMax: 4 * documents });
-
-    const printed = await Promise.all(
-      Array.from({ length: documents }, (_, index) =>
-        own.print({ tenantId: `tenant-${index % 3}`, userId: 'ada' }, `<p>Document ${index}</p>`, {}),
-      ),
-    );
-    await own.close();
-
-    expect(printed.map((pdf, index) => textOfPdf(pdf).includes(`Document ${index}`))).not.toContain(false);
-    await printing.close();
-    await eventually(() => descendants('chrom').length === 0, 15_000);
-  }, 1_800_000);
 });

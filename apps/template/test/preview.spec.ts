@@ -54,6 +54,20 @@ describe('POST /templates/{name}/preview', () => {
     expect(response.body.html).toBe('Hello!');
   });
 
+  it('renders a text that nobody saved, and saves nothing', async () => {
+    await saved(http, { name: 'letter', content: '<p>{% block body %}stored{% endblock %}</p>' });
+    const content = '{% extends "letter" %}{% block body %}{{ word }}{% endblock %}';
+    const plain = { content: 'A {{ word }} & more', mimeType: 'text/plain', data: { word: 'text' } };
+
+    const page = await http.post('/templates/new/preview', { content, data: { word: 'new' } });
+    const instead = await http.post('/templates/letter/preview', plain);
+
+    expect(page.body).toMatchObject({ html: '<p>new</p>', revisionId: '' });
+    expect(instead.body.plainText).toBe('A text & more');
+    expect((await http.get('/templates/new')).status).toBe(404);
+    expect((await http.post('/templates/letter/preview')).body.html).toBe('<p>stored</p>');
+  });
+
   it('leaves missing variables empty and lists them in headers', async () => {
     const { body, headers } = await preview({
       content: '[{{ a.b }}][{{ c | upper }}][{{ d | default("-") }}]',

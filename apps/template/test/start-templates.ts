@@ -9,11 +9,12 @@ import { startServiceStubs } from './service-stubs';
 const parts = { name: 'template', schema: TemplateConfig, compose, createApp };
 
 /** Starts the service on real stores, with stubs of the services that it calls; close it when done. */
-export async function startTemplates(environment: Record<string, string> = {}) {
+/** @param pdfRenderer its address; without one there is none */
+export async function startTemplates(environment: Record<string, string> = {}, pdfRenderer = 'localhost:1') {
   const stubs = await startServiceStubs();
   const options = {
     environment: {
-      GRPC_SERVICES: `settings=${stubs.address},localization=${stubs.address}`,
+      GRPC_SERVICES: `settings=${stubs.address},localization=${stubs.address},pdf-renderer=${pdfRenderer}`,
       RENDER_SANDBOX_PROGRAM: bundledProgram('apps/template/src/sandbox.ts'),
       RENDER_PROCESSES: '2',
       ...environment,

@@ -21,17 +21,25 @@ import {
   templateTooExpensive,
 } from '../domain/problems';
 import type { LocalizationClient } from '@plinth/clients/localization-client';
+import type { PdfRenderer } from '../grpc/pdf-renderer-client';
 import type { TemplateSettings } from '../grpc/template-settings';
 import type { Dependencies } from '../render/language/dependencies';
-import type { RevisionWithKey, TemplateStore, RevisionChoice } from '../store/template-store';
+import type { Revision } from '../domain/template';
+import type { TemplateKey } from '../domain/template-key';
+import type { TemplateStore, RevisionChoice } from '../store/template-store';
 import { defaultLimits } from '../render/language/meter';
-import type { PdfPrinter } from '../render/pdf-printer';
 import type { SandboxPool } from '../render/sandbox-pool';
 import type { TaskResult, Partials, RenderResult, RenderTask } from '../render/sandbox/protocol';
 
+/** What a rendering needs of a revision; the id of a text that is not stored is empty. */
+export interface RenderedRevision {
+  key: TemplateKey;
+  revision: Pick<Revision, 'id' | 'content' | 'mimeType'>;
+}
+
 export interface RenderRequest {
   caller: Caller;
-  template: RevisionWithKey;
+  template: RenderedRevision;
   /** Which revisions of included templates count. */
   revisionChoice: RevisionChoice;
   culture: string | undefined;
@@ -73,7 +81,7 @@ export interface TemplateRenderer {
 interface RendererDeps {
   templates: TemplateStore;
   sandbox: SandboxPool;
-  printer: PdfPrinter;
+  pdfRenderer: PdfRenderer;
   settings: TemplateSettings;
   localization: LocalizationClient;
   clock: Clock;
@@ -95,7 +103,7 @@ type ResolvedDependencies = Pick<RenderTask, keyof Dependencies>;
 export function templateRenderer({
   templates,
   sandbox,
-  printer,
+  pdfRenderer,
   settings,
   localization,
   clock,
@@ -169,6 +177,7 @@ export function templateRenderer({
     revisionId: string,
     { partials, texts, settings: values }: ResolvedDependencies,
   ): void => {
+    if (revisionId === '') return;
     const names = {
       partials: Object.keys(partials),
       texts: Object.keys(texts),
@@ -187,7 +196,7 @@ export function templateRenderer({
       const rendered = await evaluate(request, language);
       const content =
         format === DocumentFormat.Pdf
-          ? await printer.print(caller, rendered.html, rendered.front, request.signal)
+          ? await pdfRenderer.print(caller, rendered.html, rendered.front, request.signal)
           : rendered.workbook && Buffer.from(rendered.workbook);
       const { subject } = rendered.front;
       return {

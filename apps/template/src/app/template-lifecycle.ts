@@ -28,14 +28,20 @@ export interface TemplateLifecycle {
   transitions(
     caller: Caller,
     key: TemplateKey,
-  ): Promise<{ template: Template; needsApproval: boolean; available: Status[] }>;
+  ): Promise<{ template: Template; needsApproval: boolean; available: Status[]; blocked: Objection[] }>;
   /** Why this caller could not move the template to other statuses; undefined where there is no template. */
   objections(
     caller: Caller,
     key: TemplateKey,
-  ): Promise<{ status: Status; objections: { to: Status; problem: Problem }[] } | undefined>;
+  ): Promise<{ status: Status; objections: Objection[] } | undefined>;
   /** Makes a transition that the workflow service has decided; `actor` is the person who made it. */
   move(caller: Caller, key: TemplateKey, transition: TemplateTransition): Promise<MoveResult>;
+}
+
+/** Why a move is not possible. */
+interface Objection {
+  to: Status;
+  problem: Problem;
 }
 
 export interface TemplateTransition {
@@ -108,20 +114,15 @@ export function templateLifecycle({
       const template = await templates.get(caller.tenantId, key);
       const approval = await needsApproval(caller.tenantId, template);
       const available = availableTransitions(template, caller, approval);
-      return { template, needsApproval: approval, available };
+      const blocked = objectionsOf(template, caller, approval);
+      return { template, needsApproval: approval, available, blocked };
     },
 
     async objections(caller, key) {
       const template = await templates.find(caller.tenantId, key);
       if (!template) return undefined;
       const approval = await needsApproval(caller.tenantId, template);
-      const objections = statuses
-        .filter((to) => to !== template.status)
-        .flatMap((to) => {
-          const problem = objectionTo(template, to, caller, approval);
-          return problem ? [{ to, problem }] : [];
-        });
-      return { status: template.status, objections };
+      return { status: template.status, objections: objectionsOf(template, caller, approval) };
     },
 
     async move(caller, key, { actor, from, to, operationId, comment }) {
@@ -149,6 +150,14 @@ export function templateLifecycle({
     },
   };
 }
+
+const objectionsOf = (template: Template, caller: Caller, approval: boolean): Objection[] =>
+  statuses
+    .filter((to) => to !== template.status)
+    .flatMap((to) => {
+      const problem = objectionTo(template, to, caller, approval);
+      return problem ? [{ to, problem }] : [];
+    });
 
 class StatusChanged extends Error {
   constructor(readonly template: Template | undefined) {

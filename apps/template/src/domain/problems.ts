@@ -1,6 +1,6 @@
-import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import { quotaExceeded, shareUsedUp } from '@plinth/contracts/platform/problems';
 import { templateProblems } from '@plinth/contracts/template/problems';
-import type { TemplateParseError } from '@plinth/contracts/template/shapes';
+import { CATEGORIES_MAX, type TemplateParseError } from '@plinth/contracts/template/shapes';
 import type { ShareScope } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import { titleOf, type TemplateKey } from './template-key';
@@ -82,11 +82,17 @@ export const batchTooLarge = (bytesMax: number) =>
     `The results of a batch have at most ${bytesMax} bytes; render this item in another one.`,
   );
 
+export const galleryTemplateNotFound = (name: string) =>
+  templateProblems['gallery-template-not-found'](`The gallery has no template "${name}".`);
+
 export const categoryNotFound = () =>
   templateProblems['category-not-found']('There is no category of this id.');
 
 export const categoryExists = (name: string) =>
   templateProblems['category-exists'](`There is a category "${name}" already.`);
+
+export const tooManyCategories = (used: number) =>
+  quotaExceeded({ quota: 'template-categories', what: 'template categories', limit: CATEGORIES_MAX, used });
 
 export const categoryInUse = (name: string, templates: number) =>
   templateProblems['category-in-use'](`${templates} templates have the category "${name}".`);

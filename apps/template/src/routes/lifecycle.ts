@@ -18,12 +18,20 @@ export function mountLifecycle(api: Api, { lifecycle }: Pick<Deps, 'lifecycle'>)
   });
 
   api.on(getTemplateLifecycle, async ({ params: { name }, query: { culture }, caller }) => {
-    const { template, needsApproval, available } = await lifecycle.transitions(caller, { name, culture });
+    const { template, needsApproval, available, blocked } = await lifecycle.transitions(caller, {
+      name,
+      culture,
+    });
     return {
       ...toKey(template),
       currentStatus: template.status,
       workflowEnabled: needsApproval,
       availableTransitions: available,
+      blockedTransitions: blocked.map(({ to, problem }) => ({
+        status: to,
+        problem: problem.slug ?? problem.kind,
+        reason: problem.detail,
+      })),
     };
   });
 }

@@ -6,8 +6,10 @@ import { file, multiStatus, ok, type EndpointResponse } from '@plinth/http/respo
 import type { Caller } from '@plinth/kernel/caller';
 import { invalid } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
-import type { RenderedDocument } from '../app/renderer';
+import type { RenderedDocument, RenderedRevision } from '../app/renderer';
 import { batchTooLarge, revisionNeverPublished, templateDoesNotParse } from '../domain/problems';
+import { DEFAULT_MIME_TYPE } from '../domain/template';
+import type { TemplateKey } from '../domain/template-key';
 import type { RevisionWithKey } from '../store/template-store';
 
 const { previewTemplate, renderTemplate, renderTemplateBatch, getTemplateVariables, validateTemplate } =
@@ -25,7 +27,9 @@ export function mountPreview(api: Api, { templates, renderer, batchPlaces }: Nee
 
   api.on(previewTemplate, async ({ params: { name }, body, caller, signal }) => {
     const culture = body?.culture ?? undefined;
-    const template = await templates.getNearest(caller.tenantId, name, culture, 'newest');
+    const template = body?.content
+      ? unsaved({ name, culture }, body.content, body.mimeType ?? DEFAULT_MIME_TYPE)
+      : await templates.getNearest(caller.tenantId, name, culture, 'newest');
     const { format, data } = toRequest(body);
     return toResponse(
       await renderer.render({ caller, template, revisionChoice: 'newest', culture, format, data, signal }),
@@ -84,12 +88,19 @@ export function mountPreview(api: Api, { templates, renderer, batchPlaces }: Nee
   });
 
   api.on(validateTemplate, async ({ params: { name }, query: { culture }, body, caller }) => {
-    const stored = await templates.getNearest(caller.tenantId, name, culture, 'newest');
-    const source = body?.content ?? stored.revision.content;
+    const source =
+      body?.content ??
+      (await templates.getNearest(caller.tenantId, name, culture, 'newest')).revision.content;
     const { errors, variables } = await renderer.analyze(caller, source, 'newest', culture);
     return { isValid: errors.length === 0, errors, variables };
   });
 }
+
+/** A text that somebody is writing. */
+const unsaved = (key: TemplateKey, content: string, mimeType: string): RenderedRevision => ({
+  key,
+  revision: { id: '', content, mimeType },
+});
 
 const toRequest = (
   body:

@@ -1,9 +1,11 @@
+import { CATEGORIES_MAX } from '@plinth/contracts/template/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
-import { categoryExists, categoryInUse, categoryNotFound } from '../domain/problems';
+import { categoryExists, categoryInUse, categoryNotFound, tooManyCategories } from '../domain/problems';
 import type { Prisma, TemplateCategory as CategoryRow } from '../generated/client';
 
 export interface CategoryInput {
@@ -21,7 +23,7 @@ export interface CategoryStore {
   all(tenantId: string): Promise<Category[]>;
   /** @throws Problem `category-not-found` */
   get(tenantId: string, id: string): Promise<Category>;
-  /** @throws Problem `category-exists` */
+  /** @throws Problem `category-exists`, `quota-exceeded` */
   create(caller: Caller, input: CategoryInput): Promise<Category>;
   /** Templates keep their category when it gets a new name. @throws Problem `category-not-found`, `category-exists` */
   update(caller: Caller, id: string, input: CategoryInput, ifMatch: IfMatch): Promise<Category>;
@@ -47,6 +49,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
         const rows = await tx.templateCategory.findMany({
           where: { tenantId },
           orderBy: [{ sortOrder: 'asc' }, { name: 'asc' }],
+          take: CATEGORIES_MAX,
         });
         const counts = await tx.template.groupBy({
           by: ['categoryName'],
@@ -73,6 +76,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
           const { tenantId } = caller;
           const { category: id } = await runOnce(tx, caller, async () => {
             const id = newId();
+            await requireRoom(tx, tenantId);
             await tx.templateCategory.create({ data: { tenantId, id, ...toData(input) } });
             return { category: id };
           });
@@ -132,3 +136,10 @@ const toData = ({ name, description, icon, sortOrder }: CategoryInput) => ({
   icon: icon ?? null,
   sortOrder,
 });
+
+/** One writer at a time counts and adds, so that the quota is exact. @throws Problem `quota-exceeded` */
+async function requireRoom(tx: Prisma.TransactionClient, tenantId: string): Promise<void> {
+  await lockUntilCommit(tx, `${tenantId}/template-categories`);
+  const used = await tx.templateCategory.count({ where: { tenantId } });
+  if (used >= CATEGORIES_MAX) throw tooManyCategories(used);
+}

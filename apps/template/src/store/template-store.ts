@@ -243,6 +243,9 @@ function selectNearest(revisionId: string): string {
     WHERE t.tenant_id = $1 AND t.name = $2 AND t.culture = ANY ($3) AND NOT t.is_gone`;
 }
 
+/** Of one template. */
+const REVISIONS_KEPT = 500;
+
 /** Changes of one template wait for each other. */
 const lockTemplate = (tx: Tx, key: string) => lockUntilCommit(tx, key);
 
@@ -305,7 +308,24 @@ async function write(
         : updateRevision(tx, tenantId, revision),
     ),
   ]);
+  const newest = Math.max(0, ...revisions.map(({ number }) => number));
+  if (newest > REVISIONS_KEPT) await removeOldRevisions(tx, tenantId, template, newest);
 }
+
+/** Removes what is older than the newest revisions, except what is published or the draft. */
+const removeOldRevisions = (
+  tx: Tx,
+  tenantId: string,
+  { id, draft, published }: Template,
+  newest: number,
+): Promise<void> =>
+  send(
+    tx,
+    sql`
+    DELETE FROM template_revision
+    WHERE tenant_id = ${tenantId}::uuid AND template_id = ${id}::uuid AND number <= ${newest - REVISIONS_KEPT}::integer
+      AND id IS DISTINCT FROM ${draft?.id ?? null}::uuid AND id IS DISTINCT FROM ${published?.id ?? null}::uuid`,
+  );
 
 function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<void> {
   const shown = template.draft ?? template.published;

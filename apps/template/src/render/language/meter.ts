@@ -5,7 +5,7 @@ export interface Limits {
   made: number;
   /** Characters of output. */
   output: number;
-  /** Macros, blocks, includes and layouts inside each other. */
+  /** Macros, blocks, includes and layouts inside each other; elements of a document have the depth that the stack has. */
   depth: number;
   /** Processor time. */
   milliseconds: number;
@@ -23,7 +23,7 @@ const messages: Record<keyof Limits, string> = {
   steps: 'The template does more work than is allowed.',
   made: 'The template makes more text than is allowed.',
   output: 'The output is larger than is allowed.',
-  depth: 'Macros, includes or layouts are nested too deeply, perhaps without end.',
+  depth: 'Macros, includes, layouts or elements are nested too deeply, perhaps without end.',
   milliseconds: 'The template takes longer than is allowed.',
 };
 

@@ -65,7 +65,7 @@ function parseWithFrontMatter(source: string): ParsedTemplate {
   return template;
 }
 
-/** Gives an error of the body its line in the whole tempfoundWhileRunning. */
+/** Gives an error of the body its line in the whole template. */
 function withTemplateLines<Result>(linesBefore: number, work: () => Result): Result {
   try {
     return work();
@@ -168,11 +168,20 @@ async function render(task: RenderTask): Promise<TaskResult> {
     const body = withTemplateLines(template.linesBefore, () => evaluate(template.statements, context));
     const front = renderFront(template.front, context);
     if (foundWhileRunning.texts.length > 0) return { kind: 'dependencies', dependencies: foundWhileRunning };
-    return await toRenderResult(task, body.text, front, body.missing);
+    return await orTooDeep(() => toRenderResult(task, body.text, front, body.missing));
   } catch (error) {
     if (foundWhileRunning.partials.length > 0)
       return { kind: 'dependencies', dependencies: foundWhileRunning };
     return failed('render', error, task.source, task.partials);
+  }
+}
+
+/** What is made of a document visits its elements inside each other. @throws LimitError where they are too deep for that */
+async function orTooDeep<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof RangeError ? new LimitError('depth') : error;
   }
 }
 

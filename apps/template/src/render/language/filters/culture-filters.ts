@@ -30,7 +30,7 @@ const currency: Filter = onNumber((number, args, named, context) => {
     currency: context.text(code),
     ...digitsOf(args.slice(1), named),
   };
-  return formatNumber(number, { culture: cultureOf(named, context), ...style });
+  return formatNumber(number, { culture: cultureOf(named, context), ...style }, context.meter);
 });
 
 const dating =
@@ -42,12 +42,17 @@ const dating =
     if (!read) return context.text(input);
     const style = argument(args, named, 0, 'style');
     const zone = argument(args, named, 1, 'zone');
-    return formatDate(read.instant, read.isWholeDay && parts === 'date', {
-      culture: cultureOf(named, context),
-      timeZone: zone === undefined || zone === '' ? context.timeZone : context.text(zone),
-      style: style === undefined ? 'medium' : context.text(style),
-      parts,
-    });
+    return formatDate(
+      read.instant,
+      read.isWholeDay && parts === 'date',
+      {
+        culture: cultureOf(named, context),
+        timeZone: zone === undefined || zone === '' ? context.timeZone : context.text(zone),
+        style: style === undefined ? 'medium' : context.text(style),
+        parts,
+      },
+      context.meter,
+    );
   };
 
 /** Dates, numbers and currencies in the culture of the rendering. */
@@ -56,10 +61,14 @@ export const cultureFilters: Readonly<Record<string, Filter>> = {
   date: dating('date'),
   datetime: dating('both'),
   number: onNumber((number, args, named, context) =>
-    formatNumber(number, { culture: cultureOf(named, context), ...digitsOf(args, named) }),
+    formatNumber(number, { culture: cultureOf(named, context), ...digitsOf(args, named) }, context.meter),
   ),
   percent: onNumber((number, args, named, context) =>
-    formatNumber(number, { culture: cultureOf(named, context), style: 'percent', ...digitsOf(args, named) }),
+    formatNumber(
+      number,
+      { culture: cultureOf(named, context), style: 'percent', ...digitsOf(args, named) },
+      context.meter,
+    ),
   ),
   time: dating('time'),
 };

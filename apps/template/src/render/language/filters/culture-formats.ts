@@ -1,15 +1,20 @@
+import type { Meter } from '../meter';
 import { TemplateError } from '../syntax';
 
 const FORMATTERS_MAX = 500;
+/** Making a formatter takes up to a millisecond, which is as much as so many steps. */
+const FORMATTER_STEPS = 2_048;
 const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
 
 /** Formatters are slow to make and quick to use, so the ones made are kept. */
 function formatter<Kind extends Intl.NumberFormat | Intl.DateTimeFormat>(
   key: string,
+  meter: Meter,
   make: () => Kind,
 ): Kind {
   const known = formatters.get(key) as Kind | undefined;
   if (known) return known;
+  meter.step(FORMATTER_STEPS);
   if (formatters.size >= FORMATTERS_MAX) formatters.clear();
   const made = make();
   formatters.set(key, made);
@@ -30,10 +35,10 @@ export interface NumberStyle extends Intl.NumberFormatOptions {
   culture: string;
 }
 
-export function formatNumber(value: number, { culture, ...style }: NumberStyle): string {
+export function formatNumber(value: number, { culture, ...style }: NumberStyle, meter: Meter): string {
   const key = `number ${culture} ${JSON.stringify(style)}`;
   return orExplain('This number format', () =>
-    formatter(key, () => new Intl.NumberFormat(culture, style)).format(value),
+    formatter(key, meter, () => new Intl.NumberFormat(culture, style)).format(value),
   );
 }
 
@@ -54,11 +59,12 @@ export function formatDate(
   instant: Date,
   isWholeDay: boolean,
   { culture, style, parts, ...rest }: DateStyle,
+  meter: Meter,
 ): string {
   const timeZone = isWholeDay ? 'UTC' : rest.timeZone;
   if (style === 'iso')
     return isWholeDay || parts === 'date' ? instant.toISOString().slice(0, 10) : instant.toISOString();
-  if (!isLength(style)) return formatPattern(instant, style, culture, timeZone);
+  if (!isLength(style)) return formatPattern(instant, style, { culture, timeZone }, meter);
   const options: Intl.DateTimeFormatOptions = {
     timeZone,
     ...(parts !== 'time' ? { dateStyle: style } : {}),
@@ -67,6 +73,7 @@ export function formatDate(
   return orExplain('This time zone', () =>
     formatter(
       `date ${culture} ${JSON.stringify(options)}`,
+      meter,
       () => new Intl.DateTimeFormat(culture, options),
     ).format(instant),
   );
@@ -95,7 +102,12 @@ const patternParts: Record<string, { options: Part; type: Intl.DateTimeFormatPar
 };
 
 /** Patterns name their parts; text between apostrophes stands as it is. */
-function formatPattern(instant: Date, pattern: string, culture: string, timeZone: string): string {
+function formatPattern(
+  instant: Date,
+  pattern: string,
+  { culture, timeZone }: Pick<DateStyle, 'culture' | 'timeZone'>,
+  meter: Meter,
+): string {
   return pattern
     .slice(0, 200)
     .replace(
@@ -110,6 +122,7 @@ function formatPattern(instant: Date, pattern: string, culture: string, timeZone
         const parts = orExplain('This time zone', () =>
           formatter(
             `part ${language} ${JSON.stringify(options)}`,
+            meter,
             () => new Intl.DateTimeFormat(language, options),
           ).formatToParts(instant),
         );

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import type { Caller } from '@plinth/kernel/caller';
+import { unavailable } from '@plinth/kernel/problem';
+import type { Page } from '@plinth/proto/generated/plinth/pdf/v1/Page';
+import type { PrintResponse__Output } from '@plinth/proto/generated/plinth/pdf/v1/PrintResponse';
+import { protoPackages } from '@plinth/proto/packages';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import { isServiceError, problemOfGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
+import { templateTooExpensive } from '../domain/problems';
+import type { FrontMatter } from '../render/language/front-matter';
+
+export interface PdfRenderer {
+  /**
+   * Prints HTML as PDF.
+   * @throws Problem where the document is over a limit, too many wait, or documents are not printed now
+   */
+  print(caller: Caller, html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
+  close: Close;
+}
+
+/** Longer than a client waits for its response. */
+const DEADLINE_MILLISECONDS = 60_000;
+const PART_BYTES = 256 * 1024;
+/** Header and footer travel in one message. */
+const BAND_BYTES_MAX = 1024 * 1024;
+
+/** Creates a client of the PDF renderer. It is another process with keys of its own, which may be unavailable. */
+export function createPdfRendererClient(config: {
+  GRPC_SERVICES: Record<string, string>;
+  PDF_RENDERER_KEYS: readonly string[];
+  PDF_BYTES_MAX: number;
+}): PdfRenderer {
+  const address = config.GRPC_SERVICES['pdf-renderer'] ?? 'pdf-renderer:9090';
+  const renderer = serviceClient(
+    'pdf-renderer',
+    protoPackages.pdf.v1.PdfRenderer,
+    address,
+    config.PDF_RENDERER_KEYS,
+  );
+
+  return {
+    async print(caller, html, front, signal) {
+      signal?.throwIfAborted();
+      const page = pageOf(front);
+      const call = renderer.client.Print(renderer.identity('Print', caller), {
+        deadline: Date.now() + DEADLINE_MILLISECONDS,
+      });
+      // Errors reach the reader of the call; one that comes after the reader has ended is ignored.
+      call.on('error', () => undefined);
+      const cancel = () => call.cancel();
+      signal?.addEventListener('abort', cancel, { once: true });
+      try {
+        call.write({ page });
+        const parts: Buffer[] = [];
+        let bytes = 0;
+        let sent: Promise<void> | undefined;
+        for await (const { begun, pdf } of call as AsyncIterable<PrintResponse__Output>) {
+          if (begun && !sent) {
+            sent = send(call, Buffer.from(html));
+            // The reader meets the same error.
+            sent.catch(() => undefined);
+          }
+          if (!pdf) continue;
+          bytes += pdf.length;
+          if (bytes > config.PDF_BYTES_MAX)
+            throw unavailable('The PDF renderer sent more than a PDF may have.');
+          parts.push(pdf);
+        }
+        return Buffer.concat(parts);
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw isServiceError(error) ? problemOfGrpc(error, 'pdf-renderer') : error;
+      } finally {
+        signal?.removeEventListener('abort', cancel);
+        call.cancel();
+      }
+    },
+    close: renderer.close,
+  };
+}
+
+type PrintCall = ReturnType<InstanceType<typeof protoPackages.pdf.v1.PdfRenderer>['Print']>;
+
+/** Sends the HTML as fast as it is received. */
+async function send(call: PrintCall, html: Buffer): Promise<void> {
+  for (let start = 0; start < html.length; start += PART_BYTES) {
+    if (!call.write({ html: html.subarray(start, start + PART_BYTES) })) await once(call, 'drain');
+  }
+  call.end();
+}
+
+function pageOf({ page, margin, header, footer }: FrontMatter): Page {
+  for (const band of [header, footer])
+    if (band !== undefined && Buffer.byteLength(band) > BAND_BYTES_MAX)
+      throw templateTooExpensive(`A header or footer has at most ${BAND_BYTES_MAX} bytes.`);
+  return {
+    ...(page === undefined ? {} : { size: page }),
+    ...(margin === undefined ? {} : { margin }),
+    ...(header === undefined ? {} : { header }),
+    ...(footer === undefined ? {} : { footer }),
+  };
+}
