@@ -2,20 +2,20 @@ import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
-import { consumeEvents } from '@plinth/runtime/messaging/consumer';
+import { eventConsumer } from '@plinth/runtime/messaging/consumer';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import type { TimelineConfig } from './config';
 import { subscriptions } from './events/subscriptions';
-import { notificationSignal } from './events/notification-signal';
+import { wakeSignal } from './events/wake-signal';
 import { PrismaClient, type Prisma } from './generated/client';
 import { blobRecordStore } from './store/blob-record-store';
 import { entryStore } from './store/entry-store';
 import { followerStore } from './store/follower-store';
 import { notificationStore } from './store/notification-store';
 import { peopleStore } from './store/people-store';
-import { startUnusedBlobCleanup, unusedBlobs } from './store/unused-blobs';
+import { startInterruptedBlobCleanup, startUnusedBlobCleanup, unusedBlobs } from './store/unused-blobs';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -31,29 +31,38 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const cultures = createCallerCulture(config, log);
   onClose(cultures.close);
 
-  const signal = notificationSignal(messaging);
+  const signal = wakeSignal(messaging, 'told');
   onClose(signal.close);
-  onClose(
-    await consumeEvents('timeline', subscriptions({ signal, clock: systemClock }), db, messaging, log, {
-      onPublished: outbox.wake,
-    }),
+  const timelineSignal = wakeSignal(messaging, 'changed');
+  onClose(timelineSignal.close);
+  const consumer = eventConsumer(
+    'timeline',
+    subscriptions({ signal, timelineSignal, clock: systemClock }),
+    db,
+    messaging,
+    log,
+    { onPublished: outbox.wake },
   );
+  onClose(await consumer.start());
 
   const blobs = openBlobStore(config.BLOB_URL);
   const unused = unusedBlobs(db, blobs, systemClock);
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
   onClose(unusedBlobCleanup.close);
-  const health = new Health({ ...checks, blobs: blobs.check });
+  onClose(startInterruptedBlobCleanup(blobs, systemClock, log).close);
+  const health = new Health(checks, { informative: { blobs: blobs.check }, log });
   return {
     config,
     log,
     pool,
     bulkPool,
     db,
+    deadLetters: consumer.deadLetters,
     health,
     metrics: createMetrics('timeline'),
     blobs,
     notificationSignal: signal,
+    timelineSignal,
     cultures,
     entries: entryStore({ db, outbox, clock: systemClock }),
     followers: followerStore({ db, clock: systemClock }),

@@ -169,3 +169,50 @@ describe('internal notes', () => {
     ]);
   });
 });
+
+describe('GET /timeline/{entityType}/{entityId}/events', () => {
+  /** Reads the states of a stream one by one; undefined where none comes for a while. */
+  const watch = async (caller: Caller, path: string) => {
+    const { url, headers } = timeline.as(caller).address('GET', `${path}/events`);
+    const abort = new AbortController();
+    const response = await fetch(url, { headers, signal: abort.signal });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const chunks = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    let text = '';
+    return {
+      async next(): Promise<{ newestEntryId: string | null; totalCount: number }> {
+        while (!text.includes('\n\n')) text += (await chunks.next()).value ?? '';
+        const [event = ''] = text.split('\n\n', 1);
+        text = text.slice(event.length + 2);
+        expect(event).toMatch(/^event: changed$/m);
+        return JSON.parse(/^data: (.*)$/m.exec(event)![1]!);
+      },
+      close: () => abort.abort(),
+    };
+  };
+
+  it('tells at once of what each reader sees, and nothing of internal notes to others', async () => {
+    const tenantId = newId();
+    const [ann, sam] = [aUser(tenantId, 'Ann'), aStaffMember(tenantId, 'Sam')];
+    const path = `/timeline/Invoice/${newId()}`;
+    const write = async (body: object) => (await timeline.as(sam).post(`${path}/entries`, body)).body.id;
+    const [ofAnn, ofSam] = [await watch(ann, path), await watch(sam, path)];
+    expect(await ofAnn.next()).toEqual({ newestEntryId: null, totalCount: 0 });
+    expect(await ofSam.next()).toEqual({ newestEntryId: null, totalCount: 0 });
+
+    const note = await write({ entryType: 1, body: 'Between us' });
+    expect(await ofSam.next()).toEqual({ newestEntryId: note, totalCount: 1 });
+    const comment = await write({ entryType: 0, body: 'For all' });
+    expect(await ofAnn.next()).toEqual({ newestEntryId: comment, totalCount: 1 });
+    expect(await ofSam.next()).toEqual({ newestEntryId: comment, totalCount: 2 });
+    await timeline.as(sam).delete(`${path}/entries/${comment}`);
+    expect(await ofAnn.next()).toEqual({ newestEntryId: null, totalCount: 0 });
+    ofAnn.close();
+    ofSam.close();
+  });
+
+  it('is refused without the permission to read', async () => {
+    const nobody = { ...aUser(newId(), 'Ann'), permissions: [] };
+    expect((await timeline.as(nobody).get('/timeline/Invoice/1/events')).status).toBe(403);
+  });
+});

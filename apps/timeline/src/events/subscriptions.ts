@@ -12,7 +12,7 @@ import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
 import { insertSystemLogs, type SystemLog } from '../store/system-log-store';
-import type { NotificationSignal } from './notification-signal';
+import { entityKey, type WakeSignal } from './wake-signal';
 
 type Tx = Prisma.TransactionClient;
 
@@ -22,61 +22,66 @@ const SYSTEM = 'system';
 /** This service's own new entries, and what other services publish about their entities. */
 export const subscriptions = ({
   signal,
+  timelineSignal,
   clock,
 }: {
-  signal: NotificationSignal;
+  signal: WakeSignal;
+  timelineSignal: WakeSignal;
   clock: Clock;
-}): Subscription<Tx>[] => [
-  subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
-    const userIds = await createNotifications(tx, tenantId, payload.entryId, clock.now());
-    return () => signal.wake(tenantId, userIds);
-  }),
-  systemLogsOf(
-    transitionExecuted,
-    ({ entityType, entityId, previousState, newState, comment }) => {
-      // The template service publishes an event of its own for this.
-      if (entityType === 'Template' && newState === 'Published') return [];
-      const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
-      const message = { key, values: { previousState, newState, comment: comment ?? '' } };
-      return [{ entityType, entityId, message }];
-    },
-    ({ transitionedBy }) => transitionedBy,
-  ),
-  systemLogsOf(templatePublished, ({ name, culture }) => [
-    {
-      entityType: 'Template',
-      entityId: culture ? `${name}~${culture}` : name,
-      message: { key: 'template.published', values: {} },
-    },
-  ]),
-  systemLogsOf(settingChanged, ({ scope, names }) => {
-    // A person's own settings are private.
-    if (scope === 'user') return [];
-    const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
-    return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
-  }),
-  systemLogsOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
-    const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
-    const key = status === 'Completed' ? counted : 'exchange.export-failed';
-    const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
-    return [{ entityType: 'ExportJob', entityId: jobId, message }];
-  }),
-  systemLogsOf(importFinished, ({ jobId, status, ...values }) => [
-    { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
-  ]),
-  systemLogsOf(importUndone, ({ jobId, status, ...values }) => [
-    { entityType: 'ImportJob', entityId: jobId, message: { key: undoKeys[status], values } },
-  ]),
-  ...allEvents.filter(isEntityNoted).map((noted) =>
-    systemLogsOf(noted, ({ entityType, entityIds, texts }) =>
-      entityIds.map((entityId) => ({
-        entityType,
-        entityId,
-        message: { key: 'entity.noted', values: texts },
-      })),
+}): Subscription<Tx>[] => {
+  const systemLogsOf = systemLogsWith(timelineSignal);
+  return [
+    subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
+      const userIds = await createNotifications(tx, tenantId, payload.entryId, clock.now());
+      return () => signal.wake(tenantId, userIds);
+    }),
+    systemLogsOf(
+      transitionExecuted,
+      ({ entityType, entityId, previousState, newState, comment }) => {
+        // The template service publishes an event of its own for this.
+        if (entityType === 'Template' && newState === 'Published') return [];
+        const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
+        const message = { key, values: { previousState, newState, comment: comment ?? '' } };
+        return [{ entityType, entityId, message }];
+      },
+      ({ transitionedBy }) => transitionedBy,
     ),
-  ),
-];
+    systemLogsOf(templatePublished, ({ name, culture }) => [
+      {
+        entityType: 'Template',
+        entityId: culture ? `${name}~${culture}` : name,
+        message: { key: 'template.published', values: {} },
+      },
+    ]),
+    systemLogsOf(settingChanged, ({ scope, names }) => {
+      // A person's own settings are private.
+      if (scope === 'user') return [];
+      const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
+      return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
+    }),
+    systemLogsOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
+      const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
+      const key = status === 'Completed' ? counted : 'exchange.export-failed';
+      const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
+      return [{ entityType: 'ExportJob', entityId: jobId, message }];
+    }),
+    systemLogsOf(importFinished, ({ jobId, status, ...values }) => [
+      { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
+    ]),
+    systemLogsOf(importUndone, ({ jobId, status, ...values }) => [
+      { entityType: 'ImportJob', entityId: jobId, message: { key: undoKeys[status], values } },
+    ]),
+    ...allEvents.filter(isEntityNoted).map((noted) =>
+      systemLogsOf(noted, ({ entityType, entityIds, texts }) =>
+        entityIds.map((entityId) => ({
+          entityType,
+          entityId,
+          message: { key: 'entity.noted', values: texts },
+        })),
+      ),
+    ),
+  ];
+};
 
 const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
   Completed: 'exchange.import-completed',
@@ -92,17 +97,21 @@ const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
 };
 
 /** Writes system logs of the entities that an event is about, by its actor and with its date. */
-const systemLogsOf = <E extends EventType>(
-  type: E,
-  toLogs: (payload: PayloadOf<E>) => SystemLog[],
-  actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
-): Subscription<Tx> =>
-  subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
-    const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
-    const actorName = await actorNameOf(tx, event, actorId);
-    const at = new Date(event.occurredAt);
-    await insertSystemLogs(tx, event.tenantId, toLogs(event.payload), { actorId, actorName, at });
-  });
+const systemLogsWith =
+  (timelineSignal: WakeSignal) =>
+  <E extends EventType>(
+    type: E,
+    toLogs: (payload: PayloadOf<E>) => SystemLog[],
+    actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
+  ): Subscription<Tx> =>
+    subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
+      const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
+      const actorName = await actorNameOf(tx, event, actorId);
+      const at = new Date(event.occurredAt);
+      const logs = toLogs(event.payload);
+      await insertSystemLogs(tx, event.tenantId, logs, { actorId, actorName, at });
+      return () => timelineSignal.wake(event.tenantId, logs.map(entityKey));
+    });
 
 async function actorNameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {
   if (event.actorName !== null && event.actorId === userId) return event.actorName;

@@ -1,7 +1,8 @@
 import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
 import type { Api } from '@plinth/http/api';
 import { receiveFile } from '@plinth/http/receive-file';
-import { created, file } from '@plinth/http/response';
+import { created, file, type FilePart } from '@plinth/http/response';
+import { entityTag } from '@plinth/kernel/entity-tag';
 import { saveBlob } from '../app/save-blob';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
@@ -30,11 +31,8 @@ export function mountBlobs(api: Api, deps: Needs): void {
   api.on(getBlob, async ({ params: { id }, caller }) => {
     const blob = await blobRecords.find(audienceOf(caller), caller.userId, id);
     if (!blob) throw blobNotFound();
-    return file({
-      content: await blobs.get(blobKey(caller.tenantId, id)),
-      name: blob.fileName,
-      type: blob.mimeType,
-      sizeBytes: Number(blob.sizeBytes),
-    });
+    const open = (part?: FilePart) => blobs.get(blobKey(caller.tenantId, id), part);
+    const content = { sizeBytes: Number(blob.sizeBytes), open };
+    return file({ content, name: blob.fileName, type: blob.mimeType }, { etag: entityTag(id) });
   });
 }

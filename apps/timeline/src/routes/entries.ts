@@ -1,19 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
 import type { Api } from '@plinth/http/api';
-import { created, noContent } from '@plinth/http/response';
+import { created, events, noContent, type ServerSentEvent } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
+import { timelineStream } from '../app/timeline-stream';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
 import { requireTimelineAccess, toDraft, type Entry } from '../domain/entry';
 import { chooseCulture, defaultCulture } from '../domain/system-text';
+import { entityKey } from '../events/wake-signal';
 import { toEntryResponse } from './entry-response';
 
-const { getTimeline, postTimelineEntry, getTimelineEntry, deleteTimelineEntry } = timelineEndpoints;
+const { getTimeline, watchTimeline, postTimelineEntry, getTimelineEntry, deleteTimelineEntry } =
+  timelineEndpoints;
 
-type Needs = Pick<Deps, 'entries' | 'cultures' | 'unusedBlobCleanup'>;
+type Needs = Pick<Deps, 'entries' | 'cultures' | 'unusedBlobCleanup' | 'timelineSignal' | 'health'>;
 
-export function mountEntries(api: Api, { entries, cultures, unusedBlobCleanup }: Needs): void {
+export function mountEntries(api: Api, deps: Needs): void {
+  const { entries, cultures, unusedBlobCleanup, timelineSignal: signal, health } = deps;
   /** The culture of the system logs for this reader; looked up only where there is one. */
   const cultureFor = async (rows: readonly Entry[], caller: Caller, request: IncomingMessage) =>
     rows.some(({ message }) => message)
@@ -32,8 +36,19 @@ export function mountEntries(api: Api, { entries, cultures, unusedBlobCleanup }:
     return { items, totalCount, nextCursor: nextCursor ?? null };
   });
 
+  api.on(watchTimeline, ({ params, caller, signal: closed }) => {
+    const ending = AbortSignal.any([closed, health.draining]);
+    const stream = timelineStream(caller, params, ending, { entries, signal });
+    return events(
+      (async function* (): AsyncIterable<ServerSentEvent> {
+        for await (const state of stream) yield { event: 'changed', data: state };
+      })(),
+    );
+  });
+
   api.on(postTimelineEntry, async ({ params, body, caller }) => {
     const entry = await entries.write(toDraft(params, body, caller), caller);
+    signal.wake(caller.tenantId, [entityKey(params)]);
     const path = `/timeline/${encodeURIComponent(entry.entityType)}/${encodeURIComponent(entry.entityId)}`;
     return created(toEntryResponse(entry, defaultCulture), `${path}/entries/${entry.id}`);
   });
@@ -46,6 +61,7 @@ export function mountEntries(api: Api, { entries, cultures, unusedBlobCleanup }:
   api.on(deleteTimelineEntry, async ({ params: { entityType, entityId, id }, caller }) => {
     requireTimelineAccess(caller);
     await entries.remove({ entityType, entityId }, id, caller);
+    signal.wake(caller.tenantId, [entityKey({ entityType, entityId })]);
     unusedBlobCleanup.wake();
     return noContent();
   });

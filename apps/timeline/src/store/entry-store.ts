@@ -28,6 +28,12 @@ import { countFor, visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
+/** What a reader compares to know whether a stream has changed. */
+export interface TimelineState {
+  newestEntryId: string | null;
+  totalCount: number;
+}
+
 export interface EntryStore {
   /** A page of a stream as this audience sees it, with the number of all its entries. */
   page(
@@ -35,6 +41,8 @@ export interface EntryStore {
     entity: EntityName,
     list: ListRequest,
   ): Promise<{ rows: Entry[]; totalCount: number }>;
+  /** How a stream is for this audience. */
+  state(audience: Audience, entity: EntityName): Promise<TimelineState>;
   /** @throws Problem `entry-not-found`, also where this audience does not see the entry. */
   get(audience: Audience, entity: EntityName, id: string): Promise<Entry>;
   /** Writes the entry of a person; a retry of the operation returns the entry of its first attempt. */
@@ -68,6 +76,18 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
         return { rows: rows.map(toEntry), totalCount: countFor(audience, counts) };
       }),
 
+    state: (audience, entity) =>
+      db.inTenant(audience.tenantId, async (tx) => {
+        const key = { tenantId: audience.tenantId, ...entity };
+        const newest = await tx.entry.findFirst({
+          where: { ...key, ...visibleTo(audience) },
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+          select: { id: true },
+        });
+        const counts = await tx.entryCount.findUnique({ where: { tenantId_entityType_entityId: key } });
+        return { newestEntryId: newest?.id ?? null, totalCount: countFor(audience, counts) };
+      }),
+
     get: (audience, entity, id) =>
       db.inTenant(audience.tenantId, async (tx) => {
         const where = { tenantId: audience.tenantId, id, ...entity, ...visibleTo(audience) };
@@ -78,30 +98,34 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
 
     async write(draft, caller) {
       const { tenantId } = caller;
-      const written = await db.inTenant(tenantId, async (tx) => {
-        const entry = toNewEntry(draft, caller, clock.now());
-        const result = { id: entry.id };
-        const insertOnce = async () => {
-          await requireParentAndAttachments(tx, draft, caller);
-          const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
-          await Promise.all([
-            insert(tx, tenantId, entry),
-            addFollowers(tx, tenantId, draft, others, {
-              internal: isInternal(entry),
-              since: entry.createdAt,
-            }),
-          ]);
-          return result;
-        };
-        const { id } = await runOnce(tx, caller, insertOnce, result);
-        if (id === entry.id) return entry;
-        const row = await tx.entry.findUnique({
-          where: { tenantId_id: { tenantId, id } },
-          include: withAttachments,
-        });
-        if (!row) throw entryNotFound();
-        return toEntry(row);
-      });
+      const written = await db.inTenant(
+        tenantId,
+        async (tx) => {
+          const entry = toNewEntry(draft, caller, clock.now());
+          const result = { id: entry.id };
+          const insertOnce = async () => {
+            await requireParentAndAttachments(tx, draft, caller);
+            const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
+            await Promise.all([
+              insert(tx, tenantId, entry),
+              addFollowers(tx, tenantId, draft, others, {
+                internal: isInternal(entry),
+                since: entry.createdAt,
+              }),
+            ]);
+            return result;
+          };
+          const { id } = await runOnce(tx, caller, insertOnce, result);
+          if (id === entry.id) return entry;
+          const row = await tx.entry.findUnique({
+            where: { tenantId_id: { tenantId, id } },
+            include: withAttachments,
+          });
+          if (!row) throw entryNotFound();
+          return toEntry(row);
+        },
+        'once',
+      );
       outbox.wake();
       return written;
     },

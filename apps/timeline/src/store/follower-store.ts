@@ -1,3 +1,4 @@
+import { FOLLOWERS_LISTED_MAX } from '@plinth/contracts/timeline/shapes';
 import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql } from '@plinth/runtime/postgres/raw-statements';
@@ -18,8 +19,10 @@ export interface FollowerStore {
 export function followerStore({ db, clock }: { db: TenantDatabase<Tx>; clock: Clock }): FollowerStore {
   return {
     follow: (tenantId, entity, userId) =>
-      db.inTenant(tenantId, (tx) =>
-        addFollowers(tx, tenantId, entity, [userId], { internal: false, since: clock.now() }),
+      db.inTenant(
+        tenantId,
+        (tx) => addFollowers(tx, tenantId, entity, [userId], { internal: false, since: clock.now() }),
+        'once',
       ),
 
     async unfollow(tenantId, { entityType, entityId }, userId) {
@@ -34,6 +37,7 @@ export function followerStore({ db, clock }: { db: TenantDatabase<Tx>; clock: Cl
           where: { tenantId, entityType, entityId, ...visibleTo(audience) },
           orderBy: [{ since: 'asc' }, { userId: 'asc' }],
           select: { userId: true },
+          take: FOLLOWERS_LISTED_MAX,
         });
         const ids = followers.map(({ userId }) => userId);
         const people = await tx.person.findMany({

@@ -55,6 +55,7 @@ export function peopleStore({ db, clock }: Parts): PeopleStore {
           INSERT INTO person (tenant_id, user_id, display_name, seen_at)
           VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now})
           ON CONFLICT (tenant_id, user_id) DO UPDATE SET display_name = excluded.display_name, seen_at = excluded.seen_at`,
+        'once',
       );
       if (recent.size >= RECENT_MAX) recent.clear();
       recent.set(key, { name: userName, at: now.getTime() });

@@ -10,6 +10,8 @@ type Tx = Prisma.TransactionClient;
 
 const CLEANUP_MILLISECONDS = 60_000;
 const BATCH_SIZE = 100;
+const HOUR_MILLISECONDS = 3_600_000;
+const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
 interface BlobName {
   tenantId: string;
@@ -42,6 +44,13 @@ export const startUnusedBlobCleanup = (unused: UnusedBlobs, log: Log): Backgroun
     intervalMilliseconds: CLEANUP_MILLISECONDS,
     log,
   });
+
+/** Removes what processes left of files when they crashed while storing them; a file that is being stored is younger. */
+export const startInterruptedBlobCleanup = (blobs: BlobStore, clock: Clock, log: Log): BackgroundTask =>
+  backgroundTask(
+    async () => void (await blobs.deleteInterrupted(new Date(clock.now().getTime() - DAY_MILLISECONDS))),
+    { name: 'removal of interrupted files', intervalMilliseconds: HOUR_MILLISECONDS, log },
+  );
 
 interface CheckedBlob extends BlobName {
   isRemoved: boolean;
