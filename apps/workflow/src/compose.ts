@@ -1,7 +1,7 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
-import { consumeEvents } from '@plinth/runtime/messaging/consumer';
+import { eventConsumer } from '@plinth/runtime/messaging/consumer';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
@@ -48,10 +48,11 @@ export async function compose(
   const approvalTimers = new ApprovalTimers({ approvals, transitions, clock, log });
 
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
-  const consume = () =>
-    consumeEvents('workflow', subscriptions(ownerServices), db, messaging, log, { onPublished: outbox.wake });
+  const consumer = eventConsumer('workflow', subscriptions(ownerServices), db, messaging, log, {
+    onPublished: outbox.wake,
+  });
 
-  const health = new Health(checks);
+  const health = new Health(checks, { log });
   return {
     config,
     log,
@@ -61,7 +62,8 @@ export async function compose(
     db,
     health,
     metrics: createMetrics('workflow'),
-    consume,
+    consume: consumer.start,
+    deadLetters: consumer.deadLetters,
     temporal,
     owners,
     definitions,

@@ -37,7 +37,7 @@ export const WorkflowConfig = z.object({
   WORKFLOW_SWEEP_SECONDS: z.coerce
     .number()
     .positive()
-    .default(5)
+    .default(15)
     .describe(
       'How often overdue reminders, escalations and expiries are looked for, beside Temporal’s timers.',
     ),

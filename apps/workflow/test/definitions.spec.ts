@@ -49,6 +49,90 @@ describe('workflow definitions', () => {
     expect((await http.get('/workflow/definitions/Order?version=0')).status).toBe(400);
   });
 
+  it('are those of two hundred types at most, however many are saved at once', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { tenantId } = caller;
+    await http.put('/workflow/definitions/Order', orderDefinition());
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
+      SELECT tenant_id, 'Type' || number, version, body, saved_at, saved_by
+      FROM definition, generate_series(1, 197) AS number WHERE tenant_id = ${tenantId}::uuid`,
+    );
+    const save = (entityType: string) =>
+      http.put(`/workflow/definitions/${entityType}`, { ...orderDefinition(), entityType });
+
+    const racing = await Promise.all(Array.from({ length: 6 }, (_, index) => save(`Last${index}`)));
+
+    expect(racing.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429, 429, 429]);
+    expect(racing.find(({ status }) => status === 429)?.body).toMatchObject({
+      quota: { name: 'workflow-definitions', limit: 200, used: 200 },
+    });
+    expect((await http.put('/workflow/definitions/Order', orderDefinition())).status).toBe(200);
+  });
+
+  it('are eight mebibytes in one list at most, and earlier versions are not in it', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { tenantId } = caller;
+    for (const status of [201, 200])
+      expect((await http.put('/workflow/definitions/Order', orderDefinition())).status).toBe(status);
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
+      SELECT tenant_id, 'Type' || number, version, body || jsonb_build_object('entityType', 'Type' || number, 'filler', repeat('x', 1048576)), saved_at, saved_by
+      FROM definition, generate_series(1, 8) AS number WHERE tenant_id = ${tenantId}::uuid AND version = 2`,
+    );
+
+    const refused = await http.put('/workflow/definitions/Invoice', orderDefinition());
+
+    expect([refused.status, refused.body.quota?.name]).toEqual([429, 'workflow-definition-bytes']);
+    const { body } = await http.get('/workflow/definitions');
+    expect(body.filter(({ entityType }: { entityType: string }) => entityType === 'Order')).toMatchObject([
+      { version: 2, scope: 'Tenant' },
+    ]);
+  });
+
+  it('keep the newest five hundred versions of a tenant', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { tenantId } = caller;
+    await http.put('/workflow/definitions/Order', orderDefinition());
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
+      SELECT tenant_id, entity_type, version + added, body, saved_at, saved_by
+      FROM definition, generate_series(1, 505) AS added WHERE tenant_id = ${tenantId}::uuid`,
+    );
+
+    expect((await http.put('/workflow/definitions/Order', orderDefinition())).body.version).toBe(507);
+
+    expect((await http.get('/workflow/definitions/Order?version=7')).status).toBe(404);
+    expect((await http.get('/workflow/definitions/Order?version=8')).body.version).toBe(8);
+  });
+
+  it('are checked without being saved', async () => {
+    const http = service.as(aCaller());
+    const sound = await http.post('/workflow/definitions/Order/validate', orderDefinition());
+    const unsound = await http.post('/workflow/definitions/Order/validate', {
+      ...orderDefinition(),
+      initialState: 'Nowhere',
+    });
+
+    expect(sound.body).toEqual({ isSound: true, errors: [] });
+    expect(unsound.body.isSound).toBe(false);
+    expect(unsound.body.errors).toContainEqual({
+      path: 'states[1]',
+      rule: 'Format',
+      message: 'The state "Draft" cannot be reached from "Nowhere".',
+    });
+    expect((await http.get('/workflow/definitions/Order')).status).toBe(404);
+  });
+
   it('are returned as a Mermaid diagram on request by `format` or `Accept`', async () => {
     const http = service.as(aCaller());
     const accepted = await http.get('/workflow/definitions/Invoice', {

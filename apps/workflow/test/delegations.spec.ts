@@ -101,6 +101,30 @@ describe('delegations of approvals', () => {
     },
   );
 
+  it('are refused beyond a hundred that one user gives and that are not over, however many are given at once', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const http = service.as(user('generous', APPROVER));
+    const give = (delegateId: string) =>
+      http.post('/workflow/delegations', { delegateId, from: inDays(0), until: inDays(1) });
+    for (let begin = 0; begin < 90; begin += 15) {
+      const given = await Promise.all(
+        Array.from({ length: 15 }, (_, index) => give(`user-${begin + index}`)),
+      );
+      expect(given.map((response) => response.status)).toEqual(Array(15).fill(201));
+    }
+    const last = await Promise.all(Array.from({ length: 15 }, (_, index) => give(`last-${index}`)));
+    expect(last.filter((response) => response.status === 201)).toHaveLength(10);
+
+    const { status, body } = await give('one-more');
+
+    expect({ status, body }).toMatchObject({
+      status: 429,
+      body: { quota: { name: 'workflow-delegations', scope: 'user', limit: 100, used: 100 } },
+    });
+    now = new Date(now.getTime() + 2 * DAY);
+    expect((await give('one-more')).status).toBe(201);
+  });
+
   it('created by two attempts of one operation are one delegation', async () => {
     const { user } = await aTenantWithOrders(service);
     const bob = service.as({ ...user('bob', APPROVER), operationId: 'operation-1' });

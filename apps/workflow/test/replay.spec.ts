@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import {
-  bundleWorkflows,
   recordedHistories,
   recordHistories,
   replayHistory,
   type Story,
 } from '@plinth/testing/workflow-histories';
+import { bundleWorkflows, type WorkflowBundle } from '@plinth/testing/workflow-bundle';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import * as workflows from '../src/temporal/workflows/index';
 
@@ -31,7 +31,7 @@ const stories: Record<string, Story> = {
 };
 
 describe('recorded histories of approval timers', () => {
-  let bundle: Awaited<ReturnType<typeof bundleWorkflows>>;
+  let bundle: WorkflowBundle;
   beforeAll(async () => {
     Runtime.install({
       logger: new DefaultLogger('ERROR'),

@@ -5,7 +5,8 @@ import type { Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
-import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { bundleWorkflows, type WorkflowBundle } from '@plinth/testing/workflow-bundle';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createActivities } from '../src/temporal/activities';
 import { startWorker } from '../src/temporal/run-worker';
 import { aTenantWithOrders, APPROVER } from './a-definition';
@@ -16,7 +17,7 @@ const quiet = new DefaultLogger('ERROR');
 
 describe('timers of approvals in Temporal', () => {
   let service: Workflow;
-  let workflowBundle: { code: string };
+  let workflowBundle: WorkflowBundle;
   let stopWorker: Close | undefined;
 
   beforeAll(async () => {
@@ -24,10 +25,7 @@ describe('timers of approvals in Temporal', () => {
       logger: quiet,
       telemetryOptions: { logging: { filter: 'temporalio_sdk_core=error' } },
     });
-    workflowBundle = await bundleWorkflowCode({
-      workflowsPath: join(__dirname, '../src/temporal/workflows/index.ts'),
-      logger: quiet,
-    });
+    workflowBundle = await bundleWorkflows(join(__dirname, '../src/temporal/workflows/index.ts'));
     // The background task does not run here: all timers are Temporal's.
     service = await startWorkflow({
       environment: {

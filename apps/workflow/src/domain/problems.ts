@@ -1,6 +1,37 @@
+import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { workflowProblems } from '@plinth/contracts/workflow/problems';
+import {
+  DELEGATIONS_GIVEN_MAX,
+  OWN_DEFINITION_BYTES_MAX,
+  OWN_DEFINITIONS_MAX,
+} from '@plinth/contracts/workflow/shapes';
 import { forbidden, invalid, unavailable, validationCode, type ValidationRule } from '@plinth/kernel/problem';
 import type { DefinitionError } from './definition';
+
+export const tooManyDelegations = (used: number) =>
+  quotaExceeded({
+    quota: 'workflow-delegations',
+    what: 'delegations that are not over',
+    limit: DELEGATIONS_GIVEN_MAX,
+    used,
+    scope: 'user',
+  });
+
+export const tooManyDefinitions = (used: number) =>
+  quotaExceeded({
+    quota: 'workflow-definitions',
+    what: 'workflow definitions of its own',
+    limit: OWN_DEFINITIONS_MAX,
+    used,
+  });
+
+export const definitionsTooLarge = (used: number) =>
+  quotaExceeded({
+    quota: 'workflow-definition-bytes',
+    what: 'bytes of other workflow definitions of its own',
+    limit: OWN_DEFINITION_BYTES_MAX,
+    used,
+  });
 
 export const entityTypeUnknown = (entityType: string) =>
   workflowProblems['entity-type-unknown'](`No workflow is defined for the entity type "${entityType}".`);

@@ -14,25 +14,27 @@ import { definitionUnsound } from './problems';
 /** Paths that this service uses itself (`/workflow/approvals`, …). */
 const RESERVED_ENTITY_TYPES = ['definitions', 'approvals', 'delegations', 'transitions'];
 
+export interface RequestOptions {
+  bodyEntityType: string | undefined;
+  finalStatesGiven: boolean;
+  knownPermissions: readonly string[];
+  /** Another service owns the state of these entities. */
+  hasOwner: boolean;
+}
+
+/** Everything for which a definition would be refused. */
+export const findRequestErrors = (definition: Definition, options: RequestOptions): DefinitionError[] => [
+  ...findEntityTypeErrors(definition, options.bodyEntityType),
+  ...(options.hasOwner ? findOwnedStateErrors(definition) : []),
+  ...findDefinitionErrors(definition, options),
+];
+
 /**
  * Refuses a definition that cannot work.
  * @throws Problem `invalid`: `errors` says where, its extension `faults` lists all errors in sentences.
  */
-export function validateDefinition(
-  definition: Definition,
-  options: {
-    bodyEntityType: string | undefined;
-    finalStatesGiven: boolean;
-    knownPermissions: readonly string[];
-    /** Another service owns the state of these entities. */
-    hasOwner: boolean;
-  },
-): void {
-  const errors = [
-    ...findEntityTypeErrors(definition, options.bodyEntityType),
-    ...(options.hasOwner ? findOwnedStateErrors(definition) : []),
-    ...findDefinitionErrors(definition, options),
-  ];
+export function validateDefinition(definition: Definition, options: RequestOptions): void {
+  const errors = findRequestErrors(definition, options);
   if (errors.length > 0) throw definitionUnsound(errors);
 }
 

@@ -2,18 +2,31 @@ import { MERMAID, workflowEndpoints } from '@plinth/contracts/workflow/endpoints
 import type { Api } from '@plinth/http/api';
 import { created, file, noContent, ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
+import type { SaveWorkflowDefinitionRequest } from '@plinth/contracts/workflow/shapes';
+import type { z } from 'zod';
 import { toDefinition } from '../domain/definition';
 import { toMermaid } from '../domain/mermaid';
 import { definitionNotFound } from '../domain/problems';
-import { validateDefinition } from '../domain/validate-definition';
+import { findRequestErrors, validateDefinition, type RequestOptions } from '../domain/validate-definition';
 import { tagOf } from '../store/definition-store';
 import { toDefinitionResponse } from './definition-response';
 
 const { getDefinitions, getDefinition, putDefinition, deleteDefinition } = workflowEndpoints;
+const { validateDefinition: checkDefinition } = workflowEndpoints;
 
 type Needs = Pick<Deps, 'definitions' | 'knownPermissions' | 'owners' | 'clock'>;
 
 export function mountDefinitions(api: Api, { definitions, knownPermissions, owners, clock }: Needs): void {
+  const optionsOf = (
+    entityType: string,
+    body: z.output<typeof SaveWorkflowDefinitionRequest>,
+  ): RequestOptions => ({
+    bodyEntityType: body.entityType,
+    finalStatesGiven: body.finalStates != null,
+    knownPermissions,
+    hasOwner: owners.has(entityType),
+  });
+
   api.on(getDefinitions, async ({ caller }) =>
     (await definitions.all(caller.tenantId)).map(toDefinitionResponse),
   );
@@ -30,12 +43,7 @@ export function mountDefinitions(api: Api, { definitions, knownPermissions, owne
 
   api.on(putDefinition, async ({ params: { entityType }, body, caller, ifMatch }) => {
     const definition = toDefinition(entityType, body);
-    const options = {
-      bodyEntityType: body.entityType,
-      finalStatesGiven: body.finalStates != null,
-      knownPermissions,
-      hasOwner: owners.has(entityType),
-    };
+    const options = optionsOf(entityType, body);
     const { saved, isNew } = await definitions.save(caller, definition, {
       ifMatch,
       now: clock.now(),
@@ -46,6 +54,12 @@ export function mountDefinitions(api: Api, { definitions, knownPermissions, owne
     return created(toDefinitionResponse(saved), `/workflow/definitions/${encodeURIComponent(entityType)}`, {
       etag,
     });
+  });
+
+  api.on(checkDefinition, ({ params: { entityType }, body }) => {
+    const definition = toDefinition(entityType, body);
+    const errors = findRequestErrors(definition, optionsOf(entityType, body));
+    return { isSound: errors.length === 0, errors };
   });
 
   api.on(deleteDefinition, async ({ params: { entityType }, caller, ifMatch }) => {

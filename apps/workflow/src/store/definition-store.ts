@@ -1,9 +1,12 @@
+import { OWN_DEFINITION_BYTES_MAX, OWN_DEFINITIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
+import { definitionsTooLarge, tooManyDefinitions } from '../domain/problems';
 import { requireStatesStillUsed } from '../domain/states-in-use';
 import { publishDefinitionChanged } from '../events/published';
 import { Prisma } from '../generated/client';
@@ -11,6 +14,8 @@ import {
   definitionLockKey,
   effectiveDefinition,
   newestVersionsOf,
+  readAllVersions,
+  readOwnSize,
   readVersions,
   builtInVersion,
   toVersion,
@@ -69,11 +74,7 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
 
     all: (tenantId) =>
       db.inTenant(tenantId, async (tx) => {
-        const rows = await tx.definition.findMany({
-          where: { tenantId: { in: [tenantId, HOST_TENANT_ID] } },
-          orderBy: [{ tenantId: 'asc' }, { entityType: 'asc' }, { version: 'desc' }],
-          distinct: ['tenantId', 'entityType'],
-        });
+        const rows = await readAllVersions(tx, tenantId);
         const types = new Set([...builtInDefinitions.keys(), ...rows.map(({ entityType }) => entityType)]);
         return [...types]
           .sort()
@@ -88,6 +89,7 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
         requireMatch(ifMatch, current && tagOf(current));
         requireStatesStillUsed(definition, await countStatesInUse(tx, tenantId, definition.entityType));
         validate();
+        if (!isOfHost(caller)) await requireRoom(tx, tenantId, definition);
         const row = {
           tenantId,
           entityType: definition.entityType,
@@ -97,6 +99,7 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
           savedBy: userId,
         };
         await tx.definition.create({ data: row });
+        await removeOldVersions(tx, row);
         await publishDefinitionChanged(tx, caller, row, false);
         return { saved: toVersion(row), isNew: current === undefined };
       }),
@@ -119,6 +122,31 @@ export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay
         return true;
       }),
   };
+}
+
+/**
+ * One writer at a time counts and adds, so that the quotas are exact: the lock of a type keeps out only those of the
+ * same. @throws Problem `quota-exceeded`
+ */
+async function requireRoom(tx: Tx, tenantId: string, definition: Definition): Promise<void> {
+  await lockUntilCommit(tx, `${tenantId}/workflow-definitions`);
+  const { types, bytes } = await readOwnSize(tx, tenantId, definition.entityType);
+  if (types >= OWN_DEFINITIONS_MAX) throw tooManyDefinitions(types);
+  if (bytes + Buffer.byteLength(JSON.stringify(definition)) > OWN_DEFINITION_BYTES_MAX)
+    throw definitionsTooLarge(bytes);
+}
+
+/** Versions that a tenant keeps of the definition of one type. The platform keeps all of its own. */
+const VERSIONS_KEPT = 500;
+
+async function removeOldVersions(
+  tx: Tx,
+  { tenantId, entityType, version }: { tenantId: string; entityType: string; version: number },
+): Promise<void> {
+  if (tenantId === HOST_TENANT_ID || version <= VERSIONS_KEPT) return;
+  await tx.definition.deleteMany({
+    where: { tenantId, entityType, version: { lte: version - VERSIONS_KEPT } },
+  });
 }
 
 /** What the platform was delivered with is its first version. */

@@ -25,6 +25,10 @@ export interface NewestVersions {
   platform: DefinitionRow | undefined;
 }
 
+const NEWEST = `
+  SELECT tenant_id, entity_type, max(version) AS version FROM definition
+  WHERE tenant_id = ANY ($1::uuid[]) GROUP BY tenant_id, entity_type`;
+
 /** Reads the newest rows of an entity type, the tenant's and the platform's. */
 export async function readVersions(
   tx: RawStatements,
@@ -41,6 +45,29 @@ export async function readVersions(
     entityType,
   );
   return newestVersionsOf(entityType, tenantId, rows);
+}
+
+/** Reads the newest rows of all entity types, the tenant's and the platform's, and not the bodies of earlier ones. */
+export const readAllVersions = (tx: RawStatements, tenantId: string): Promise<DefinitionRow[]> =>
+  tx.$queryRawUnsafe<DefinitionRow[]>(
+    `SELECT tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"
+     FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version)`,
+    [tenantId, HOST_TENANT_ID],
+  );
+
+/** What a tenant has of definitions besides that of one type: how many, and how large their newest versions are. */
+export async function readOwnSize(
+  tx: RawStatements,
+  tenantId: string,
+  entityType: string,
+): Promise<{ types: number; bytes: number }> {
+  const [row] = await tx.$queryRawUnsafe<{ types: number; bytes: number }[]>(
+    `SELECT count(*)::int AS types, coalesce(sum(octet_length(body::text)), 0)::int AS bytes
+     FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version) WHERE entity_type <> $2`,
+    [tenantId],
+    entityType,
+  );
+  return row!;
 }
 
 /** The stamp alone, where the rest was read before. */

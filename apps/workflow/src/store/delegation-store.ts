@@ -1,8 +1,10 @@
+import { DELEGATIONS_GIVEN_MAX, DELEGATIONS_LISTED_MAX } from '@plinth/contracts/workflow/shapes';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Delegator } from '../domain/approval';
 import type { Delegation } from '../domain/delegation';
-import { delegationNotFound } from '../domain/problems';
+import { delegationNotFound, tooManyDelegations } from '../domain/problems';
 import type { Prisma } from '../generated/client';
 
 type Tx = Prisma.TransactionClient;
@@ -11,7 +13,7 @@ export interface DelegationStore {
   /** Those that the user gave or received and that are not over. */
   ofUser(tenantId: string, userId: string, now: Date): Promise<Delegation[]>;
   find(tenantId: string, id: string): Promise<Delegation | undefined>;
-  /** Saves a delegation; a retried operation returns what its first attempt saved. */
+  /** Saves a delegation; a retried operation returns what its first attempt saved. @throws Problem `quota-exceeded` */
   insert(tenantId: string, delegation: Delegation, operationId: string | undefined): Promise<Delegation>;
   delete(tenantId: string, id: string): Promise<void>;
 }
@@ -23,6 +25,7 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
         tx.delegation.findMany({
           where: { tenantId, until: { gt: now }, OR: [{ delegatorId: userId }, { delegateId: userId }] },
           orderBy: { id: 'asc' },
+          take: DELEGATIONS_LISTED_MAX,
         }),
       );
       return rows.map(toDelegation);
@@ -38,6 +41,13 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
     async insert(tenantId, delegation, operationId) {
       return db.inTenant(tenantId, async (tx) => {
         const { id } = await runOnce(tx, { tenantId, operationId }, async () => {
+          const { delegatorId, createdAt } = delegation;
+          // One writer at a time counts and adds, so that the quota is exact.
+          await lockUntilCommit(tx, `${tenantId}/workflow-delegations/${delegatorId}`);
+          const given = await tx.delegation.count({
+            where: { tenantId, delegatorId, until: { gt: createdAt } },
+          });
+          if (given >= DELEGATIONS_GIVEN_MAX) throw tooManyDelegations(given);
           const permissions = [...delegation.permissions];
           await tx.delegation.create({ data: { tenantId, ...delegation, permissions } });
           return { id: delegation.id };

@@ -14,11 +14,15 @@ import {
 } from './definition-versions';
 import { findDelegators } from './delegation-store';
 
-/**
- * `changed`: something else happened to the entity, or another definition applies, since it was read.
- * `made-by-other`: the owner's move is recorded already, under another user.
- */
-export type CommitResult = 'committed' | 'changed' | 'made-by-other';
+/** `made-by-other`: the owner's move is recorded already, under another user. */
+export type CommitResult = 'committed' | 'made-by-other';
+
+/** Something else happened to an entity, or another definition applies, since it was read. */
+export class EntityChanged extends Error {
+  constructor({ entityType, entityId }: Pick<Change, 'entityType' | 'entityId'>) {
+    super(`${entityType} ${entityId} was changed meanwhile`);
+  }
+}
 
 interface EntityRow {
   state: string;
@@ -86,7 +90,11 @@ const readVotes = (tx: RawStatements, tenantId: string, approvalId: string): Pro
     approvalId,
   );
 
-/** Writes a change inside a transaction, if the entity is still as it was read. */
+/**
+ * Writes a change inside a transaction. Everything goes out in one message, so that it is known only afterwards whether
+ * the entity was still as it was read.
+ * @throws EntityChanged, or a unique violation, where it was not: then the transaction must end without a commit
+ */
 export async function commitChange(
   tx: RawStatements,
   tenantId: string,
@@ -94,24 +102,22 @@ export async function commitChange(
   change: Change,
 ): Promise<CommitResult> {
   const { entityType } = change;
-  const [, stamp, mover] = await Promise.all([
-    send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType)),
-    readStamp(tx, tenantId, entityType),
-    change.ownerMoveId && findMover(tx, tenantId, change.ownerMoveId),
-  ]);
-  if (stamp !== snapshot.definitionStamp) return 'changed';
+  await send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType));
+  const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
   if (mover) return mover === change.actor.userId ? 'committed' : 'made-by-other';
-  if (!(await compareAndSet(tx, tenantId, snapshot, change))) return 'changed';
 
   const position = snapshot.moves + 1;
   // In this order, in one message.
-  await Promise.all([
+  const [stamp, isAsRead] = await Promise.all([
+    readStamp(tx, tenantId, entityType),
+    compareAndSet(tx, tenantId, snapshot, change),
     change.opened && openApproval(tx, tenantId, change.opened),
     change.vote && castVote(tx, tenantId, change.vote, change),
     change.ended && endApproval(tx, tenantId, change.ended, change),
     change.move && recordMove(tx, tenantId, change.move, position, change),
     publishChange(tx, tenantId, change, position),
   ]);
+  if (stamp !== snapshot.definitionStamp || !isAsRead) throw new EntityChanged(change);
   return 'committed';
 }
 

@@ -5,7 +5,7 @@ import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-onc
 import type { Change } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
-import { commitChange, readEntity, type CommitResult } from './entity-statements';
+import { commitChange, EntityChanged, readEntity, type CommitResult } from './entity-statements';
 
 export interface OperationResult {
   outcome: TransitionOutcome;
@@ -23,13 +23,16 @@ export interface EntityStore {
     operationId: string,
     ownerMoveId?: string,
   ): Promise<OperationResult | undefined>;
-  /** Writes a change if the entity is still as it was read: state, history, approval, events and operation at once. */
+  /**
+   * Writes a change if the entity is still as it was read: state, history, approval, events and operation at once.
+   * `changed`: something else happened to the entity, or another definition applies, since it was read.
+   */
   commit(
     tenantId: string,
     snapshot: EntitySnapshot,
     change: Change,
     operation?: { id: string; result: OperationResult },
-  ): Promise<CommitResult>;
+  ): Promise<CommitResult | 'changed'>;
 }
 
 /** Every transition of every entity goes through here, so its statements are written by hand. */
@@ -38,31 +41,39 @@ export function entityStore(
   outbox: Pick<OutboxRelay, 'wake'>,
 ): EntityStore {
   return {
-    read: (key, reader) => db.inTenant(key.tenantId, (tx) => readEntity(tx, key, reader)),
+    read: (key, reader) => db.inTenant(key.tenantId, (tx) => readEntity(tx, key, reader), 'once'),
 
     findOperation: (tenantId, operationId, ownerMoveId) =>
-      db.inTenant(tenantId, async (tx) => {
-        const done = await findOperation<OperationResult>(tx, { tenantId, operationId });
-        if (done) return done.result;
-        const made =
-          ownerMoveId &&
-          (await tx.move.findUnique({ where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } } }));
-        return made ? { outcome: 'Completed', resultingState: made.newState } : undefined;
-      }),
+      db.inTenant(
+        tenantId,
+        async (tx) => {
+          const done = await findOperation<OperationResult>(tx, { tenantId, operationId });
+          if (done) return done.result;
+          const made =
+            ownerMoveId &&
+            (await tx.move.findUnique({ where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } } }));
+          return made ? { outcome: 'Completed', resultingState: made.newState } : undefined;
+        },
+        'once',
+      ),
 
     async commit(tenantId, snapshot, change, operation) {
       try {
-        const commit = await db.inTenant(tenantId, async (tx) => {
-          const result = await commitChange(tx, tenantId, snapshot, change);
-          if (result === 'committed' && operation)
-            await recordOperation(tx, { tenantId, operationId: operation.id }, operation.result);
-          return result;
-        });
+        const commit = await db.inTenant(
+          tenantId,
+          async (tx) => {
+            const result = await commitChange(tx, tenantId, snapshot, change);
+            if (result === 'committed' && operation)
+              await recordOperation(tx, { tenantId, operationId: operation.id }, operation.result);
+            return result;
+          },
+          'once',
+        );
         if (commit === 'committed') outbox.wake();
         return commit;
       } catch (error) {
         // Another attempt at the same operation or vote was faster.
-        if (isUniqueViolation(error)) return 'changed';
+        if (error instanceof EntityChanged || isUniqueViolation(error)) return 'changed';
         throw error;
       }
     },

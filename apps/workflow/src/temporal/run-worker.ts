@@ -14,4 +14,6 @@ export const startWorker = (setup: WorkerSetup): Close =>
     ...setup,
     taskQueue: setup.config.WORKFLOW_TASK_QUEUE,
     shutdownGraceTime: '10 seconds',
+    // An approval may wait for weeks, longer than the version that began it should run.
+    deployment: { name: 'plinth-workflow', behavior: 'AUTO_UPGRADE' },
   });
