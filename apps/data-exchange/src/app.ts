@@ -2,6 +2,7 @@ import { createService } from '@plinth/http/api';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { Express } from 'express';
 import type { Deps } from './compose';
+import { mountExchangeJobs } from './routes/exchange-jobs';
 import { mountExportDefinitions } from './routes/export-definitions';
 import { mountExportJobs } from './routes/export-jobs';
 import { mountExportPresets } from './routes/export-presets';
@@ -23,4 +24,5 @@ export const createApp = (deps: Deps): Express =>
     mountImportSteps(api, deps);
     mountImportResults(api, deps);
     mountImportUndo(api, deps);
+    mountExchangeJobs(api, deps);
   });

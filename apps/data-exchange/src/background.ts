@@ -6,6 +6,8 @@ import type { Deps } from './compose';
 import { measureJobs } from './store/job-metrics';
 
 const HOUR_MILLISECONDS = 3_600_000;
+/** Nobody waits for what expired to be deleted. */
+const SWEEPS_PER_CLEANUP = 12;
 
 /** Starts what runs beside the requests. */
 export async function startBackground(deps: Deps, onClose: (close: Close) => void): Promise<void> {
@@ -15,7 +17,7 @@ export async function startBackground(deps: Deps, onClose: (close: Close) => voi
   const intervalMilliseconds = config.EXCHANGE_SWEEP_SECONDS * 1_000;
   const overdueJobs = { name: 'start of overdue jobs', intervalMilliseconds, log };
   onClose(backgroundTask(() => starter.startOverdueJobs(), overdueJobs).close);
-  const expired = { name: 'cleanup', intervalMilliseconds, log };
+  const expired = { name: 'cleanup', intervalMilliseconds: intervalMilliseconds * SWEEPS_PER_CLEANUP, log };
   onClose(backgroundTask(() => cleanUp(deps), expired).close);
   const interrupted = {
     name: 'cleanup of interrupted files',

@@ -6,13 +6,15 @@ import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
+import { wakingRelay } from '@plinth/runtime/messaging/outbox';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
 import { SharedProgress } from './app/shared-progress';
 import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
-import { rowMessageTexts } from './grpc/row-message-texts';
+import { messageTexts as createMessageTexts } from './grpc/message-texts';
+import { exchangeJobStore } from './store/exchange-job-store';
 import { exportStore } from './store/export-store';
 import { failedRowStore } from './store/failed-row-store';
 import { importStore } from './store/import-store';
@@ -40,21 +42,23 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: DataExchangeConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, db, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const store = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_DATA_EXCHANGE,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
     log,
     onClose,
   });
+  const { pool, checks } = store;
+  const db = wakingRelay(store.db, store.outbox);
 
   const blobs = openBlobStore(config.BLOB_URL);
   const owners = connectOwners(config.GRPC_SERVICES, config.CALLER_KEYS, log);
   onClose(owners.close);
   const cultures = createCallerCulture(config, log);
   onClose(cultures.close);
-  const rowTexts = rowMessageTexts(config, cultures, log);
-  onClose(rowTexts.close);
+  const messageTexts = createMessageTexts(config, cultures, log);
+  onClose(messageTexts.close);
   const temporal = createTemporal(config);
   onClose(temporal.close);
 
@@ -69,7 +73,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
 
   const metrics = createMetrics('data-exchange');
   // Without Temporal no job starts, but everything else works, so the process stays ready.
-  const health = new Health({ postgres: checks.postgres, files: blobs.check });
+  const health = new Health({ postgres: checks.postgres }, { informative: { files: blobs.check }, log });
   return {
     config,
     log,
@@ -79,7 +83,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     blobs,
     owners,
     cultures,
-    rowTexts,
+    messageTexts,
     temporal,
     imports,
     ranges,
@@ -88,6 +92,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     exports,
     failedRows: failedRowStore(db),
     savedMappings: mappingStore(db),
+    exchangeJobs: exchangeJobStore(db),
     usage: tenantUsageStore(db),
     progress: new SharedProgress(),
     dryRunPlaces,

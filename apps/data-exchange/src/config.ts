@@ -45,7 +45,9 @@ export const DataExchangeConfig = z.object({
     .number()
     .positive()
     .default(5)
-    .describe('How often jobs whose start was lost are started again, and expired files and rows deleted.'),
+    .describe(
+      'How often jobs whose start was lost are started again; every twelfth time, expired files and rows are deleted.',
+    ),
 });
 
 export type DataExchangeConfig = z.output<typeof DataExchangeConfig>;

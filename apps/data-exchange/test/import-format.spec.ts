@@ -36,7 +36,10 @@ describe('/imports/{id}/format', () => {
       hasByteOrderMark: false,
       delimiter: ';',
       headerRow: 1,
+      headerRows: 1,
+      lastRow: 0,
       quote: '"',
+      escape: 'Doubled',
       findings: [],
       decimalSeparator: ',',
       dateOrder: 'DayMonthYear',
@@ -234,6 +237,79 @@ describe('/imports/{id}/format', () => {
     ]);
     const again = await importFile(exchange, caller, text.replace('many', '2'));
     expect(again.report).toMatchObject({ insertedRows: 1, failedRows: 0 });
+  });
+
+  it('reads the first of two tables, and the second when told so', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const first = 'code,title,stock\nA,One,1\nB,Two,many\nC,Three,3\n';
+    const file = `${first}\ncode,stock,price,note\nD,4,1.5,x\nE,some,2.5,y\n`;
+    const { jobId, report } = await importFile(exchange, caller, file);
+
+    expect((await http.get(`/imports/${jobId}/format`)).body).toMatchObject({
+      lastRow: 5,
+      findings: [{ code: 'Tables', detail: expect.stringContaining('row 6') }],
+    });
+    expect(report).toMatchObject({ totalRows: 3, insertedRows: 2, rowErrors: [{ rowNumber: 3 }] });
+
+    const { body: job } = await upload(exchange, caller, file);
+    const corrected = await correct(caller, job.id, { headerRow: 6, lastRow: 0 });
+    expect(corrected.body).toMatchObject({ headerRow: 6, headerRows: 1, lastRow: 0, findings: [] });
+    const { body: preview } = await http.post(`/imports/${job.id}/preview`);
+    expect(preview).toMatchObject({ headers: ['code', 'stock', 'price', 'note'], findings: [] });
+    expect(preview.previewRows).toHaveLength(2);
+    expect((await correct(caller, job.id, { lastRow: 3 })).status).toBe(422);
+  });
+
+  it('joins the rows of a header, and reads them apart when told so', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const rows = Array.from({ length: 12 }, (_, row) => `A${row},Title,${row === 1 ? 'many' : row},1.5\n`);
+    const file = `code,title,stock,price\n,,pieces,euro\n${rows.join('')}`;
+    const { body: job } = await upload(exchange, caller, file);
+    const preview = async () => (await http.post(`/imports/${job.id}/preview`)).body;
+
+    expect(await preview()).toMatchObject({
+      headers: ['code', 'title', 'stock pieces', 'price euro'],
+      findings: [{ code: 'HeaderRows', detail: expect.stringContaining('2 rows') }],
+    });
+    expect((await correct(caller, job.id, { headerRows: 1 })).body).toMatchObject({ headerRows: 1 });
+    expect((await preview()).previewRows[0]).toEqual(['', '', 'pieces', 'euro']);
+    expect((await correct(caller, job.id, { headerRows: 2 })).status).toBe(200);
+    const targets = { code: 'code', title: 'title', 'stock pieces': 'stock' };
+    await preview();
+    const mappings = Object.entries(targets).map(([sourceColumn, targetProperty]) => ({
+      sourceColumn,
+      targetProperty,
+    }));
+    expect((await http.put(`/imports/${job.id}/mappings`, { mappings })).status).toBe(204);
+    await http.post(`/imports/${job.id}/execute`);
+    expect(await reportOf(exchange, caller, job.id)).toMatchObject({
+      insertedRows: 11,
+      rowErrors: [{ rowNumber: 4 }],
+    });
+  });
+
+  it('reads letters in the encoding that they are most like, until told better', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = iconv.encode('code,title\nA,Книга о горах\nB,Жёлтый велосипед\n', 'windows-1251');
+    const { body: job } = await upload(exchange, caller, content);
+    const { body: format } = await http.get(`/imports/${job.id}/format`);
+
+    expect(format).toMatchObject({ encoding: 'windows-1251', findings: [{ code: 'Encoding' }] });
+    expect((await http.post(`/imports/${job.id}/preview`)).body.previewRows).toContainEqual([
+      'A',
+      'Книга о горах',
+    ]);
+    const corrected = await correct(caller, job.id, { encoding: 'koi8-r' });
+    expect(corrected.body).toMatchObject({ encoding: 'koi8-r', findings: [] });
+  });
+
+  it('imports nothing from a header without rows, and says so', async () => {
+    const { report } = await importFile(exchange, aCaller(), 'code,title\n');
+
+    expect(report).toMatchObject({ finalStatus: 'Completed', totalRows: 0, rowErrors: [] });
   });
 
   it('takes another row for the header, or none, when told so', async () => {

@@ -1,3 +1,5 @@
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { startDataExchange, upload, type DataExchange } from './start-data-exchange';
 
@@ -64,4 +66,37 @@ describe('the lists of import and export jobs', () => {
       expect(body.detail).toContain('not available');
     },
   );
+
+  it('are one list for operators, of all tenants, without what is in the files', async () => {
+    const operator = exchange.as(aCaller({ tenantId: HOST_TENANT_ID }));
+    const list = async (query: string) => (await operator.get(`/exchange-jobs${query}`)).body;
+    const all = await list('?cursor=&pageSize=100');
+    expect(all.items).toHaveLength(5);
+    expect(all.items[0]).toEqual({
+      kind: 'export',
+      id: exports['Failed'],
+      tenantId: caller.tenantId,
+      definitionName: 'Shop.Articles',
+      status: 'Failed',
+      rowsDone: 0,
+      rowsFailed: 0,
+      createdAt: expect.any(String),
+      completedAt: expect.any(String),
+      progressAt: null,
+      errorMessage: 'The export was cancelled.',
+    });
+    expect(await list('?kind=import&filter[status.in]=Created,Cancelled')).toMatchObject({ totalCount: 2 });
+    expect(await list(`?tenantId=${newId()}`)).toMatchObject({ items: [], totalCount: 0 });
+
+    const walked: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: { items: { id: string }[]; nextCursor: string | null } = await list(
+        `?pageSize=2&sort=createdAt&cursor=${encodeURIComponent(cursor)}`,
+      );
+      walked.push(...page.items.map(({ id }) => id));
+      cursor = page.nextCursor;
+    }
+    expect(walked).toEqual(all.items.map(({ id }: { id: string }) => id).reverse());
+    expect((await exchange.as(caller).get('/exchange-jobs')).status).toBe(403);
+  });
 });

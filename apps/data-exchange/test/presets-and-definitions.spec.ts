@@ -8,6 +8,7 @@ const preset = {
   selectedFields: ['code', 'title'],
   format: 'csv',
   includeIdForImport: true,
+  filter: { 'code.startsWith': 'A' },
 };
 
 describe('export definitions and presets', () => {
@@ -23,10 +24,21 @@ describe('export definitions and presets', () => {
     // An owner that is slow to say what it has is not waited for.
     await eventually(async () => (await listed()).length > 0);
 
+    const definition = {
+      entityType: 'Article',
+      supportedFormats: ['csv', 'xlsx', 'json'],
+      filters: expect.any(Array),
+    };
     expect(await listed()).toEqual([
-      { name: 'Shop.Articles', entityType: 'Article', supportedFormats: ['csv', 'xlsx', 'json'] },
-      { name: 'Shop.Journal', entityType: 'Article', supportedFormats: ['csv', 'xlsx', 'json'] },
+      { name: 'Shop.Articles', ...definition },
+      { name: 'Shop.Journal', ...definition },
     ]);
+    expect((await listed())[0].filters).toContainEqual({
+      field: 'code',
+      type: 'string',
+      operators: ['eq', 'contains', 'startsWith', 'endsWith', 'in'],
+      values: null,
+    });
   });
 
   it('list the fields in the order of their columns', async () => {
@@ -78,6 +90,10 @@ describe('export definitions and presets', () => {
     expect(saved.headers.get('location')).toBe('/api/v1/exports/presets/Shop.Articles');
     expect((await http.post('/exports/presets', { ...preset, format: 'xlsx' })).status).toBe(204);
     expect((await http.get('/exports/presets/Shop.Articles')).body).toEqual([{ ...preset, format: 'xlsx' }]);
+    expect((await http.post('/exports/presets', { ...preset, filter: undefined })).status).toBe(204);
+    expect((await http.get('/exports/presets/Shop.Articles')).body).toEqual([{ ...preset, filter: null }]);
+    const refused = await http.post('/exports/presets', { ...preset, filter: { 'nothing.eq': 'x' } });
+    expect(refused.status).toBe(400);
     const colleague = exchange.as(aCaller({ tenantId: caller.tenantId }));
     expect((await colleague.get('/exports/presets/Shop.Articles')).body).toEqual([]);
   });
@@ -89,6 +105,30 @@ describe('export definitions and presets', () => {
 
     expect(response.status).toBe(422);
     expect(Object.keys(response.body.errors)).toEqual(['selectedFields']);
+  });
+
+  it('are two hundred presets of one user and definition at most, however many are saved at once', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { tenantId } = caller;
+    await http.post('/exports/presets', preset);
+    await exchange.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO export_preset (tenant_id, user_id, definition_name, preset_name, selected_fields, format, include_id_for_import)
+      SELECT tenant_id, user_id, definition_name, 'Preset ' || number, selected_fields, format, include_id_for_import
+      FROM export_preset, generate_series(1, 197) AS number WHERE tenant_id = ${tenantId}::uuid`,
+    );
+    const save = (presetName: string) => http.post('/exports/presets', { ...preset, presetName });
+
+    const racing = await Promise.all(Array.from({ length: 6 }, (_, index) => save(`Last ${index}`)));
+
+    expect(racing.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429, 429, 429]);
+    expect(racing.find(({ status }) => status === 429)?.body).toMatchObject({
+      quota: { name: 'export-presets', scope: 'user', limit: 200, used: 200 },
+    });
+    expect((await http.post('/exports/presets', preset)).status).toBe(204);
+    expect((await http.get('/exports/presets/Shop.Articles')).body).toHaveLength(200);
   });
 
   it('save the format of a preset in lower case, however it is spelled', async () => {

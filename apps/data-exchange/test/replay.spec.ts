@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import {
-  bundleWorkflows,
   recordedHistories,
   recordHistories,
   replayHistory,
   type Story,
 } from '@plinth/testing/workflow-histories';
+import { bundleWorkflows, type WorkflowBundle } from '@plinth/testing/workflow-bundle';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { ImportPlan } from '../src/app/plan-import';
@@ -86,7 +86,7 @@ const stories: Record<string, Story> = {
 };
 
 describe('workflows that an earlier version started', () => {
-  let bundle: Awaited<ReturnType<typeof bundleWorkflows>>;
+  let bundle: WorkflowBundle;
   beforeAll(async () => {
     Runtime.install({
       logger: new DefaultLogger('ERROR'),

@@ -1,12 +1,19 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
-import { importFile, mappedImport, startDataExchange, type DataExchange } from './start-data-exchange';
+import {
+  importFile,
+  mappedImport,
+  startDataExchange,
+  upload,
+  type DataExchange,
+} from './start-data-exchange';
 import { startTranslations } from './translations';
 
 const french = {
   'DataExchange:rowErrors.integer': '{0} doit être un nombre entier.',
   'DataExchange:rowErrors.duplicateKey': 'La ligne {1} a les mêmes valeurs que la ligne {3} : {2}.',
   'DataExchange:rowErrors.tooManyCells': 'La ligne a plus de cellules que l’en-tête n’a de colonnes.',
+  'DataExchange:findings.NoHeader': 'La ligne {0} n’est pas un en-tête.',
 };
 
 /** What a report says of the rows 3 to 6. The column is called what the file calls it. */
@@ -66,6 +73,23 @@ describe('the messages of failed rows', () => {
       ],
     });
     expect(other.headers.get('etag')).not.toBe(english.headers.get('etag'));
+  });
+
+  it('are localized where they explain how a file is read', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const file = 'A,1.50,2026-03-04\nB,2.50,2026-03-05\nC,3.50,2026-03-06\n';
+    const { body: job } = await upload(exchange, caller, file);
+    const headers = { 'accept-language': 'fr' };
+    const expected = [{ code: 'NoHeader', detail: 'La ligne 1 n’est pas un en-tête.' }];
+
+    expect((await http.post(`/imports/${job.id}/preview`, null, { headers })).body.findings).toEqual(
+      expected,
+    );
+    expect((await http.get(`/imports/${job.id}/format`, { headers })).body.findings).toEqual(expected);
+    expect((await reads(caller, `/imports/${job.id}/format`, 'en')).body.findings).toEqual([
+      { code: 'NoHeader', detail: expect.stringContaining('there is no header') },
+    ]);
   });
 
   it('are localized in the correction file and in a dry-run as well', async () => {

@@ -10,7 +10,8 @@ import { eventually } from '@plinth/testing/eventually';
 import { serveForTest, TEST_KEYS, type TestResponse } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { createTestDatabase } from '@plinth/testing/test-database';
-import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { bundleWorkflows } from '@plinth/testing/workflow-bundle';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { DataExchangeConfig } from '../src/config';
@@ -33,14 +34,7 @@ export interface StartOptions {
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-let bundle: Promise<{ code: string }> | undefined;
-const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
-
-export const workflowBundle = (): Promise<{ code: string }> =>
-  (bundle ??= bundleWorkflowCode({
-    workflowsPath: join(__dirname, '../src/temporal/workflows/index.ts'),
-    logger: quiet,
-  }));
+export const workflowBundle = () => bundleWorkflows(join(__dirname, '../src/temporal/workflows/index.ts'));
 
 /** Starts the service on real stores, with a shop that owns articles and with a worker; close it when done. */
 export async function startDataExchange(options: StartOptions = {}) {

@@ -118,6 +118,13 @@ describe('POST /imports', () => {
     expect(storedFiles()).toHaveLength(before + 1);
   });
 
+  it('refuses text whose quotes are never closed, and stores nothing of it', async () => {
+    const before = storedFiles().length;
+    const { status, body } = await upload(exchange, aCaller(), '\n"| '.repeat(16_000));
+    expect([status, body.detail]).toEqual([422, expect.stringContaining('never closed')]);
+    expect(storedFiles()).toHaveLength(before);
+  });
+
   it('stores the name of the file as data, never as a path', async () => {
     const { body } = await upload(exchange, aCaller(), csv, { fileName: '../../etc/pass\u202ewd\u0007.csv' });
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
-import { localize, type FailedRowWithCells, type RowMessageTexts } from '../domain/failed-row';
+import { localize, type FailedRowWithCells } from '../domain/failed-row';
+import type { MessageTexts } from '../domain/message-texts';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
 import { encodeText } from '../formats/text-stream';
 import type { FailedRowStore } from '../store/failed-row-store';
@@ -20,7 +21,7 @@ export interface CorrectionFile {
 export async function openCorrectionFile(
   failedRows: FailedRowStore,
   job: ImportJob,
-  texts: RowMessageTexts,
+  texts: MessageTexts,
 ): Promise<CorrectionFile | undefined> {
   const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
@@ -45,7 +46,7 @@ export async function openCorrectionFile(
 async function* localizedRows(
   failedRows: FailedRowStore,
   { tenantId, id }: ImportJob,
-  texts: RowMessageTexts,
+  texts: MessageTexts,
 ): AsyncGenerator<FailedRowWithCells[]> {
   let after = 0;
   for (let take = FIRST_ROWS; ;) {

@@ -52,5 +52,6 @@ async function* withProblems<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerat
   }
 }
 
-const toProblem = (error: unknown): unknown =>
+/** What an error of reading a file is for its uploader; other errors stay what they are. */
+export const toProblem = (error: unknown): unknown =>
   error instanceof UnreadableFile ? fileUnreadable(error.message) : error;

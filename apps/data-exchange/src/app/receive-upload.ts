@@ -13,11 +13,9 @@ import {
   definitionNotImportable,
   definitionUnknown,
   fileTooLarge,
-  fileUnreadable,
   fileUnsupported,
 } from '../domain/problems';
 import { requireRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
-import { UnreadableFile } from '../formats/unreadable-file';
 import { cellFormatOf } from '../formats/cell-evidence';
 import { formatOfCorrection, type EarlierImport } from '../formats/correction-file-format';
 import { readWorkbookParts } from '../formats/workbook/workbook-parts';
@@ -26,6 +24,7 @@ import type { FileFormat } from '../formats/file-format';
 import type { Owners } from '../grpc/owners';
 import type { ImportStore, NewImportJob } from '../store/import-store';
 import type { TenantUsageStore } from '../store/tenant-usage-store';
+import { toProblem } from './open-rows';
 
 export interface UploadDependencies {
   config: { EXCHANGE_UPLOAD_BYTES_MAX: number } & TenantQuota;
@@ -89,7 +88,7 @@ export async function receiveUpload(
     };
   } catch (error) {
     await blobs.delete(blobKey);
-    throw error;
+    throw toProblem(error);
   }
 }
 
@@ -102,7 +101,7 @@ interface StoredUpload {
   earlierImports(): Promise<EarlierImport[]>;
 }
 
-/** The format of the file. @throws Problem: it is empty, of no type that can be imported, or unsafe to unpack. */
+/** The format of the file. @throws UnreadableFile where it is unsafe to unpack; Problem where it is empty or of no type that can be imported */
 async function formatOf(detection: Detection, upload: StoredUpload): Promise<FileFormat> {
   switch (detection.found) {
     case 'empty':
@@ -124,17 +123,13 @@ async function textFormatOf(
   return corrected ?? { ...format, ...(await cellFormatOf(evidence, cultureOf)) };
 }
 
-/** The sheets of a workbook. @throws Problem: a zip that is no workbook, or that is unsafe to unpack. */
+/** The sheets of a workbook. @throws UnreadableFile, or Problem for a zip that is no workbook */
 async function sheetsOf({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<string[]> {
   const stream = (start: number, end: number): Promise<Readable> => blobs.get(blobKey, { start, end });
   const read = async (start: number, end: number) => buffer(await stream(start, end));
-  try {
-    const parts = await readWorkbookParts({ sizeBytes, stream, read });
-    if (!parts) throw fileUnsupported();
-    return parts.sheets.map(({ name }) => name);
-  } catch (error) {
-    throw error instanceof UnreadableFile ? fileUnreadable(error.message) : error;
-  }
+  const parts = await readWorkbookParts({ sizeBytes, stream, read });
+  if (!parts) throw fileUnsupported();
+  return parts.sheets.map(({ name }) => name);
 }
 
 function mimeTypeOf(format: FileFormat): string {

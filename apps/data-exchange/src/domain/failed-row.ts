@@ -1,6 +1,7 @@
 import type { FailedRow, RowErrorDetail } from '@plinth/exchange/row-error';
 import { rowMessages } from '@plinth/exchange/row-message';
 import { formatMessage } from '@plinth/kernel/message';
+import type { MessageTexts } from './message-texts';
 
 /** A failed row with the cells it has in the file. */
 export interface FailedRowWithCells extends FailedRow {
@@ -9,6 +10,9 @@ export interface FailedRowWithCells extends FailedRow {
 
 /** A report describes rows up to so many bytes; the correction file has all of them. */
 export const REPORT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A tenant's text that says a value over and over makes a report as large as it likes; beyond this it is in English. */
+const MESSAGE_LENGTH_MAX = 5_000;
 
 /** Data owners name properties; a person who corrects a file knows its columns. */
 export const withFileColumns = (
@@ -22,25 +26,21 @@ export const withFileColumns = (
   })),
 });
 
-/** The row messages of one culture. */
-export interface RowMessageTexts {
-  culture: string;
-  byKey: Readonly<Record<string, string>>;
-}
-
 /** The same row with messages of a culture; a message without a text there is in English. */
-export const localize = <Row extends FailedRow>(row: Row, texts: RowMessageTexts): Row => ({
+export const localize = <Row extends FailedRow>(row: Row, texts: MessageTexts): Row => ({
   ...row,
   details: row.details.map((detail) => ({ ...detail, message: localizedMessage(detail, texts) })),
 });
 
-function localizedMessage({ column, message, text }: RowErrorDetail, texts: RowMessageTexts): string {
+function localizedMessage({ column, message, text }: RowErrorDetail, texts: MessageTexts): string {
   if (!text) return message;
   const { culture } = texts;
-  const localized = texts.byKey[text.key];
-  return localized === undefined
-    ? formatMessage(rowMessages[text.key], [column ?? '', ...text.args], { culture: 'en' })
-    : formatMessage(localized, [column ?? '', ...text.args], { culture });
+  const values = [column ?? '', ...text.args];
+  const localized = texts.byKey[`rowErrors.${text.key}`];
+  const formatted = localized === undefined ? undefined : formatMessage(localized, values, { culture });
+  return formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX
+    ? formatted
+    : formatMessage(rowMessages[text.key], values, { culture: 'en' });
 }
 
 /** All errors of a row as one text, with columns and values. */

@@ -1,4 +1,6 @@
 import { dataExchangeProblems } from '@plinth/contracts/data-exchange/problems';
+import { PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { forbidden, invalid, type Problem } from '@plinth/kernel/problem';
 
 export const definitionNotFound = (name: string): Problem =>
@@ -73,3 +75,12 @@ export const exportAlreadyEnded = (status: string): Problem =>
 
 export const exportPresetNotFound = (definition: string, preset: string): Problem =>
   dataExchangeProblems['export-preset-not-found'](`You have no preset "${preset}" for ${definition}.`);
+
+export const tooManyPresets = (): Problem =>
+  quotaExceeded({
+    quota: 'export-presets',
+    what: 'presets of this definition',
+    limit: PRESETS_MAX,
+    used: PRESETS_MAX,
+    scope: 'user',
+  });

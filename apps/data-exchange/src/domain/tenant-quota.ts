@@ -6,8 +6,6 @@ export interface TenantUsage {
   fileBytes: number;
   /** When the oldest of these files was made; null where there is none. */
   oldestFileAt: Date | null;
-  /** Imports and exports that run or wait to run. */
-  unfinishedJobs: number;
 }
 
 export interface TenantQuota {
@@ -43,8 +41,11 @@ export function requireRoomForFiles(
   });
 }
 
-/** Refuses a tenant that has too many unfinished jobs. @throws Problem `quota-exceeded`. */
-export function requireRoomForJob(quota: TenantQuota, { unfinishedJobs }: TenantUsage): void {
+/**
+ * Refuses a tenant that has too many unfinished jobs. @param unfinishedJobs imports and exports that run or wait to run
+ * @throws Problem `quota-exceeded`.
+ */
+export function requireRoomForJob(quota: TenantQuota, unfinishedJobs: number): void {
   const limit = quota.EXCHANGE_TENANT_JOBS_MAX;
   if (unfinishedJobs < limit) return;
   throw quotaExceeded({

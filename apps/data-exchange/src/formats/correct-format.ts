@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { DateOrder, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import type { DateOrder, QuoteEscape, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 import { invalid } from '@plinth/kernel/problem';
 import {
   cellFormatOf,
@@ -16,13 +16,17 @@ export interface FormatCorrection {
   encoding?: TextEncoding | undefined;
   delimiter?: string | undefined;
   headerRow?: number | undefined;
+  headerRows?: number | undefined;
+  lastRow?: number | undefined;
   quote?: '"' | "'" | undefined;
+  escape?: QuoteEscape | undefined;
   decimalSeparator?: '.' | ',' | undefined;
   dateOrder?: DateOrder | undefined;
   sheet?: string | undefined;
 }
 
 const SAMPLE_ROWS = 1_000;
+const layoutProperties = ['delimiter', 'headerRow', 'headerRows', 'lastRow', 'quote', 'escape'] as const;
 
 /** What a correction is checked against. */
 export interface CorrectionContext {
@@ -41,14 +45,14 @@ export const correctFormat = async (
 /** Whether the correction changes columns, not only cells. */
 export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolean =>
   before.kind === 'csv' && after.kind === 'csv'
-    ? (['encoding', 'delimiter', 'headerRow', 'rowsBegin', 'quote'] as const).some(
+    ? [...layoutProperties, 'encoding' as const, 'rowsBegin' as const].some(
         (property) => before[property] !== after[property],
       )
     : (before as XlsxFormat).sheet !== (after as XlsxFormat).sheet;
 
 function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): XlsxFormat {
   const { sheet, dateOrder } = correction;
-  for (const property of ['encoding', 'delimiter', 'decimalSeparator', 'headerRow', 'quote'] as const) {
+  for (const property of ['encoding', 'decimalSeparator', ...layoutProperties] as const) {
     if (correction[property] !== undefined)
       throw invalid({ [property]: 'Format' }, `A workbook has no ${property}: its cells are typed.`);
   }
@@ -59,14 +63,14 @@ function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): Xlsx
 
 async function correctText(
   format: CsvFormat,
-  { encoding, delimiter, headerRow, quote, decimalSeparator, dateOrder, sheet }: FormatCorrection,
+  { encoding, decimalSeparator, dateOrder, sheet, ...layout }: FormatCorrection,
   { open, cultureOf }: CorrectionContext,
 ): Promise<CsvFormat> {
   if (sheet !== undefined) throw invalid({ sheet: 'Format' }, 'Text files have no sheets.');
-  const corrected = withLayout(format, { delimiter, headerRow, quote });
+  let corrected = withLayout(format, layout);
   if (encoding !== undefined && encoding !== format.encoding) {
     await requireEncoding(format, encoding, open);
-    Object.assign(corrected, { encoding, hasInvalidBytes: false });
+    corrected = { ...withoutGuess(corrected), encoding, hasInvalidBytes: false };
   }
   const evidence = await sample(corrected, format, open);
   requireEvidence(evidence, decimalSeparator, dateOrder);
@@ -81,20 +85,33 @@ async function correctText(
   };
 }
 
-/** A corrected layout; what was found of the detected one then no longer explains how the file is read. */
+/**
+ * A corrected layout; what was found of the detected one then no longer explains how the file is read. A header in
+ * another row has one row and nothing below its table ends it, unless the correction says so too.
+ */
 function withLayout(
   format: CsvFormat,
-  { delimiter, headerRow, quote }: Pick<FormatCorrection, 'delimiter' | 'headerRow' | 'quote'>,
+  correction: Pick<FormatCorrection, (typeof layoutProperties)[number]>,
 ): CsvFormat {
-  if (delimiter === undefined && headerRow === undefined && quote === undefined) return { ...format };
+  const given = Object.entries(correction).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return { ...format };
   const { columnCount: _columnCount, findings: _findings, rowsBegin, ...rest } = format;
-  return {
-    ...rest,
+  const { headerRow } = correction;
+  const { headerRows: _headerRows, lastRow: _lastRow, ...elsewhere } = rest;
+  const corrected: CsvFormat = {
+    ...(headerRow === undefined ? rest : elsewhere),
     ...(rowsBegin === undefined || headerRow ? {} : { rowsBegin }),
-    ...(delimiter === undefined ? {} : { delimiter }),
-    ...(headerRow === undefined ? {} : { headerRow }),
-    ...(quote === undefined ? {} : { quote }),
+    ...Object.fromEntries(given),
   };
+  if (corrected.lastRow === 0) delete corrected.lastRow;
+  if (corrected.lastRow !== undefined && corrected.lastRow < (corrected.headerRow ?? 1))
+    throw invalid({ lastRow: 'Range' }, 'The last row stands above the header.');
+  return corrected;
+}
+
+function withoutGuess({ findings, ...format }: CsvFormat): CsvFormat {
+  const others = (findings ?? []).filter(({ code }) => code !== 'Encoding');
+  return others.length === 0 ? format : { ...format, findings: others };
 }
 
 const withDateOrder = (dateOrder: DateOrder | undefined): DateFormat =>

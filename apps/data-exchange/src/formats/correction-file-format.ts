@@ -2,7 +2,7 @@ import { ERRORS_COLUMN } from './correction-file';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
 import { unguard } from './formula-guard';
-import { uniqueHeaders } from './read-csv';
+import { uniqueHeaders } from './header-names';
 
 /** An import with failed rows. */
 export interface EarlierImport {
@@ -35,9 +35,12 @@ export function formatOfCorrection(
 /** A correction file is written with a header in its first row and usual quotes, whatever its upload was like. */
 function withoutLayout({
   headerRow: _headerRow,
+  headerRows: _headerRows,
   rowsBegin: _rowsBegin,
+  lastRow: _lastRow,
   columnCount: _columnCount,
   quote: _quote,
+  escape: _escape,
   skipsBlanks: _skipsBlanks,
   findings: _findings,
   ...format
@@ -45,9 +48,9 @@ function withoutLayout({
   return format;
 }
 
-/** Unicode is detected reliably; all other bytes are read as Windows-1252, which may have been corrected. */
+/** Unicode is detected reliably; all other encodings are guesses, which may have been corrected. */
 const encodingOf = (found: CsvFormat, earlier: CsvFormat): CsvFormat['encoding'] =>
-  found.encoding === 'windows-1252' && !earlier.encoding.startsWith('utf-')
+  !found.encoding.startsWith('utf-') && !earlier.encoding.startsWith('utf-')
     ? earlier.encoding
     : found.encoding;
 

@@ -1,3 +1,4 @@
+import type { QuoteEscape } from '@plinth/contracts/data-exchange/shapes';
 import { UnreadableFile } from './unreadable-file';
 
 /** One record of a file. Its number counts every record, the header and blank lines included. */
@@ -14,8 +15,12 @@ export interface CsvOptions {
   delimiter: string;
   /** The quote around cells; `"` unless given. */
   quote?: '"' | "'" | undefined;
+  /** What stands before a quote inside a quoted cell; another quote unless given. */
+  escape?: QuoteEscape | undefined;
   /** Blanks behind a delimiter are no part of a cell. */
   skipsBlanks?: boolean | undefined;
+  /** The cells of most records. A quote that is never closed properly is read as text where the record then has as many. */
+  columnCount?: number | undefined;
   /** Lines end with a lone CR, as old Macs wrote them; otherwise with LF or CRLF, mixed as they like. */
   endsWithCr?: boolean;
   /** Characters of one record. */
@@ -35,6 +40,16 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const INCOMPLETE = -1;
+const NOWHERE = -1;
+/** Quotes of one record that are tried as text. */
+const MALFORMED_CELLS_MAX = 8;
+
+const escapeCharacters: Record<QuoteEscape, string> = {
+  Doubled: '',
+  Backslash: '\\',
+  Nul: '\0',
+  None: '',
+};
 
 /**
  * Splits text into records, however the text is divided into chunks.
@@ -50,18 +65,27 @@ export class CsvReader {
   private readonly delimiter: number;
   private readonly quote: string;
   private readonly quoteCode: number;
+  private readonly isDoubled: boolean;
+  /** Stands before quotes inside cells, where that is no quote. */
+  private readonly escape: string;
   private readonly skipsBlanks: boolean;
+  private readonly columnCount: number | undefined;
   private readonly endsWithCr: boolean;
   private readonly recordLengthMax: number;
   private readonly columnsMax: number;
   private cells: string[] = [];
   private isUnclosed = false;
+  /** Where quoted cells begin that have quotes inside which are not escaped. */
+  private malformed: number[] = [];
 
   constructor(options: CsvOptions) {
     this.delimiter = options.delimiter.charCodeAt(0);
     this.quote = options.quote ?? '"';
     this.quoteCode = this.quote.charCodeAt(0);
+    this.isDoubled = (options.escape ?? 'Doubled') === 'Doubled';
+    this.escape = escapeCharacters[options.escape ?? 'Doubled'];
     this.skipsBlanks = options.skipsBlanks ?? false;
+    this.columnCount = options.columnCount;
     this.endsWithCr = options.endsWithCr ?? false;
     this.recordLengthMax = options.recordLengthMax ?? RECORD_LENGTH_MAX;
     this.columnsMax = options.columnsMax ?? COLUMNS_MAX;
@@ -118,7 +142,7 @@ export class CsvReader {
         position = this.skipPlainLines(position);
         if (position >= this.text.length) break;
       }
-      const next = this.readRecord(position);
+      const next = this.repaired(position, this.readRecord(position));
       const isTooLong = (next === INCOMPLETE ? this.text.length : next) - position > this.recordLengthMax;
       if (next === INCOMPLETE && !isTooLong) break;
       this.number++;
@@ -131,6 +155,23 @@ export class CsvReader {
     }
     this.text = this.text.slice(position);
     return records;
+  }
+
+  /**
+   * Reads a record again that has quotes which are not escaped and not as many cells as most: one of the quotes that
+   * opened a cell may be text. Without such quotes a record is as its file says, however many cells it has.
+   */
+  private repaired(start: number, next: number): number {
+    const { columnCount, cells, isUnclosed, malformed } = this;
+    const isFitting = cells.length === columnCount && !isUnclosed;
+    if (columnCount === undefined || malformed.length === 0 || isFitting || next === INCOMPLETE) return next;
+    for (const quote of malformed.slice(0, MALFORMED_CELLS_MAX)) {
+      const end = this.readRecord(start, quote);
+      if (end !== INCOMPLETE && !this.isUnclosed && this.cells.length === columnCount) return end;
+    }
+    this.cells = cells;
+    this.isUnclosed = isUnclosed;
+    return next;
   }
 
   private toRecord(): FileRecord {
@@ -166,26 +207,39 @@ export class CsvReader {
     return lineEnd < 0 ? this.text.length : lineEnd + 1;
   }
 
-  /** Reads the cells of the record at `start` and returns where the next one starts. */
-  private readRecord(start: number): number {
+  /** Reads the cells of the record at `start`, a quote at `asText` as text, and returns where the next one starts. */
+  private readRecord(start: number, asText = NOWHERE): number {
     const { text, delimiter } = this;
     this.cells = [];
     this.isUnclosed = false;
-    let position = start;
+    if (this.malformed.length > 0) this.malformed = [];
+    let position = this.skipsBlanks ? this.afterBlanks(start) : start;
     for (;;) {
       position =
-        text.charCodeAt(position) === this.quoteCode ? this.readQuoted(position) : this.readPlain(position);
+        text.charCodeAt(position) === this.quoteCode && position !== asText
+          ? this.readQuoted(position)
+          : this.readPlain(position);
       if (position === INCOMPLETE) return INCOMPLETE;
       if (position >= text.length) return text.length;
       if (text.charCodeAt(position) !== delimiter) return position + this.lineEndLength(position);
-      position++;
-      if (this.skipsBlanks) while (text.charCodeAt(position) === SPACE) position++;
+      position = this.skipsBlanks ? this.afterBlanks(position + 1) : position + 1;
       if (position >= text.length) {
         if (!this.ended) return INCOMPLETE;
-        this.cells.push('');
+        if (delimiter !== SPACE) this.cells.push('');
         return position;
       }
+      // Blanks at the end of a line are no delimiter.
+      if (delimiter === SPACE && this.skipsBlanks) {
+        const lineEnd = this.lineEndLength(position);
+        if (lineEnd !== 0) return lineEnd === INCOMPLETE ? INCOMPLETE : position + lineEnd;
+      }
     }
+  }
+
+  private afterBlanks(start: number): number {
+    let position = start;
+    while (this.text.charCodeAt(position) === SPACE) position++;
+    return position;
   }
 
   private readPlain(start: number): number {
@@ -207,29 +261,55 @@ export class CsvReader {
 
   /** Reads a quoted cell and returns the position of the delimiter or line end after it. */
   private readQuoted(start: number): number {
-    const { text, quote: mark } = this;
-    let hasDoubled = false;
+    const { text, quote: mark, escape } = this;
+    let hasEscapes = false;
     for (let quote = text.indexOf(mark, start + 1); quote >= 0; quote = text.indexOf(mark, quote + 1)) {
-      if (text.charCodeAt(quote + 1) === this.quoteCode) {
-        hasDoubled = true;
+      if (this.isDoubled && text.charCodeAt(quote + 1) === this.quoteCode) {
+        hasEscapes = true;
         quote++;
         continue;
       }
-      let next = quote + 1;
-      while (text.charCodeAt(next) === SPACE) next++;
+      if (escape !== '' && this.isEscaped(start, quote)) {
+        hasEscapes = true;
+        continue;
+      }
+      const next = this.afterBlanks(quote + 1);
       if (next >= text.length && !this.ended) return INCOMPLETE;
       const lineEnd = this.lineEndLength(next);
       if (lineEnd === INCOMPLETE) return INCOMPLETE;
-      if (next >= text.length || lineEnd > 0 || text.charCodeAt(next) === this.delimiter) {
+      // Behind a blank that is the delimiter, the next cell may begin.
+      const isEnd = this.delimiter === SPACE && next > quote + 1;
+      if (next >= text.length || lineEnd > 0 || isEnd || text.charCodeAt(next) === this.delimiter) {
         const inner = text.slice(start + 1, quote);
-        this.cells.push(hasDoubled ? inner.replaceAll(mark + mark, mark) : inner);
-        return next;
+        this.cells.push(hasEscapes ? this.unescaped(inner) : inner);
+        return isEnd ? quote + 1 : next;
       }
       // A single quote inside a quoted cell is text like any other.
+      if (this.malformed.at(-1) !== start) this.malformed.push(start);
     }
     if (!this.ended) return INCOMPLETE;
     this.isUnclosed = true;
+    if (this.malformed.at(-1) !== start) this.malformed.push(start);
     return text.length;
+  }
+
+  /** Whether an odd number of escapes stands before a quote: two are one that is text. */
+  private isEscaped(start: number, quote: number): boolean {
+    let first = quote;
+    while (first - 1 > start && this.text[first - 1] === this.escape) first--;
+    return (quote - first) % 2 === 1;
+  }
+
+  private unescaped(inner: string): string {
+    const { quote, escape } = this;
+    if (escape === '') return inner.replaceAll(quote + quote, quote);
+    let text = '';
+    for (let index = 0; index < inner.length; index++) {
+      const next = inner[index + 1];
+      if (inner[index] === escape && (next === quote || next === escape)) index++;
+      text += inner[index]!;
+    }
+    return text;
   }
 
   /** Length of the line end at this position: 0 where there is none. */

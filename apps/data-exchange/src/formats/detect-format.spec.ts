@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { FormatDetector } from './detect-format';
 import type { CsvFormat } from './file-format';
@@ -35,6 +36,50 @@ describe('FormatDetector', () => {
       delimiter: ';',
       hasInvalidBytes: false,
     });
+  });
+
+  it.each([
+    ['windows-1250', 'Wiśniewski;Łódź;Żółty rower i źdźbło: gęś łączy wąską ścieżkę, żółć'],
+    [
+      'iso-8859-2',
+      'Růžička;Plzeň;Žluťoučký kůň úpěl ďábelské ódy u Žižkova, věřil třem řekám a měl šťastný den v září',
+    ],
+    ['windows-1251', 'Иванов;Москва;Книга о горах'],
+    ['koi8-r', 'Петрова;Казань;Электричество'],
+    ['windows-1253', 'Παπαδόπουλος;Θεσσαλονίκη;Βιβλίο'],
+    ['shift_jis', '田中太郎;東京都;青い自転車'],
+    ['gb18030', '王小明;北京市;山的书和自行车'],
+    ['euc-kr', '김민수;서울;산의 책과 카메라'],
+  ])('guesses %s from letters, and says that it is a guess', (encoding, letters) => {
+    const content = `code;name;city;title\r\n${'A;Smith;Paris;Lamp\r\n'.repeat(30)}B;${letters}\r\n`;
+    expect(formatOf(iconv.encode(content, encoding))).toMatchObject({
+      encoding,
+      delimiter: ';',
+      findings: [{ code: 'Encoding', args: [encoding] }],
+    });
+  });
+
+  it.each([
+    'Besançon;Hélène',
+    'München;Größe',
+    'Muñoz;Córdoba;El niño comió jamón en el año del cigüeñal',
+    'é',
+  ])('takes %s for Windows-1252 without a word', (letters) => {
+    const { encoding, findings } = formatOf(iconv.encode(`name;city\r\n${letters}\r\n`, 'latin1'));
+    expect([encoding, findings]).toEqual(['windows-1252', undefined]);
+  });
+
+  it('takes words of Western languages for Windows-1252, however few', () => {
+    const words =
+      'été déjà façade crème brûlée où œuvre Müller Straße schön größe Über España Núñez niño corazón São coração não ' +
+      'Ångström Malmö Växjö Smørrebrød Århus Søren 10€ “Café” ¿qué? naïve João';
+    const some = fc.array(fc.constantFrom(...words.split(' ')), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(some, (chosen) => {
+        const content = iconv.encode(`name;city\r\n${chosen.join(';\r\n')};\r\n`, 'windows-1252');
+        expect(formatOf(content).encoding).toBe('windows-1252');
+      }),
+    );
   });
 
   it('detects Windows-1252 when a single late byte is no UTF-8', () => {

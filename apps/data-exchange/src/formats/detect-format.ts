@@ -3,10 +3,14 @@ import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 import { readEvidence, type CellEvidence } from './cell-evidence';
 import { CsvReader } from './csv-reader';
 import { detectLayout, widthOfTable } from './detect-layout';
-import type { CsvFormat } from './file-format';
+import type { CsvFormat, LayoutFinding } from './file-format';
+import { LetterSample } from './guess-encoding';
+import { headerOf } from './read-csv';
+import { sampleRecords } from './sample-records';
 
 const HEAD_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t', '|'];
+const BLANK_DELIMITED_COLUMNS_MIN = 3;
 
 /** Files that cannot be imported, by their first bytes. */
 const foreignSignatures = [
@@ -39,6 +43,9 @@ export type Detection =
  * are UTF-8 is known only at the end, because one wrong byte may be in the last line.
  */
 export class FormatDetector {
+  /** What came before there was enough to decide; it may come byte by byte. */
+  private readonly chunks: Buffer[] = [];
+  private length = 0;
   private head = Buffer.alloc(0);
   private text: TextCheck | undefined;
 
@@ -47,29 +54,40 @@ export class FormatDetector {
       this.text.push(chunk);
       return;
     }
-    this.head = Buffer.concat([this.head, chunk]);
-    if (this.head.length >= HEAD_BYTES) this.startText();
+    this.chunks.push(chunk);
+    this.length += chunk.length;
+    if (this.length >= HEAD_BYTES) this.startText();
   }
 
+  /** @throws UnreadableFile */
   end(): Detection {
-    const { head } = this;
-    if (head.length === 0) return { found: 'empty' };
-    if (isZip(head)) return { found: looksLikeWorkbook(head) ? 'workbook' : 'unsupported' };
+    if (this.length === 0) return { found: 'empty' };
     if (!this.text) this.startText();
-    const { encoding, isValid } = this.text!.end();
-    if (isForeign(head, encoding)) return { found: 'unsupported' };
-    return describeText(head, encoding, isValid, head.length < HEAD_BYTES);
+    const { head } = this;
+    if (isZip(head)) return { found: looksLikeWorkbook(head) ? 'workbook' : 'unsupported' };
+    const check = this.text!.end();
+    if (isForeign(head, check.encoding)) return { found: 'unsupported' };
+    return describeText(head, check, head.length < HEAD_BYTES);
   }
 
   private startText(): void {
+    this.head = Buffer.concat(this.chunks.splice(0));
     this.text = new TextCheck(guessEncoding(this.head), hasBom(this.head));
     this.text.push(this.head);
   }
 }
 
-/** Checks that all bytes are characters of the guessed encoding; text that only looks like UTF-8 is Windows-1252. */
+interface EncodingCheck {
+  encoding: TextEncoding;
+  isValid: boolean;
+  /** Only the letters say so. */
+  isGuess: boolean;
+}
+
+/** Checks that all bytes are characters of the guessed encoding; the letters of text that is no UTF-8 say what it is. */
 class TextCheck {
   private decoder: InstanceType<typeof TextDecoder> | undefined;
+  private readonly letters = new LetterSample();
 
   constructor(
     private readonly encoding: TextEncoding,
@@ -80,13 +98,18 @@ class TextCheck {
 
   push(chunk: Buffer): void {
     this.decode(chunk, true);
+    if (!this.isCertain && this.encoding === 'utf-8') this.letters.push(chunk);
   }
 
-  end(): { encoding: TextEncoding; isValid: boolean } {
+  end(): EncodingCheck {
     this.decode(Buffer.alloc(0), false);
-    if (this.decoder) return { encoding: this.encoding, isValid: true };
-    if (this.isCertain || this.encoding !== 'utf-8') return { encoding: this.encoding, isValid: false };
-    return { encoding: 'windows-1252', isValid: true };
+    if (this.decoder) return { encoding: this.encoding, isValid: true, isGuess: false };
+    if (this.isCertain || this.encoding !== 'utf-8')
+      return { encoding: this.encoding, isValid: false, isGuess: false };
+    const encoding = this.letters.guess();
+    // In Windows-1252 every byte is a character. In others each row is checked when it is read.
+    const isWestern = encoding === 'windows-1252';
+    return { encoding, isValid: isWestern, isGuess: !isWestern };
   }
 
   private decode(chunk: Buffer, stream: boolean): void {
@@ -136,11 +159,18 @@ function isForeign(head: Buffer, encoding: TextEncoding): boolean {
   return /^(<\?xml|<!doctype|<html|\{\s*["}]|\[\s*[{[\]"])/i.test(start);
 }
 
-function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, isWhole: boolean): Detection {
+function describeText(
+  head: Buffer,
+  { encoding, isValid, isGuess }: EncodingCheck,
+  isWhole: boolean,
+): Detection {
   const text = new TextDecoder(encoding).decode(head, { stream: true });
   if (isWhole && text.trim() === '') return { found: 'empty' };
   const endsWithCr = /\r/.test(text) && !text.includes('\n');
   const delimiter = guessDelimiter(text, endsWithCr);
+  const layout = detectLayout(text, { delimiter, endsWithCr }, isWhole);
+  const guess: LayoutFinding[] = isGuess ? [{ code: 'Encoding', args: [encoding] }] : [];
+  const findings = [...guess, ...(layout.findings ?? [])];
   const format: CsvFormat = {
     kind: 'csv',
     encoding,
@@ -148,7 +178,8 @@ function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, is
     delimiter,
     endsWithCr,
     hasInvalidBytes: !isValid,
-    ...detectLayout(text, { delimiter, endsWithCr }),
+    ...layout,
+    ...(findings.length === 0 ? {} : { findings }),
   };
   return { found: 'text', format, evidence: evidenceOf(text, format, isWhole), head };
 }
@@ -156,12 +187,12 @@ function describeText(head: Buffer, encoding: TextEncoding, isValid: boolean, is
 /** The evidence of the cells below the header, without a record that the end of the head truncates. */
 function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvidence {
   const reader = new CsvReader(format);
-  const records = reader.push(text);
-  const firstRow = format.headerRow === 0 ? (format.rowsBegin ?? 1) : (format.headerRow ?? 1) + 1;
-  const rows = [...records, ...(isWhole ? reader.end() : [])].filter(({ number }) => number >= firstRow);
-  // A blank line above the header is no record, but has a number.
-  const withoutHeader = format.headerRow === undefined && rows[0] === records[0] ? rows.slice(1) : rows;
-  return readEvidence(withoutHeader.map(({ cells }) => cells));
+  const records = [...reader.push(text), ...(isWhole ? reader.end() : [])];
+  const { begin, headerRows } = headerOf(format);
+  const rows = records
+    .filter(({ number }) => number >= begin && number <= (format.lastRow ?? Infinity))
+    .slice(headerRows);
+  return readEvidence(rows.map(({ cells }) => cells));
 }
 
 /**
@@ -170,11 +201,25 @@ function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvid
  */
 function guessDelimiter(text: string, endsWithCr: boolean): string {
   const ofFirstLine = delimiterOfHeader(text, endsWithCr);
+  if (ofFirstLine === undefined && isBlankDelimited(text, endsWithCr)) return ' ';
   const isRegular =
     ofFirstLine !== undefined &&
     columnsOfHeader(text, ofFirstLine, endsWithCr) ===
       widthOfTable(text, { delimiter: ofFirstLine, endsWithCr });
   return isRegular ? ofFirstLine : (delimiterBelow(text, endsWithCr) ?? ofFirstLine ?? ',');
+}
+
+/** Whether blanks, and nothing else, make a table with a column for each word of the first line. */
+function isBlankDelimited(text: string, endsWithCr: boolean): boolean {
+  const options = { delimiter: ' ', endsWithCr, skipsBlanks: true };
+  const records = sampleRecords(text, options);
+  const width = records[0]?.cells.length ?? 0;
+  return (
+    width >= BLANK_DELIMITED_COLUMNS_MIN &&
+    records.length > 2 &&
+    records.every(({ cells }) => cells.length === width) &&
+    delimiterBelow(text, endsWithCr) === undefined
+  );
 }
 
 function delimiterOfHeader(text: string, endsWithCr: boolean): string | undefined {

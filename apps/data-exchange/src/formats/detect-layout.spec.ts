@@ -72,6 +72,79 @@ describe('a text file', () => {
       'name\nLovelace, Ada\nBabbage, Charles\nKing, Ada\n',
       { headers: ['name'], first: [2, 'too-many-cells'], findings: [] },
     ],
+    [
+      'with a header of two rows',
+      'Region,2024,,2025,\n,Sold,Sent back,Sold,Sent back\nNorth,1,2,3,4\nSouth,5,6,7,8\nWest,9,1,2,3\n',
+      {
+        headers: ['Region', '2024 Sold', '2024 Sent back', '2025 Sold', '2025 Sent back'],
+        first: [3, 'North', '1', '2', '3', '4'],
+        findings: ['HeaderRows'],
+      },
+    ],
+    [
+      'with units below its header',
+      'name,weight,length\n,kg,m\nAda,1,2\nBob,3,4\nEve,5,6\n',
+      {
+        headers: ['name', 'weight kg', 'length m'],
+        first: [3, 'Ada', '1', '2'],
+        findings: ['HeaderRows'],
+      },
+    ],
+    [
+      'whose header is there three times',
+      'name,sum\nname,sum\nname,sum\nAda,1\nBob,2\nEve,3\n',
+      { headers: ['name', 'sum'], first: [4, 'Ada', '1'], findings: ['HeaderRows'] },
+    ],
+    [
+      'with another table below a blank line',
+      'name,sum\nAda,1\nBob,2\nEve,3\n\ncode,city,since\nA,Paris,2024\nB,Rome,2025\n',
+      { headers: ['name', 'sum'], first: [2, 'Ada', '1'], findings: ['Tables'] },
+    ],
+    [
+      'whose header is there again, before more rows',
+      'name,sum\nAda,1\nBob,2\nname,sum\nEve,3\n',
+      { headers: ['name', 'sum'], first: [2, 'Ada', '1'], findings: ['RepeatedHeader'] },
+    ],
+    [
+      'with text below the table',
+      'name,city,sum\nAda,Paris,1\nBob,Rome,2\nEve,Bonn,3\n\nAs of March\n',
+      { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: ['Footnote'] },
+    ],
+    [
+      'with blanks between cells',
+      'name  city   sum\nAda   Paris  1\nBob   "New York" 2 \nEve   Bonn   3\n',
+      { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: ['BlankDelimiter'] },
+    ],
+    [
+      'with a backslash before quotes in cells',
+      'name,says\nAda,"a \\"b\\", c\\\\"\nBob,"d"\nEve,"e"\n',
+      { headers: ['name', 'says'], first: [2, 'Ada', 'a "b", c\\'], findings: ['Escape'] },
+    ],
+    [
+      'with a NUL before quotes in cells',
+      'name,says\nAda,"a \0"b\0", c"\nBob,"d"\nEve,"e"\n',
+      { headers: ['name', 'says'], first: [2, 'Ada', 'a "b", c'], findings: ['Escape'] },
+    ],
+    [
+      'with nothing before quotes in cells',
+      'name,table,sum\nAda,"round 48"",1\nBob,"square, 20"",2\nEve,"oval",3\n',
+      { headers: ['name', 'table', 'sum'], first: [2, 'Ada', 'round 48"', '1'], findings: ['Escape'] },
+    ],
+    [
+      'with a quote that is opened and belongs to the text',
+      'name,city,says\nAda,"Paris,"a, b"\nBob,Rome,"c, d"\nEve,Bonn,"e, f"\n',
+      { headers: ['name', 'city', 'says'], first: [2, 'Ada', '"Paris', 'a, b'], findings: [] },
+    ],
+    [
+      'whose last cells are folders',
+      'name,folder,sum\nAda,"C:\\",1\nBob,"D:\\",2\nEve,"E:\\",3\n',
+      { headers: ['name', 'folder', 'sum'], first: [2, 'Ada', 'C:\\', '1'], findings: [] },
+    ],
+    [
+      'with a row that does not fit its columns',
+      'code,name,stock\nA,One,many\nB,Two,1\nC,Three,2\nD,Four,3\n',
+      { headers: ['code', 'name', 'stock'], first: [2, 'A', 'One', 'many'], findings: [] },
+    ],
     ['of a header only', 'name,city\n', { headers: ['name', 'city'], first: [], findings: [] }],
   ])('%s', async (_name, text, { headers, first, findings }) => {
     const found = await read(text);

@@ -1,138 +1,185 @@
-import { CsvReader, type CsvOptions, type FileRecord } from './csv-reader';
+import { compareKinds, kindOf, kindsOfColumns } from './cell-kind';
+import type { CsvOptions, FileRecord } from './csv-reader';
+import { detectQuoting } from './detect-quoting';
 import type { CsvLayout, LayoutFinding } from './file-format';
-import { UnreadableFile } from './unreadable-file';
+import { isRepeatedHeader, joinHeaderRows } from './header-names';
+import { sampleRecords, usualWidth } from './sample-records';
 
 const PREAMBLE_RECORDS_MAX = 20;
-const SAMPLE_RECORDS = 200;
+const FOOTNOTE_RECORDS_MAX = 20;
+const HEADER_ROWS_MAX = 3;
+/** Rows that say of what kind their columns are. */
+const ROWS_FOR_KINDS = 200;
 
-const TYPED = /^[+-]?[\d.,\s'’]*\d%?$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([T ].*)?$/;
-/** A header may be a year, or the number of its column. */
-const NUMBERED_HEADER = /^(\d{1,2}|(19|20)\d\d)$/;
+type Delimited = Pick<CsvOptions, 'delimiter' | 'endsWithCr'>;
 
 /**
- * Finds out where the rows of a text file are: lines of text above the header, no header, a header with fewer cells than
- * the rows, another quote, blanks behind delimiters. What a file does not clearly show is taken as usual.
+ * Finds out where the table of a text file is, from its head: text above and below it, its header, other tables, quotes.
+ * What a file does not clearly show is taken as usual.
  */
-export function detectLayout(text: string, options: Pick<CsvOptions, 'delimiter' | 'endsWithCr'>): CsvLayout {
-  const quoting = quotingOf(text, options);
-  const records = sampleOf(text, { ...options, ...quoting });
-  const width = usualWidth(records);
-  const preamble = preambleOf(records, width);
-  const [header, ...rows] = records.slice(preamble);
-  if (!header) return {};
-  // Blanks behind commas in a file of one column are its text.
-  if (header.cells.length === 1) delete quoting.skipsBlanks;
+export function detectLayout(head: string, options: Delimited, isWhole = false): CsvLayout {
+  const quoting = detectQuoting(head, options);
+  const columnCount = usualWidth(sampleRecords(head, { ...options, ...quoting }));
+  const records = sampleRecords(head, { ...options, ...quoting, columnCount }, isWhole);
+  const preamble = preambleOf(records, columnCount);
+  const table = records.slice(preamble);
+  const [first] = table;
+  if (!first) return {};
   const findings: LayoutFinding[] = [];
   const layout: CsvLayout = { ...quoting };
   if (preamble > 0) {
-    layout.headerRow = header.number;
-    findings.push({
-      code: 'Preamble',
-      detail: `Rows 1 to ${header.number - 1} are text above the table: they have fewer cells than the ${width} of most rows.`,
-    });
+    layout.headerRow = first.number;
+    findings.push(finding('Preamble', first.number - 1, columnCount));
   }
-  if (isRow(header.cells, rows)) {
+  const headerRows = headerRowsOf(table, columnCount);
+  if (headerRows === 0) {
     layout.headerRow = 0;
-    layout.rowsBegin = header.number;
-    findings.push({
-      code: 'NoHeader',
-      detail: `Row ${header.number} holds values of the same kind as the rows below it, so there is no header.`,
-    });
+    layout.rowsBegin = first.number;
+    findings.push(finding('NoHeader', first.number));
   }
-  if (width > header.cells.length && header.cells.length > 1) {
-    layout.columnCount = width;
-    findings.push({
-      code: 'WiderRows',
-      detail: `The header has ${header.cells.length} cells and most rows have ${width}.`,
-    });
+  if (headerRows > 1) {
+    layout.headerRows = headerRows;
+    findings.push(finding('HeaderRows', headerRows, first.number));
   }
-  return withFindings(layout, findings);
-}
-
-/** How many cells most records of a text have; as many as the first has, where there is no such number. */
-export const widthOfTable = (text: string, options: Pick<CsvOptions, 'delimiter' | 'endsWithCr'>): number =>
-  usualWidth(sampleOf(text, options));
-
-function withFindings(layout: CsvLayout, findings: LayoutFinding[]): CsvLayout {
-  if (layout.quote === "'")
-    findings.push({ code: 'Quote', detail: 'Cells stand between single quotes: \' instead of ".' });
-  if (layout.skipsBlanks)
-    findings.push({ code: 'Blanks', detail: 'A blank follows every delimiter; it is no part of the cells.' });
+  const width = Math.max(...table.slice(0, headerRows).map(({ cells }) => cells.length), 0);
+  if (columnCount > 1 && width !== 1) layout.columnCount = columnCount;
+  if (columnCount > width && width > 1) findings.push(finding('WiderRows', width, columnCount));
+  Object.assign(layout, endOf(table, headerRows, { columnCount, isWhole, findings }));
+  // Blanks behind commas in a file of one column are its text.
+  if (first.cells.length === 1) delete layout.skipsBlanks;
+  findings.push(...quotingFindings(layout, options.delimiter));
   return findings.length === 0 ? layout : { ...layout, findings };
 }
 
-/** Whole records of the sample: one that its end truncates is left out, unless there is no other. */
-function sampleOf(text: string, options: CsvOptions) {
-  const sample = recordsOf(text, options);
-  return sample.filter(({ error }) => !error).slice(0, SAMPLE_RECORDS);
-}
+/** How many cells most records of a text have; as many as the first has, where there is no such number. */
+export const widthOfTable = (head: string, options: Delimited): number =>
+  usualWidth(sampleRecords(head, options));
 
-function recordsOf(text: string, options: CsvOptions): FileRecord[] {
-  const reader = new CsvReader(options);
-  try {
-    const records = reader.push(text);
-    return records.length > 1 ? records : [...records, ...reader.end()];
-  } catch (error) {
-    // By a delimiter that is only tried, quotes may never be closed.
-    if (error instanceof UnreadableFile) return [];
-    throw error;
-  }
-}
+const finding = (code: LayoutFinding['code'], ...args: (string | number)[]): LayoutFinding => ({
+  code,
+  args: args.map(String),
+});
 
-/** How many cells more than half of the records have; else as many as the first has. */
-function usualWidth(records: readonly { cells: string[] }[]): number {
-  const counts = new Map<number, number>();
-  for (const { cells } of records) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
-  const [width, count] = [...counts].sort(([, left], [, right]) => right - left)[0] ?? [0, 0];
-  return count >= 3 && count * 2 > records.length ? width : (records[0]?.cells.length ?? 0);
+function quotingFindings({ quote, escape, skipsBlanks }: CsvLayout, delimiter: string): LayoutFinding[] {
+  return [
+    quote === "'" ? finding('Quote') : [],
+    escape === undefined ? [] : finding('Escape', escape),
+    delimiter === ' ' ? finding('BlankDelimiter') : skipsBlanks ? finding('Blanks') : [],
+  ].flat();
 }
 
 const filled = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
 
 /** How many records stand above the table. One line above two columns may as well be their header. */
-function preambleOf(records: readonly { number: number; cells: string[] }[], width: number): number {
-  const first = records.findIndex(({ cells }) => cells.length === width && filled(cells) * 2 > width);
+function preambleOf(records: readonly FileRecord[], width: number): number {
+  let first = records.findIndex(({ cells }) => cells.length === width && filled(cells) * 2 > width);
   if (first <= 0 || first > PREAMBLE_RECORDS_MAX) return 0;
+  if (isSpanning(records[first - 1]!, records[first]!, width)) first--;
   const above = records.slice(0, first);
+  if (above.length === 0) return 0;
   const isText = above.every(({ cells }) => filled(cells) * 2 <= width);
   const hasGap = records[first]!.number - records[first - 1]!.number > 1;
   return isText && (width > 2 || hasGap || above.length > 1) ? first : 0;
 }
 
-/** Whether the first record is a row: in some column it has a number or date as all others do, and in none a name. */
-function isRow(cells: readonly string[], rows: readonly { cells: string[] }[]): boolean {
-  if (rows.length < 2) return false;
-  let alike = 0;
-  for (const [column, cell] of cells.entries()) {
-    const others = rows.map((row) => row.cells[column]?.trim() ?? '').filter((other) => other !== '');
-    const isTyped = others.length >= 2 && others.every((other) => TYPED.test(other));
-    if (!isTyped) continue;
-    const text = cell.trim();
-    if (text === '' || !TYPED.test(text) || NUMBERED_HEADER.test(text)) return false;
-    alike++;
+/** Whether a record has names for several columns each, above the names of the columns. */
+const isSpanning = (upper: FileRecord, lower: FileRecord, width: number): boolean =>
+  upper.cells.length === width &&
+  filled(upper.cells) >= 2 &&
+  !upper.cells.some((cell) => cell.trimEnd().endsWith(':')) &&
+  lower.number - upper.number === 1 &&
+  [...upper.cells, ...lower.cells].every(
+    (cell) => ['blank', 'text'].includes(kindOf(cell)) || /^\d{4}$/.test(cell),
+  );
+
+/** How many records the header has: none, if the first is like the rows below it. */
+function headerRowsOf(table: readonly FileRecord[], width: number): number {
+  const kindsBelow = (row: number) => kindsOfColumns(table.slice(row, row + ROWS_FOR_KINDS), width);
+  if (table.length >= 3) {
+    const { alike, texts, others } = compareKinds(table[0]!.cells, kindsBelow(1));
+    if (alike > 0 && texts === 0 && others === 0) return 0;
   }
-  return alike > 0;
+  let rows = 1;
+  while (rows < HEADER_ROWS_MAX && table.length >= rows + 3) {
+    const next = table[rows]!;
+    if (next.cells.length !== table[0]!.cells.length) break;
+    const { alike, texts, others } = compareKinds(next.cells, kindsBelow(rows + 1));
+    const isText = alike === 0 && others === 0 && texts > 0;
+    const fillsBlanks = table[rows - 1]!.cells.some(
+      (cell, column) => cell.trim() === '' && next.cells[column]!.trim() !== '',
+    );
+    if (!isSame(table[0]!.cells, next.cells) && !(isText && (texts >= 2 || fillsBlanks))) break;
+    rows++;
+  }
+  return rows;
 }
 
-function quotingOf(
-  text: string,
-  { delimiter, endsWithCr = false }: Pick<CsvOptions, 'delimiter' | 'endsWithCr'>,
-): Pick<CsvLayout, 'quote' | 'skipsBlanks'> {
-  const lines = text
-    .slice(0, 32_768)
-    .split(endsWithCr ? '\r' : '\n')
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== '');
-  const cells = lines.flatMap((line) => line.split(delimiter));
-  const behind = lines.flatMap((line) => line.split(delimiter).slice(1));
-  const isBlank = delimiter !== ' ' && delimiter !== '\t';
-  const skipsBlanks =
-    isBlank &&
-    lines.length > 1 &&
-    behind.length >= 3 &&
-    behind.every((cell) => /^ \S|^$/.test(cell)) &&
-    behind.some((cell) => cell !== '');
-  const single = cells.filter((cell) => /^ ?'(?:[^']|'')*'$/.test(cell)).length;
-  const isSingle = !text.includes('"') && single >= 3 && single * 2 > cells.length;
-  return { ...(isSingle ? { quote: "'" as const } : {}), ...(skipsBlanks ? { skipsBlanks } : {}) };
+const isSame = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length > 1 &&
+  left.length === right.length &&
+  left.every((cell, index) => cell.trim() === right[index]!.trim());
+
+/** Where the table ends, if something else follows in the sample: another table, or text. */
+function endOf(
+  table: readonly FileRecord[],
+  headerRows: number,
+  { columnCount, isWhole, findings }: { columnCount: number; isWhole: boolean; findings: LayoutFinding[] },
+): Pick<CsvLayout, 'lastRow'> {
+  const header = joinHeaderRows(table.slice(0, headerRows).map(({ cells }) => cells));
+  const rows = table.slice(headerRows);
+  for (let index = 1; index < rows.length; index++) {
+    const { number, cells } = rows[index]!;
+    if (isRepeatedHeader(cells, header)) {
+      if (!findings.some(({ code }) => code === 'RepeatedHeader'))
+        findings.push(finding('RepeatedHeader', number));
+    } else if (beginsTable(rows, index, header)) {
+      findings.push(finding('Tables', number, number - 1));
+      return { lastRow: number - 1 };
+    }
+  }
+  const notes = isWhole ? footnotesOf(rows, columnCount) : 0;
+  if (notes === 0) return {};
+  const { number } = rows[rows.length - notes]!;
+  findings.push(finding('Footnote', number));
+  return { lastRow: number - 1 };
+}
+
+/** Whether a record is the header of another table: it has most names of the first, or stands alone below a gap. */
+function beginsTable(rows: readonly FileRecord[], index: number, header: readonly string[]): boolean {
+  const { number, cells } = rows[index]!;
+  const next = rows[index + 1];
+  if (!next || cells.length < 2) return false;
+  const isText = cells.every((cell) => kindOf(cell) === 'text');
+  const names = new Set(header);
+  const shared = cells.filter((cell) => names.has(cell.trim())).length;
+  if (shared >= 2 && shared * 2 > Math.max(cells.length, header.length)) return true;
+  const before = rows[index - 1]!;
+  const isApart = number - before.number > 1 || filled(before.cells) <= 1;
+  if (!isText || !isApart || next.cells.length !== cells.length) return false;
+  const kinds = kindsOfColumns(
+    rows.slice(0, index).filter((row) => filled(row.cells) > 1),
+    header.length,
+  );
+  return cells.length !== before.cells.length
+    ? hasOtherWidth(rows, index)
+    : compareKinds(cells, kinds).texts >= 2;
+}
+
+/** Whether the records above are as wide as each other, and those from here on as wide as each other. */
+function hasOtherWidth(rows: readonly FileRecord[], index: number): boolean {
+  const above = usualWidth(rows.slice(0, index));
+  const { length } = rows[index]!.cells;
+  return length !== above && usualWidth(rows.slice(index)) === length;
+}
+
+/** How many records at the end are no rows: at most one cell of them is filled, and a gap is above them. */
+function footnotesOf(rows: readonly FileRecord[], columnCount: number): number {
+  if (columnCount < 3) return 0;
+  let first = rows.length;
+  while (first > 1 && filled(rows[first - 1]!.cells) <= 1) first--;
+  const notes = rows.length - first;
+  if (notes === 0 || notes > FOOTNOTE_RECORDS_MAX) return 0;
+  const isApart = rows[first]!.number - rows[first - 1]!.number > 1 || filled(rows[first]!.cells) === 0;
+  const hasText = rows.slice(first).some(({ cells }) => filled(cells) > 0);
+  return isApart && hasText ? notes : 0;
 }

@@ -1,7 +1,8 @@
+import type { ImportFormatFinding } from '@plinth/contracts/data-exchange/format-findings';
 import type {
   DateOrder,
   DateOrderFrom,
-  ImportFormatFinding,
+  QuoteEscape,
   TextEncoding,
 } from '@plinth/contracts/data-exchange/shapes';
 
@@ -11,22 +12,26 @@ export interface DateFormat {
   dateOrderFrom?: DateOrderFrom | undefined;
 }
 
-/** Something unusual about a text file, and why it is read so. */
+/** Something unusual about a text file, with the values of its explanation. */
 export interface LayoutFinding {
   code: ImportFormatFinding;
-  /** In English. */
-  detail: string;
+  args: string[];
 }
 
 /** Where the rows of a text file are, where it differs from a header in the first row and `"` around cells. */
 export interface CsvLayout {
   /** The number of the record with the header; 0 where there is none. */
   headerRow?: number | undefined;
+  /** How many rows the header has, where that is more than one. */
+  headerRows?: number | undefined;
   /** Without a header: the number of the first row. */
   rowsBegin?: number | undefined;
-  /** The columns, where the header has fewer. */
+  /** The number of the last row of the table, where something else follows. */
+  lastRow?: number | undefined;
+  /** The cells of most rows. */
   columnCount?: number | undefined;
   quote?: '"' | "'" | undefined;
+  escape?: QuoteEscape | undefined;
   /** Blanks behind a delimiter are no part of a cell. */
   skipsBlanks?: boolean | undefined;
   findings?: LayoutFinding[] | undefined;

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { CsvReader, type FileRecord } from './csv-reader';
 import type { CsvFormat } from './file-format';
 import { unguard } from './formula-guard';
+import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names';
 import { decodeText } from './text-stream';
 
 /** Why a row cannot be read: errors of its record, too many cells, or invalid bytes. */
@@ -41,32 +42,39 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
   const pieces = recordPieces(bytes, format, later?.recordsBefore);
   const below = (headers: string[], rest: FileRecord[]): FileRows => ({
     headers,
-    rows: dataRows(rest, pieces, headers.length, format),
+    rows: dataRows(rest, pieces, headers, format),
     bytesRead: () => bytesRead,
     close: async () => void bytes.destroy(),
   });
   if (later) return below(later.headers, []);
-  const { header, rest } = await skipToHeader(pieces, format);
-  const names = (header?.cells ?? []).map(unguard);
+  const { names, rest } = await skipToHeader(pieces, format);
   const width = Math.max(names.length, format.columnCount ?? 0);
   return below(uniqueHeaders(Array.from({ length: width }, (_, index) => names[index] ?? '')), rest);
 }
 
-/** The header and what is read of the rows below it; without a header the first row says how many columns there are. */
+/** The names of the header and what is read of the rows below it; without a header the first row says how many columns there are. */
 async function skipToHeader(
   pieces: AsyncGenerator<FileRecord[]>,
-  { headerRow = 1, rowsBegin = 1 }: CsvFormat,
-): Promise<{ header?: FileRecord; rest: FileRecord[] }> {
-  const hasHeader = headerRow > 0;
+  format: CsvFormat,
+): Promise<{ names: string[]; rest: FileRecord[] }> {
+  const { begin, headerRows } = headerOf(format);
+  const records: FileRecord[] = [];
   for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) {
-    const rest = piece.value.filter(({ number }) => number >= (hasHeader ? headerRow : rowsBegin));
-    if (rest.length === 0) continue;
-    const [first, ...others] = rest;
-    if (hasHeader) return { header: first!, rest: others };
-    return { header: { ...first!, cells: first!.cells.map(() => '') }, rest };
+    for (const record of piece.value) if (record.number >= begin) records.push(record);
+    if (records.length >= Math.max(1, headerRows)) break;
   }
-  return { rest: [] };
+  const header = records.slice(0, headerRows).map(({ cells }) => cells.map(unguard));
+  const names = headerRows > 0 ? joinHeaderRows(header) : (records[0]?.cells ?? []).map(() => '');
+  return { names, rest: records.slice(headerRows) };
 }
+
+/** The number of the first record of the table, and how many of its records are the header. */
+export const headerOf = ({
+  headerRow = 1,
+  headerRows = 1,
+  rowsBegin = 1,
+}: CsvFormat): { begin: number; headerRows: number } =>
+  headerRow > 0 ? { begin: headerRow, headerRows } : { begin: rowsBegin, headerRows: 0 };
 
 async function* recordPieces(
   bytes: Readable,
@@ -86,34 +94,34 @@ async function* recordPieces(
 async function* dataRows(
   rest: FileRecord[],
   pieces: AsyncGenerator<FileRecord[]>,
-  columns: number,
-  { hasInvalidBytes }: CsvFormat,
+  headers: readonly string[],
+  { hasInvalidBytes, headerRow = 1, lastRow = Infinity }: CsvFormat,
 ): AsyncGenerator<FileRow[]> {
   const toRow = (record: FileRecord): FileRow => {
     const row: FileRow = record;
     for (let index = 0; index < row.cells.length; index++) row.cells[index] = unguard(row.cells[index]!);
     if (row.error) return row;
-    if (record.cells.length > columns) row.error = 'too-many-cells';
+    if (record.cells.length > headers.length) row.error = 'too-many-cells';
     else if (hasInvalidBytes && record.cells.some((cell) => cell.includes('\ufffd')))
       row.error = 'invalid-bytes';
     return row;
   };
   try {
-    if (rest.length > 0) yield rest.map(toRow);
-    for await (const records of pieces) if (records.length > 0) yield records.map(toRow);
+    const toRows = (records: FileRecord[]): FileRow[] =>
+      records
+        .filter(
+          ({ number, cells }) => number <= lastRow && !(headerRow > 0 && isRepeatedHeader(cells, headers)),
+        )
+        .map(toRow);
+    let last = rest.at(-1)?.number ?? 0;
+    if (rest.length > 0) yield toRows(rest);
+    while (last < lastRow) {
+      const { value: records, done } = await pieces.next();
+      if (done) break;
+      last = records.at(-1)?.number ?? last;
+      if (records.length > 0) yield toRows(records);
+    }
   } finally {
     await pieces.return(undefined);
   }
-}
-
-/** Headers that are unique: a repeated one gets ` (2)`, one without a name gets its position. */
-export function uniqueHeaders(headers: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return headers.map((header, index) => {
-    const name = header.trim() || `Column ${index + 1}`;
-    let unique = name;
-    for (let count = 2; taken.has(unique); count++) unique = `${name} (${count})`;
-    taken.add(unique);
-    return unique;
-  });
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat } from './file-format';
+import { headerOf } from './read-csv';
 import { decodeText } from './text-stream';
 
 /** A part of a file that begins and ends between two records. */
@@ -29,13 +30,13 @@ export async function indexRecords(
   const lengthOf = byteLengthIn(format.encoding);
   const ranges: FileRange[] = [{ ...wholeFile }];
   let bytesRead = markLength(format);
-  let hasHeader = false;
+  const { begin, headerRows } = headerOf(format);
+  let recordsOfHeader = 0;
   for await (const piece of inPieces(decodeText(bytes, format.encoding), rangeBytes)) {
-    if (hasHeader) reader.count(piece);
-    else
-      hasHeader = reader
-        .push(piece)
-        .some(({ number }) => number >= (format.headerRow || format.rowsBegin || 1));
+    const hadHeader = recordsOfHeader >= Math.max(1, headerRows);
+    if (hadHeader) reader.count(piece);
+    else recordsOfHeader += reader.push(piece).filter(({ number }) => number >= begin).length;
+    const hasHeader = recordsOfHeader >= Math.max(1, headerRows);
     bytesRead += lengthOf(piece);
     const rest = reader.rest();
     if (rest === undefined || !hasHeader) continue;

@@ -58,6 +58,7 @@ class BatchDraft {
   private length = 0;
   private readonly sent = new JsonRows();
   private readonly whole = new JsonRows();
+  private readonly readableRows: number[] = [];
   private readonly unreadableRows: FailedRow[] = [];
   private readonly unreadableCells = new Map<number, string[]>();
 
@@ -81,20 +82,20 @@ class BatchDraft {
     }
     this.sent.add(text);
     this.length += text.length;
+    this.readableRows.push(row.number);
     if (!this.sendsAllCells) this.whole.add(JSON.stringify([row.number, ...row.cells]));
   }
 
   finish(number: number): RowBatch {
-    const { rowCount, firstRow, lastRow, unreadableRows, unreadableCells } = this;
+    const { rowCount, firstRow, lastRow, unreadableRows, unreadableCells, readableRows } = this;
     const payload = this.sent.end();
-    const whole = this.sendsAllCells ? payload : this.whole.end();
+    const whole = this.sendsAllCells ? this.sent : this.whole;
     const cellsOf = (rowNumbers: ReadonlySet<number>) => {
-      const rows = JSON.parse(whole.toString()) as NumberedRow[];
-      const wanted = rows.filter(([rowNumber]) => rowNumbers.has(rowNumber));
-      return new Map([
-        ...unreadableCells,
-        ...wanted.map(([rowNumber, ...cells]): [number, string[]] => [rowNumber, cells]),
-      ]);
+      const cells = new Map(unreadableCells);
+      for (const [index, rowNumber] of readableRows.entries())
+        if (rowNumbers.has(rowNumber))
+          cells.set(rowNumber, (whole.row(index) as NumberedRow).slice(1) as string[]);
+      return cells;
     };
     return { number, rowCount, firstRow, lastRow, payload, unreadableRows, cellsOf };
   }
@@ -104,6 +105,8 @@ class BatchDraft {
 class JsonRows {
   private bytes = Buffer.allocUnsafe(64 * 1024);
   private length = 0;
+  /** Where each row ends. */
+  private readonly ends: number[] = [];
 
   add(text: string): void {
     // A character takes at most three bytes, and both brackets need room.
@@ -113,6 +116,13 @@ class JsonRows {
     }
     this.length += this.bytes.write(this.length === 0 ? '[' : ',', this.length, 'latin1');
     this.length += this.bytes.write(text, this.length);
+    this.ends.push(this.length);
+  }
+
+  /** A row, counted from 0. */
+  row(index: number): unknown {
+    const start = (this.ends[index - 1] ?? 0) + 1;
+    return JSON.parse(this.bytes.toString('utf8', start, this.ends[index]));
   }
 
   end(): Buffer {

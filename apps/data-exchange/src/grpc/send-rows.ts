@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { ServiceError } from '@grpc/grpc-js';
 import type { FailedRow } from '@plinth/exchange/row-error';
 import type { Caller } from '@plinth/kernel/caller';
 import { unavailable } from '@plinth/kernel/problem';
@@ -7,7 +6,7 @@ import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchang
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
-import { problemOfGrpc } from '@plinth/runtime/rpc/grpc';
+import { isServiceError, problemOfGrpc } from '@plinth/runtime/rpc/grpc';
 import type { RowBatch } from '../formats/row-batches';
 import type { Duplicate, RowKey } from '../store/key-store';
 import type { Owner } from './owners';
@@ -161,6 +160,3 @@ function toSentBatch(batch: RowBatch, { failures, keys, ...counts }: BatchResult
     keys: keys.length === 0 ? [] : (JSON.parse(keys.toString()) as RowKey[]),
   };
 }
-
-const isServiceError = (error: unknown): error is ServiceError =>
-  error instanceof Error && 'code' in error && 'metadata' in error;

@@ -1,5 +1,6 @@
 import type { Api } from '@plinth/http/api';
-import { accepted, events, file, noContent } from '@plinth/http/response';
+import { accepted, events, file, noContent, type FilePart } from '@plinth/http/response';
+import { entityTag } from '@plinth/kernel/entity-tag';
 import { dataExchangeEndpoints, fileTypes } from '@plinth/contracts/data-exchange/endpoints';
 import { parseSelection } from '@plinth/kernel/list-query';
 import { newId } from '@plinth/kernel/uuid';
@@ -42,23 +43,24 @@ export function mountExportJobs(api: Api, deps: Needs): void {
     const fields = selectFields(definition, body.selectedFields ?? []);
     // The owner parses it again when the job runs; here an invalid request is refused before there is a job.
     parseSelection(selection, definition.listRules);
-    const used = await usage.of(caller.tenantId);
-    requireRoomForFiles(config, used, 1, clock.now());
-    requireRoomForJob(config, used);
+    requireRoomForFiles(config, await usage.of(caller.tenantId), 1, clock.now());
     await starter.requireReady();
-    const job = await exports.insert({
-      tenantId: caller.tenantId,
-      id: newId(),
-      definitionName: definition.name,
-      permission: definition.permission,
-      widerPermission: widerPermissionOf(definition, caller),
-      format: body.format,
-      request: { fields, includeId: body.includeIdForImport, selection },
-      caller: jobCaller(caller),
-      createdBy: caller.userId,
-      createdAt: clock.now(),
-      operationId: caller.operationId ?? null,
-    });
+    const job = await exports.insert(
+      {
+        tenantId: caller.tenantId,
+        id: newId(),
+        definitionName: definition.name,
+        permission: definition.permission,
+        widerPermission: widerPermissionOf(definition, caller),
+        format: body.format,
+        request: { fields, includeId: body.includeIdForImport, selection },
+        caller: jobCaller(caller),
+        createdBy: caller.userId,
+        createdAt: clock.now(),
+        operationId: caller.operationId ?? null,
+      },
+      (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
+    );
     await starter.startExport(job);
     return accepted(toExportJobResponse(job, caller), `/exports/jobs/${job.id}`);
   });
@@ -99,11 +101,8 @@ export function mountExportJobs(api: Api, deps: Needs): void {
     if (job.widerPermission !== null) requirePermission(caller, job.widerPermission);
     if (job.status !== 'Completed' || job.blobKey === null) throw exportNotReady(job.status);
     if (job.fileRemovedAt !== null) throw exportExpired(job.fileName);
-    return file({
-      content: await blobs.get(job.blobKey),
-      name: job.fileName!,
-      type: fileTypes[job.format],
-      sizeBytes: job.fileSizeBytes!,
-    });
+    const { blobKey, fileName, format, fileSizeBytes } = job;
+    const content = { sizeBytes: fileSizeBytes!, open: (part?: FilePart) => blobs.get(blobKey, part) };
+    return file({ content, name: fileName!, type: fileTypes[format] }, { etag: entityTag(job.id) });
   });
 }

@@ -2,7 +2,8 @@ import type { Api } from '@plinth/http/api';
 import { created, noContent } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { Deps } from '../compose';
-import { selectFields } from '../domain/export-job';
+import { parseSelection } from '@plinth/kernel/list-query';
+import { selectFields, withoutBrackets } from '../domain/export-job';
 import { definitionNotFound, definitionUnknown, exportPresetNotFound } from '../domain/problems';
 
 const { deleteExportPreset, listExportPresets, saveExportPreset } = dataExchangeEndpoints;
@@ -21,6 +22,7 @@ export function mountExportPresets(api: Api, { owners, presets }: Pick<Deps, 'ow
     const definition = await owners.find(body.definitionName);
     if (!definition?.exportable) throw definitionUnknown(body.definitionName);
     if (body.selectedFields.length > 0) selectFields(definition, body.selectedFields);
+    parseSelection({ filter: withoutBrackets('filter', body.filter) }, definition.listRules);
     const { isNew } = await presets.save(caller, body);
     if (!isNew) return noContent();
     return created(body, `/exports/presets/${encodeURIComponent(body.definitionName)}`);

@@ -1,6 +1,9 @@
+import type { z } from 'zod';
+import { QuoteEscape, type ImportFormatFindings } from '@plinth/contracts/data-exchange/shapes';
 import type { FileFormat } from '../formats/file-format';
+import { headerOf } from '../formats/read-csv';
 
-export const toFormatResponse = (format: FileFormat) => ({
+export const toFormatResponse = (format: FileFormat, findings: z.infer<typeof ImportFormatFindings>) => ({
   kind: format.kind,
   dateOrder: format.dateOrder ?? null,
   dateOrderFrom: format.dateOrderFrom ?? null,
@@ -10,8 +13,11 @@ export const toFormatResponse = (format: FileFormat) => ({
         hasByteOrderMark: format.hasByteOrderMark,
         delimiter: format.delimiter,
         headerRow: format.headerRow ?? 1,
+        headerRows: headerOf(format).headerRows,
+        lastRow: format.lastRow ?? 0,
         quote: format.quote ?? '"',
-        findings: format.findings ?? [],
+        escape: format.escape ?? QuoteEscape.Doubled,
+        findings,
         decimalSeparator: format.decimalSeparator ?? '.',
         sheets: null,
         sheet: null,
@@ -21,7 +27,10 @@ export const toFormatResponse = (format: FileFormat) => ({
         hasByteOrderMark: null,
         delimiter: null,
         headerRow: null,
+        headerRows: null,
+        lastRow: null,
         quote: null,
+        escape: null,
         findings: [],
         decimalSeparator: null,
         sheets: format.sheets ?? null,

@@ -1,19 +1,32 @@
+import type { IncomingMessage } from 'node:http';
 import type { Api } from '@plinth/http/api';
 import { slow } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
+import type { Caller } from '@plinth/kernel/caller';
+import { toProblem } from '../app/open-rows';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
 import { requireState } from '../domain/import-job';
 import { correctFormat, readsOtherColumns } from '../formats/correct-format';
+import type { ImportJob } from '../store/import-store';
+import { toFindingsResponse } from './import-findings-response';
 import { toFormatResponse } from './import-format-response';
 
 const { correctImportFormat, getImportFormat } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'imports' | 'blobs' | 'cultures' | 'previewPlaces'>;
+type Needs = Pick<Deps, 'imports' | 'blobs' | 'cultures' | 'messageTexts' | 'previewPlaces'>;
 
-export function mountImportFormat(api: Api, { imports, blobs, cultures, previewPlaces }: Needs): void {
-  api.on(getImportFormat, async ({ params, tenantId }) =>
-    toFormatResponse((await imports.get(tenantId, params.jobId)).format),
+export function mountImportFormat(
+  api: Api,
+  { imports, blobs, cultures, messageTexts, previewPlaces }: Needs,
+): void {
+  const responseOf = async ({ format }: ImportJob, caller: Caller, request: IncomingMessage) => {
+    const found = format.kind === 'csv' ? (format.findings ?? []) : [];
+    return toFormatResponse(format, await toFindingsResponse(found, messageTexts, caller, request));
+  };
+
+  api.on(getImportFormat, async ({ params, caller, request }) =>
+    responseOf(await imports.get(caller.tenantId, params.jobId), caller, request),
   );
 
   api.on(correctImportFormat, async ({ params, body, caller, request, signal }) => {
@@ -24,11 +37,12 @@ export function mountImportFormat(api: Api, { imports, blobs, cultures, previewP
       const format = await correctFormat(job.format, withoutNulls(body), {
         open: () => blobs.get(job.blobKey),
         cultureOf: () => cultures.of(caller, request),
+      }).catch((error: unknown) => {
+        throw toProblem(error);
       });
       const startsOver = readsOtherColumns(job.format, format);
-      return toFormatResponse(
-        (await imports.correctFormat(job.tenantId, job.id, format, { startsOver })).format,
-      );
+      const corrected = await imports.correctFormat(job.tenantId, job.id, format, { startsOver });
+      return responseOf(corrected, caller, request);
     };
     return slow(previewPlaces.run(caller, correct, signal));
   });

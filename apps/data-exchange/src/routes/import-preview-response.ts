@@ -1,8 +1,14 @@
+import type { z } from 'zod';
+import type { ImportFormatFindings } from '@plinth/contracts/data-exchange/shapes';
 import type { ImportPreview } from '../app/read-preview';
 import { clrTypeName, type DefinitionField } from '../domain/definition';
 
-export const toPreviewResponse = ({ fields, ...preview }: ImportPreview) => ({
+export const toPreviewResponse = (
+  { fields, findings: _findings, ...preview }: ImportPreview,
+  findings: z.infer<typeof ImportFormatFindings>,
+) => ({
   ...preview,
+  findings,
   fieldMetadata: fields.map(toFieldMetadata),
 });
 

@@ -13,9 +13,9 @@ import { toReport } from './import-report-response';
 
 const { downloadCorrectionFile, getImportReport } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'imports' | 'failedRows' | 'rowTexts'>;
+type Needs = Pick<Deps, 'imports' | 'failedRows' | 'messageTexts'>;
 
-export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: Needs): void {
+export function mountImportResults(api: Api, { imports, failedRows, messageTexts }: Needs): void {
   const endedJob = async (caller: Caller, jobId: string) => {
     const job = await imports.get(caller.tenantId, jobId);
     requirePermission(caller, job.permission);
@@ -25,7 +25,7 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
 
   api.on(getImportReport, async ({ params, query, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
-    const texts = await rowTexts.of(caller, request);
+    const texts = await messageTexts.of(caller, request);
     const withCells = query.includeCells === 'true';
     const rows = await failedRows.list(job.tenantId, job.id, {
       after: 0,
@@ -48,7 +48,7 @@ export function mountImportResults(api: Api, { imports, failedRows, rowTexts }: 
   api.on(downloadCorrectionFile, async ({ params, caller, request }) => {
     const job = await endedJob(caller, params.jobId);
     if (job.rowsRemovedAt !== null && job.failedRows > 0) throw importRowsExpired();
-    const correction = await openCorrectionFile(failedRows, job, await rowTexts.of(caller, request));
+    const correction = await openCorrectionFile(failedRows, job, await messageTexts.of(caller, request));
     return correction ? file(correction) : noContent();
   });
 }

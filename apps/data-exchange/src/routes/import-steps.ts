@@ -15,6 +15,7 @@ import { confirmMappings, headerHash } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportOptions } from '../store/import-store';
+import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
 import { toImportResponse } from './import-response';
@@ -26,18 +27,17 @@ type Needs = Pick<
   | 'config'
   | 'owners'
   | 'imports'
-  | 'usage'
   | 'savedMappings'
   | 'blobs'
   | 'starter'
   | 'clock'
-  | 'rowTexts'
+  | 'messageTexts'
   | 'dryRunPlaces'
   | 'previewPlaces'
 >;
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { config, owners, imports, usage, savedMappings, blobs, starter, clock, rowTexts } = deps;
+  const { config, owners, imports, savedMappings, blobs, starter, clock, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces } = deps;
 
   /** The job and its definition, for a caller who may take this step now. */
@@ -50,10 +50,12 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return { job, definition };
   };
 
-  api.on(previewImport, async ({ params, query, caller, signal }) => {
+  api.on(previewImport, async ({ params, query, caller, request, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'preview');
     const read = () => readPreview(deps, job, definition, query.sheet);
-    return toPreviewResponse(await previewPlaces.run(caller, read, signal));
+    const preview = await previewPlaces.run(caller, read, signal);
+    const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);
+    return toPreviewResponse(preview, findings);
   });
 
   api.on(confirmImportMappings, async ({ params, caller, body }) => {
@@ -74,7 +76,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const began = performance.now();
     const options = readOptions(body);
     const report = async () => {
-      const texts = await rowTexts.of(caller, request);
+      const texts = await messageTexts.of(caller, request);
       const withCells = query.includeCells === 'true';
       const run = await dryRun({ job, definition, caller, options, withCells, owners, blobs, signal });
       return toReport({
@@ -96,14 +98,19 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       return accepted(toImportResponse(earlier), `/imports/${earlier.id}`);
     }
     const { job } = await prepare(caller, params.jobId, 'execute');
-    requireRoomForJob(config, await usage.of(caller.tenantId));
     await starter.requireReady();
-    const started = await imports.advance(caller.tenantId, job.id, 'execute', {
-      status: 'Executing',
-      options: { ...readOptions(body) },
-      caller: { ...jobCaller(caller), operationId: caller.operationId ?? null },
-      executedAt: clock.now(),
-    });
+    const started = await imports.advance(
+      caller.tenantId,
+      job.id,
+      'execute',
+      {
+        status: 'Executing',
+        options: { ...readOptions(body) },
+        caller: { ...jobCaller(caller), operationId: caller.operationId ?? null },
+        executedAt: clock.now(),
+      },
+      (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
+    );
     await starter.startImport(started);
     return accepted(toImportResponse(started), `/imports/${job.id}`);
   });

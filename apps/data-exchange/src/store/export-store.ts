@@ -9,6 +9,7 @@ import { publishExportFinished } from '../events/published';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
 import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
 import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { countUnfinishedJobs } from './tenant-usage-store';
 
 export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'fileSizeBytes'> & {
   request: ExportRequest;
@@ -41,8 +42,8 @@ export interface WrittenFile {
 }
 
 export interface ExportStore {
-  /** Creates a job; a repeated operation finds the job that it created first. */
-  insert(job: NewExportJob): Promise<ExportJob>;
+  /** Creates a job; a repeated operation finds the job that it created first. @param requireRoom throws where there is none */
+  insert(job: NewExportJob, requireRoom?: (unfinishedJobs: number) => void): Promise<ExportJob>;
   /** @throws Problem `export-job-not-found`. */
   get(tenantId: string, id: string): Promise<ExportJob>;
   list(tenantId: string, list: ListRequest): Promise<{ rows: ExportJob[]; totalCount: number | null }>;
@@ -92,11 +93,12 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     ...jobRecords(db, (tx) => tx.exportJob),
     get,
 
-    insert: ({ request, caller, operationId, ...job }) =>
+    insert: ({ request, caller, operationId, ...job }, requireRoom) =>
       db.inTenant(job.tenantId, async (tx) => {
         const { tenantId } = job;
         const operation = { tenantId, operationId: operationId ?? undefined };
         const { id } = await runOnce(tx, operation, async () => {
+          if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
           await tx.exportJob.create({
             data: { ...job, status: 'Queued', request: request as object, caller: caller as object },
           });

@@ -12,6 +12,7 @@ import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { insertFailedRows } from './failed-row-store';
 import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { countUnfinishedJobs } from './tenant-usage-store';
 
 export interface ImportOptions {
   mode: 'insert' | 'update' | 'upsert';
@@ -63,12 +64,13 @@ export interface ImportStore {
   /** @throws Problem `import-job-not-found`. */
   get(tenantId: string, id: string): Promise<ImportJob>;
   list(tenantId: string, list: ListRequest): Promise<{ rows: ImportJob[]; totalCount: number | null }>;
-  /** Changes a job that is in a state for this step. @throws Problem `import-in-wrong-state`. */
+  /** Changes a job that is in a state for this step. @throws Problem `import-in-wrong-state`. @param requireRoom for a step that starts a job; throws where there is none */
   advance(
     tenantId: string,
     id: string,
     step: ImportStep,
     change: Prisma.ImportJobUpdateManyMutationInput,
+    requireRoom?: (unfinishedJobs: number) => void,
   ): Promise<ImportJob>;
   /** Stores how the file is read; `startsOver` discards its preview and mappings. */
   correctFormat(
@@ -127,8 +129,9 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     return job;
   };
 
-  const advance: ImportStore['advance'] = async (tenantId, id, step, change) => {
+  const advance: ImportStore['advance'] = async (tenantId, id, step, change, requireRoom) => {
     const changed = await db.inTenant(tenantId, async (tx) => {
+      if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
       const where = { tenantId, id, status: { in: [...statesFor(step)] } };
       const { count } = await tx.importJob.updateMany({ where, data: change });
       if (count === 0) return undefined;

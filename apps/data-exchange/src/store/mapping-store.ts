@@ -2,9 +2,13 @@ import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { ColumnMapping } from '../domain/mapping';
 import type { Prisma } from '../generated/client';
 
+/** Of one definition in a tenant. */
+const MAPPINGS_KEPT = 200;
+
 /** Confirmed mappings that are suggested again for files with the same header. */
 export interface MappingStore {
   get(tenantId: string, definitionName: string, headerHash: string): Promise<ColumnMapping[]>;
+  /** Also forgets the mapping that was saved longest ago, where there are too many of the definition. */
   save(
     tenantId: string,
     definitionName: string,
@@ -31,5 +35,11 @@ export const mappingStore = (db: TenantDatabase<Prisma.TransactionClient>): Mapp
         create: { ...key, ...data },
         update: data,
       });
+      await tx.$executeRaw`
+        DELETE FROM saved_mapping
+        WHERE tenant_id = ${tenantId}::uuid AND definition_name = ${definitionName} AND header_hash = ANY (ARRAY(
+          SELECT header_hash FROM saved_mapping
+          WHERE tenant_id = ${tenantId}::uuid AND definition_name = ${definitionName}
+          ORDER BY saved_at DESC, header_hash OFFSET ${MAPPINGS_KEPT}::integer LIMIT 10))`;
     }),
 });

@@ -1,16 +1,19 @@
+import { PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { tooManyPresets } from '../domain/problems';
 import type { ExportPreset, Prisma } from '../generated/client';
 
 export type Preset = Pick<
   ExportPreset,
   'definitionName' | 'presetName' | 'selectedFields' | 'format' | 'includeIdForImport'
->;
+> & { filter: Record<string, string> | null };
 
 /** Presets belong to the user who saved them. */
 export interface PresetStore {
   list(caller: Caller, definitionName: string): Promise<Preset[]>;
-  /** Returns whether the preset is new. */
+  /** Returns whether the preset is new. @throws Problem `quota-exceeded` */
   save(caller: Caller, preset: Preset): Promise<{ isNew: boolean }>;
   /** Returns whether there was one. */
   remove(caller: Caller, definitionName: string, presetName: string): Promise<boolean>;
@@ -18,17 +21,18 @@ export interface PresetStore {
 
 const SAVE = `
   INSERT INTO export_preset
-    (tenant_id, user_id, definition_name, preset_name, selected_fields, format, include_id_for_import)
-  VALUES ($1::uuid, $2, $3, $4, $5::text[], $6, $7)
+    (tenant_id, user_id, definition_name, preset_name, selected_fields, format, include_id_for_import,
+     filter)
+  VALUES ($1::uuid, $2, $3, $4, $5::text[], $6, $7, $8::jsonb)
   ON CONFLICT (tenant_id, user_id, definition_name, preset_name) DO UPDATE SET
     selected_fields = excluded.selected_fields, format = excluded.format,
-    include_id_for_import = excluded.include_id_for_import, saved_at = now()
+    include_id_for_import = excluded.include_id_for_import, filter = excluded.filter, saved_at = now()
   RETURNING (xmax = 0) AS is_new`;
 
 export const presetStore = (db: TenantDatabase<Prisma.TransactionClient>): PresetStore => ({
   list: ({ tenantId, userId }, definitionName) =>
-    db.inTenant(tenantId, (tx) =>
-      tx.exportPreset.findMany({
+    db.inTenant(tenantId, async (tx) => {
+      const rows = await tx.exportPreset.findMany({
         where: { tenantId, userId, definitionName },
         select: {
           definitionName: true,
@@ -36,24 +40,36 @@ export const presetStore = (db: TenantDatabase<Prisma.TransactionClient>): Prese
           selectedFields: true,
           format: true,
           includeIdForImport: true,
+          filter: true,
         },
         orderBy: { presetName: 'asc' },
-      }),
-    ),
+        take: PRESETS_MAX,
+      });
+      return rows.map((row) => ({ ...row, filter: row.filter as Preset['filter'] }));
+    }),
 
   save: ({ tenantId, userId }, preset) =>
     db.inTenant(tenantId, async (tx) => {
+      const { definitionName } = preset;
+      // One writer at a time adds and counts, so that the quota is exact.
+      await lockUntilCommit(tx, `${tenantId}/export-presets/${userId}/${definitionName}`);
       const [row] = await tx.$queryRawUnsafe<{ is_new: boolean }[]>(
         SAVE,
         tenantId,
         userId,
-        preset.definitionName,
+        definitionName,
         preset.presetName,
         preset.selectedFields,
         preset.format,
         preset.includeIdForImport,
+        preset.filter && JSON.stringify(preset.filter),
       );
-      return { isNew: row!.is_new };
+      const isNew = row!.is_new;
+      if (isNew) {
+        const saved = await tx.exportPreset.count({ where: { tenantId, userId, definitionName } });
+        if (saved > PRESETS_MAX) throw tooManyPresets();
+      }
+      return { isNew };
     }),
 
   remove: ({ tenantId, userId }, definitionName, presetName) =>

@@ -1,3 +1,4 @@
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { TenantUsage } from '../domain/tenant-quota';
 import type { Prisma } from '../generated/client';
@@ -9,23 +10,32 @@ export interface TenantUsageStore {
 export const tenantUsageStore = (db: TenantDatabase<Prisma.TransactionClient>): TenantUsageStore => ({
   of: (tenantId) =>
     db.inTenant(tenantId, async (tx) => {
-      const [row] = await tx.$queryRaw<{ bytes: bigint; oldest: Date | null; jobs: bigint }[]>`
-        SELECT coalesce(sum(bytes) FILTER (WHERE is_stored), 0)::bigint AS bytes,
-               min(created_at) FILTER (WHERE is_stored) AS oldest,
-               count(*) FILTER (WHERE is_unfinished) AS jobs
+      const [row] = await tx.$queryRaw<{ bytes: bigint; oldest: Date | null }[]>`
+        SELECT coalesce(sum(bytes), 0)::bigint AS bytes,
+               min(created_at) AS oldest
         FROM (
-          SELECT file_size_bytes AS bytes, created_at, file_removed_at IS NULL AS is_stored,
-                 status = 'Executing' AS is_unfinished
+          SELECT file_size_bytes AS bytes, created_at, file_removed_at IS NULL AS is_stored
           FROM import_job WHERE tenant_id = ${tenantId}::uuid
           UNION ALL
-          SELECT file_size_bytes, created_at, file_size_bytes IS NOT NULL AND file_removed_at IS NULL,
-                 status NOT IN ('Completed', 'Failed')
+          SELECT file_size_bytes, created_at, file_size_bytes IS NOT NULL AND file_removed_at IS NULL
           FROM export_job WHERE tenant_id = ${tenantId}::uuid
-        ) AS job WHERE is_stored OR is_unfinished`;
+        ) AS job WHERE is_stored`;
       return {
         fileBytes: Number(row!.bytes),
         oldestFileAt: row!.oldest,
-        unfinishedJobs: Number(row!.jobs),
       };
     }),
 });
+
+/**
+ * Counts the unfinished jobs of a tenant in the transaction that starts one more. Other starts of the tenant wait for its
+ * end, so that the quota is exact.
+ */
+export async function countUnfinishedJobs(tx: Prisma.TransactionClient, tenantId: string): Promise<number> {
+  await lockUntilCommit(tx, `${tenantId}/jobs`);
+  const [row] = await tx.$queryRaw<{ jobs: bigint }[]>`
+    SELECT (SELECT count(*) FROM import_job WHERE tenant_id = ${tenantId}::uuid AND status = 'Executing')
+         + (SELECT count(*) FROM export_job
+            WHERE tenant_id = ${tenantId}::uuid AND status NOT IN ('Completed', 'Failed')) AS jobs`;
+  return Number(row!.jobs);
+}

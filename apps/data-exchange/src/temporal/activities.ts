@@ -11,8 +11,10 @@ import { runExport, type ExportDependencies } from '../app/run-export';
 import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
 import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
 
+/** The id of a workflow begins with the id of its job. */
+const JOB_ID_LENGTH = 36;
 /** So often that a worker may stand still for most of the time after which it counts as crashed. */
-const HEARTBEAT_MILLISECONDS = 500;
+const HEARTBEAT_MILLISECONDS = 250;
 /** An unexpected error is not retried for ever. */
 const UNEXPECTED_ERROR_ATTEMPTS_MAX = 5;
 
@@ -63,17 +65,18 @@ async function withHeartbeat<Result>(
     return await work(context.cancellationSignal);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw error;
-    const { attempt, activityType } = context.info;
+    const { attempt, activityType, workflowExecution } = context.info;
+    const job = workflowExecution?.workflowId.slice(0, JOB_ID_LENGTH);
     const problem = error instanceof Problem ? error : problemOfDatabase(error);
     if (!problem || problem.kind === 'internal') {
-      log.error({ err: error, attempt }, `${activityType} failed`);
+      log.error({ err: error, attempt, job }, `${activityType} failed`);
       throw ApplicationFailure.create({
         message: 'An unexpected error happened.',
         type: 'Bug',
         nonRetryable: attempt >= UNEXPECTED_ERROR_ATTEMPTS_MAX,
       });
     }
-    log.warn({ err: problem.options.cause ?? problem, attempt }, `${activityType}: ${problem.detail}`);
+    log.warn({ err: problem.options.cause ?? problem, attempt, job }, `${activityType}: ${problem.detail}`);
     throw ApplicationFailure.create({
       message: problem.detail,
       type: 'Problem',

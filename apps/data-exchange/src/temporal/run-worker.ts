@@ -13,9 +13,11 @@ export interface WorkerSetup extends Required<Pick<TemporalWorkerSetup, 'log' | 
 export function startWorker({ workflowBundle, ...setup }: WorkerSetup): Close {
   const taskQueue = setup.config.EXCHANGE_TASK_QUEUE;
   const limits = {
+    // A job ends within hours, by the version that began it.
+    deployment: { name: 'plinth-data-exchange', behavior: 'PINNED' },
     maxConcurrentActivityTaskExecutions: 4,
-    // Of heartbeats in five seconds several may be late before a worker counts as crashed.
-    maxHeartbeatThrottleInterval: '1 second',
+    // Several heartbeats may be late before their timeout ends (work-options.ts).
+    maxHeartbeatThrottleInterval: '500 milliseconds',
     shutdownGraceTime: '5 seconds',
   } as const;
   const stopLong = runTemporalWorker({ ...setup, ...limits, workflowBundle, taskQueue });

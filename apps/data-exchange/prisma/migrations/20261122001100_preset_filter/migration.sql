@@ -1,0 +1,2 @@
+-- Presets say which rows, too.
+ALTER TABLE export_preset ADD COLUMN filter jsonb;

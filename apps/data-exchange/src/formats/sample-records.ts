@@ -1,0 +1,50 @@
+import { CsvReader, type CsvOptions, type FileRecord } from './csv-reader';
+import { UnreadableFile } from './unreadable-file';
+
+/** Whole records of the head of a file, without one that its end truncates and without unreadable ones. */
+export function sampleRecords(head: string, options: CsvOptions, isWhole = false): FileRecord[] {
+  const reader = new CsvReader(options);
+  try {
+    const records = reader.push(head);
+    return (isWhole || records.length <= 1 ? [...records, ...reader.end()] : records).filter(
+      ({ error }) => !error,
+    );
+  } catch (error) {
+    // By quotes or a delimiter that are only tried, quotes may never be closed.
+    if (error instanceof UnreadableFile) return [];
+    throw error;
+  }
+}
+
+/** How many cells more than half of the records have; else as many as the first has. */
+export function usualWidth(records: readonly { cells: string[] }[]): number {
+  const { width, count } = commonWidth(records);
+  return count >= 3 && count * 2 > records.length ? width : (records[0]?.cells.length ?? 0);
+}
+
+/** How alike records are: those with as many cells as most have, and their share. One column is no table. */
+export interface Regularity {
+  count: number;
+  share: number;
+}
+
+/** How alike the records of a sample are. */
+export function regularityOf(records: readonly { cells: string[] }[]): Regularity {
+  const { width, count } = commonWidth(records);
+  return width < 2 ? { count: 0, share: 0 } : { count, share: count / records.length };
+}
+
+/** Whether one way to read a sample makes records that are more alike, and no fewer of them. */
+export const isMoreRegular = (one: Regularity, other: Regularity): boolean =>
+  isAsRegular(one, other) && (one.count > other.count || one.share > other.share);
+
+/** Whether one way to read a sample is as good as another. */
+export const isAsRegular = (one: Regularity, other: Regularity): boolean =>
+  one.count >= other.count && one.share >= other.share;
+
+function commonWidth(records: readonly { cells: string[] }[]): { width: number; count: number } {
+  const counts = new Map<number, number>();
+  for (const { cells } of records) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
+  const [width, count] = [...counts].sort(([, left], [, right]) => right - left)[0] ?? [0, 0];
+  return { width, count };
+}

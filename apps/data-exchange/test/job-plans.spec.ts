@@ -1,0 +1,168 @@
+import type { PrismaPg } from '@prisma/adapter-pg';
+import type { Caller } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { rowId } from '@plinth/testing/exchange-plans';
+import { aCaller } from '@plinth/testing/http';
+import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
+import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import type { Client, Pool } from 'pg';
+import type { FailedRowWithCells } from '../src/domain/failed-row';
+import { wholeFile } from '../src/formats/record-index';
+import { PrismaClient, type Prisma } from '../src/generated/client';
+import { exportStore } from '../src/store/export-store';
+import { failedRowStore } from '../src/store/failed-row-store';
+import { importStore } from '../src/store/import-store';
+import { importUndoStore } from '../src/store/import-undo-store';
+import { keyStore } from '../src/store/key-store';
+import { rangeStore } from '../src/store/range-store';
+
+type Database = TenantDatabase<Prisma.TransactionClient>;
+const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
+
+const JOBS = 20_000;
+const BATCH_ROWS = 40;
+const at = new Date('2026-11-22T10:00:00Z');
+
+/** Jobs that have ended, each with an undo, a range, and rows of all kinds. */
+async function fillJobs(admin: Client, tenantId: string, count: number): Promise<void> {
+  const job = {
+    import_job: `(tenant_id, id, definition_name, permission, original_file_name, mime_type, file_size_bytes, sha256,
+      blob_key, format, status, options, created_by, created_at, completed_at, file_removed_at, rows_removed_at)
+      SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'a.csv', 'text/csv', 1, '', '', '{}', 'Completed', '{}', 'ada',
+        now(), now(), now(), now()`,
+    export_job: `(tenant_id, id, definition_name, permission, format, request, status, caller, created_by, created_at,
+      completed_at, file_removed_at)
+      SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'csv', '{}', 'Completed', '{}', 'ada', now(), now(), now()`,
+  };
+  const partOfJob = {
+    import_range: `(tenant_id, job_id, number, start_byte, records_before) SELECT $1, ${rowId.sql}, 0, 0, 0`,
+    import_failed_row: `(tenant_id, job_id, row_number, kind, details, cells)
+      SELECT $1, ${rowId.sql}, 2, 'Validation', '[]', '[]'`,
+    import_key: `(tenant_id, job_id, range, batch, row_numbers, hashes) SELECT $1, ${rowId.sql}, 0, 1, '{}', '{}'`,
+    import_duplicate: `(tenant_id, job_id, row_number, first_row) SELECT $1, ${rowId.sql}, 3, 2`,
+    import_undo: `(tenant_id, job_id, status, caller, requested_at) SELECT $1, ${rowId.sql}, 'Undone', '{}', now()`,
+    import_kept_row: `(tenant_id, job_id, write_number, position, key, reason)
+      SELECT $1, ${rowId.sql}, 1, 0, 'K1', 'ChangedSince'`,
+  };
+  for (const [table, columns] of Object.entries({ ...job, ...partOfJob }))
+    await admin.query(`INSERT INTO ${table} ${columns} FROM generate_series(1, $2::int) AS n`, [
+      tenantId,
+      count,
+    ]);
+}
+
+const failedRowsOf = (batch: number): FailedRowWithCells[] =>
+  Array.from({ length: BATCH_ROWS }, (_, index) => ({
+    rowNumber: batch * BATCH_ROWS + index,
+    kind: 'Validation',
+    details: [],
+    cells: ['K1'],
+  }));
+
+/** What the routes, the workers and the background tasks do with an import that is undone, and with an export. */
+async function runJobs(db: Database, pool: Pool, caller: Caller): Promise<void> {
+  const [imports, ranges, keys] = [importStore(db), rangeStore(db), keyStore(pool)];
+  const { tenantId } = caller;
+  const id = newId();
+  const common = {
+    tenantId,
+    definitionName: 'Shop.Articles',
+    permission: 'Shop',
+    createdBy: 'ada',
+    createdAt: at,
+  };
+  await imports.insert({
+    ...common,
+    id,
+    originalFileName: 'a.csv',
+    mimeType: 'text/csv',
+    fileSizeBytes: 1,
+    sha256: '',
+    blobKey: '',
+    format: { kind: 'xlsx' },
+  });
+  await imports.setHeaders(tenantId, id, ['code']);
+  await imports.advance(tenantId, id, 'preview', { status: 'Mapped' });
+  await imports.advance(tenantId, id, 'execute', { status: 'Executing', caller: { ...caller } as object });
+  await imports.recordStart(tenantId, id, at);
+  await imports.listOverdue(at);
+  await ranges.insert(tenantId, id, [wholeFile]);
+  await ranges.get(tenantId, id, 0);
+  await keys.insert(tenantId, id, 0, 1, [
+    [2, newId().replaceAll('-', '')],
+    [3, newId().replaceAll('-', '')],
+  ]);
+  await keys.lastBatch(tenantId, id, 0);
+  await keys.findDuplicates(tenantId, id);
+  await keys.listDuplicates(tenantId, id, 2, 41);
+  const counts = { totalRows: 40, insertedRows: 0, updatedRows: 0, skippedRows: 0, failedRows: 40 };
+  for (const number of [1, 2])
+    await ranges.countBatch(tenantId, id, 0, {
+      number,
+      counts,
+      failedRows: failedRowsOf(number),
+      bytesDone: number,
+    });
+  await failedRowStore(db).list(tenantId, id, { after: 0, take: BATCH_ROWS, bytesMax: 1e6, withCells: true });
+  await imports.finish(tenantId, id, { status: 'PartiallyCompleted', failedRows: failedRowsOf(3), at });
+  await keys.delete(tenantId, id);
+
+  const undos = importUndoStore(db);
+  await undos.begin(tenantId, id, { caller, at });
+  await undos.recordStart(tenantId, id, at);
+  await undos.listOverdue(at);
+  const kept = Array.from({ length: BATCH_ROWS }, (_, row) => ({
+    rowNumber: row,
+    key: `K${row}`,
+    reason: 'ChangedSince' as const,
+  }));
+  await undos.countWrite(tenantId, id, { number: 2, removed: 0, restored: 0, gone: 0, kept });
+  await undos.finish(tenantId, id, { status: 'PartiallyUndone', at });
+  await undos.keptRows(tenantId, id, BATCH_ROWS);
+  await imports.recordFileRemoval(tenantId, id, at);
+  await imports.removeRows(tenantId, id, at);
+
+  const exports = exportStore(db);
+  const exportId = newId();
+  const request = { fields: ['code'], includeId: false, selection: {} } as never;
+  const requireRoom = () => {};
+  await exports.insert(
+    {
+      ...common,
+      id: exportId,
+      widerPermission: null,
+      format: 'csv',
+      request,
+      caller,
+      operationId: newId(),
+    },
+    requireRoom,
+  );
+  await exports.listOverdue(at);
+  await exports.recordStart(tenantId, exportId, at);
+  await exports.begin(tenantId, exportId);
+  await exports.recordProgress(tenantId, exportId, 1);
+  const file = { blobKey: '', fileName: 'a.csv', sizeBytes: 1, sha256: '', rowCount: 1, at };
+  await exports.complete(tenantId, exportId, file);
+}
+
+describe('the statements of jobs', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase('data-exchange');
+  });
+  afterAll(() => database.drop());
+
+  it('read no more rows than they are asked for, whatever the statistics know', async () => {
+    const caller = aCaller();
+    const reads = await readsUnderAllPlans(
+      { ...database, fill: fillJobs, isOfRequests: true },
+      { id: caller.tenantId, rowCount: JOBS },
+      (pool) => onTenantDatabase(pool, createClient, (db) => runJobs(db, pool, caller)),
+    );
+
+    expect(excessiveOf(reads, BATCH_ROWS)).toEqual([]);
+  });
+});
