@@ -26,7 +26,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
   const storing = { db, outbox, clock: systemClock };
-  const health = new Health(checks);
+  const health = new Health(checks, { log });
   return {
     config,
     log,
