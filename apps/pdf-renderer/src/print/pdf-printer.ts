@@ -1,0 +1,361 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { templateProblems } from '@plinth/contracts/template/problems';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { Problem } from '@plinth/kernel/problem';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import type { Log } from '@plinth/runtime/process/log';
+import { Counter, type Registry } from 'prom-client';
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import { browserNotFound, browserNotStarted, documentTooExpensive, tooManyDocuments } from '../problems';
+import type { Chromium } from './chromium';
+import { printOptionsOf, type PageSetup } from './page-setup';
+
+export interface PdfOptions {
+  /** Documents printed at the same time. */
+  pages: number;
+  /** Documents that may wait; more are refused. */
+  queueMax: number;
+  /** Documents after which the browser is replaced by a new printBrowser. */
+  documentsPerBrowser: number;
+  millisecondsMax: number;
+  bytesMax: number;
+}
+
+/** @throws Problem where the document is over a limit; the reason of the signal that gave the document up */
+export type Print = (html: string, page: PageSetup) => Promise<Buffer>;
+
+export interface PdfPrinter {
+  /**
+   * Waits for a place and works in it, with a function that prints.
+   * @param signal gives up waiting and printing
+   * @throws Problem where too many are waiting
+   */
+  inTurn<Result>(
+    owner: ShareOwner,
+    signal: AbortSignal,
+    work: (print: Print) => Promise<Result>,
+  ): Promise<Result>;
+  /** Starts the browser where none runs. @throws Problem where that is not possible */
+  warm(): Promise<void>;
+  /** Where documents are printed, for metrics. */
+  places: FairPlaces;
+  close(): Promise<void>;
+}
+
+/** The only address that the browser may load; it is served from here, without a network. */
+const DOCUMENT_URL = 'http://document.invalid/';
+
+/** The document may use what it carries in itself, and run nothing. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; img-src data:; style-src 'unsafe-inline' data:; font-src data:; sandbox";
+
+/** A tab that is ready to print. It is used again for the same tenant only. */
+interface Tab {
+  tenantId: string | undefined;
+  context: BrowserContext;
+  page: Page;
+}
+
+/** A browser with its tabs, and how much it has printed. */
+interface PrintBrowser {
+  browser: Browser;
+  printed: number;
+  printing: number;
+  isRetired: boolean;
+  /** Tabs that no tenant has used. */
+  fresh: Promise<Tab>[];
+  used: Tab[];
+}
+
+/**
+ * Prints documents in a browser that is started once and kept warm.
+ * @param findChromium is asked whenever a browser has to start, until there is one
+ */
+export function pdfPrinter(
+  findChromium: () => Chromium | undefined,
+  options: PdfOptions,
+  log: Log,
+  metrics: Registry,
+): PdfPrinter {
+  let chromium: Chromium | undefined;
+  let starting: Promise<PrintBrowser> | undefined;
+  let current: PrintBrowser | undefined;
+  const places = new FairPlaces({
+    places: options.pages,
+    waitingMax: options.queueMax,
+    refused: tooManyDocuments,
+  });
+
+  const browsers = new Counter({
+    name: 'plinth_pdf_browsers_total',
+    help: 'Browsers that were started.',
+    registers: [metrics],
+  });
+  const documents = new Counter({
+    name: 'plinth_pdf_documents_total',
+    help: 'Documents, by how they ended: printed, refused (over a limit), cancelled, failed.',
+    labelNames: ['result'],
+    registers: [metrics],
+  });
+
+  const start = async (): Promise<PrintBrowser> => {
+    chromium ??= findChromium();
+    if (!chromium) throw browserNotFound();
+    const browser = await chromium.launch();
+    const started: PrintBrowser = { browser, printed: 0, printing: 0, isRetired: false, fresh: [], used: [] };
+    current = started;
+    browsers.inc();
+    browser.once('disconnected', () => retire(started));
+    balanceTabs(started);
+    return started;
+  };
+
+  const currentBrowser = (): Promise<PrintBrowser> => {
+    starting ??= start().catch((error: unknown) => {
+      starting = undefined;
+      if (error instanceof Problem) throw error;
+      log.warn({ err: error }, 'Chromium did not start');
+      throw browserNotStarted(error);
+    });
+    return starting;
+  };
+
+  /** Takes a browser out of service; it is closed when its last document is printed. */
+  const retire = (old: PrintBrowser): void => {
+    if (old.isRetired) return;
+    old.isRetired = true;
+    if (current === old) starting = undefined;
+    if (old.printing === 0) void closeBrowser(old.browser);
+  };
+
+  const printOn = async (
+    printBrowser: PrintBrowser,
+    tenantId: string,
+    html: string,
+    page: PageSetup,
+    signal: AbortSignal,
+  ): Promise<Buffer> => {
+    printBrowser.printing++;
+    printBrowser.printed++;
+    if (printBrowser.printed >= options.documentsPerBrowser) retire(printBrowser);
+    let tab: Tab | undefined;
+    try {
+      tab = await within(
+        TAB_MILLISECONDS_MAX,
+        signal,
+        browserHangs,
+        takeTab(printBrowser, tenantId),
+        closeTab,
+      );
+      const printed = printDocument(tab, html, page, options);
+      const pdf = await within(options.millisecondsMax, signal, printsTooLong, printed);
+      // A document that made the page navigate left our content security policy.
+      if (tab.page.url() === DOCUMENT_URL) {
+        printBrowser.used.push(tab);
+        tab = undefined;
+      }
+      return pdf;
+    } catch (error) {
+      // What did not end in time may still be running in the browser.
+      if (isTimeout(error) || (!tab && !signal.aborted)) retire(printBrowser);
+      else if (tab && signal.aborted && !(await isClosed(tab))) retire(printBrowser);
+      throw error;
+    } finally {
+      printBrowser.printing--;
+      if (tab) closeTab(tab);
+      if (printBrowser.isRetired && printBrowser.printing === 0) void closeBrowser(printBrowser.browser);
+      else if (!printBrowser.isRetired) balanceTabs(printBrowser);
+    }
+  };
+
+  /** Keeps as many used tabs as may print at once, and as many unused ones. */
+  const balanceTabs = (printBrowser: PrintBrowser): void => {
+    while (printBrowser.used.length > options.pages)
+      void printBrowser.used
+        .shift()!
+        .context.close()
+        .catch(() => {});
+    while (printBrowser.fresh.length < options.pages) openFreshTab(printBrowser);
+  };
+
+  const print = async (
+    owner: ShareOwner,
+    html: string,
+    page: PageSetup,
+    signal: AbortSignal,
+  ): Promise<Buffer> => {
+    const attempt = async () => {
+      const printBrowser = await currentBrowser();
+      signal.throwIfAborted();
+      return printOn(printBrowser, owner.tenantId, html, page, signal);
+    };
+    const explained = (error: unknown): never => {
+      if (error instanceof Problem || signal.aborted) throw error;
+      throw documentTooExpensive('The document cannot be printed within the limits.', error);
+    };
+    return attempt().catch((error: unknown) => {
+      if (error instanceof Problem || isTimeout(error) || signal.aborted) return explained(error);
+      // The browser may have crashed over the document of another request.
+      log.warn({ err: error }, 'printing a document failed; will retry once');
+      return attempt().catch(explained);
+    });
+  };
+
+  const counted: typeof print = async (...document) => {
+    try {
+      const pdf = await print(...document);
+      documents.inc({ result: 'printed' });
+      return pdf;
+    } catch (error) {
+      const isRefused = error instanceof Problem && error.kind === 'invalid';
+      documents.inc({ result: document[3].aborted ? 'cancelled' : isRefused ? 'refused' : 'failed' });
+      throw error;
+    }
+  };
+
+  return {
+    inTurn: (owner, signal, work) =>
+      places.run(owner, () => work((html, page) => counted(owner, html, page, signal)), signal),
+    warm: async () => void (await currentBrowser()),
+    places,
+    async close() {
+      const last = await starting?.catch(() => undefined);
+      if (last) await closeBrowser(last.browser);
+    },
+  };
+}
+
+/** Puppeteer throws a TimeoutError of its own. */
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'TimeoutError' ||
+    (error instanceof Problem && error.slug === templateProblems['template-too-expensive'].slug));
+
+const openFreshTab = (printBrowser: PrintBrowser): void => {
+  const tab = openTab(printBrowser.browser);
+  tab.catch(() => {});
+  printBrowser.fresh.push(tab);
+};
+
+/** A tab that this tenant has used before, else a fresh one. */
+async function takeTab(printBrowser: PrintBrowser, tenantId: string): Promise<Tab> {
+  const index = printBrowser.used.findIndex((tab) => tab.tenantId === tenantId);
+  const [known] = index === -1 ? [] : printBrowser.used.splice(index, 1);
+  if (known) return known;
+  const tab = await (printBrowser.fresh.shift() ?? openTab(printBrowser.browser));
+  tab.tenantId = tenantId;
+  return tab;
+}
+
+/**
+ * Opens an empty page under our content security policy. Documents are then written into it, so the policy holds for
+ * all of them and nothing is ever fetched: the first request is served from here, all others are refused.
+ */
+async function openTab(browser: Browser): Promise<Tab> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setJavaScriptEnabled(false);
+  const session = await page.createCDPSession();
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
+  let isServed = false;
+  session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
+    const isEmptyPage = !isServed && request.url === DOCUMENT_URL && resourceType === 'Document';
+    isServed ||= isEmptyPage;
+    const response = isEmptyPage
+      ? session.send('Fetch.fulfillRequest', { requestId, ...emptyPage })
+      : session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' });
+    response.catch(() => {});
+  });
+  await page.goto(DOCUMENT_URL, { waitUntil: 'load' });
+  return { tenantId: undefined, context, page };
+}
+
+const emptyPage = {
+  responseCode: 200,
+  responseHeaders: [
+    { name: 'Content-Type', value: 'text/html; charset=utf-8' },
+    { name: 'Content-Security-Policy', value: CONTENT_SECURITY_POLICY },
+  ],
+  body: Buffer.from('<!doctype html>').toString('base64'),
+};
+
+/** A browser that needs longer for an empty page is hanging. */
+const TAB_MILLISECONDS_MAX = 10_000;
+
+const browserHangs = () => browserNotStarted(new Error('The browser does not open a page.'));
+const printsTooLong = () => documentTooExpensive('Printing the document takes longer than is allowed.');
+const closeTab = ({ context }: Tab): void => void context.close().catch(() => {});
+
+/**
+ * Waits for work until a time is over or a signal comes.
+ * @param discard is given what comes too late
+ * @throws the problem `late`, the reason of the signal, and what the work throws
+ */
+async function within<Result>(
+  millisecondsMax: number,
+  signal: AbortSignal,
+  late: () => Problem,
+  work: Promise<Result>,
+  discard?: (result: Result) => void,
+): Promise<Result> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(signal.reason);
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  const timer = setTimeout(() => reject(late()), millisecondsMax);
+  try {
+    return await Promise.race([work, ended]);
+  } catch (error) {
+    work.then(discard, () => {});
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Writes a document into the page and prints it. */
+async function printDocument(
+  { page }: Tab,
+  html: string,
+  setup: PageSetup,
+  { millisecondsMax, bytesMax }: PdfOptions,
+): Promise<Buffer> {
+  await page.setContent(html, { waitUntil: 'load', timeout: millisecondsMax });
+  const pdf = await page.createPDFStream({ ...printOptionsOf(setup), timeout: millisecondsMax });
+  return readUpTo(bytesMax, pdf);
+}
+
+async function readUpTo(bytesMax: number, pdf: ReadableStream<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of pdf) {
+    bytes += part.length;
+    if (bytes > bytesMax) throw documentTooExpensive(`The PDF has more than ${bytesMax} bytes.`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** How long a tab may take to stop what it does for a document that was given up. */
+const STOP_MILLISECONDS_MAX = 3_000;
+
+/** Closes a tab; false where it goes on computing. */
+const isClosed = (tab: Tab): Promise<boolean> =>
+  Promise.race([
+    tab.context.close().then(
+      () => true,
+      () => false,
+    ),
+    pause(STOP_MILLISECONDS_MAX, false, { ref: false }),
+  ]);
+
+const CLOSE_MILLISECONDS_MAX = 5_000;
+
+/** Closes a browser, by force when it does not exit by itself. */
+async function closeBrowser(browser: Browser): Promise<void> {
+  const child = browser.process();
+  const force = setTimeout(() => child?.kill('SIGKILL'), CLOSE_MILLISECONDS_MAX);
+  await browser.close().catch(() => child?.kill('SIGKILL'));
+  clearTimeout(force);
+}

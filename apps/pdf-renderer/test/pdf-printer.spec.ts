@@ -1,0 +1,245 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '@plinth/runtime/process/log';
+import { findOrInstall } from '@plinth/testing/find-or-install';
+import { eventually } from '@plinth/testing/eventually';
+import { noiseImage } from '@plinth/testing/noise-image';
+import { textOfPdf } from '@plinth/testing/pdf-text';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { createMetrics } from '@plinth/runtime/process/health';
+import { findChromium } from '../src/print/chromium';
+import type { PageSetup } from '../src/print/page-setup';
+import { pdfPrinter, type PdfOptions } from '../src/print/pdf-printer';
+
+const chromium = findChromium({ executable: findOrInstall('chromium'), isProduction: false }, silentLog());
+
+const defaults: PdfOptions = {
+  pages: 2,
+  queueMax: 100,
+  documentsPerBrowser: 200,
+  millisecondsMax: 15_000,
+  bytesMax: 10_000_000,
+};
+
+function printer(options: Partial<PdfOptions> = {}) {
+  const metrics = createMetrics('pdf-renderer');
+  const { inTurn, close } = pdfPrinter(() => chromium, { ...defaults, ...options }, silentLog(), metrics);
+  const never = new AbortController().signal;
+  return {
+    print: (owner: ShareOwner, html: string, page: PageSetup, signal = never) =>
+      inTurn(owner, signal, (print) => print(html, page)),
+    /** How many browsers were started. */
+    browsers: async () =>
+      (await metrics.getSingleMetric('plinth_pdf_browsers_total')!.get()).values[0]!.value,
+    close,
+  };
+}
+
+/** Processes below this one whose command line holds the words. */
+const descendants = (words: string): string[] => {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  const processes = rows
+    .map((row) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row)!)
+    .map(([, pid, parent, args]) => ({ pid: pid!, parent: parent!, args: args! }));
+  const below = (pid: string): typeof processes =>
+    processes.filter(({ parent }) => parent === pid).flatMap((one) => [one, ...below(one.pid)]);
+  return below(String(process.pid))
+    .map(({ args }) => args)
+    .filter((args) => args.includes(words));
+};
+
+beforeAll(() => {
+  if (!chromium)
+    throw new Error(
+      'Chromium is not here, and these promises are about what it prints: install it, or set PUPPETEER_EXECUTABLE_PATH.',
+    );
+});
+
+const ada = { tenantId: 'tenant', userId: 'ada' };
+
+describe('the PDF printer', () => {
+  let printing: ReturnType<typeof printer>;
+  let folder: string;
+  let listener: Server;
+  let connections = 0;
+  let url: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'canary-'));
+    writeFileSync(join(folder, 'canary.txt'), 'canary4711');
+    listener = createServer((_, response) => response.end('canary4711')).on(
+      'connection',
+      () => connections++,
+    );
+    await new Promise<void>((resolve) => listener.listen(0, resolve));
+    url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    printing = printer();
+  });
+  afterAll(async () => {
+    await printing.close();
+    listener.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('loads no file and no address that a document refers to', async () => {
+    const places = [
+      url,
+      url.replace('127.0.0.1', 'localhost'),
+      url.replace('127.0.0.1', '[::1]'),
+      url.replace('127.0.0.1', '2130706433'),
+      'http://169.254.169.254/latest',
+      `file://${folder}/canary.txt`,
+      'view-source:file:///etc/passwd',
+      'chrome://version',
+      '\\\\host\\share\\x',
+    ];
+    const asking = (
+      place: string,
+    ) => `<link rel="stylesheet" href="${place}"><link rel="preload" as="fetch" href="${place}"><link rel="prefetch" href="${place}">
+      <img src="${place}"><iframe src="${place}"></iframe><iframe srcdoc='<img src="${place}">'></iframe><object data="${place}"></object><embed src="${place}">
+      <video src="${place}" poster="${place}"></video><svg><image href="${place}"/><use href="${place}#x"/></svg><form action="${place}"><input type="image" src="${place}"></form>
+      <style>@import url("${place}"); @font-face { font-family: f; src: url("${place}") } p { background: url("${place}"); font-family: f } </style>
+      <script>fetch("${place}"); new Image().src = "${place}"; location = "${place}"</script><body background="${place}"><p>text</p><a href="${place}" ping="${place}">x</a>`;
+    for (const place of places) {
+      const pdf = await printing.print(ada, `<h1>Printed</h1>${asking(place)}`, {});
+      expect(textOfPdf(pdf)).toContain('Printed');
+      expect(textOfPdf(pdf)).not.toMatch(/canary4711|root:/);
+    }
+    for (const refresh of [
+      `<meta http-equiv="refresh" content="0;url=${url}">`,
+      `<base href="${url}"><img src="x">`,
+    ]) {
+      await printing.print(ada, `${refresh}<h1>Printed</h1>`, {});
+    }
+    expect(connections).toBe(0);
+  }, 120_000);
+
+  it('runs no script of a document', async () => {
+    const html = `<p id="x">before</p><script>document.getElementById('x').textContent = 'after'</script>
+      <img src="data:," onerror="document.getElementById('x').textContent = 'after'"><noscript>no script here</noscript>`;
+
+    const text = textOfPdf(await printing.print(ada, html, {}));
+
+    expect(text).toContain('before');
+    expect(text).toContain('no script here');
+    expect(text).not.toContain('after');
+  });
+
+  it('keeps the sandbox of Chromium, without the environment of the service', async () => {
+    process.env['PLINTH_CANARY'] = 'canary4711';
+    const own = printer();
+    await own.print(ada, 'x', {});
+
+    const commands = descendants('--type=renderer').concat(descendants('--headless'));
+    delete process.env['PLINTH_CANARY'];
+    await own.close();
+
+    expect(commands.length).toBeGreaterThan(0);
+    if (chromium!.isolation === 'sealed') expect(commands.join('\n')).not.toContain('--no-sandbox');
+    expect(commands.join('\n')).not.toContain('canary4711');
+  });
+
+  it('prints the scripts of the world', async () => {
+    const words = ['Grüße', 'Ελληνικά', 'Кириллица', '中文', '日本語', '한국어', '😀'];
+    const fromRightToLeft = ['עברית', 'العربية'];
+    const page = [...words, ...fromRightToLeft].map((word) => `<p>${word}</p>`).join('');
+
+    const pdf = await printing.print(ada, `<meta charset="utf-8">${page}`, {});
+
+    // Arabic is painted in the shapes that its letters take in a word.
+    const text = textOfPdf(pdf).normalize('NFKC');
+    for (const word of words) expect(text).toContain(word);
+    for (const word of fromRightToLeft) expect(text).toContain([...word].reverse().join(''));
+  });
+
+  it('cancels a document that takes too long, and prints the next one', async () => {
+    const hasty = printer({ millisecondsMax: 1_500 });
+    await hasty.print(ada, 'warm', {});
+
+    const endless = `<table>${'<tr><td>x</td><td>y</td></tr>'.repeat(300_000)}</table>`;
+    await expect(hasty.print(ada, endless, {})).rejects.toMatchObject({
+      kind: 'invalid',
+      slug: 'template-too-expensive',
+    });
+
+    const patient = await eventually(() => hasty.print(ada, 'next', {}), 20_000);
+    expect(textOfPdf(patient)).toContain('next');
+    await hasty.close();
+  }, 60_000);
+
+  it('stops a document that was given up, and prints the next one in its place with the same browser', async () => {
+    const own = printer({ pages: 1 });
+    await own.print(ada, 'warm', {});
+    const abort = new AbortController();
+    const long = `<table>${'<tr><td>x</td><td>y</td></tr>'.repeat(60_000)}</table>`;
+    const givenUp = own.print(ada, long, {}, abort.signal);
+    setTimeout(() => abort.abort(new Error('the client is gone')), 200);
+
+    await expect(givenUp).rejects.toThrow('the client is gone');
+
+    expect(textOfPdf(await own.print(ada, 'next', {}))).toContain('next');
+    expect(await own.browsers()).toBe(1);
+    await own.close();
+  }, 60_000);
+
+  it('refuses a PDF with more bytes than it may have, and holds no more of it', async () => {
+    const own = printer({ bytesMax: 50_000 });
+
+    await expect(own.print(ada, `<img src="${noiseImage(200)}">`, {})).rejects.toMatchObject({
+      slug: 'template-too-expensive',
+      detail: 'The PDF has more than 50000 bytes.',
+    });
+
+    expect(textOfPdf(await own.print(ada, 'small', {}))).toContain('small');
+    await own.close();
+  });
+
+  it('refuses documents with Retry-After when too many wait', async () => {
+    const small = printer({ pages: 1, queueMax: 2 });
+    await small.print(ada, 'warm', {});
+
+    const results = await Promise.allSettled(
+      Array.from({ length: 6 }, () => small.print(ada, '<p>x</p>'.repeat(2_000), {})),
+    );
+    await small.close();
+
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused).toHaveLength(4);
+    expect(refused[0]).toMatchObject({
+      slug: 'share-used-up',
+      options: { retryAfterSeconds: expect.any(Number) },
+    });
+  });
+
+  it('prints for another tenant at once, while one waits with as many documents as it can', async () => {
+    const own = printer({ pages: 3, queueMax: 60 });
+    const printed: string[] = [];
+    const all = Array.from({ length: 12 }, (_, index) =>
+      own.print(ada, '<p>x</p>'.repeat(2_000), {}).then(() => printed.push(`ada-${index}`)),
+    );
+    const bob = own.print({ tenantId: 'globex', userId: 'bob' }, 'short', {}).then(() => printed.push('bob'));
+    await Promise.all([...all, bob]);
+    await own.close();
+    expect(printed.indexOf('bob')).toBeLessThan(4);
+  });
+
+  it('replaces its browser again and again, and leaves no process behind', async () => {
+    const documents = Number(process.env['PLINTH_PDF_DOCUMENTS'] ?? 40);
+    const own = printer({ documentsPerBrowser: Math.max(10, documents / 10), queueMax: 4 * documents });
+
+    const printed = await Promise.all(
+      Array.from({ length: documents }, (_, index) =>
+        own.print({ tenantId: `tenant-${index % 3}`, userId: 'ada' }, `<p>Document ${index}</p>`, {}),
+      ),
+    );
+    await own.close();
+
+    expect(printed.map((pdf, index) => textOfPdf(pdf).includes(`Document ${index}`))).not.toContain(false);
+    await printing.close();
+    await eventually(() => descendants('chrom').length === 0, 15_000);
+  }, 1_800_000);
+});
