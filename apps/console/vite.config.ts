@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import optimizeLocales from '@react-aria/optimize-locales-plugin';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { compressAssets } from './compress-assets.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The languages of the platform; the component library brings thirty more. */
@@ -13,7 +12,7 @@ export default defineConfig({
   base: '/console/',
   cacheDir: join(root, 'node_modules/.vite/console'),
   resolve: { alias: [{ find: /^@plinth\/(\w+)\/(.*)$/, replacement: join(root, 'libs/$1/src/$2') }] },
-  plugins: [react(), { ...(optimizeLocales.vite({ locales }) as Plugin), enforce: 'pre' }, compressAssets()],
+  plugins: [react(), { ...(optimizeLocales.vite({ locales }) as Plugin), enforce: 'pre' }],
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: join(root, 'dist/apps/console'),
@@ -31,10 +30,9 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/localization', '/me', '/dev', '/console/configuration'].map((path) => [
-        path,
-        process.env['PLINTH_URL'] ?? 'http://localhost:8080',
-      ]),
+      ['/api', '/localization', '/me', '/operations', '/dev', '/console/configuration', '/console/blank'].map(
+        (path) => [path, process.env['PLINTH_URL'] ?? 'http://localhost:8080'],
+      ),
     ),
   },
 });

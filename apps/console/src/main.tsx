@@ -14,6 +14,9 @@ import './styles/shell.css';
 import './styles/imports.css';
 import './styles/entities.css';
 import './styles/exports.css';
+import './styles/settings.css';
+import './styles/localization.css';
+import './styles/operations.css';
 
 /** The platform accepts the token no longer: whoever it was signs in again and comes back to this page. */
 function onError(error: Error): void {

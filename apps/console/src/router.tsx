@@ -98,6 +98,88 @@ const entity = createRoute({
   component: lazyRouteComponent(() => import('./entities/entity-page'), 'EntityPage'),
 });
 
+const levels = ['user', 'tenant', 'global'] as const;
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: ({ level }: Record<string, unknown>): { level?: (typeof levels)[number] } => {
+    const known = levels.find((one) => one === level);
+    return known ? { level: known } : {};
+  },
+  component: lazyRouteComponent(() => import('./settings/settings-page'), 'SettingsPage'),
+});
+
+const localization = createRoute({
+  getParentRoute: () => shell,
+  path: '/localization',
+  component: lazyRouteComponent(() => import('./localization/localization-page'), 'LocalizationPage'),
+});
+
+/** The members of an address's query that are texts, by their names. */
+const texts =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Record<string, unknown>): { [Key in Name]?: string } => {
+    const given = names.filter((name) => typeof search[name] === 'string' && search[name] !== '');
+    return Object.fromEntries(given.map((name) => [name, search[name]])) as { [Key in Name]?: string };
+  };
+
+const templateList = createRoute({
+  getParentRoute: () => shell,
+  path: '/templates',
+  validateSearch: texts('search', 'status', 'category', 'kind'),
+  component: lazyRouteComponent(() => import('./templates/templates-page'), 'TemplatesPage'),
+});
+
+const newTemplate = createRoute({
+  getParentRoute: () => shell,
+  path: '/new-template',
+  component: lazyRouteComponent(() => import('./templates/new-template-page'), 'NewTemplatePage'),
+});
+
+const oneTemplate = createRoute({
+  getParentRoute: () => shell,
+  path: '/templates/$name',
+  validateSearch: texts('culture', 'view'),
+  component: lazyRouteComponent(() => import('./templates/template-page'), 'TemplatePage'),
+});
+
+const templateCategories = createRoute({
+  getParentRoute: () => shell,
+  path: '/template-categories',
+  component: lazyRouteComponent(() => import('./templates/categories-page'), 'CategoriesPage'),
+});
+
+const workflowList = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows',
+  component: lazyRouteComponent(() => import('./workflows/workflows-page'), 'WorkflowsPage'),
+});
+
+const oneWorkflow = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows/$entityType',
+  component: lazyRouteComponent(() => import('./workflows/workflow-page'), 'WorkflowPage'),
+});
+
+const gallery = createRoute({
+  getParentRoute: () => shell,
+  path: '/template-gallery',
+  component: lazyRouteComponent(() => import('./templates/gallery-page'), 'GalleryPage'),
+});
+
+const galleryTemplate = createRoute({
+  getParentRoute: () => shell,
+  path: '/template-gallery/$name',
+  component: lazyRouteComponent(() => import('./templates/gallery-template-page'), 'GalleryTemplatePage'),
+});
+
+const operations = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations',
+  component: lazyRouteComponent(() => import('./operations/operations-page'), 'OperationsPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -110,9 +192,20 @@ export const router = createRouter({
       exportList,
       newExport,
       oneExport,
+      templateList,
+      newTemplate,
+      oneTemplate,
+      gallery,
+      galleryTemplate,
+      templateCategories,
+      workflowList,
+      oneWorkflow,
       approvals,
       notifications,
       entity,
+      settings,
+      localization,
+      operations,
     ]),
   ]),
   basepath: '/console',

@@ -1,5 +1,5 @@
-import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
 import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
+import { sessionEndpoints } from '@plinth/contracts/platform/session-endpoints';
 import { createClient, type Client, type ClientOptions } from '@plinth/sdk/client';
 import { queryOptions } from '@tanstack/react-query';
 import { currentSession } from '../session/session';
@@ -10,8 +10,8 @@ export const clientOptions: ClientOptions = {
   token: () => currentSession()?.token ?? '',
 };
 
-type Platform = Client<typeof platformEndpoints>;
-const platform: Platform = createClient(platformEndpoints, { ...clientOptions, prefix: '' });
+type Platform = Client<typeof sessionEndpoints>;
+const platform: Platform = createClient(sessionEndpoints, { ...clientOptions, prefix: '' });
 
 /** Texts are the same for everybody in a tenant, so browsers may cache them: they are read without a token. */
 export const publicLocalization = createClient(localizationEndpoints, {

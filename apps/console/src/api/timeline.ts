@@ -10,9 +10,6 @@ export type Entry = Awaited<ReturnType<typeof timeline.getTimeline>>['body']['it
 export type Notification = Awaited<ReturnType<typeof timeline.getNotifications>>['body']['items'][number];
 export type Suggestion = Awaited<ReturnType<typeof timeline.getMentionSuggestions>>['body'][number];
 
-/** Other people write too: the stream of an entity has no events of its own, so it is read again. */
-const REFRESH_MILLISECONDS = 10_000;
-
 export const timelineQuery = (entity: Entity) =>
   infiniteQueryOptions({
     queryKey: ['timeline', entity.entityType, entity.entityId],
@@ -21,7 +18,6 @@ export const timelineQuery = (entity: Entity) =>
         .body,
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: REFRESH_MILLISECONDS,
   });
 
 export const followersQuery = (entity: Entity) =>

@@ -36,3 +36,36 @@ export const workflowStatusQuery = (entity: Entity) =>
       }
     },
   });
+
+export type WorkflowDefinition = Awaited<ReturnType<typeof workflow.getDefinitions>>['body'][number];
+export type WorkflowTransition = WorkflowDefinition['transitions'][number];
+
+export const definitionsQuery = queryOptions({
+  queryKey: ['workflow-definitions'],
+  queryFn: async ({ signal }) => (await workflow.getDefinitions({ signal })).body,
+});
+
+export const definitionQuery = (entityType: string) =>
+  queryOptions({
+    queryKey: ['workflow-definitions', entityType],
+    queryFn: async ({ signal }) => {
+      const query = { format: 'json' as const };
+      const { body, etag } = await workflow.getDefinition({ params: { entityType }, query, signal });
+      if (!('states' in body)) throw new Error('A definition was expected.');
+      return { definition: body, etag };
+    },
+  });
+
+/** What the platform finds wrong with a definition that is being drawn. */
+export const definitionErrorsQuery = (
+  entityType: string,
+  body: Pick<WorkflowDefinition, 'initialState' | 'states' | 'finalStates' | 'transitions'>,
+) =>
+  queryOptions({
+    queryKey: ['workflow-definition-errors', entityType, body],
+    queryFn: async ({ signal }) =>
+      (await workflow.validateDefinition({ params: { entityType }, body, signal })).body.errors,
+    placeholderData: (previous) => previous,
+    staleTime: Infinity,
+    gcTime: 10_000,
+  });

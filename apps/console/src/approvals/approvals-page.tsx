@@ -6,9 +6,10 @@ import { approvalsQuery, workflow, type Approval } from '../api/workflow';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
 import { Badge, Callout, EmptyState, Failure } from '../components/state';
 import { TextField } from '../components/text-field';
-import { stateName } from '../entities/state-name';
+import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
 
 /** What waits for the decision of this person, the oldest first. */
@@ -34,7 +35,7 @@ export function ApprovalsPage() {
 
 function ApprovalCard({ approval }: { approval: Approval }) {
   const texts = useTexts();
-  const { t, relative, dateTime } = texts;
+  const { t, relative } = texts;
   const queries = useQueryClient();
   const [comment, setComment] = useState('');
   const { id, entityType, entityId, transitionName, formerState, targetState } = approval;
@@ -52,11 +53,9 @@ function ApprovalCard({ approval }: { approval: Approval }) {
     <article className="panel padded stack" aria-labelledby={id}>
       <div className="row spread">
         <h2 id={id}>
-          {transitionName} · {entityType} {entityId}
+          {nameOfTransition(texts, transitionName)} · {entityType} {entityId}
         </h2>
-        <time className="soft small" dateTime={approval.requestedAt} title={dateTime(approval.requestedAt)}>
-          {relative(approval.requestedAt)}
-        </time>
+        <RelativeTime className="soft small" instant={approval.requestedAt} />
       </div>
       <div className="row">
         <span>{t('Console.approvals.asks', { name: approval.requestedByName })}</span>

@@ -1,9 +1,7 @@
-import { useState, type ReactNode } from 'react';
-import { Dialog } from 'react-aria-components/Dialog';
-import { Heading } from 'react-aria-components/Heading';
-import { Modal, ModalOverlay } from 'react-aria-components/Modal';
-import { useTexts } from '../texts/texts';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from './button';
+
+const ConfirmDialog = lazy(async () => ({ default: (await import('./confirm-dialog')).ConfirmDialog }));
 
 interface ConfirmProps {
   /** The button that asks. */
@@ -18,7 +16,7 @@ interface ConfirmProps {
   onConfirm: () => void;
 }
 
-/** A button whose effect is told before it happens. */
+/** A button whose effect is told before it happens. The dialog is loaded for those who press it. */
 export function Confirm({
   label,
   title,
@@ -28,37 +26,24 @@ export function Confirm({
   look = 'danger',
   onConfirm,
 }: ConfirmProps) {
-  const { t } = useTexts();
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button look={look} isPending={isPending} onPress={() => setOpen(true)}>
         {label}
       </Button>
-      <ModalOverlay className="modal-overlay" isDismissable isOpen={isOpen} onOpenChange={setOpen}>
-        <Modal className="modal">
-          <Dialog className="dialog" role="alertdialog">
-            <Heading slot="title" level={2}>
-              {title}
-            </Heading>
-            <div>{children}</div>
-            <div className="actions">
-              <Button autoFocus onPress={() => setOpen(false)}>
-                {t('Console.dialog.back')}
-              </Button>
-              <Button
-                look="danger"
-                onPress={() => {
-                  setOpen(false);
-                  onConfirm();
-                }}
-              >
-                {confirmLabel}
-              </Button>
-            </div>
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+      {isOpen && (
+        <Suspense>
+          <ConfirmDialog
+            title={title}
+            confirmLabel={confirmLabel}
+            onClose={() => setOpen(false)}
+            onConfirm={onConfirm}
+          >
+            {children}
+          </ConfirmDialog>
+        </Suspense>
+      )}
     </>
   );
 }

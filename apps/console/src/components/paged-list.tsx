@@ -21,8 +21,7 @@ export const itemsOf = <Item,>(data: Pages<Item> | undefined): Item[] | undefine
 
 /** A list that is loaded page by page, in each of its states. */
 export function PagedList<Item>({ query, skeleton, empty, children }: PagedListProps<Item>) {
-  const { t } = useTexts();
-  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  const { error, refetch } = query;
   const items = itemsOf(query.data);
   return (
     <>
@@ -30,13 +29,25 @@ export function PagedList<Item>({ query, skeleton, empty, children }: PagedListP
       {!items && !error && <Skeleton {...skeleton} />}
       {items?.length === 0 && <div className="panel">{empty}</div>}
       {items && items.length > 0 && children(items)}
-      {hasNextPage && (
-        <div>
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {t('Platform.lists.loadMore')}
-          </Button>
-        </div>
-      )}
+      <LoadMore query={query} />
     </>
+  );
+}
+
+interface LoadMoreProps {
+  query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'>;
+}
+
+/** The button that loads the next page; nothing where there is none. */
+export function LoadMore({ query }: LoadMoreProps) {
+  const { t } = useTexts();
+  const { hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  if (!hasNextPage) return null;
+  return (
+    <div>
+      <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+        {t('Platform.lists.loadMore')}
+      </Button>
+    </div>
   );
 }

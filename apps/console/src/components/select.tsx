@@ -1,10 +1,8 @@
-import { Check, ChevronsUpDown } from 'lucide-react';
+import { ChevronsUpDown } from 'lucide-react';
+import { lazy, Suspense, useId, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
-import { Label } from 'react-aria-components/Label';
-import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
-import { Popover } from 'react-aria-components/Popover';
-import { Select as AriaSelect, SelectValue } from 'react-aria-components/Select';
-import { Text } from 'react-aria-components/Text';
+
+const SelectList = lazy(async () => ({ default: (await import('./select-list')).SelectList }));
 
 export interface Option {
   id: string;
@@ -12,7 +10,7 @@ export interface Option {
   description?: string | undefined;
 }
 
-interface SelectProps {
+export interface SelectProps {
   label: string;
   /** Read aloud only. */
   hidesLabel?: boolean;
@@ -24,49 +22,62 @@ interface SelectProps {
   description?: string | undefined;
 }
 
-/** One of a few things. */
-export function Select({
+/** One of a few things. The list is loaded for those who open it. */
+export function Select(props: SelectProps) {
+  const [isWanted, setWanted] = useState(false);
+  const button = <ClosedSelect {...props} onOpen={() => setWanted(true)} />;
+  if (!isWanted) return button;
+  return (
+    <Suspense fallback={button}>
+      <SelectList {...props} />
+    </Suspense>
+  );
+}
+
+/** Looks and reads as the button of the list does while that is closed. */
+function ClosedSelect({
   label,
   hidesLabel = false,
   options,
   value,
-  onChange,
+  placeholder,
+  isDisabled = false,
   description,
-  ...rest
-}: SelectProps) {
+  onOpen,
+}: SelectProps & { onOpen: () => void }) {
+  const id = useId();
+  const chosen = options.find((option) => option.id === value);
   return (
-    <AriaSelect
-      {...rest}
-      {...(hidesLabel ? { 'aria-label': label } : {})}
-      className="field"
-      value={value}
-      onChange={(key) => key !== null && onChange(String(key))}
-    >
-      {!hidesLabel && <Label>{label}</Label>}
-      <Button className="select-button">
-        <SelectValue className="select-value" />
+    <div className="field">
+      {!hidesLabel && (
+        <span id={`${id}label`} className="react-aria-Label">
+          {label}
+        </span>
+      )}
+      <Button
+        id={id}
+        className="select-button"
+        isDisabled={isDisabled}
+        aria-haspopup="listbox"
+        {...(hidesLabel ? { 'aria-label': label } : {})}
+        aria-labelledby={`${id}value ${hidesLabel ? id : `${id}label`}`}
+        {...(description ? { 'aria-describedby': `${id}description` } : {})}
+        onPress={onOpen}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowDown' || event.key === 'ArrowUp') onOpen();
+          else event.continuePropagation();
+        }}
+      >
+        <span id={`${id}value`} className="select-value" {...(chosen ? {} : { 'data-placeholder': true })}>
+          {chosen?.label ?? placeholder}
+        </span>
         <ChevronsUpDown aria-hidden />
       </Button>
       {description && (
-        <Text slot="description" className="description">
+        <span id={`${id}description`} className="description">
           {description}
-        </Text>
+        </span>
       )}
-      <Popover className="popover" offset={4}>
-        <ListBox className="list" items={options}>
-          {(option) => (
-            <ListBoxItem id={option.id} textValue={option.label} className="item">
-              {({ isSelected }) => (
-                <>
-                  <span>{option.label}</span>
-                  {option.description && <span className="item-description">{option.description}</span>}
-                  {isSelected && <Check aria-hidden className="chosen" />}
-                </>
-              )}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </AriaSelect>
+    </div>
   );
 }

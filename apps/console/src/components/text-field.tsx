@@ -10,9 +10,14 @@ interface TextFieldProps {
   hidesLabel?: boolean;
   description?: string;
   placeholder?: string;
-  value: string;
-  onChange: (value: string) => void;
+  /** Both are left out where what is around the field knows them. */
+  value?: string;
+  onChange?: (value: string) => void;
   isMultiline?: boolean;
+  type?: 'text' | 'password' | 'date';
+  inputMode?: 'text' | 'decimal';
+  autoComplete?: string;
+  autoFocus?: boolean;
 }
 
 export function TextField({

@@ -1,7 +1,14 @@
 import type { Texts } from '../texts/texts';
 
+const nameIn =
+  (group: 'states' | 'transitions') =>
+  ({ t, has }: Texts, name: string): string => {
+    const key = `Workflow.${group}.${name}`;
+    return has(key) ? t(key) : name;
+  };
+
 /** The platform's states have names in every language; those of a tenant are called as the tenant called them. */
-export function stateName({ t, has }: Texts, state: string): string {
-  const key = `Workflow.states.${state}`;
-  return has(key) ? t(key) : state;
-}
+export const stateName = nameIn('states');
+
+/** The same for transitions. */
+export const transitionName = nameIn('transitions');

@@ -4,15 +4,18 @@ import { useState } from 'react';
 import { timeline, timelineQuery, type Entry } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Avatar } from '../components/brand';
-import { Button, IconButton } from '../components/button';
+import { Button } from '../components/button';
+import { IconButton } from '../components/icon-button';
 import { Confirm } from '../components/confirm';
 import { PagedList } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
 import { saveFile } from '../components/save-file';
 import { Badge, EmptyState, Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { Composer } from './composer';
 import { partsOf } from './mentions';
+import { useLiveTimeline } from './use-live-timeline';
 
 export const INTERNAL_NOTE = 1;
 const SYSTEM_LOG = 2;
@@ -22,6 +25,7 @@ export function Timeline({ entity }: { entity: Entity }) {
   const { t } = useTexts();
   const caller = useCaller();
   const query = useInfiniteQuery(timelineQuery(entity));
+  useLiveTimeline(entity);
   return (
     <section className="stack" aria-label={t('Platform.areas.timeline')}>
       {mayDo(caller, 'Timeline.Entries.Create') && <Composer entity={entity} />}
@@ -71,7 +75,7 @@ function Thread({ entity, entry, all }: ThreadProps) {
 }
 
 function EntryView({ entity, entry, onReply }: { entity: Entity; entry: Entry; onReply: () => void }) {
-  const { t, relative, dateTime } = useTexts();
+  const { t } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
   const { id, entryType, authorId, authorDisplayName, body, createdAt, attachmentBlobIds } = entry;
@@ -79,11 +83,7 @@ function EntryView({ entity, entry, onReply }: { entity: Entity; entry: Entry; o
     mutationFn: () => timeline.deleteTimelineEntry({ params: { ...entity, id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey }),
   });
-  const time = (
-    <time className="soft small" dateTime={createdAt} title={dateTime(createdAt)}>
-      {relative(createdAt)}
-    </time>
-  );
+  const time = <RelativeTime className="soft small" instant={createdAt} />;
   if (entryType === SYSTEM_LOG)
     return (
       <div className="entry system soft">

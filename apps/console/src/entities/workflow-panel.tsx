@@ -1,13 +1,23 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
-import { useState } from 'react';
-import { workflow, workflowStatusQuery, type Entity, type TransitionResult } from '../api/workflow';
+import { lazy, Suspense, useState } from 'react';
+import {
+  definitionQuery,
+  workflow,
+  workflowStatusQuery,
+  type Entity,
+  type TransitionResult,
+} from '../api/workflow';
 import { Button } from '../components/button';
+import { itemsOf, LoadMore } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
 import { Badge, Callout, Failure, Skeleton, type BadgeTone } from '../components/state';
 import { TextField } from '../components/text-field';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
-import { stateName } from './state-name';
+import { stateName, transitionName } from './state-name';
+
+const StateGraph = lazy(async () => ({ default: (await import('../workflows/state-graph')).StateGraph }));
 
 /** The state of an entity, what may become of it and why not, and how it came here. */
 export function WorkflowPanel({ entity }: { entity: Entity }) {
@@ -20,6 +30,7 @@ export function WorkflowPanel({ entity }: { entity: Entity }) {
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {!status && !error && <Skeleton lines={3} height="2.4rem" />}
       {status && <State entity={entity} status={status} />}
+      {status && <Picture entity={entity} status={status} />}
       {mayDo(caller, 'Workflow.History.Read') && <History entity={entity} />}
     </aside>
   );
@@ -65,7 +76,7 @@ function State({ entity, status }: { entity: Entity; status: Status }) {
                 isDisabled={!allowed || !mayMove || move.isPending}
                 onPress={() => move.mutate({ targetState, comment })}
               >
-                {name}
+                {transitionName(texts, name)}
                 <ArrowRight aria-hidden />
                 {stateName(texts, targetState)}
               </Button>
@@ -82,6 +93,32 @@ function State({ entity, status }: { entity: Entity; status: Status }) {
       {move.error && <Failure error={move.error} />}
       {move.data && <Outcome result={move.data} />}
     </section>
+  );
+}
+
+/** All states, where the entity is now, and where it can go from here. */
+function Picture({ entity, status }: { entity: Entity; status: Status }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const { data } = useQuery(definitionQuery(entity.entityType));
+  if (!data) return null;
+  const { definition } = data;
+  const state = stateName(texts, status.currentState);
+  return (
+    <Suspense fallback={<Skeleton lines={3} height="4rem" />}>
+      <StateGraph
+        label={t('Console.workflows.pictureOf', { name: entity.entityType, state })}
+        {...definition}
+        emphasisOf={({ kind, index }) => {
+          if (kind === 'state')
+            return definition.states[index] === status.currentState ? 'current' : undefined;
+          const { from, to } = definition.transitions[index]!;
+          if (from !== status.currentState) return undefined;
+          const offered = status.availableTransitions.find(({ targetState }) => targetState === to);
+          return offered?.allowed ? 'possible' : 'blocked';
+        }}
+      />
+    </Suspense>
   );
 }
 
@@ -103,16 +140,16 @@ function Outcome({ result }: { result: TransitionResult }) {
 
 function History({ entity }: { entity: Entity }) {
   const texts = useTexts();
-  const { t, relative, dateTime } = texts;
-  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
+  const { t } = texts;
+  const query = useInfiniteQuery({
     queryKey: ['workflow', entity.entityType, entity.entityId, 'history'],
     queryFn: async ({ pageParam, signal }) =>
       (await workflow.getHistory({ params: entity, list: { cursor: pageParam, pageSize: 10 }, signal })).body,
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
-  const moves = data?.pages.flatMap(({ items }) => items) ?? [];
-  if (error) return <Failure error={error} />;
+  const moves = itemsOf(query.data) ?? [];
+  if (query.error) return <Failure error={query.error} />;
   if (moves.length === 0) return null;
   const tone = (state: string): BadgeTone => (state === moves[0]?.newState ? 'accent' : undefined);
   return (
@@ -127,20 +164,13 @@ function History({ entity }: { entity: Entity }) {
               <Badge tone={tone(newState)}>{stateName(texts, newState)}</Badge>
             </span>
             <span className="soft small">
-              {transitionedBy} ·{' '}
-              <time dateTime={transitionedAt} title={dateTime(transitionedAt)}>
-                {relative(transitionedAt)}
-              </time>
+              {transitionedBy} · <RelativeTime instant={transitionedAt} />
             </span>
             {comment && <blockquote>{comment}</blockquote>}
           </li>
         ))}
       </ol>
-      {hasNextPage && (
-        <div>
-          <Button onPress={() => void fetchNextPage()}>{t('Platform.lists.loadMore')}</Button>
-        </div>
-      )}
+      <LoadMore query={query} />
     </section>
   );
 }

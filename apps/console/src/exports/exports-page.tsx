@@ -5,7 +5,9 @@ import { exportsQuery, type ExportJob } from '../api/data-exchange';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { itemsOf, PagedList } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
 import { EmptyState } from '../components/state';
+import { TableFrame } from '../components/table-frame';
 import { definitionName } from '../imports/definition-name';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -52,43 +54,39 @@ export function ExportsPage() {
 
 function ExportTable({ jobs }: { jobs: readonly ExportJob[] }) {
   const texts = useTexts();
-  const { t, relative, dateTime, number } = texts;
+  const { t, number } = texts;
   return (
-    <div className="table-frame" tabIndex={0} role="region" aria-label={t('Platform.areas.exports')}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t('DataExchange.fields.definitionName')}</th>
-            <th scope="col">{t('DataExchange.fields.format')}</th>
-            <th scope="col">{t('DataExchange.fields.status')}</th>
-            <th scope="col" className="end">
-              {t('DataExchange.fields.rowCount')}
+    <TableFrame label={t('Platform.areas.exports')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('DataExchange.fields.definitionName')}</th>
+          <th scope="col">{t('DataExchange.fields.format')}</th>
+          <th scope="col">{t('DataExchange.fields.status')}</th>
+          <th scope="col" className="end">
+            {t('DataExchange.fields.rowCount')}
+          </th>
+          <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <tr key={job.id} className="linked">
+            <th scope="row">
+              <Link to="/exports/$jobId" params={{ jobId: job.id }} className="cover">
+                {definitionName(texts, job.definitionName)}
+              </Link>
             </th>
-            <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+            <td>{t(`DataExchange.format.${job.format}`)}</td>
+            <td>
+              <ExportStatus status={job.status} />
+            </td>
+            <td className="end">{job.rowCount === null ? '–' : number(job.rowCount)}</td>
+            <td>
+              <RelativeTime instant={job.createdAt} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <tr key={job.id} className="linked">
-              <th scope="row">
-                <Link to="/exports/$jobId" params={{ jobId: job.id }} className="cover">
-                  {definitionName(texts, job.definitionName)}
-                </Link>
-              </th>
-              <td>{t(`DataExchange.format.${job.format}`)}</td>
-              <td>
-                <ExportStatus status={job.status} />
-              </td>
-              <td className="end">{job.rowCount === null ? '–' : number(job.rowCount)}</td>
-              <td>
-                <time dateTime={job.createdAt} title={dateTime(job.createdAt)}>
-                  {relative(job.createdAt)}
-                </time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </TableFrame>
   );
 }

@@ -13,7 +13,8 @@ import {
   type ExportField,
   type ExportPreset,
 } from '../api/data-exchange';
-import { Button, IconButton } from '../components/button';
+import { Button } from '../components/button';
+import { IconButton } from '../components/icon-button';
 import { Checkbox, Choices } from '../components/choices';
 import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
@@ -22,7 +23,9 @@ import { TextField } from '../components/text-field';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
 import { BackToExports } from './back-to-exports';
+import { toConditions, toFilter, type Condition } from './conditions';
 import { FieldOrder, type ChosenField } from './field-order';
+import { FilterSentence } from './filter-sentence';
 
 type Format = 'csv' | 'xlsx' | 'json';
 
@@ -91,6 +94,8 @@ function Settings({ definition, fields, presets }: SettingsProps) {
   const [format, setFormat] = useState<Format>('xlsx');
   const [includesId, setIncludesId] = useState(false);
   const [search, setSearch] = useState('');
+  const [conditions, setConditions] = useState<readonly Condition[]>([]);
+  const filter = toFilter(conditions, definition.filters);
   const selectedFields = order.filter(({ isSelected }) => isSelected).map(({ id }) => id);
 
   const start = useMutation({
@@ -100,6 +105,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
         format,
         selectedFields,
         includeIdForImport: includesId,
+        ...(Object.keys(filter).length > 0 ? { filter } : {}),
         ...(search.trim() ? { search: search.trim() } : {}),
       };
       const job = (await dataExchange.createExportJob({ body })).body;
@@ -111,6 +117,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
     setOrder(orderOf(fields, preset.selectedFields));
     setFormat(preset.format as Format);
     setIncludesId(preset.includeIdForImport);
+    setConditions(toConditions(preset.filter ?? {}, definition.filters));
   };
 
   return (
@@ -118,7 +125,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
       <Presets
         definition={definition}
         presets={presets}
-        current={{ selectedFields, format, includeIdForImport: includesId }}
+        current={{ selectedFields, format, includeIdForImport: includesId, filter }}
         onUse={use}
       />
       <div className="two-columns">
@@ -133,6 +140,14 @@ function Settings({ definition, fields, presets }: SettingsProps) {
               label: t(`DataExchange.format.${id}`),
             }))}
           />
+          {definition.filters.length > 0 && (
+            <FilterSentence
+              filters={definition.filters}
+              fields={fields}
+              conditions={conditions}
+              onChange={setConditions}
+            />
+          )}
           <TextField
             label={t('Console.exports.search')}
             description={t('Console.exports.searchHelp')}
@@ -163,7 +178,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
 interface PresetsProps {
   definition: ExportDefinition;
   presets: readonly ExportPreset[];
-  current: Pick<ExportPreset, 'selectedFields' | 'format' | 'includeIdForImport'>;
+  current: Pick<ExportPreset, 'selectedFields' | 'format' | 'includeIdForImport' | 'filter'>;
   onUse: (preset: ExportPreset) => void;
 }
 

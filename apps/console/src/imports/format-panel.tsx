@@ -18,6 +18,8 @@ export function FormatPanel({ jobId }: { jobId: string }) {
       (await dataExchange.correctImportFormat({ params: { jobId }, body })).body,
     onSuccess: async (corrected) => {
       queries.setQueryData(importFormatQuery(jobId).queryKey, corrected);
+      // A first preview that is still on its way shows the file as it was read before: invalidating would keep it.
+      await queries.cancelQueries({ queryKey: ['import', jobId, 'preview'] });
       await queries.invalidateQueries({ queryKey: ['import', jobId, 'preview'] });
       await queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true });
     },

@@ -6,6 +6,8 @@ import { Page } from '../components/page';
 import { itemsOf, PagedList } from '../components/paged-list';
 import { EmptyState } from '../components/state';
 import { LinkButton } from '../components/link-button';
+import { RelativeTime } from '../components/relative-time';
+import { TableFrame } from '../components/table-frame';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { definitionName } from './definition-name';
@@ -45,43 +47,39 @@ export function ImportsPage() {
 
 function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
   const texts = useTexts();
-  const { t, relative, dateTime, bytes } = texts;
+  const { t, bytes } = texts;
   return (
-    <div className="table-frame" tabIndex={0} role="region" aria-label={t('Platform.areas.imports')}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t('DataExchange.fields.originalFileName')}</th>
-            <th scope="col">{t('DataExchange.fields.definitionName')}</th>
-            <th scope="col">{t('DataExchange.fields.status')}</th>
-            <th scope="col" className="end">
-              {t('DataExchange.fields.fileSizeBytes')}
+    <TableFrame label={t('Platform.areas.imports')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('DataExchange.fields.originalFileName')}</th>
+          <th scope="col">{t('DataExchange.fields.definitionName')}</th>
+          <th scope="col">{t('DataExchange.fields.status')}</th>
+          <th scope="col" className="end">
+            {t('DataExchange.fields.fileSizeBytes')}
+          </th>
+          <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <tr key={job.id} className="linked">
+            <th scope="row">
+              <Link to="/imports/$jobId" params={{ jobId: job.id }} className="cover">
+                {job.originalFileName}
+              </Link>
             </th>
-            <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+            <td>{definitionName(texts, job.definitionName)}</td>
+            <td>
+              <ImportStatus status={job.status} />
+            </td>
+            <td className="end">{bytes(job.fileSizeBytes)}</td>
+            <td>
+              <RelativeTime instant={job.createdAt} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <tr key={job.id} className="linked">
-              <th scope="row">
-                <Link to="/imports/$jobId" params={{ jobId: job.id }} className="cover">
-                  {job.originalFileName}
-                </Link>
-              </th>
-              <td>{definitionName(texts, job.definitionName)}</td>
-              <td>
-                <ImportStatus status={job.status} />
-              </td>
-              <td className="end">{bytes(job.fileSizeBytes)}</td>
-              <td>
-                <time dateTime={job.createdAt} title={dateTime(job.createdAt)}>
-                  {relative(job.createdAt)}
-                </time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </TableFrame>
   );
 }

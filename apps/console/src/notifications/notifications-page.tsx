@@ -5,6 +5,7 @@ import { notificationsQuery, timeline, unreadCountQuery, type Notification } fro
 import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
 import { EmptyState } from '../components/state';
 import { useTexts } from '../texts/texts';
 
@@ -52,7 +53,7 @@ export function NotificationsPage() {
 }
 
 function Item({ notification }: { notification: Notification }) {
-  const { t, relative, dateTime } = useTexts();
+  const { t } = useTexts();
   const queries = useQueryClient();
   const { id, entityType, entityId, title, excerpt, createdAt, isRead } = notification;
   const read = useMutation({
@@ -72,9 +73,7 @@ function Item({ notification }: { notification: Notification }) {
         >
           {title}
         </Link>
-        <time className="soft small" dateTime={createdAt} title={dateTime(createdAt)}>
-          {relative(createdAt)}
-        </time>
+        <RelativeTime className="soft small" instant={createdAt} />
       </div>
       <p className="soft">{excerpt}</p>
       <div className="row spread small">

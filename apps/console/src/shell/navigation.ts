@@ -1,17 +1,41 @@
-import { Bell, CircleCheckBig, FileDown, FileUp, type LucideIcon } from 'lucide-react';
+import {
+  Bell,
+  CircleCheckBig,
+  FileDown,
+  FileText,
+  FileUp,
+  Languages,
+  ServerCog,
+  SlidersHorizontal,
+  Workflow,
+  type LucideIcon,
+} from 'lucide-react';
 import type { Permission } from '@plinth/contracts/permissions';
+import type { CallerOfSession } from '../api/platform';
+import { isOfHost, mayDo } from './caller';
 
 export interface Destination {
   /** Key of its name. */
   text: string;
-  to: '/imports' | '/exports' | '/approvals' | '/notifications';
+  to:
+    | '/imports'
+    | '/exports'
+    | '/templates'
+    | '/workflows'
+    | '/approvals'
+    | '/notifications'
+    | '/settings'
+    | '/localization'
+    | '/operations';
   icon: LucideIcon;
   /** Whoever lacks it is not led there. */
   permission?: Permission;
+  /** For the operators of the platform. */
+  hostOnly?: boolean;
 }
 
 /** What the console has, in the order of its menu. */
-export const destinations: readonly { text: string; items: readonly Destination[] }[] = [
+const destinations: readonly { text: string; items: readonly Destination[] }[] = [
   {
     text: 'Console.shell.work',
     items: [
@@ -22,6 +46,17 @@ export const destinations: readonly { text: string; items: readonly Destination[
         permission: 'Workflow.Transitions.Read',
       },
       { text: 'Platform.areas.notifications', to: '/notifications', icon: Bell },
+    ],
+  },
+  {
+    text: 'Console.templates.area',
+    items: [
+      {
+        text: 'Platform.areas.templates',
+        to: '/templates',
+        icon: FileText,
+        permission: 'Templating.Templates.Read',
+      },
     ],
   },
   {
@@ -41,4 +76,40 @@ export const destinations: readonly { text: string; items: readonly Destination[
       },
     ],
   },
+  {
+    text: 'Console.shell.administration',
+    items: [
+      {
+        text: 'Platform.areas.localization',
+        to: '/localization',
+        icon: Languages,
+        permission: 'Localization.Overrides.Manage',
+      },
+      { text: 'Platform.areas.settings', to: '/settings', icon: SlidersHorizontal },
+      {
+        text: 'Console.workflows.title',
+        to: '/workflows',
+        icon: Workflow,
+        permission: 'Workflow.Transitions.Read',
+      },
+      {
+        text: 'Console.operations.title',
+        to: '/operations',
+        icon: ServerCog,
+        permission: 'Platform.Operations.Read',
+        hostOnly: true,
+      },
+    ],
+  },
 ];
+
+/** Where this person is led. */
+export const reachableGroups = (caller: CallerOfSession) =>
+  destinations
+    .map(({ text, items }) => ({
+      text,
+      items: items.filter(
+        ({ permission, hostOnly = false }) => mayDo(caller, permission) && (!hostOnly || isOfHost(caller)),
+      ),
+    }))
+    .filter(({ items }) => items.length > 0);

@@ -1,47 +1,37 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { Check, LogOut } from 'lucide-react';
 import { Button } from 'react-aria-components/Button';
 import { Header } from 'react-aria-components/Header';
 import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { Separator } from 'react-aria-components/Separator';
-import { Avatar } from '../components/brand';
-import { endSession } from '../session/session';
-import { setPreferences, usePreferences } from '../texts/preferences';
+import { usePreferences } from '../texts/preferences';
 import { useTexts } from '../texts/texts';
 import { useCaller } from './caller';
+import { PersonName } from './person-button';
+import { useOwnSettingChange } from './use-own-settings';
+import { useSignOut } from './use-sign-out';
 
-/** What stays when somebody leaves: it is the same for everybody. */
-const publicQueries = ['texts', 'configuration'];
 const themes = ['system', 'light', 'dark'] as const;
 
 /** Who is signed in, how the console looks and speaks to them, and the way out. */
 export function PersonMenu() {
   const { t, languages, culture } = useTexts();
-  const { userName, tenantName, tenantId } = useCaller();
+  const { userName } = useCaller();
   const { theme = 'system' } = usePreferences();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
+  const change = useOwnSettingChange();
+  const signOut = useSignOut();
 
   const act = (key: string) => {
     const [kind, value = ''] = key.split(':');
-    if (kind === 'theme') setPreferences({ theme: value === 'system' ? undefined : (value as 'light') });
-    if (kind === 'culture') setPreferences({ culture: value });
+    if (kind === 'theme') change('theme', value === 'system' ? null : value);
+    if (kind === 'culture') change('culture', value);
     if (kind === 'sign-out') void signOut();
-  };
-  const signOut = async () => {
-    await navigate({ to: '/sign-in', search: {} });
-    endSession();
-    queries.removeQueries({ predicate: ({ queryKey }) => !publicQueries.includes(String(queryKey[0])) });
   };
 
   return (
-    <MenuTrigger>
+    <MenuTrigger defaultOpen>
       <Button className="person-button">
-        <Avatar name={userName} />
-        <span className="truncate">{userName}</span>
-        <span className="soft truncate">{tenantName ?? tenantId}</span>
+        <PersonName />
       </Button>
       <Popover className="popover" placement="top start" offset={6}>
         <Menu className="menu" aria-label={userName} onAction={(key) => act(String(key))}>

@@ -1,18 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { Menu as MenuIcon } from 'lucide-react';
-import { Suspense, useState } from 'react';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
-import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { Menu as MenuIcon, Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
-import { IconButton } from '../components/button';
 import { Failure, Skeleton } from '../components/state';
 import { UnreadBadge } from '../notifications/unread-badge';
 import { useTexts } from '../texts/texts';
-import { mayDo, useCaller } from './caller';
-import { destinations } from './navigation';
-import { PersonMenu } from './person-menu';
+import { useCaller } from './caller';
+import { reachableGroups } from './navigation';
+import { OfflineBanner } from './offline-banner';
+import { PersonButton } from './person-button';
+import { useOwnSettings } from './use-own-settings';
+
+const CommandPalette = lazy(async () => ({
+  default: (await import('./command-palette')).CommandPalette,
+}));
+const Drawer = lazy(async () => ({ default: (await import('./drawer')).Drawer }));
+
+/** Asked for by key and by buttons. */
+const PALETTE_EVENT = 'plinth-palette';
+const openPalette = () => dispatchEvent(new Event(PALETTE_EVENT));
 
 /** Around every page: where one can go, and who one is. */
 export function Shell() {
@@ -31,6 +40,7 @@ export function Shell() {
       </a>
       {caller ? <Frame /> : <div className="side" />}
       <main id="main" className="main" tabIndex={-1}>
+        <OfflineBanner />
         {caller && (
           <Suspense
             fallback={
@@ -48,23 +58,65 @@ export function Shell() {
 }
 
 function Frame() {
+  useOwnSettings();
+  useFocusOnNavigation();
   return (
     <>
+      <Palette />
       <NarrowBar />
       <Side />
     </>
   );
 }
 
+/** Ctrl+K, or ⌘K. */
+function Palette() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const open = () => setOpen(true);
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      open();
+    };
+    addEventListener('keydown', onKeyDown);
+    addEventListener(PALETTE_EVENT, open);
+    return () => {
+      removeEventListener('keydown', onKeyDown);
+      removeEventListener(PALETTE_EVENT, open);
+    };
+  }, []);
+  if (!isOpen) return null;
+  return (
+    <Suspense>
+      <CommandPalette onClose={() => setOpen(false)} />
+    </Suspense>
+  );
+}
+
+/** Whoever goes to another page begins at its content, and hears so. */
+function useFocusOnNavigation(): void {
+  const { pathname } = useLocation();
+  const before = useRef(pathname);
+  useEffect(() => {
+    if (before.current === pathname) return;
+    before.current = pathname;
+    document.getElementById('main')?.focus({ preventScroll: true });
+  }, [pathname]);
+}
+
 function Side({ onLeave }: { onLeave?: () => void }) {
   const { t } = useTexts();
   const caller = useCaller();
-  const groups = destinations
-    .map(({ text, items }) => ({ text, items: items.filter(({ permission }) => mayDo(caller, permission)) }))
-    .filter(({ items }) => items.length > 0);
+  const groups = reachableGroups(caller);
   return (
     <header className="side">
       <Brand />
+      <AriaButton className="palette-hint" onPress={openPalette}>
+        <Search aria-hidden />
+        {t('Console.palette.hint')}
+        <kbd aria-hidden>Ctrl K</kbd>
+      </AriaButton>
       <nav aria-label={t('Console.shell.navigation')}>
         {groups.map(({ text, items }) => (
           <div key={text} className="stack tight">
@@ -81,29 +133,31 @@ function Side({ onLeave }: { onLeave?: () => void }) {
           </div>
         ))}
       </nav>
-      <PersonMenu />
+      <PersonButton />
     </header>
   );
 }
 
 function NarrowBar() {
   const { t } = useTexts();
-  const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
+  const [openAt, setOpenAt] = useState<string>();
   return (
-    <header className="bar-top" key={pathname}>
-      <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-        <IconButton label={t('Console.shell.menu')}>
-          <MenuIcon aria-hidden />
-        </IconButton>
-        <ModalOverlay className="drawer-overlay" isDismissable>
-          <Modal className="drawer">
-            <Dialog aria-label={t('Console.shell.navigation')}>
-              <Side onLeave={() => setOpen(false)} />
-            </Dialog>
-          </Modal>
-        </ModalOverlay>
-      </DialogTrigger>
+    <header className="bar-top">
+      <AriaButton
+        className="button icon-only quiet"
+        aria-label={t('Console.shell.menu')}
+        onPress={() => setOpenAt(pathname)}
+      >
+        <MenuIcon aria-hidden />
+      </AriaButton>
+      {openAt === pathname && (
+        <Suspense>
+          <Drawer label={t('Console.shell.navigation')} onClose={() => setOpenAt(undefined)}>
+            <Side onLeave={() => setOpenAt(undefined)} />
+          </Drawer>
+        </Suspense>
+      )}
       <Brand />
       <span />
     </header>

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What a person chose for this browser; the platform's settings replace it once they have signed in. */
+/** What the console knows of a person before their settings arrive: those of the last time in this browser. */
 export interface Preferences {
   /** Undefined: the languages of the browser decide. */
   culture?: string;

@@ -1,0 +1,117 @@
+import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
+import { createClient } from '@plinth/sdk/client';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { clientOptions } from './platform';
+
+const localization = createClient(localizationEndpoints, clientOptions);
+
+export type TextPage = Awaited<ReturnType<typeof localization.listLocalizationTexts>>['body'];
+export type TextRow = TextPage['items'][number];
+export type TextCell = TextRow['values'][number];
+
+export const PAGE_SIZE = 100;
+const BATCH_MAX = 500;
+
+/** Which texts the grid lists. */
+export interface TextFilter {
+  search: string;
+  resourceName: string;
+  show: 'all' | 'overridden' | 'drifted';
+}
+
+/** A page of the list; the first one is 0. */
+export const textPageQuery = ({ search, resourceName, show }: TextFilter, page: number) =>
+  queryOptions({
+    queryKey: ['text-list', { search, resourceName, show }, page],
+    queryFn: async ({ signal }) => {
+      const query = { show, ...(resourceName ? { resourceName } : {}) };
+      const list = { page: page + 1, pageSize: PAGE_SIZE, ...(search ? { search } : {}) };
+      return (await localization.listLocalizationTexts({ query, list, signal })).body;
+    },
+    staleTime: 60_000,
+  });
+
+/** What becomes of one text in one culture; null is the text of the platform. */
+export interface TextChange {
+  resourceName: string;
+  key: string;
+  cultureName: string;
+  value: string | null;
+}
+
+interface ChangeOutcome {
+  /** What undoes what was done. */
+  undo: TextChange[];
+  /** Why some of it was refused. */
+  refused: string[];
+}
+
+const nameOf = ({ resourceName, key, cultureName }: TextChange) =>
+  JSON.stringify([resourceName, key, cultureName]);
+
+const isText = (change: TextChange): change is TextChange & { value: string } => change.value !== null;
+
+/** Why some of the texts were refused, by their names. */
+async function putOverrides(items: (TextChange & { value: string })[]): Promise<Map<string, string>> {
+  if (items.length === 0) return new Map();
+  const { body } = await localization.putLocalizationOverrides({ body: { items } });
+  return new Map(
+    body.results.flatMap(({ error }, index) => {
+      const item = items[index]!;
+      return error ? [[nameOf(item), `${item.key}: ${error.detail}`] as const] : [];
+    }),
+  );
+}
+
+/** Changes texts; the grid shows them at once, and as they were where the platform refuses them. */
+export function useTextChanges() {
+  const queries = useQueryClient();
+  const show = (changes: readonly TextChange[]): TextChange[] => {
+    const byName = new Map(changes.map((change) => [nameOf(change), change]));
+    const before = new Map<string, TextChange>();
+    queries.setQueriesData<TextPage>({ queryKey: ['text-list'] }, (page) => {
+      if (!page) return page;
+      const items = page.items.map((row) => {
+        const { resourceName, key } = row;
+        const values = row.values.map((cell) => {
+          const { cultureName, value } = cell;
+          const change = byName.get(nameOf({ resourceName, key, cultureName, value }));
+          if (!change) return cell;
+          before.set(nameOf(change), { resourceName, key, cultureName, value });
+          return { ...cell, value: change.value, replacedValue: cell.platformValue, hasDrifted: false };
+        });
+        return { ...row, values };
+      });
+      return { ...page, items };
+    });
+    return [...before.values()];
+  };
+  return useMutation({
+    mutationFn: async ({ changes, before }: { changes: readonly TextChange[]; before: TextChange[] }) => {
+      const outcome: ChangeOutcome = { undo: [], refused: [] };
+      for (let from = 0; from < changes.length; from += BATCH_MAX) {
+        const batch = changes.slice(from, from + BATCH_MAX);
+        const removals = batch.filter(({ value }) => value === null);
+        const refused = await putOverrides(batch.filter(isText));
+        if (removals.length > 0) {
+          const items = removals.map(({ value: _, ...key }) => key);
+          await localization.removeLocalizationOverrides({ body: { items } });
+        }
+        outcome.refused.push(...refused.values());
+        for (const change of batch) {
+          const name = nameOf(change);
+          if (!refused.has(name)) outcome.undo.push(...before.filter((one) => nameOf(one) === name));
+        }
+      }
+      return outcome;
+    },
+    onMutate: ({ changes }) => void show(changes),
+    onError: (_error, { before }) => void show(before),
+    onSettled: (outcome) => {
+      // Overrides of which the list is made come and go.
+      if (!outcome || outcome.refused.length > 0)
+        return queries.invalidateQueries({ queryKey: ['text-list'] });
+      return queries.invalidateQueries({ queryKey: ['text-list'], refetchType: 'none' });
+    },
+  });
+}

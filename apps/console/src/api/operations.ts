@@ -1,0 +1,49 @@
+import { operationsEndpoints } from '@plinth/contracts/platform/operations-endpoints';
+import { createClient } from '@plinth/sdk/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { dataExchange } from './data-exchange';
+import { clientOptions } from './platform';
+
+export const operations = createClient(operationsEndpoints, { ...clientOptions, prefix: '' });
+
+export type PlatformOperations = Awaited<ReturnType<typeof operations.getOperations>>['body'];
+export type DeadLetter = Awaited<ReturnType<typeof operations.listDeadLetters>>['body']['items'][number];
+export type ExchangeJob = Awaited<
+  ReturnType<typeof dataExchange.listJobsOfAllTenants>
+>['body']['items'][number];
+
+const REFRESH_MILLISECONDS = 5_000;
+
+/** How the platform is, read again every few seconds. */
+export const operationsQuery = queryOptions({
+  queryKey: ['operations'],
+  queryFn: async ({ signal }) => (await operations.getOperations({ signal })).body,
+  refetchInterval: REFRESH_MILLISECONDS,
+});
+
+/** @param count how many there are, so that they are read again when that changes */
+export const deadLettersQuery = (count: number) =>
+  queryOptions({
+    queryKey: ['operations', 'dead-letters', count],
+    queryFn: async ({ signal }) => (await operations.listDeadLetters({ signal })).body,
+  });
+
+/** Which jobs of all tenants are shown. */
+export const jobViews = {
+  unfinished: { 'status.in': 'Queued,Exporting,Executing,Undoing' },
+  failed: { 'status.in': 'Failed,PartiallyCompleted,PartiallyUndone' },
+  all: {},
+} as const satisfies Record<string, Record<string, string>>;
+export type JobView = keyof typeof jobViews;
+
+export const jobsQuery = (view: JobView) =>
+  infiniteQueryOptions({
+    queryKey: ['operations', 'jobs', view],
+    queryFn: async ({ pageParam, signal }) => {
+      const list = { cursor: pageParam, pageSize: 10, filter: jobViews[view] };
+      return (await dataExchange.listJobsOfAllTenants({ list, signal })).body;
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: REFRESH_MILLISECONDS,
+  });

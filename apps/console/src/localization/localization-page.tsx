@@ -1,0 +1,159 @@
+import { Undo2 } from 'lucide-react';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { useTextChanges, type TextChange, type TextFilter, type TextRow } from '../api/localization';
+import { Button } from '../components/button';
+import { Checkbox } from '../components/choices';
+import { Page } from '../components/page';
+import { Select } from '../components/select';
+import { Callout, Failure } from '../components/state';
+import { TextField } from '../components/text-field';
+import { useStoredState } from '../components/stored-state';
+import { useTexts } from '../texts/texts';
+import { BatchEditor } from './batch-editor';
+import { TextEditor } from './text-editor';
+import { rowName, TextGrid } from './text-grid';
+
+const selections = ['all', 'overridden', 'drifted'] as const;
+
+/** Every text of the platform and of the tenant, in all languages at once. */
+export function LocalizationPage() {
+  const { t, languages } = useTexts();
+  const [search, setSearch] = useState('');
+  const [show, setShow] = useState<TextFilter['show']>('all');
+  const [hidden, setHidden] = useStoredState<string[]>('hidden-cultures', []);
+  const [selected, setSelected] = useState<ReadonlyMap<string, TextRow>>(new Map());
+  const [edited, setEdited] = useState<{ row: TextRow; cultureName: string }>();
+  const [past, setPast] = useState<TextChange[][]>([]);
+  const change = useTextChanges();
+  const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });
+  const cultures = useMemo(() => {
+    const shown = languages.filter(({ cultureName }) => !hidden.includes(cultureName));
+    return shown.length > 0 ? shown : languages.slice(0, 1);
+  }, [languages, hidden]);
+
+  const apply = (changes: TextChange[], before: TextChange[], isUndo = false) =>
+    change.mutate(
+      { changes, before },
+      {
+        onSuccess: ({ undo }) =>
+          setPast((all) => (isUndo ? all.slice(0, -1) : undo.length > 0 ? [...all, undo] : all)),
+      },
+    );
+  const undo = () => {
+    const last = past.at(-1);
+    if (last && !change.isPending) apply(last, [], true);
+  };
+  const beforeOf = (
+    rows: readonly TextRow[],
+    { resourceName, key, cultureName }: TextChange,
+  ): TextChange => ({
+    resourceName,
+    key,
+    cultureName,
+    value:
+      rows
+        .find((row) => row.resourceName === resourceName && row.key === key)
+        ?.values.find((cell) => cell.cultureName === cultureName)?.value ?? null,
+  });
+  const applyTo = (rows: readonly TextRow[], changes: TextChange[]) =>
+    apply(
+      changes,
+      changes.map((one) => beforeOf(rows, one)),
+    );
+  const select = (rows: readonly TextRow[], isSelected: boolean) =>
+    setSelected((before) => {
+      const next = new Map(before);
+      for (const row of rows) {
+        if (isSelected) next.set(rowName(row), row);
+        else next.delete(rowName(row));
+      }
+      return next;
+    });
+
+  return (
+    <Page
+      isWide
+      title={t('Platform.areas.localization')}
+      lead={t('Console.localization.lead')}
+      actions={
+        past.length > 0 && (
+          <Button isPending={change.isPending} onPress={undo}>
+            <Undo2 aria-hidden />
+            {t('Console.localization.undo', { count: past.at(-1)!.length })}
+          </Button>
+        )
+      }
+    >
+      <div className="row text-filters">
+        <TextField
+          hidesLabel
+          label={t('Console.localization.search')}
+          placeholder={t('Console.localization.search')}
+          value={search}
+          onChange={setSearch}
+        />
+        <Select
+          hidesLabel
+          label={t('Console.localization.shown')}
+          options={selections.map((id) => ({ id, label: t(`Console.localization.show.${id}`) }))}
+          value={show}
+          onChange={(id) => setShow(id as TextFilter['show'])}
+        />
+        <div className="row" role="group" aria-label={t('Localization.fields.cultureName')}>
+          {languages.map(({ cultureName, displayName }) => (
+            <Checkbox
+              key={cultureName}
+              isSelected={!hidden.includes(cultureName)}
+              onChange={(isShown) =>
+                setHidden(isShown ? hidden.filter((name) => name !== cultureName) : [...hidden, cultureName])
+              }
+            >
+              {displayName}
+            </Checkbox>
+          ))}
+        </div>
+      </div>
+      {change.error && <Failure error={change.error} />}
+      {change.data && change.data.refused.length > 0 && (
+        <Callout tone="bad" title={t('Console.localization.refused', { count: change.data.refused.length })}>
+          {change.data.refused.slice(0, 5).join(' ')}
+        </Callout>
+      )}
+      {selected.size > 0 && (
+        <BatchEditor
+          rows={[...selected.values()]}
+          onApply={(changes) => {
+            applyTo([...selected.values()], changes);
+            setSelected(new Map());
+          }}
+          onClose={() => setSelected(new Map())}
+        />
+      )}
+      {edited && (
+        <TextEditor
+          key={`${rowName(edited.row)} ${edited.cultureName}`}
+          row={edited.row}
+          cultureName={edited.cultureName}
+          language={
+            languages.find(({ cultureName }) => cultureName === edited.cultureName)?.displayName ??
+            edited.cultureName
+          }
+          onClose={() => setEdited(undefined)}
+          onSave={(value) => {
+            const { resourceName, key } = edited.row;
+            applyTo([edited.row], [{ resourceName, key, cultureName: edited.cultureName, value }]);
+            setEdited(undefined);
+          }}
+        />
+      )}
+      <TextGrid
+        filter={filter}
+        cultures={cultures}
+        selected={selected}
+        onSelect={select}
+        onEdit={(row, cultureName) => setEdited({ row, cultureName })}
+        onUndo={undo}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,146 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
+import {
+  deadLettersQuery,
+  operations as client,
+  operationsQuery,
+  type DeadLetter,
+  type PlatformOperations,
+} from '../api/operations';
+import { Button } from '../components/button';
+import { RelativeTime } from '../components/relative-time';
+import { Callout, Failure } from '../components/state';
+import { TableFrame } from '../components/table-frame';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { tenantName } from './tenant-name';
+import { TraceLink } from './trace-link';
+
+interface DeadLettersProps {
+  operations: PlatformOperations;
+}
+
+/** What services could not process, of all tenants; each can be processed again once its cause is gone. */
+export function DeadLetters({ operations }: DeadLettersProps) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const count = operations.services.reduce((sum, { queues }) => sum + (queues?.deadLetters ?? 0), 0);
+  const { data, error, refetch } = useQuery({
+    // The figures of the services say when there is something to read.
+    ...deadLettersQuery(count),
+    enabled: count > 0,
+    placeholderData: (previous) => previous,
+  });
+  const replay = useMutation({
+    mutationFn: async (body: { service: string; eventId?: string }) =>
+      (await client.replayDeadLetters({ body })).body,
+    onSettled: () => queries.invalidateQueries({ queryKey: operationsQuery.queryKey }),
+  });
+  const items = count > 0 ? (data?.items ?? []) : [];
+  const services = [...new Set(items.map(({ service }) => service))];
+  const mayReplay = mayDo(useCaller(), 'Platform.Operations.Manage');
+  return (
+    <div className="stack tight">
+      <div className="row spread">
+        <h2>{t('Console.operations.dead')}</h2>
+        {mayReplay && (
+          <span className="row">
+            {services.map((service) => (
+              <Button key={service} isDisabled={replay.isPending} onPress={() => replay.mutate({ service })}>
+                <RotateCw aria-hidden />
+                {t('Console.operations.replayAll', { service })}
+              </Button>
+            ))}
+          </span>
+        )}
+      </div>
+      {count === 0 && <p className="soft">{t('Console.operations.noDead')}</p>}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {replay.error && <Failure error={replay.error} />}
+      {replay.data && (
+        <div role="status">
+          <Callout
+            tone={replay.data.failed > 0 ? 'warn' : 'good'}
+            title={t('Console.operations.replayed', replay.data)}
+          />
+        </div>
+      )}
+      {items.length > 0 && (
+        <TableFrame label={t('Console.operations.dead')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Console.operations.event')}</th>
+              <th scope="col">{t('Console.operations.service')}</th>
+              <th scope="col">{t('Platform.fields.tenant')}</th>
+              <th scope="col" className="end">
+                {t('Console.operations.attempts')}
+              </th>
+              <th scope="col">{t('Console.operations.when')}</th>
+              <th scope="col">{t('Console.operations.trace')}</th>
+              {mayReplay && (
+                <th scope="col">
+                  <span className="visually-hidden">{t('Console.operations.replay')}</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((letter) => (
+              <Row
+                key={`${letter.service} ${letter.eventId}`}
+                letter={letter}
+                operations={operations}
+                isBusy={replay.isPending}
+                {...(mayReplay && {
+                  onReplay: () => replay.mutate({ service: letter.service, eventId: letter.eventId }),
+                })}
+              />
+            ))}
+          </tbody>
+        </TableFrame>
+      )}
+    </div>
+  );
+}
+
+const REASON_LENGTH_MAX = 200;
+
+interface RowProps extends DeadLettersProps {
+  letter: DeadLetter;
+  isBusy: boolean;
+  onReplay?: () => void;
+}
+
+function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: RowProps) {
+  const { t, number } = useTexts();
+  const { name, service, tenantId, deliveries, diedAt, traceId, error } = letter;
+  const [reason = '', ...stack] = error.split(/\n(?=\s+at )/);
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        <details className="small reason">
+          <summary>{reason.replaceAll(/\s+/g, ' ').slice(0, REASON_LENGTH_MAX)}</summary>
+          <pre tabIndex={0}>{stack.join('\n')}</pre>
+        </details>
+      </th>
+      <td>{service}</td>
+      <td>{tenantName(tenants, tenantId)}</td>
+      <td className="end">{number(deliveries)}</td>
+      <td>
+        <RelativeTime instant={diedAt} />
+      </td>
+      <td>
+        <TraceLink traceId={traceId} tracesUrl={tracesUrl} />
+      </td>
+      {onReplay && (
+        <td className="end">
+          <Button isDisabled={isBusy} onPress={onReplay}>
+            <RotateCw aria-hidden />
+            {t('Console.operations.replay')}
+          </Button>
+        </td>
+      )}
+    </tr>
+  );
+}

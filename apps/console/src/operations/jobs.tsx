@@ -1,0 +1,114 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import {
+  jobsQuery,
+  jobViews,
+  type ExchangeJob,
+  type JobView,
+  type PlatformOperations,
+} from '../api/operations';
+import { PagedList } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
+import { Select } from '../components/select';
+import { Badge, type BadgeTone } from '../components/state';
+import { TableFrame } from '../components/table-frame';
+import { definitionName } from '../imports/definition-name';
+import { useTexts } from '../texts/texts';
+import { tenantName } from './tenant-name';
+
+interface JobsProps {
+  tenants: PlatformOperations['tenants'];
+}
+
+/** The imports, exports and undos of all tenants. */
+export function Jobs({ tenants }: JobsProps) {
+  const { t } = useTexts();
+  const [view, setView] = useState<JobView>('unfinished');
+  const query = useInfiniteQuery(jobsQuery(view));
+  return (
+    <div className="stack tight">
+      <div className="row spread">
+        <h2>{t('Console.operations.jobs')}</h2>
+        <div className="job-view">
+          <Select
+            hidesLabel
+            label={t('Console.operations.jobsShown')}
+            options={Object.keys(jobViews).map((id) => ({
+              id,
+              label: t(`Console.operations.jobView.${id}`),
+            }))}
+            value={view}
+            onChange={(id) => setView(id as JobView)}
+          />
+        </div>
+      </div>
+      <PagedList
+        query={query}
+        skeleton={{ lines: 3, height: '2.2rem' }}
+        empty={<p className="soft padded">{t(`Console.operations.noJobs.${view}`)}</p>}
+      >
+        {(jobs) => <JobTable jobs={jobs} tenants={tenants} />}
+      </PagedList>
+    </div>
+  );
+}
+
+const tones: Record<string, BadgeTone> = {
+  Completed: 'good',
+  Undone: 'good',
+  Failed: 'bad',
+  PartiallyCompleted: 'warn',
+  PartiallyUndone: 'warn',
+};
+
+const unfinished = new Set(jobViews.unfinished['status.in'].split(','));
+
+/** Nobody heard of it for so long that something is wrong with it. */
+const SILENT_MILLISECONDS = 600_000;
+
+function isStuck({ status, progressAt, createdAt }: ExchangeJob): boolean {
+  return unfinished.has(status) && Date.now() - Date.parse(progressAt ?? createdAt) > SILENT_MILLISECONDS;
+}
+
+function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] }) {
+  const texts = useTexts();
+  const { t, number } = texts;
+  return (
+    <TableFrame label={t('Console.operations.jobs')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('Console.operations.job')}</th>
+          <th scope="col">{t('Platform.fields.tenant')}</th>
+          <th scope="col">{t('Platform.fields.status')}</th>
+          <th scope="col" className="end">
+            {t('DataExchange.fields.rowCount')}
+          </th>
+          <th scope="col">{t('DataExchange.fields.createdAt')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <tr key={`${job.kind} ${job.id}`}>
+            <th scope="row">
+              {t(`Console.operations.jobKind.${job.kind}`)} · {definitionName(texts, job.definitionName)}
+              {job.errorMessage && <span className="soft small reason">{job.errorMessage}</span>}
+            </th>
+            <td>{tenantName(tenants, job.tenantId)}</td>
+            <td>
+              <span className="row">
+                <Badge tone={unfinished.has(job.status) ? 'accent' : tones[job.status]}>
+                  {t(`DataExchange.${job.kind}Status.${job.status}`)}
+                </Badge>
+                {isStuck(job) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
+              </span>
+            </td>
+            <td className="end">{number(job.rowsDone)}</td>
+            <td>
+              <RelativeTime instant={job.createdAt} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}

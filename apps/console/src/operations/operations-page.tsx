@@ -1,0 +1,182 @@
+import { useQuery } from '@tanstack/react-query';
+import { ServerCog } from 'lucide-react';
+import { operationsQuery, type PlatformOperations } from '../api/operations';
+import { Page } from '../components/page';
+import { Badge, Callout, EmptyState, Failure, Skeleton } from '../components/state';
+import { TableFrame } from '../components/table-frame';
+import { isOfHost, mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { DeadLetters } from './dead-letters';
+import { Failures } from './failures';
+import { Jobs } from './jobs';
+import { MinuteChart } from './minute-chart';
+
+type Service = PlatformOperations['services'][number];
+
+/** Events that wait longer than this wait for something that is broken. */
+const WAIT_SECONDS_MAX = 60;
+
+/** How the platform is, in one look: whether it is us, and where. */
+export function OperationsPage() {
+  const { t } = useTexts();
+  const caller = useCaller();
+  const isAllowed = mayDo(caller, 'Platform.Operations.Read') && isOfHost(caller);
+  const { data, error, refetch } = useQuery({ ...operationsQuery, enabled: isAllowed });
+  return (
+    <Page isWide title={t('Console.operations.title')} lead={t('Console.operations.lead')}>
+      {!isAllowed && (
+        <div className="panel">
+          <EmptyState icon={ServerCog} title={t('Platform.messages.unauthorized')} />
+        </div>
+      )}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {isAllowed && !data && !error && <Skeleton lines={8} height="2.4rem" />}
+      {data && (
+        <>
+          <Verdict operations={data} />
+          <Services services={data.services} />
+          <Jobs tenants={data.tenants} />
+          <DeadLetters operations={data} />
+          <Failures operations={data} />
+          <Charts operations={data} />
+          <div className="two-columns">
+            <Figures name="limits" counts={data.limits} />
+            <Figures name="idempotency" counts={data.idempotency} />
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Verdict({ operations: { services, redisResponds } }: { operations: PlatformOperations }) {
+  const { t } = useTexts();
+  const problems = [
+    ...(redisResponds ? [] : [t('Console.operations.problem.redis')]),
+    ...services.flatMap((service) => problemsOf(service, t)),
+  ];
+  if (problems.length === 0) return <Callout tone="good" title={t('Console.operations.well')} />;
+  return (
+    <Callout tone="bad" title={t('Console.operations.notWell', { count: problems.length })}>
+      <ul className="plain-list">
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+    </Callout>
+  );
+}
+
+function problemsOf(service: Service, t: ReturnType<typeof useTexts>['t']): string[] {
+  const { name, responds, parts, queues, breaker } = service;
+  if (!responds) return [t('Console.operations.problem.silent', { name })];
+  const down = Object.keys(parts).filter((part) => parts[part] !== 'up');
+  return [
+    ...down.map((part) => t('Console.operations.problem.part', { name, part })),
+    ...(breaker === 'open' ? [t('Console.operations.problem.breaker', { name })] : []),
+    ...(queues && queues.oldestSeconds > WAIT_SECONDS_MAX
+      ? [t('Console.operations.problem.queue', { name, count: queues.unpublished })]
+      : []),
+    ...(queues && queues.deadLetters > 0
+      ? [t('Console.operations.problem.dead', { name, count: queues.deadLetters })]
+      : []),
+  ];
+}
+
+function Services({ services }: { services: readonly Service[] }) {
+  const { t, number, duration } = useTexts();
+  return (
+    <TableFrame label={t('Console.operations.services')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('Console.operations.service')}</th>
+          <th scope="col">{t('Platform.fields.status')}</th>
+          {['waiting', 'oldest', 'dead', 'running', 'requests', 'failed'].map((name) => (
+            <th key={name} scope="col" className="end">
+              {t(`Console.operations.${name}`)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {services.map((service) => (
+          <tr key={service.name}>
+            <th scope="row">{service.name}</th>
+            <td>
+              <Badge tone={service.ready ? 'good' : 'bad'}>
+                {t(`Console.operations.state.${stateOf(service)}`)}
+              </Badge>
+            </td>
+            <td className="end">{service.queues ? number(service.queues.unpublished) : '–'}</td>
+            <td className="end">
+              {service.queues && service.queues.unpublished > 0
+                ? duration(service.queues.oldestSeconds)
+                : '–'}
+            </td>
+            <td className="end">
+              <DeadLetterCount queues={service.queues} />
+            </td>
+            <td className="end">{number(service.running)}</td>
+            <td className="end">{number(service.requests)}</td>
+            <td className="end">{number(service.failed)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function DeadLetterCount({ queues }: Pick<Service, 'queues'>) {
+  const { number } = useTexts();
+  if (queues === null) return '–';
+  if (queues.deadLetters === 0) return number(0);
+  return <Badge tone="bad">{number(queues.deadLetters)}</Badge>;
+}
+
+const stateOf = ({ responds, ready }: Service) => (!responds ? 'silent' : ready ? 'ready' : 'notReady');
+
+function Charts({ operations: { minutes, startedAt } }: { operations: PlatformOperations }) {
+  const { t, relative } = useTexts();
+  return (
+    <section className="stack" aria-labelledby="charts">
+      <div className="row spread">
+        <h2 id="charts">{t('Console.operations.lastHours')}</h2>
+        <span className="soft small">{t('Console.operations.since', { time: relative(startedAt) })}</span>
+      </div>
+      <div className="two-columns">
+        <MinuteChart
+          name={t('Console.operations.perMinute')}
+          minutes={minutes.map(({ at, requests, failed }) => ({ at, value: requests, bad: failed }))}
+          badName={t('Console.operations.failed')}
+        />
+        <MinuteChart
+          name={t('Console.operations.mean')}
+          minutes={minutes.map(({ at, meanMilliseconds }) => ({ at, value: meanMilliseconds, bad: 0 }))}
+        />
+      </div>
+    </section>
+  );
+}
+
+function Figures({ name, counts }: { name: 'limits' | 'idempotency'; counts: Record<string, number> }) {
+  const { t, has, number } = useTexts();
+  const entries = Object.entries(counts);
+  const label = (key: string) => {
+    const text = `Console.operations.${name}Of.${key}`;
+    return has(text) ? t(text) : key;
+  };
+  return (
+    <section className="panel padded stack tight" aria-labelledby={name}>
+      <h2 id={name}>{t(`Console.operations.${name}`)}</h2>
+      {entries.length === 0 && <p className="soft">{t('Platform.lists.empty')}</p>}
+      <dl className="figures">
+        {entries.map(([key, count]) => (
+          <div key={key}>
+            <dt className="soft">{label(key)}</dt>
+            <dd className="number">{number(count)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

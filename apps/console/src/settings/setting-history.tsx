@@ -1,0 +1,39 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { History } from 'lucide-react';
+import { settingHistoryQuery, type Level, type SettingDefinition } from '../api/settings';
+import { PagedList } from '../components/paged-list';
+import { RelativeTime } from '../components/relative-time';
+import { EmptyState } from '../components/state';
+import { useTexts } from '../texts/texts';
+import { valueText } from './setting-text';
+
+/** Who changed a setting at a level, newest first. */
+export function SettingHistory({ level, definition }: { level: Level; definition: SettingDefinition }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const query = useInfiniteQuery(settingHistoryQuery(level, definition.name));
+  return (
+    <PagedList
+      query={query}
+      skeleton={{ lines: 2, height: '1.4rem' }}
+      empty={<EmptyState icon={History} title={t('Console.settings.neverChanged')} />}
+    >
+      {(changes) => (
+        <ol className="history">
+          {changes.map(({ id, kind, previousValue, newValue, changedAt, changedBy }) => (
+            <li key={id} className="stack tight">
+              <span>
+                {t(`Settings.change.${kind}`)}
+                {(kind === 'Set' || kind === 'Cleared') &&
+                  `: ${valueText(texts, definition, previousValue)} → ${valueText(texts, definition, newValue)}`}
+              </span>
+              <span className="soft small">
+                {changedBy} · <RelativeTime instant={changedAt} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </PagedList>
+  );
+}

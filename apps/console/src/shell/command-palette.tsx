@@ -1,0 +1,111 @@
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import { Autocomplete } from 'react-aria-components/Autocomplete';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Menu, MenuItem } from 'react-aria-components/Menu';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { TextField } from '../components/text-field';
+import { useTexts } from '../texts/texts';
+import { mayDo, useCaller } from './caller';
+import { reachableGroups } from './navigation';
+import { useOwnSettingChange } from './use-own-settings';
+import { useSignOut } from './use-sign-out';
+
+interface Command {
+  id: string;
+  name: string;
+  run: () => unknown;
+}
+
+const themes = ['system', 'light', 'dark'] as const;
+
+/** Every page, what one does often, and each entity by its kind and id, from the keyboard. */
+export function CommandPalette({ onClose }: { onClose: () => void }) {
+  const { t, languages } = useTexts();
+  const caller = useCaller();
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const change = useOwnSettingChange();
+  const [input, setInput] = useState('');
+  const [, entityType, entityId] = /^\s*([A-Za-z]\w*)[\s/:]+(\S+)\s*$/.exec(input) ?? [];
+
+  const commands: Command[] = [
+    ...(entityType && entityId
+      ? [
+          {
+            id: 'entity',
+            // Its name holds what was typed, so that it is always found.
+            name: `${t('Console.palette.open')} ${input}`,
+            run: () => navigate({ to: '/entities/$entityType/$entityId', params: { entityType, entityId } }),
+          },
+        ]
+      : []),
+    ...reachableGroups(caller).flatMap(({ items }) =>
+      items.map(({ text, to }) => ({ id: to, name: t(text), run: () => navigate({ to }) })),
+    ),
+    ...(mayDo(caller, 'DataExchange.Imports.Execute')
+      ? [{ id: 'import', name: t('Console.imports.new'), run: () => navigate({ to: '/imports/new' }) }]
+      : []),
+    ...(mayDo(caller, 'DataExchange.Exports.Execute')
+      ? [{ id: 'export', name: t('Console.exports.new'), run: () => navigate({ to: '/exports/new' }) }]
+      : []),
+    ...themes.map((theme) => ({
+      id: `theme-${theme}`,
+      name: `${t('Console.shell.theme')}: ${t(`Console.shell.themes.${theme}`)}`,
+      run: () => change('theme', theme === 'system' ? null : theme),
+    })),
+    ...languages.map(({ cultureName, displayName }) => ({
+      id: `culture-${cultureName}`,
+      name: `${t('Console.shell.language')}: ${displayName}`,
+      run: () => change('culture', cultureName),
+    })),
+    { id: 'sign-out', name: t('Platform.actions.signOut'), run: signOut },
+  ];
+  const contains = (name: string, wanted: string) =>
+    name.toLocaleLowerCase().includes(wanted.trim().toLocaleLowerCase());
+
+  return (
+    <ModalOverlay
+      className="modal-overlay"
+      isDismissable
+      isOpen
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Modal className="modal palette">
+        <Dialog className="dialog" aria-label={t('Console.palette.title')}>
+          <Autocomplete inputValue={input} onInputChange={setInput} filter={contains}>
+            <TextField
+              autoFocus
+              hidesLabel
+              label={t('Console.palette.title')}
+              placeholder={t('Console.palette.placeholder')}
+            />
+            {/* The focus stays in the field, so what scrolls is reached by itself. */}
+            <div className="palette-list" tabIndex={0}>
+              <Menu
+                className="menu"
+                aria-label={t('Console.palette.title')}
+                items={commands}
+                renderEmptyState={() => <p className="soft">{t('Platform.lists.noMatches')}</p>}
+                onAction={(id) => {
+                  onClose();
+                  void commands.find((command) => command.id === id)?.run();
+                }}
+              >
+                {({ id, name }) => (
+                  <MenuItem id={id} className="item" textValue={name}>
+                    <ArrowRight aria-hidden />
+                    {name}
+                  </MenuItem>
+                )}
+              </Menu>
+            </div>
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

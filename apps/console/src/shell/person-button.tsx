@@ -1,0 +1,33 @@
+import { lazy, Suspense, useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { Avatar } from '../components/brand';
+import { useCaller } from './caller';
+
+const PersonMenu = lazy(async () => ({ default: (await import('./person-menu')).PersonMenu }));
+
+/** Who is signed in. The menu is loaded for those who open it. */
+export function PersonButton() {
+  const [isWanted, setWanted] = useState(false);
+  const button = (
+    <AriaButton className="person-button" aria-haspopup="menu" onPress={() => setWanted(true)}>
+      <PersonName />
+    </AriaButton>
+  );
+  if (!isWanted) return button;
+  return (
+    <Suspense fallback={button}>
+      <PersonMenu />
+    </Suspense>
+  );
+}
+
+export function PersonName() {
+  const { userName, tenantName, tenantId } = useCaller();
+  return (
+    <>
+      <Avatar name={userName} />
+      <span className="truncate">{userName}</span>
+      <span className="soft truncate">{tenantName ?? tenantId}</span>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { settingsQuery, useSettingChange } from '../api/settings';
+import { setPreferences } from '../texts/preferences';
+
+/** The settings of a person that the console itself obeys. */
+const ownSettings = {
+  culture: 'Service.Localization.PreferredCulture',
+  timeZone: 'Service.Timing.PreferredTimezone',
+  theme: 'Service.Console.Theme',
+} as const;
+
+/** Makes the console speak and look as the settings of the person say, on every device where they sign in. */
+export function useOwnSettings(): void {
+  const { data } = useQuery({ ...settingsQuery('user'), staleTime: 60_000 });
+  useEffect(() => {
+    if (!data) return;
+    const valueOf = (name: string) => data[name]?.value ?? undefined;
+    setPreferences({
+      culture: valueOf(ownSettings.culture),
+      timeZone: valueOf(ownSettings.timeZone),
+      theme: valueOf(ownSettings.theme) as 'light' | 'dark' | undefined,
+    });
+  }, [data]);
+}
+
+/** Changes one of them; null leaves it to the tenant and the platform. */
+export function useOwnSettingChange() {
+  const { mutate } = useSettingChange('user');
+  return (setting: keyof typeof ownSettings, value: string | null) =>
+    mutate({ name: ownSettings[setting], value });
+}

@@ -1,0 +1,134 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { html } from '@codemirror/lang-html';
+import { closePercentBrace, jinja } from '@codemirror/lang-jinja';
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { EditorState, type Extension, type Text } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { codeTheme } from './code-theme';
+import { proposalsFor } from './completions';
+
+export interface SourceError {
+  message: string;
+  line?: number | undefined;
+  column?: number | undefined;
+}
+
+interface CodeEditorProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  onSave: () => void;
+  errors: readonly SourceError[];
+  /** What a template may read, as dotted paths. */
+  names: readonly string[];
+  isReadOnly: boolean;
+}
+
+const typeOfKind = { variable: 'variable', filter: 'function', tag: 'keyword' };
+
+/** HTML with the language of templates in it. */
+function templateLanguage(names: () => readonly string[]): Extension {
+  const base = html({ matchClosingTags: true });
+  const { language } = jinja({ base });
+  const complete = language.data.of({
+    autocomplete: ({ pos, state, explicit }: { pos: number; state: EditorState; explicit: boolean }) => {
+      const found = proposalsFor(state.sliceDoc(0, pos), names());
+      if (!found || (!explicit && found.from === pos)) return null;
+      const options = found.proposals.map(({ label, kind }) => ({ label, type: typeOfKind[kind] }));
+      return { from: found.from, options, validFor: /^[\w.]*$/ };
+    },
+  });
+  return [language, base.support, complete, closePercentBrace];
+}
+
+/** Where an error is: from its place to the end of the word there, at least one character. */
+function diagnosticOf(document: Text, { message, line = 1, column = 1 }: SourceError): Diagnostic {
+  const { from, to, text } = document.line(Math.min(Math.max(line, 1), document.lines));
+  const start = Math.min(from + Math.max(column - 1, 0), Math.max(to - 1, from));
+  const word = /^[\w.]+/.exec(text.slice(start - from))?.[0].length ?? 1;
+  return { from: start, to: Math.min(start + word, document.length), severity: 'error', message };
+}
+
+/** The editor of a template's source. Escape and then Tab leave it, as Tab alone indents. */
+export function CodeEditor({ label, value, onChange, onSave, errors, names, isReadOnly }: CodeEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const latest = useRef({ onChange, onSave, names, value });
+  useEffect(() => {
+    latest.current = { onChange, onSave, names, value };
+  });
+
+  useEffect(() => {
+    const save = () => {
+      latest.current.onSave();
+      return true;
+    };
+    const editor = new EditorView({
+      parent: place.current!,
+      state: EditorState.create({
+        doc: latest.current.value,
+        extensions: [
+          lineNumbers(),
+          highlightActiveLineGutter(),
+          foldGutter(),
+          history(),
+          drawSelection(),
+          indentOnInput(),
+          bracketMatching(),
+          closeBrackets(),
+          autocompletion(),
+          highlightActiveLine(),
+          lintGutter(),
+          EditorView.lineWrapping,
+          EditorState.readOnly.of(isReadOnly),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+          keymap.of([
+            { key: 'Mod-s', run: save, preventDefault: true },
+            ...closeBracketsKeymap,
+            ...defaultKeymap,
+            ...historyKeymap,
+            ...foldKeymap,
+            ...completionKeymap,
+            indentWithTab,
+          ]),
+          templateLanguage(() => latest.current.names),
+          codeTheme,
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [label, isReadOnly]);
+
+  useEffect(() => {
+    const editor = view.current!;
+    if (editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    const editor = view.current!;
+    const diagnostics = errors.map((error) => diagnosticOf(editor.state.doc, error));
+    editor.dispatch(setDiagnostics(editor.state, diagnostics));
+  }, [errors]);
+
+  return <div ref={place} className="code-editor" />;
+}

@@ -1,0 +1,133 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { ChevronDown } from 'lucide-react';
+import { useState } from 'react';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Popover } from 'react-aria-components/Popover';
+import { cultureQuery, entityOf, lifecycleQuery, templates, type TemplateDetail } from '../api/templates';
+import { workflow } from '../api/workflow';
+import { Button } from '../components/button';
+import { Callout, Failure } from '../components/state';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { TemplateStatus } from './template-status';
+
+const Draft = 0;
+const PendingReview = 1;
+const Published = 2;
+const Archived = 3;
+
+type Step = 'submit' | 'publish' | 'return' | 'unpublish' | 'archive' | 'delete';
+
+/** Where each step leads. */
+const targets: Record<Exclude<Step, 'delete'>, { from: number[]; to: number; name: string }> = {
+  submit: { from: [Draft], to: PendingReview, name: 'PendingReview' },
+  publish: { from: [Draft, PendingReview], to: Published, name: 'Published' },
+  return: { from: [PendingReview], to: Draft, name: 'Draft' },
+  unpublish: { from: [Published], to: Draft, name: 'Draft' },
+  archive: { from: [Published], to: Archived, name: 'Archived' },
+};
+const steps = ['submit', 'publish', 'return', 'unpublish', 'archive'] as const;
+
+/** The state of a template, what can become of it now, and why not what cannot. */
+export function LifecycleMenu({ template }: { template: TemplateDetail }) {
+  const { t, has } = useTexts();
+  const caller = useCaller();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { name, culture } = template;
+  const key = { name, culture };
+  const { data: lifecycle, error } = useQuery(lifecycleQuery(key));
+  const [isOpen, setOpen] = useState(false);
+  const move = useMutation({
+    mutationFn: async (step: Step) => {
+      const address = { params: { name }, query: cultureQuery(culture) };
+      if (step === 'publish') return void (await templates.publishTemplate(address));
+      if (step === 'unpublish') return void (await templates.unpublishTemplate(address));
+      if (step === 'delete') return void (await templates.deleteTemplate(address));
+      const body = { targetState: targets[step].name };
+      const result = (await workflow.postTransition({ params: entityOf(key), body })).body;
+      if (!result.succeeded) throw new Error(t(`Workflow.outcomes.${result.outcome}`));
+    },
+    onSuccess: async (_, step) => {
+      setOpen(false);
+      if (step === 'delete' && !template.published) await navigate({ to: '/templates' });
+      await queries.invalidateQueries({ queryKey: ['templates'] });
+    },
+  });
+  if (error) return <Failure error={error} />;
+  if (!lifecycle) return null;
+  const { currentStatus, availableTransitions, blockedTransitions, workflowEnabled } = lifecycle;
+
+  /** Why a step cannot be taken now; undefined where it can. */
+  const objectionTo = (step: Step): string | undefined => {
+    if (step === 'delete') {
+      if (!mayDo(caller, 'Templating.Templates.Manage')) return t('Console.templates.readOnly');
+      return template.draft ? undefined : t('Console.templates.lifecycle.noDraft');
+    }
+    const { from, to } = targets[step];
+    if (!from.includes(currentStatus)) return t(`Console.templates.lifecycle.notNow.${step}`);
+    if (availableTransitions.some((status) => status === to)) return undefined;
+    const blocked = blockedTransitions.find(({ status }) => status === to);
+    if (!blocked) return t('Console.templates.lifecycle.noWorkflow');
+    const text = `Console.templates.lifecycle.blocked.${blocked.problem}`;
+    return has(text) ? t(text) : blocked.reason;
+  };
+  const first = steps.find((step) => objectionTo(step) === undefined);
+  const shown: readonly Step[] = [...steps, 'delete'];
+  return (
+    <>
+      <TemplateStatus
+        status={currentStatus}
+        hasPublishedVersion={template.published !== undefined && template.draft !== undefined}
+      />
+      {first && (
+        <Button look="primary" isPending={move.isPending} onPress={() => move.mutate(first)}>
+          {t(`Console.templates.lifecycle.${first}`)}
+        </Button>
+      )}
+      <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
+        <Button>
+          {t('Console.templates.lifecycle.title')}
+          <ChevronDown aria-hidden />
+        </Button>
+        <Popover className="popover" placement="bottom end" offset={4}>
+          <Dialog className="dialog lifecycle" aria-label={t('Console.templates.lifecycle.title')}>
+            <ul className="transitions">
+              {shown.map((step) => {
+                const objection = objectionTo(step);
+                return (
+                  <li key={step}>
+                    <Button
+                      {...(step === 'delete' ? { look: 'danger' as const } : {})}
+                      isDisabled={objection !== undefined || move.isPending}
+                      onPress={() => move.mutate(step)}
+                    >
+                      {t(`Console.templates.lifecycle.${step}`)}
+                    </Button>
+                    {objection && <span className="soft small">{objection}</span>}
+                  </li>
+                );
+              })}
+            </ul>
+            {workflowEnabled && (
+              <p className="soft small">{t('Console.templates.lifecycle.needsApproval')}</p>
+            )}
+            <Link to="/entities/$entityType/$entityId" params={entityOf(key)}>
+              {t('Console.templates.lifecycle.timeline')}
+            </Link>
+          </Dialog>
+        </Popover>
+      </DialogTrigger>
+      {move.error && (
+        <div className="full-row">
+          {'problem' in move.error ? (
+            <Failure error={move.error} />
+          ) : (
+            <Callout tone="warn" title={move.error.message} />
+          )}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '../api/templates';
+import { LinkButton } from '../components/link-button';
+import { Page } from '../components/page';
+import { Failure, Skeleton } from '../components/state';
+import { useTexts } from '../texts/texts';
+import { BackToTemplates } from './back-to-templates';
+import { cultureName } from './culture-name';
+import { CulturesView } from './cultures-view';
+import { LifecycleMenu } from './lifecycle-menu';
+import { RevisionsView } from './revisions-view';
+import { WriteView } from './write-view';
+import './templates.css';
+
+const views = ['write', 'languages', 'revisions'] as const;
+
+/** One template: its source beside what it becomes, its languages, and its history. */
+export function TemplatePage() {
+  const texts = useTexts();
+  const { t } = texts;
+  const { name } = useParams({ from: '/shell/templates/$name' });
+  const { culture, view = 'write' } = useSearch({ from: '/shell/templates/$name' });
+  const key: TemplateKey = { name, culture };
+  const { data: template, error, refetch } = useQuery(templateQuery(key));
+  const { data: cultures = [] } = useQuery(culturesQuery(name));
+  return (
+    <Page
+      isWide
+      title={name}
+      back={<BackToTemplates />}
+      lead={[cultureName(texts, culture), template?.category].filter(Boolean).join(' · ')}
+      actions={template && <LifecycleMenu key={culture} template={template} />}
+    >
+      <nav className="tabs" aria-label={t('Console.templates.views.label')}>
+        {views.map((one) => (
+          <Link
+            key={one}
+            to="/templates/$name"
+            params={{ name }}
+            search={{ ...cultureQuery(culture), ...(one === 'write' ? {} : { view: one }) }}
+            className="tab"
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            {t(`Console.templates.views.${one}`)}
+          </Link>
+        ))}
+      </nav>
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && cultures.length > 0 && (
+        <div className="row">
+          {cultures.map((one) => (
+            <LinkButton
+              key={one.culture ?? ''}
+              to="/templates/$name"
+              params={{ name }}
+              search={cultureQuery(one.culture)}
+            >
+              {cultureName(texts, one.culture)}
+            </LinkButton>
+          ))}
+        </div>
+      )}
+      {!template && !error && <Skeleton lines={5} height="5rem" />}
+      {template && view === 'write' && (
+        <WriteView key={culture ?? ''} template={template} cultures={cultures} />
+      )}
+      {template && view === 'languages' && <CulturesView template={template} cultures={cultures} />}
+      {template && view === 'revisions' && <RevisionsView key={culture ?? ''} template={template} />}
+    </Page>
+  );
+}

@@ -1,0 +1,163 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useBlocker, useNavigate } from '@tanstack/react-router';
+import { Save } from 'lucide-react';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import {
+  cultureQuery,
+  settingNamesQuery,
+  templateQuery,
+  templates,
+  type TemplateDetail,
+  type TemplateListItem,
+} from '../api/templates';
+import { Button } from '../components/button';
+import { Select } from '../components/select';
+import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { cultureName } from './culture-name';
+import { PreviewPane } from './preview-pane';
+import { SampleDataForm } from './sample-data-form';
+import { useDebounced } from './use-debounced';
+import { useRenderData } from './use-render-data';
+
+const CodeEditor = lazy(async () => ({ default: (await import('./code-editor')).CodeEditor }));
+
+const QUIET_MILLISECONDS = 350;
+
+interface WriteViewProps {
+  template: TemplateDetail & { etag?: string | undefined };
+  cultures: readonly TemplateListItem[];
+}
+
+/** The source, and beside it what it becomes while one writes. */
+export function WriteView({ template, cultures }: WriteViewProps) {
+  const texts = useTexts();
+  const { t } = texts;
+  const { name, culture } = template;
+  const key = { name, culture };
+  const stored = template.draft ?? template.published;
+  const caller = useCaller();
+  const isReadOnly = !mayDo(caller, 'Templating.Templates.Manage');
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+
+  const [content, setContent] = useState(stored?.content ?? '');
+  const [etag, setEtag] = useState(template.etag);
+  const [savedContent, setSavedContent] = useState(content);
+  const isDirty = content !== savedContent;
+  const settled = useDebounced(content, QUIET_MILLISECONDS);
+  const { variables, errors, isSound, shape, data, settledData, setData } = useRenderData(key, settled);
+  const { data: settingNames = [] } = useQuery(settingNamesQuery);
+  const names = useMemo(() => {
+    const all = [...(variables?.modelVariables ?? []), ...(variables?.globalVariables ?? [])];
+    return [...all.map((variable) => variable.name), ...settingNames.map((one) => `settings.${one}`)];
+  }, [variables, settingNames]);
+
+  const save = useMutation({
+    mutationFn: async (text: string) => {
+      const body = { name, ...cultureQuery(culture), content: text };
+      return templates.putTemplate({ params: { name }, body, ifMatch: etag });
+    },
+    onSuccess: async ({ body, etag: next }, text) => {
+      setSavedContent(text);
+      setEtag(next);
+      queries.setQueryData(templateQuery(key).queryKey, { ...body, etag: next });
+      await queries.invalidateQueries({ queryKey: ['templates', 'list'] });
+      await queries.invalidateQueries({ queryKey: ['templates', 'lifecycle', name] });
+      await queries.invalidateQueries({ queryKey: ['templates', 'revisions', name] });
+    },
+  });
+  const trySave = () => {
+    if (!isReadOnly && content !== '' && content !== savedContent && !save.isPending) save.mutate(content);
+  };
+  useBlocker({
+    shouldBlockFn: () => isDirty && !confirm(t('Platform.confirm.discard')),
+    enableBeforeUnload: () => isDirty,
+  });
+
+  const mimeType = stored?.mimeType ?? 'text/html';
+  return (
+    <div className="workbench">
+      <section className="panel source" aria-label={t('Console.templates.source')}>
+        <div className="row spread source-bar">
+          <Select
+            hidesLabel
+            label={t('Templating.fields.culture')}
+            options={cultures.map((one) => ({
+              id: one.culture ?? '',
+              label: cultureName(texts, one.culture),
+            }))}
+            value={culture ?? ''}
+            onChange={(next) =>
+              void navigate({
+                to: '/templates/$name',
+                params: { name },
+                search: cultureQuery(next === '' ? undefined : next),
+              })
+            }
+          />
+          <span className="row">
+            {errors.length > 0 && (
+              <Badge tone="bad">{t('Console.templates.errors', { count: errors.length })}</Badge>
+            )}
+            {isDirty && <Badge tone="warn">{t('Console.templates.notSaved')}</Badge>}
+            {!isReadOnly && (
+              <Button
+                look="primary"
+                isPending={save.isPending}
+                isDisabled={!isDirty || content === ''}
+                onPress={trySave}
+              >
+                <Save aria-hidden />
+                {t('Platform.actions.save')}
+              </Button>
+            )}
+          </span>
+        </div>
+        {save.error && <Failure error={save.error} />}
+        <Suspense fallback={<Skeleton lines={12} height="1.1rem" />}>
+          <CodeEditor
+            label={t('Console.templates.source')}
+            value={content}
+            onChange={setContent}
+            onSave={trySave}
+            errors={errors}
+            names={names}
+            isReadOnly={isReadOnly}
+          />
+        </Suspense>
+        <ErrorList errors={errors} />
+      </section>
+      <PreviewPane
+        isSound={isSound}
+        rendering={{ name, culture, content: settled, mimeType, data: settledData }}
+        extra={{
+          id: 'data',
+          label: t('Templating.fields.data'),
+          content: <SampleDataForm shape={shape} data={data} onChange={setData} />,
+        }}
+      />
+    </div>
+  );
+}
+
+interface ErrorListProps {
+  errors: readonly { message: string; line?: number | undefined; column?: number | undefined }[];
+}
+
+function ErrorList({ errors }: ErrorListProps) {
+  const { t } = useTexts();
+  if (errors.length === 0) return null;
+  return (
+    <div role="status">
+      {errors.map(({ message, line = 1, column = 1 }, index) => (
+        <Callout
+          key={index}
+          tone="warn"
+          title={t('Templating.messages.parseError', { 0: line, 1: column, 2: message })}
+        />
+      ))}
+    </div>
+  );
+}

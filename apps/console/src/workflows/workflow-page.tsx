@@ -1,0 +1,179 @@
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useBlocker, useParams } from '@tanstack/react-router';
+import { ChevronLeft, Plus, Save, Undo2 } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { definitionErrorsQuery, definitionQuery, workflow } from '../api/workflow';
+import { Button } from '../components/button';
+import { IconButton } from '../components/icon-button';
+import { Page } from '../components/page';
+import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { mayDo, useCaller } from '../shell/caller';
+import { useDebounced } from '../templates/use-debounced';
+import { useTexts } from '../texts/texts';
+import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './definition-draft';
+import { PartForm } from './part-form';
+import type { GraphSelection } from './state-graph';
+
+const StateGraph = lazy(async () => ({ default: (await import('./state-graph')).StateGraph }));
+
+const QUIET_MILLISECONDS = 300;
+
+/** The definition of a kind of entity, as a picture that can be changed. */
+export function WorkflowPage() {
+  const { t } = useTexts();
+  const { entityType } = useParams({ from: '/shell/workflows/$entityType' });
+  const { data, error, refetch } = useQuery({ ...definitionQuery(entityType), retry: false });
+  const isNew = error instanceof ApiProblem && error.slug === 'entity-type-unknown';
+  const begin = isNew ? { draft: emptyDraft('Draft'), etag: undefined } : undefined;
+  const stored = data && { draft: data.definition as DefinitionDraft, etag: data.etag };
+  const start = stored ?? begin;
+  return (
+    <Page
+      isWide
+      title={entityType}
+      lead={
+        data
+          ? `${t(`Workflow.definitionScope.${data.definition.scope}`)} · ${t('Console.workflows.version')} ${data.definition.version}`
+          : undefined
+      }
+      back={
+        <Link to="/workflows" className="back-link">
+          <ChevronLeft aria-hidden />
+          {t('Console.workflows.title')}
+        </Link>
+      }
+    >
+      {error && !isNew && <Failure error={error} onRetry={() => void refetch()} />}
+      {!start && !error && <Skeleton lines={6} height="4rem" />}
+      {start && (
+        <Editor
+          key={`${entityType} ${data?.definition.version ?? 0}`}
+          entityType={entityType}
+          stored={start.draft}
+          etag={start.etag}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface EditorProps {
+  entityType: string;
+  stored: DefinitionDraft;
+  etag: string | undefined;
+}
+
+const draftOf = ({ initialState, states, finalStates, transitions }: DefinitionDraft): DefinitionDraft => ({
+  initialState,
+  states,
+  finalStates,
+  transitions,
+});
+
+function Editor({ entityType, stored, etag }: EditorProps) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const isReadOnly = !mayDo(useCaller(), 'Workflow.Definitions.Manage');
+  const [steps, setSteps] = useState<readonly DefinitionDraft[]>(() => [draftOf(stored)]);
+  const [selection, setSelection] = useState<GraphSelection>();
+  const draft = steps.at(-1)!;
+  const isDirty = steps.length > 1;
+  const change = (next: DefinitionDraft) => {
+    if (next !== draft) setSteps([...steps, next]);
+  };
+  const settled = useDebounced(draft, QUIET_MILLISECONDS);
+  const { data: errors = [] } = useQuery({
+    ...definitionErrorsQuery(entityType, settled),
+    enabled: !isReadOnly,
+  });
+  const save = useMutation({
+    mutationFn: async () => workflow.putDefinition({ params: { entityType }, body: draft, ifMatch: etag }),
+    onSuccess: async () => {
+      setSteps([draft]);
+      await queries.invalidateQueries({ queryKey: ['workflow-definitions'] });
+      await queries.invalidateQueries({ queryKey: ['workflow'] });
+    },
+  });
+  useBlocker({
+    shouldBlockFn: () => isDirty && !confirm(t('Platform.confirm.discard')),
+    enableBeforeUnload: () => isDirty,
+  });
+  const isWrong = ({ kind, index }: GraphSelection) =>
+    errors.some(({ path }) => {
+      const part = partOf(path, settled);
+      return part?.kind === kind && part.index === index;
+    });
+  return (
+    <div className="stack">
+      {!isReadOnly && (
+        <div className="row spread">
+          <span className="row">
+            <Button onPress={() => change(addState(draft, t('Console.workflows.newState')))}>
+              <Plus aria-hidden />
+              {t('Console.workflows.addState')}
+            </Button>
+            <IconButton
+              label={t('Console.workflows.undo')}
+              isDisabled={!isDirty}
+              onPress={() => setSteps(steps.slice(0, -1))}
+            >
+              <Undo2 aria-hidden />
+            </IconButton>
+          </span>
+          <span className="row">
+            {isDirty && <Badge tone="warn">{t('Console.templates.notSaved')}</Badge>}
+            <Button
+              look="primary"
+              isPending={save.isPending}
+              isDisabled={!isDirty || errors.length > 0}
+              onPress={() => save.mutate()}
+            >
+              <Save aria-hidden />
+              {t('Platform.actions.save')}
+            </Button>
+          </span>
+        </div>
+      )}
+      {save.error && <Failure error={save.error} />}
+      <div className="workflow-editor">
+        <Suspense fallback={<Skeleton lines={6} height="4rem" />}>
+          <StateGraph
+            label={t('Console.workflows.picture', { name: entityType })}
+            {...draft}
+            emphasisOf={(part) => (isWrong(part) ? 'wrong' : undefined)}
+            selection={selection}
+            onSelect={setSelection}
+            {...(isReadOnly
+              ? {}
+              : {
+                  onConnect: (from: string, to: string) =>
+                    change(connect(draft, from, to, t('Console.workflows.newTransition'))),
+                })}
+          />
+        </Suspense>
+        <div className="stack">
+          {errors.length > 0 && (
+            <div role="status">
+              <Callout tone="warn" title={t('Console.workflows.unsound', { count: errors.length })}>
+                <ul className="plain">
+                  {errors.map(({ message }) => (
+                    <li key={message}>{message}</li>
+                  ))}
+                </ul>
+              </Callout>
+            </div>
+          )}
+          <PartForm
+            key={selection && `${selection.kind} ${selection.index}`}
+            draft={draft}
+            selection={selection}
+            onSelect={setSelection}
+            onChange={change}
+            isReadOnly={isReadOnly}
+          />
+        </div>
+      </div>
+    </div>
+  );
+}

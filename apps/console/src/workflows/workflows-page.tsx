@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Form } from 'react-aria-components/Form';
+import { definitionsQuery, type WorkflowDefinition } from '../api/workflow';
+import { Button } from '../components/button';
+import { Page } from '../components/page';
+import { Badge, Failure, Skeleton } from '../components/state';
+import { TableFrame } from '../components/table-frame';
+import { TextField } from '../components/text-field';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+
+/** The state machines that apply to the tenant. */
+export function WorkflowsPage() {
+  const { t } = useTexts();
+  const { data: definitions, error, refetch } = useQuery(definitionsQuery);
+  const mayDefine = mayDo(useCaller(), 'Workflow.Definitions.Manage');
+  return (
+    <Page title={t('Console.workflows.title')} lead={t('Console.workflows.lead')}>
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {!definitions && !error && <Skeleton lines={4} height="2.6rem" />}
+      {definitions && <DefinitionTable definitions={definitions} />}
+      {mayDefine && <NewDefinition />}
+    </Page>
+  );
+}
+
+function DefinitionTable({ definitions }: { definitions: readonly WorkflowDefinition[] }) {
+  const { t, number } = useTexts();
+  return (
+    <TableFrame label={t('Console.workflows.title')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('Workflow.fields.entityType')}</th>
+          <th scope="col" className="end">
+            {t('Console.workflows.states')}
+          </th>
+          <th scope="col" className="end">
+            {t('Console.workflows.transitions')}
+          </th>
+          <th scope="col">{t('Console.workflows.scope')}</th>
+          <th scope="col" className="end">
+            {t('Console.workflows.version')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {definitions.map(({ entityType, states, transitions, scope, version }) => (
+          <tr key={entityType} className="linked">
+            <th scope="row">
+              <Link to="/workflows/$entityType" params={{ entityType }} className="cover">
+                {entityType}
+              </Link>
+            </th>
+            <td className="end">{number(states.length)}</td>
+            <td className="end">{number(transitions.length)}</td>
+            <td>
+              <Badge tone={scope === 'Tenant' ? 'accent' : undefined}>
+                {t(`Workflow.definitionScope.${scope}`)}
+              </Badge>
+            </td>
+            <td className="end">{number(version)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function NewDefinition() {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const [entityType, setEntityType] = useState('');
+  return (
+    <Form
+      className="panel padded stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const name = entityType.trim();
+        if (name) void navigate({ to: '/workflows/$entityType', params: { entityType: name } });
+      }}
+    >
+      <TextField
+        label={t('Console.workflows.newFor')}
+        description={t('Console.workflows.newHelp')}
+        value={entityType}
+        onChange={setEntityType}
+      />
+      <div>
+        <Button type="submit" isDisabled={entityType.trim() === ''}>
+          <Plus aria-hidden />
+          {t('Console.workflows.draw')}
+        </Button>
+      </div>
+    </Form>
+  );
+}
