@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { allEndpoints } from '@plinth/contracts/all';
 import { accessOf, type Access, type Endpoint } from '@plinth/contracts/endpoint';
 import { permissions } from '@plinth/contracts/permissions';
 import { newId } from '@plinth/kernel/uuid';
-import { Client } from 'pg';
+import { eventually } from '@plinth/testing/eventually';
+import type { Client } from 'pg';
+import { connectToDatabase } from './databases';
 import { callsOf, fill, sample, type Call, type OpenApi } from './open-api';
 import { startJourney, type Journey } from './platform';
 
@@ -22,13 +22,17 @@ let document: OpenApi;
 let operations: Operation[];
 /** Of a row that exists, in place of the sample of an id. */
 let contactId: string;
+/** It may do one thing only, although its user may do everything. */
+let apiKey: string;
 let clients: { name: string; client: Client }[] = [];
 
 beforeAll(async () => {
   journey = await startJourney();
   document = (await journey.call('GET', '/openapi.json')).body;
   operations = operationsOf(callsOf(document));
-  clients = await connectToDatabases();
+  clients = await Promise.all(
+    Object.keys(allEndpoints).map(async (name) => ({ name, client: await connectToDatabase(journey, name) })),
+  );
   await writeSomething();
 }, 300_000);
 afterAll(() => Promise.all(clients.map(({ client }) => client.end())));
@@ -49,22 +53,6 @@ function operationsOf(calls: Call[]): Operation[] {
   );
 }
 
-/** The databases of the platform that the specs share, as their administrator. */
-async function connectToDatabases() {
-  const directory = process.env['PLINTH_SHARED_PLATFORM']!;
-  const read = (file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8'));
-  const { port } = read('processes.json').processes.find(({ name }: { name: string }) => name === 'postgres');
-  const { postgresPassword: password } = read('secrets.json');
-  const connection = { host: '127.0.0.1', port, user: 'postgres', password };
-  return Promise.all(
-    Object.keys(allEndpoints).map(async (service) => {
-      const client = new Client({ ...connection, database: `plinth_${service.replaceAll('-', '_')}` });
-      await client.connect();
-      return { name: service, client };
-    }),
-  );
-}
-
 /** A hash of everything that the tenant has in each table. */
 async function contentOfTenant(): Promise<Record<string, string>> {
   const content: Record<string, string> = {};
@@ -75,7 +63,9 @@ async function contentOfTenant(): Promise<Record<string, string>> {
     );
     for (const { table_name } of tables) {
       const { rows } = await client.query<{ hash: string | null }>(
-        `SELECT md5(string_agg(t::text, '|' ORDER BY t::text)) AS hash FROM "${table_name}" t WHERE tenant_id = $1`,
+        // When an API key was used last is not of the tenant's making.
+        `SELECT md5(string_agg(row, '|' ORDER BY row)) AS hash
+         FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM "${table_name}" t WHERE tenant_id = $1) rows`,
         [tenantId],
       );
       if (rows[0]!.hash !== null) content[`${name}.${table_name}`] = rows[0]!.hash;
@@ -98,6 +88,8 @@ async function writeSomething(): Promise<void> {
   await put('/settings/tenant/Service.Timing.PreferredTimezone', { value: 'Europe/Paris' });
   const contact = await post('/contacts', { externalId: 'P-1', lastName: 'Person', channel: 'Post' });
   contactId = contact.body.id;
+  const key = await post('/api-keys', { name: 'limited', permissions: ['Platform.ApiKeys.Manage'] });
+  apiKey = key.body.key;
 }
 
 const sampleId = () => String(sample({ type: 'string', format: 'uuid' }, document));
@@ -170,8 +162,139 @@ describe('every operation of the contracts changes nothing of a tenant', () => {
     expect(found).toEqual([]);
   });
 
+  it('with an API key beyond its permissions, and keys are not its own to make', async () => {
+    const isForKeys = ({ access }: Operation) =>
+      access.type === 'permission' && access.permission === 'Platform.ApiKeys.Manage';
+    const others = guarded().filter((operation) => !isForKeys(operation));
+    expect(await exceptions(apiKey, others, (status) => status === 403)).toEqual([]);
+    const writes = guarded().filter((operation) => isForKeys(operation) && operation.call.method !== 'GET');
+    expect(writes.length).toBe(2);
+    expect(await exceptions(apiKey, writes, (status) => [403, 404].includes(status))).toEqual([]);
+  });
+
   it('for an administrator of another tenant', async () => {
     const token = await journey.tokenOf({ sub: 'ada', tenantId: newId() });
     expect(await exceptions(token, operations, (status) => status < 500)).toEqual([]);
+  });
+});
+
+describe('what belongs to one person', () => {
+  const shared = newId();
+  const definition = 'Contacts.Contacts';
+  const zone = 'Pacific/Kiritimati';
+  /** In everything that ada has for herself. */
+  const canary = /canary|Kiritimati/;
+  const preset = {
+    definitionName: definition,
+    presetName: 'canary',
+    selectedFields: [],
+    format: 'csv',
+    includeIdForImport: false,
+  };
+  let ada: string;
+  let eve: string;
+  /** Of what ada has; the path of every operation with an id is called with each. */
+  let ids: string[];
+
+  const as =
+    (token: string) =>
+    (method: string, path: string, body?: unknown, headers = {}) =>
+      journey.call(method, `/api/v1${path}`, { token, headers, ...(body === undefined ? {} : { body }) });
+
+  beforeAll(async () => {
+    ada = await journey.tokenOf({ sub: 'ada', tenantId: shared });
+    // Every permission there is, as ada has.
+    eve = await journey.tokenOf({ sub: 'eve', tenantId: shared });
+    const bob = await journey.tokenOf({ sub: 'bob', tenantId: shared });
+    await as(ada)('PUT', '/settings/user/Service.Timing.PreferredTimezone', { value: zone });
+    await as(ada)('POST', '/exports/presets', preset, { 'idempotency-key': 'of-ada' });
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const delegation = await as(ada)('POST', '/workflow/delegations', { delegateId: 'canary', until });
+    await as(ada)('POST', '/timeline/Order/canary/follow');
+    await as(bob)('POST', '/timeline/Order/canary/entries', { entryType: 0, body: 'canary' });
+    const notifications = await eventually(async () => {
+      const { body } = await as(ada)('GET', '/notifications');
+      return body.items.length > 0 && body.items;
+    });
+    ids = [notifications[0].id, delegation.body.id];
+  });
+
+  /** Every row that names ada as the one it belongs to. */
+  const rowsOfAda = async () => {
+    const found: Record<string, string[]> = {};
+    for (const { name, client } of clients) {
+      const { rows: columns } = await client.query<{ table: string; column: string }>(
+        `SELECT table_name AS table, column_name AS column FROM information_schema.columns
+         WHERE table_schema = 'public' AND column_name IN ('user_id', 'delegator_id')`,
+      );
+      for (const { table, column } of columns) {
+        const { rows } = await client.query<{ row: string }>(
+          `SELECT to_jsonb(t)::text AS row FROM "${table}" t WHERE tenant_id = $1 AND "${column}" = 'ada' ORDER BY 1`,
+          [shared],
+        );
+        if (rows.length > 0) found[`${name}.${table}`] = rows.map(({ row }) => row);
+      }
+    }
+    return found;
+  };
+
+  /** The paths of an operation that would lead to what ada has, if they did. */
+  const pathsOf = ({ call, service }: Operation): string[] => {
+    const path = fill(call, document);
+    const named =
+      service === 'settings'
+        ? path.replace(/\/settings\/\w+\/sample/, '/settings/user/Service.Timing.PreferredTimezone')
+        : path
+            .replace('/presets/sample/sample', `/presets/${definition}/canary`)
+            .replace('/presets/sample', `/presets/${definition}`);
+    return named.includes(sampleId()) ? ids.map((id) => named.replaceAll(sampleId(), id)) : [named];
+  };
+
+  const readsOf = async (token: string, chosen: Operation[]): Promise<string[]> => {
+    const found: string[] = [];
+    for (const operation of chosen) {
+      const { call } = operation;
+      const body = call.body === undefined ? {} : { body: sample(call.body, document) };
+      for (const path of pathsOf(operation)) {
+        const { status, text } = await journey.call(call.method, path, { token, ...body });
+        if (status >= 500 || (status < 300 && canary.test(text))) found.push(call.name);
+      }
+    }
+    return found;
+  };
+
+  it('is neither shown to nor changed by another administrator of the tenant, whatever they call', async () => {
+    const before = await rowsOfAda();
+    expect(Object.keys(before).sort()).toEqual([
+      'data-exchange.export_preset',
+      'settings.setting_change',
+      'settings.setting_value',
+      'timeline.follower',
+      'timeline.notification',
+      'timeline.notification_count',
+      'timeline.person',
+      'workflow.delegation',
+    ]);
+    const isRead = ({ call }: Operation) => call.method === 'GET';
+
+    expect(await readsOf(eve, operations.filter(isRead))).toEqual([]);
+    expect(
+      await readsOf(
+        eve,
+        operations.filter((operation) => !isRead(operation)),
+      ),
+    ).toEqual([]);
+
+    expect(await rowsOfAda()).toEqual(before);
+    // The same calls show it to the person.
+    expect((await readsOf(ada, operations.filter(isRead))).length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('is not replayed to another user who has found out the idempotency key', async () => {
+    const repeat = (token: string) =>
+      as(token)('POST', '/exports/presets', preset, { 'idempotency-key': 'of-ada' });
+    const [ofAda, ofEve] = [await repeat(ada), await repeat(eve)];
+    expect([ofAda.status, ofAda.headers.get('x-idempotency-replayed')]).toEqual([201, 'true']);
+    expect([ofEve.status, ofEve.headers.get('x-idempotency-replayed')]).toEqual([201, null]);
   });
 });

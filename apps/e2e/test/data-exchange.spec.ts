@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startJourneyAlone, type LoneJourney } from './platform';
+import { startJourney, type Journey } from './platform';
 
 const root = join(__dirname, '../../..');
 const runFile = promisify(execFile);
@@ -10,12 +10,11 @@ const runFile = promisify(execFile);
 const ROWS = 3_000;
 
 describe('a file of translations on the whole platform', () => {
-  let journey: LoneJourney;
+  let journey: Journey;
 
   beforeAll(async () => {
-    journey = await startJourneyAlone();
+    journey = await startJourney();
   }, 180_000);
-  afterAll(() => journey.end(), 60_000);
 
   const demo = async (): Promise<string> => {
     const script = join(root, 'tools/development/demo/demo.ts');
@@ -30,16 +29,6 @@ describe('a file of translations on the whole platform', () => {
     expect(await demo()).toContain('3,000 inserted, 0 updated');
     expect(await demo()).toContain('0 inserted, 3,000 updated');
   }, 180_000);
-
-  it('is imported although the worker, data exchange and the data owner are killed meanwhile', async () => {
-    const running = demo();
-    for (const name of ['data-exchange-worker', 'data-exchange', 'localization']) {
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      const pid = journey.platform.processIds()[name];
-      if (pid !== undefined) process.kill(pid, 'SIGKILL');
-    }
-    expect(await running).toContain('Every cell is as in the source.');
-  }, 240_000);
 
   it('is refused with a problem when it is not a file of translations', async () => {
     const token = await journey.tokenOf({ tenantId: '01900000-0000-7000-8000-00000000d301' });

@@ -83,13 +83,49 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
       expect((await files.http('GET', `/blobs/${id}`)).status).toBe(404);
     }, 60_000);
 
-    it('are refused with 502 while the S3 server is down', async () => {
-      await server.stop();
+    it('are downloaded from where a download was cut', async () => {
+      const text = 'Two of three parts have arrived.';
+      const { id } = (await (await files.upload('/blobs', new File([text], 'x.txt'))).json()) as {
+        id: string;
+      };
+      const token = await journey.tokenOf({ tenantId });
+      const get = (headers: Record<string, string>) =>
+        fetch(`${journey.url}/api/v1/blobs/${id}`, {
+          headers: { authorization: `Bearer ${token}`, ...headers },
+        });
+      const etag = (await get({})).headers.get('etag') ?? '';
 
-      const refused = await files.upload('/blobs', new File(['x'], 'x.txt'));
-
-      expect(refused.status).toBe(502);
-      expect(refused.headers.get('content-type')).toBe('application/problem+json');
+      const rest = await get({ range: 'bytes=7-', 'if-range': etag });
+      expect([rest.status, rest.headers.get('content-range'), await rest.text()]).toEqual([
+        206,
+        `bytes 7-${text.length - 1}/${text.length}`,
+        text.slice(7),
+      ]);
+      expect((await get({ range: 'bytes=999-' })).status).toBe(416);
     }, 60_000);
+
+    it('are refused with 502 while the S3 server is down, and everything else goes on', async () => {
+      const request = { definitionName, selectedFields, sort: 'externalId', format: 'csv' };
+      const { id: exported } = await files.exportJob(request);
+      const { id: imported } = await files.mappedImport(
+        definitionName,
+        new File([companies], 'companies.csv'),
+      );
+      await server.crash();
+
+      const refused = await Promise.all([
+        files.upload('/blobs', new File(['x'], 'x.txt')),
+        files.http('GET', `/exports/jobs/${exported}/download`),
+        files.http('POST', `/imports/${imported}/dry-run`),
+      ]);
+
+      expect(refused.map(({ status }) => status)).toEqual([502, 502, 502]);
+      expect(refused[0]!.headers.get('content-type')).toBe('application/problem+json');
+      const entry = { entryType: 0, body: 'Without a file.' };
+      expect((await files.http('POST', '/timeline/Invoice/4711/entries', entry)).status).toBe(201);
+      expect((await files.http('GET', '/exports/jobs')).status).toBe(200);
+      const ready = await fetch(`${journey.url}/readyz`);
+      expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('"timeline":"up"')]);
+    }, 120_000);
   },
 );

@@ -14,22 +14,34 @@ export function filesOf({ url, call }: Journey, token: string) {
     return fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: form });
   };
 
-  /** Imports a file with the mappings that the platform suggests; returns the job and its report. */
-  const importFile = async (definitionName: string, file: File) => {
+  /** Uploads a file and confirms the mappings that the platform suggests. */
+  const mappedImport = async (definitionName: string, file: File): Promise<{ id: string }> => {
     const uploaded = await upload('/imports', file, { definitionName });
     expect(uploaded.status).toBe(201);
     const { id } = (await uploaded.json()) as { id: string };
     const { suggestions } = (await http('POST', `/imports/${id}/preview`)).body;
     expect((await http('PUT', `/imports/${id}/mappings`, { mappings: suggestions })).status).toBe(204);
+    return { id };
+  };
+
+  /** Imports a file with the mappings that the platform suggests; returns the job and its report. */
+  const importFile = async (definitionName: string, file: File) => {
+    const { id } = await mappedImport(definitionName, file);
     expect((await http('POST', `/imports/${id}/execute`)).status).toBe(202);
     await eventually(async () => (await http('GET', `/imports/${id}`)).body.completedAt, 60_000);
     return { id, report: (await http('GET', `/imports/${id}/report`)).body };
   };
 
-  /** Exports and downloads; returns the bytes of the file. */
-  const exportFile = async (request: object): Promise<Buffer<ArrayBuffer>> => {
+  /** Exports; returns the job, which has ended. */
+  const exportJob = async (request: object): Promise<{ id: string }> => {
     const { id } = (await http('POST', '/exports/jobs', { includeIdForImport: false, ...request })).body;
     await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt, 60_000);
+    return { id };
+  };
+
+  /** Exports and downloads; returns the bytes of the file. */
+  const exportFile = async (request: object): Promise<Buffer<ArrayBuffer>> => {
+    const { id } = await exportJob(request);
     return download(`/exports/jobs/${id}/download`);
   };
 
@@ -39,5 +51,5 @@ export function filesOf({ url, call }: Journey, token: string) {
     return Buffer.from(await response.arrayBuffer());
   };
 
-  return { http, upload, importFile, exportFile, download };
+  return { http, upload, mappedImport, importFile, exportJob, exportFile, download };
 }

@@ -159,6 +159,6 @@ describe('npm run status', () => {
     expect(stdout).toMatch(/^settings +events to publish +\d+ +(-|\d+ s)$/m);
     expect(stdout).toMatch(/^timeline +dead letters +0 +-$/m);
     expect(stdout).toMatch(/^data-exchange +jobs: import +0 +-$/m);
-    expect(stdout).toMatch(/^template +work: pdf +0 +-$/m);
+    expect(stdout).toMatch(/^pdf-renderer +work: pdf +0 +-$/m);
   });
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Some commands of a page, and what the page shows of their output. */
@@ -53,12 +53,16 @@ function stepsOfBlock(text: string): Step[] {
   return steps;
 }
 
-/** Runs the steps one after the other in one shell and in an empty folder. */
-export async function runSteps(steps: readonly Step[]): Promise<StepResult[]> {
+/** Runs the steps one after the other in one shell and in an empty folder. @param programs folders of programs that they call */
+export async function runSteps(
+  steps: readonly Step[],
+  programs: readonly string[] = [],
+): Promise<StepResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'plinth-page-'));
   try {
     await writeFile(join(folder, 'page.sh'), scriptOf(steps));
-    await promisify(execFile)('bash', ['page.sh'], { cwd: folder });
+    const path = [...programs, process.env['PATH']].join(delimiter);
+    await promisify(execFile)('bash', ['page.sh'], { cwd: folder, env: { ...process.env, PATH: path } });
     const read = (index: number, part: string) => readFile(join(folder, `${index}.${part}`), 'utf8');
     return await Promise.all(
       steps.map(async (_, index) => ({

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sharedPlatform } from '@plinth/testing/shared-platform';
+import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
 import { startPlatform, type RunningPlatform } from '@plinth/testing/start-platform';
 
 export interface Person {
@@ -24,6 +24,8 @@ export interface ApiResponse {
 
 export interface Journey {
   url: string;
+  /** Undefined where `PLINTH_URL` names one. */
+  platform?: SharedPlatform;
   tokenOf(person: Person): Promise<string>;
   call(
     method: string,
@@ -66,7 +68,8 @@ export async function startJourney(): Promise<Journey> {
   const url = process.env['PLINTH_URL'];
   if (url) return journeyOn({ url });
   const environment = { RATE_LIMITS: LIMITS, PLINTH_TENANTS: JSON.stringify(Object.values(tenants)) };
-  return journeyOn(await sharedPlatform(environment));
+  const platform = await sharedPlatform('journeys', environment);
+  return { ...journeyOn(platform), platform };
 }
 
 /** A journey on a platform of its own: for specs that configure it, kill its processes or read its files. */

@@ -43,6 +43,11 @@ describe('an approval in the console', () => {
 
     await grace.goto(address);
     await grace.getByRole('complementary').getByText('Fine').waitFor();
+    // What others write appears by itself.
+    await emile.getByText('Internal note', { exact: true }).first().click();
+    await emile.getByRole('textbox', { name: 'Comment', exact: true }).fill('Thank you');
+    await emile.getByRole('button', { name: 'Send' }).click();
+    await grace.getByRole('article').filter({ hasText: 'Thank you' }).waitFor({ timeout: 5_000 });
     const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });

@@ -22,12 +22,22 @@ describe('an export in the console', () => {
       await fields.getByText(name, { exact: true }).click();
 
     // The kind comes first: carried there by keyboard.
-    await fields.getByRole('row', { name: 'Kind' }).getByRole('button').focus();
+    const focusedPlace = (name: RegExp) => fields.getByRole('button', { name }).and(page.locator(':focus'));
+    await fields.getByRole('button', { name: 'Drag Kind' }).focus();
     await page.keyboard.press('Enter');
+    // Keys go to the places between rows once one of them has the focus.
+    await focusedPlace(/^Insert/).waitFor({ state: 'attached' });
     await page.keyboard.press('Home');
+    await focusedPlace(/^Insert before/).waitFor({ state: 'attached' });
     await page.keyboard.press('Enter');
     await fields.getByRole('row').first().getByText('Kind').waitFor();
     await page.getByRole('radiogroup').getByText('CSV file').click();
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    const condition = page.getByRole('group', { name: 'Condition 1' });
+    await condition.getByRole('button', { name: /Field/ }).click();
+    await page.getByRole('option', { name: 'Employees' }).click();
+    await condition.getByRole('textbox', { name: 'Value' }).fill('7');
+    await page.getByText('Only rows are exported where Employees is at least 7.').waitFor();
     const preset = `Short ${externalId}`;
     await page.getByRole('textbox', { name: 'Name for these settings' }).fill(preset);
     await page.getByRole('button', { name: 'Save these settings' }).click();
@@ -37,6 +47,7 @@ describe('an export in the console', () => {
     await page.reload();
     await page.getByRole('button', { name: preset, exact: true }).click();
     await page.getByRole('textbox', { name: 'Only rows that contain' }).fill(externalId);
+    await page.getByText('Only rows are exported where Employees is at least 7.').waitFor();
     await page.getByRole('button', { name: 'Export 4 fields' }).click();
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();

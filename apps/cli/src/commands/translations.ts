@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import { ExitCode } from '../exit-codes';
+import { openSession, type Session } from '../session';
+import { table } from '../terminal';
+import { readTexts, writeTexts, type TextUnit } from '../texts/text-file';
+
+interface TranslationOptions {
+  culture: string;
+  source: string;
+  resource?: string;
+  dryRun?: boolean;
+}
+
+/** A batch of overrides has at most so many items. */
+const BATCH_SIZE = 100;
+const CHANGES_SHOWN = 50;
+
+/** `translations pull` and `push`. */
+export function addTranslations(program: Command): void {
+  const translations = program
+    .command('translations')
+    .description('texts as a file for translators: .csv, .json, .po or .xlf');
+
+  translations
+    .command('pull')
+    .description('write the texts of a language beside those of another')
+    .argument('<file>', 'by its ending CSV, JSON, PO or XLIFF')
+    .requiredOption('-c, --culture <code>', 'language to translate into')
+    .option('--source <code>', 'language to translate from', 'en')
+    .option('--resource <name>', 'one resource; all by default')
+    .action(async (file: string, options: TranslationOptions, command: Command) => {
+      const session = openSession(command);
+      const units = await readUnits(session, options);
+      writeTexts(file, { units, sourceCulture: options.source, targetCulture: options.culture });
+      session.terminal.result({ file, count: units.length }, `${units.length} texts in ${file}`);
+    });
+
+  translations
+    .command('push')
+    .description('show which texts differ, and save them as texts of the tenant after a confirmation')
+    .argument('<file>', 'by its ending CSV, JSON, PO or XLIFF')
+    .requiredOption('-c, --culture <code>', 'language of the file')
+    .option('--dry-run', 'only show what differs')
+    .action(async (file: string, options: TranslationOptions, command: Command) => {
+      await push(openSession(command), readTexts(file), options);
+    });
+}
+
+async function textsOf({ localization }: Session, cultureName: string) {
+  return (await localization.getLocalization({ query: { cultureName } })).body.resources;
+}
+
+type Resources = Awaited<ReturnType<typeof textsOf>>;
+
+const textOf = (resources: Resources, resource: string, key: string): string | undefined =>
+  Object.hasOwn(resources, resource) && Object.hasOwn(resources[resource]!, key)
+    ? resources[resource]![key]
+    : undefined;
+
+async function readUnits(session: Session, options: TranslationOptions): Promise<TextUnit[]> {
+  const [sources, targets] = await Promise.all(
+    [options.source, options.culture].map((culture) => textsOf(session, culture)),
+  );
+  return Object.entries(sources!)
+    .filter(([resource]) => options.resource === undefined || resource === options.resource)
+    .flatMap(([resource, texts]) =>
+      Object.entries(texts).map(([key, source]) => ({
+        resource,
+        key,
+        source,
+        target: textOf(targets!, resource, key) ?? '',
+      })),
+    );
+}
+
+async function push(
+  session: Session,
+  units: TextUnit[],
+  { culture, dryRun }: TranslationOptions,
+): Promise<void> {
+  const { localization, terminal } = session;
+  const stored = await textsOf(session, culture);
+  // What nobody has translated yet stays as it is.
+  const changed = units.filter(
+    ({ resource, key, target }) => target !== '' && textOf(stored, resource, key) !== target,
+  );
+  const rows = changed.map(({ resource, key, target }) => [
+    `${resource} ${key}`,
+    textOf(stored, resource, key),
+    target,
+  ]);
+  if (rows.length > 0) terminal.note(table(['Text', 'Now', 'Then'], rows.slice(0, CHANGES_SHOWN)));
+  if (rows.length > CHANGES_SHOWN) terminal.note(`… and ${rows.length - CHANGES_SHOWN} more.`);
+  const refused: (string | number)[][] = [];
+  if (changed.length > 0 && !dryRun) {
+    await terminal.confirm(`Save ${changed.length} texts of ${culture}?`);
+    for (let at = 0; at < changed.length; at += BATCH_SIZE) {
+      const batch = changed.slice(at, at + BATCH_SIZE);
+      const { body } = await localization.putLocalizationOverrides({
+        body: {
+          items: batch.map(({ resource, key, target }) => ({
+            resourceName: resource,
+            cultureName: culture,
+            key,
+            value: target,
+          })),
+        },
+      });
+      body.results.forEach(({ isSuccess, error }, index) => {
+        const { resource, key } = batch[index]!;
+        if (!isSuccess) refused.push([`${resource} ${key}`, error?.detail ?? '']);
+      });
+    }
+  }
+  if (refused.length > 0) terminal.note(table(['Text', 'What is wrong'], refused));
+  const saved = changed.length - refused.length;
+  terminal.result(
+    { changed: changed.length, saved: dryRun ? 0 : saved, refused },
+    dryRun
+      ? `${changed.length} of ${units.length} texts differ`
+      : `${saved} of ${units.length} texts saved, ${refused.length} refused`,
+  );
+  if (refused.length > 0) process.exitCode = ExitCode.Partly;
+}

@@ -1,0 +1,17 @@
+import type { Job, JobProgress } from '@plinth/sdk/jobs';
+import { progressLine, type Terminal } from './terminal';
+
+/** Waits until a job has ended, and shows its progress meanwhile. Returns its last state. */
+export async function waitForJob<State>(job: Job<State>, terminal: Terminal): Promise<State> {
+  const last = await job.wait({ onProgress: (progress) => terminal.progress(lineOf(progress)) });
+  terminal.endProgress();
+  return last;
+}
+
+const lineOf = ({ rowsDone, rowsFailed, rowsPerSecond, estimatedEndAt }: JobProgress): string =>
+  progressLine(
+    rowsDone,
+    rowsFailed,
+    rowsPerSecond,
+    estimatedEndAt === null ? undefined : Math.max(0, (Date.parse(estimatedEndAt) - Date.now()) / 1_000),
+  );

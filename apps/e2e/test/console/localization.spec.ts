@@ -1,0 +1,63 @@
+import { newId } from '@plinth/kernel/uuid';
+import { tenants } from '../platform';
+import { browserForTests, expectForEverybody } from './browser';
+
+const browser = browserForTests();
+
+describe('texts in the console', () => {
+  it('are found, said in other words, checked while they are typed, changed together, and as before again', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const series = `s${newId().slice(-12)}`;
+    const items = [1, 2, 3].map((number) => ({
+      resourceName: 'Shop',
+      cultureName: 'en',
+      key: `${series}.text${number}`,
+      value: `Offer ${number} for {name}`,
+    }));
+    const overrides = '/api/v1/localization/overrides';
+    expect((await journey.call('PUT', overrides, { token, body: { items } })).body.successCount).toBe(3);
+    const valueOf = async (number: number) => {
+      const path = `${overrides}/Shop/en/${series}.text${number}`;
+      return (await journey.call('GET', path, { token })).body.value as unknown;
+    };
+
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Localization' }).click();
+    const grid = page.getByRole('grid', { name: 'Texts by language' });
+    await page.getByRole('textbox', { name: 'Search keys and texts' }).fill('actions.signOut');
+    await grid.getByText('actions.signOut').waitFor();
+    await expectForEverybody(page);
+
+    // The reader of the service says what it would refuse.
+    await grid.getByText('Sign out', { exact: true }).first().click();
+    const editor = page.getByRole('region', { name: /actions\.signOut/ });
+    await editor.getByRole('textbox').fill('Leave, {name}');
+    await editor.getByText('The original text has no such placeholders: {name}').waitFor();
+    expect(await editor.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectForEverybody(page);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('textbox', { name: 'Search keys and texts' }).fill(series);
+    await grid.getByText(`${series}.text3`).waitFor();
+    await grid.focus();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+Space');
+    await page.getByRole('heading', { name: '3 texts selected' }).waitFor();
+    await page.getByRole('textbox', { name: 'Find' }).fill('Offer');
+    await page.getByRole('textbox', { name: 'Replace by' }).fill('Bargain');
+    await expectForEverybody(page);
+    await page.getByRole('button', { name: 'Replace in 3 texts' }).click();
+    await grid.getByText('Bargain 2 for {name}').waitFor();
+    await page.getByRole('button', { name: 'Undo the last 3 changes' }).waitFor();
+    expect(await valueOf(3)).toBe('Bargain 3 for {name}');
+
+    await page.getByRole('button', { name: 'Undo the last 3 changes' }).click();
+    await grid.getByText('Offer 2 for {name}').waitFor();
+    await page.getByRole('button', { name: /^Undo/ }).waitFor({ state: 'detached' });
+    expect(await valueOf(3)).toBe('Offer 3 for {name}');
+  }, 60_000);
+});

@@ -1,0 +1,86 @@
+import { newId } from '@plinth/kernel/uuid';
+import { connectToDatabase } from '../databases';
+import { tenants } from '../platform';
+import { browserForTests, expectForEverybody } from './browser';
+
+const browser = browserForTests();
+
+/** An event that the timeline service could not process, and can now. */
+async function writeDeadLetter(): Promise<string> {
+  const name = `letter ${newId()}`;
+  const envelope = {
+    id: newId(),
+    name: 'template.published',
+    tenantId: tenants.console.id,
+    subject: name,
+    sequence: 1,
+    occurredAt: new Date().toISOString(),
+    actorId: 'ada',
+    actorName: 'Ada Lovelace',
+    traceparent: `00-${'c0ffee00'.repeat(4)}-b7ad6b7169203331-01`,
+    payload: { name, culture: null, revisionId: newId() },
+  };
+  const database = await connectToDatabase(browser.journey(), 'timeline');
+  try {
+    await database.query(
+      `INSERT INTO dead_letter (tenant_id, consumer, event_id, name, envelope, error, deliveries)
+       VALUES ($1, 'timeline', $2, $3, $4, $5, 10)`,
+      [
+        envelope.tenantId,
+        envelope.id,
+        envelope.name,
+        JSON.stringify(envelope),
+        'Error: The disk was full.\n  at write',
+      ],
+    );
+  } finally {
+    await database.end();
+  }
+  return name;
+}
+
+describe('operations in the console', () => {
+  it('show operators each service, what it could not process, and lead them anywhere by the keyboard', async () => {
+    const template = await writeDeadLetter();
+    const { page } = await browser.open();
+    await page.goto('/console/operations');
+    const host = page.getByRole('region', { name: 'Plinth' });
+    await host.getByRole('button', { name: 'Ada Lovelace' }).click();
+    await page
+      .getByRole('region', { name: 'Services' })
+      .getByRole('rowheader', { name: 'timeline' })
+      .waitFor();
+    await page.getByRole('img', { name: /^Requests per minute/ }).waitFor();
+    await page.getByRole('button', { name: 'Ada Lovelace' }).getByText('Plinth').waitFor();
+    const letters = page.getByRole('region', { name: 'Dead letters' });
+    const letter = letters.getByRole('row').filter({ hasText: 'c0ffee00' });
+    await letter.getByText('Error: The disk was full.').waitFor();
+    await letter.getByText('template.published').waitFor();
+    await page.getByRole('heading', { name: 'Jobs of all tenants' }).waitFor();
+    await expectForEverybody(page);
+
+    await letter.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('1 event was processed, 0 failed again.').waitFor();
+    await letter.waitFor({ state: 'detached' });
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const path = `/api/v1/timeline/Template/${encodeURIComponent(template)}`;
+    expect((await journey.call('GET', path, { token })).body.totalCount).toBe(1);
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await expectForEverybody(page);
+    await page.keyboard.type('Invoice 0190');
+    await page.getByRole('menuitem', { name: 'Open Invoice 0190' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/entities\/Invoice\/0190$/);
+    await page.waitForFunction(() => document.activeElement?.id === 'main');
+  }, 60_000);
+
+  it('are not shown to a tenant', async () => {
+    const { page } = await browser.signIn('Ada Lovelace');
+    expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
+    await page.goto('/console/operations');
+    await page.getByText('You are not authorized to see this.').waitFor();
+  });
+});

@@ -1,0 +1,57 @@
+import { tenants } from '../platform';
+import { browserForTests, expectForEverybody } from './browser';
+
+const THEME = 'Service.Console.Theme';
+
+const browser = browserForTests();
+
+describe('settings in the console', () => {
+  it('hold on every device, say where they come from, and change back where the platform refuses', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const theme = `/api/v1/settings/tenant/${THEME}`;
+    const first = await browser.signIn('Inès Martin', { colorScheme: 'light' });
+    const { page } = first;
+    await page.getByRole('link', { name: 'Settings' }).click();
+    const appearance = page.getByRole('article', { name: 'Appearance' });
+    await appearance.getByText('Not set', { exact: true }).click();
+    await page.getByRole('option', { name: 'Dark' }).click();
+    await appearance.getByText('Your own choice').waitFor();
+    await appearance.getByRole('button', { name: 'History' }).click();
+    await appearance.getByText('Set: Not set → Dark').waitFor();
+    await page
+      .getByRole('article', { name: 'Time zone' })
+      .getByRole('button', { name: /^Time zone/ })
+      .click();
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('toronto');
+    await page.getByRole('option', { name: 'America/Toronto' }).waitFor();
+    // By keyboard: to click, the browser of the tests may scroll the page, which closes a list.
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('article', { name: 'Time zone' }).getByText('Your own choice').waitFor();
+    await expectForEverybody(page);
+
+    const { page: another } = await browser.signIn('Inès Martin', { colorScheme: 'light' });
+    await another.waitForFunction(() => document.documentElement.style.colorScheme === 'dark');
+
+    // An administrator decides meanwhile.
+    expect((await journey.call('PUT', theme, { token, body: { value: 'light' } })).status).toBe(204);
+    expect((await journey.call('PUT', `${theme}/lock`, { token })).status).toBe(204);
+    await appearance.getByRole('button', { name: 'Use the inherited value again' }).click();
+    await appearance.getByText('Setting locked').waitFor();
+    await appearance.getByText('This setting is locked at a higher level.').waitFor();
+    await page.waitForFunction(() => document.documentElement.style.colorScheme === 'light');
+    expect(first.complaints.splice(0)).toEqual([expect.stringContaining('409')]);
+
+    const { page: ada } = await browser.signIn('Ada Lovelace');
+    await ada.getByRole('link', { name: 'Settings' }).click();
+    await ada.getByRole('link', { name: 'Tenant' }).click();
+    const ofTenant = ada.getByRole('article', { name: 'Appearance' });
+    await ofTenant.getByText('Set for your tenant').waitFor();
+    await expectForEverybody(ada);
+    await ofTenant.getByRole('button', { name: 'Unlock it' }).click();
+    await ofTenant.getByRole('button', { name: 'Lock it for everybody in the tenant' }).waitFor();
+    await ofTenant.getByRole('button', { name: 'Use the inherited value again' }).click();
+    await ofTenant.getByText('Default').waitFor();
+  }, 60_000);
+});

@@ -1,0 +1,98 @@
+import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
+import { browserForTests, expectForEverybody } from './browser';
+
+const browser = browserForTests();
+
+describe('templates in the console', () => {
+  it('are copied from the gallery, written beside their preview, published, and compared', async () => {
+    const name = `invoice ${newId()}`;
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Templates' }).click();
+    await page.getByRole('link', { name: 'Gallery' }).first().click();
+    await page.getByRole('link', { name: 'Invoice', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await page.getByText('English (United Kingdom)').last().click();
+    await page.getByText('Français (Canada)').last().click();
+    await expectForEverybody(page);
+    await page.getByRole('button', { name: 'Copy to your templates' }).click();
+
+    const preview = page.getByRole('region', { name: 'Preview' });
+    const sheet = preview.frameLocator('iframe');
+    await sheet.getByRole('heading', { name: 'Invoice 2026-0417' }).waitFor();
+    // The policy of the page allows no inline styles, and the document looks as it should.
+    const sender = sheet.getByText('Northwind Studio').first();
+    // Each change of the sample data shows the page in a new frame.
+    await eventually(
+      async () =>
+        (await sender.evaluate((element) => getComputedStyle(element).color)) === 'rgb(31, 79, 216)',
+    );
+
+    // An error is underlined where it is, and gone when it is corrected.
+    const source = page.getByRole('textbox', { name: 'Source' });
+    await source.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('{{ total | nonsense }}');
+    await page.getByText(/^Line \d+, column \d+/).waitFor();
+    expect(await page.locator('.cm-lintRange-error').count()).toBe(1);
+    await expectForEverybody(page);
+    for (let index = 0; index < 'nonsense }}'.length; index++) await page.keyboard.press('Backspace');
+    await page.keyboard.type('cur');
+    await page.getByRole('option', { name: 'currency' }).click();
+    await page.keyboard.type('("EUR") }}<p>A new line</p>');
+    await sheet.getByText('A new line').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+
+    await preview.getByRole('tab', { name: 'PDF' }).click();
+    await preview.getByRole('img', { name: 'Page 1' }).waitFor();
+    await preview.getByText('A new line').waitFor({ state: 'attached' });
+    await preview.getByRole('tab', { name: 'Excel' }).click();
+    await preview.getByRole('cell', { name: 'Product photographs' }).waitFor();
+    await preview.getByRole('tab', { name: 'Sample data' }).click();
+    await preview.getByRole('textbox', { name: 'number' }).fill('77');
+    await expectForEverybody(page);
+    await preview.getByRole('tab', { name: 'Page' }).click();
+    await sheet.getByRole('heading', { name: 'Invoice 77' }).waitFor();
+
+    await page.getByRole('button', { name: 'State' }).click();
+    await page.getByText('It needs no review: publish it.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('main').getByText('Published').first().waitFor();
+
+    await page.getByRole('link', { name: 'Revisions' }).click();
+    await page.getByText('A new line').waitFor();
+    await expectForEverybody(page);
+    await page.getByText('Page', { exact: true }).click();
+    await page
+      .getByRole('region', { name: 'After' })
+      .frameLocator('iframe')
+      .locator('[data-changed]', { hasText: 'A new line' })
+      .waitFor();
+    await page.getByRole('link', { name: 'Languages' }).click();
+    await page
+      .getByRole('region', { name: 'Français' })
+      .frameLocator('iframe')
+      .getByText('Échéance')
+      .waitFor();
+    await expectForEverybody(page);
+
+    await page.getByRole('link', { name: 'Templates' }).first().click();
+    await page.getByRole('link', { name: 'Categories' }).click();
+    await page.getByRole('textbox', { name: 'Name of the category' }).fill(name);
+    await page.getByRole('button', { name: 'Create the category' }).click();
+    await page.getByRole('button', { name: `Rename ${name}` }).click();
+    await page.getByRole('table').getByRole('textbox').fill(`${name} 2`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const category = page.getByRole('row', { name: `${name} 2` });
+    await category.getByRole('button', { name: `Rename ${name} 2` }).waitFor();
+    await expectForEverybody(page);
+    await category.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await category.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Templates' }).first().click();
+    await page.getByRole('searchbox').fill(name);
+    await page.getByRole('row').filter({ hasText: name }).nth(1).waitFor();
+    await expectForEverybody(page);
+  }, 120_000);
+});
