@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # One file for the images of all services:
 #   docker build --build-arg SERVICE=settings -t plinth/settings:0.1.0 .
-#   docker build --build-arg SERVICE=template --build-arg RUNTIME=browser -t plinth/template:0.1.0 .
+#   docker build --build-arg SERVICE=pdf-renderer --build-arg RUNTIME=browser -t plinth/pdf-renderer:0.1.0 .
 #   docker build --build-arg SERVICE=migrate -t plinth/migrate:0.1.0 .
 # A worker is another command of the image of its service: `docker run plinth/workflow:0.1.0 worker.js`.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
@@ -22,7 +22,7 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx \
     /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn*
 
-# For the service that prints PDF: the browser, and the cage it runs in.
+# For the process that prints PDF: the browser, and the cage it runs in.
 FROM plain AS browser
 RUN apt-get update \
   && apt-get install -y --no-install-recommends chromium bubblewrap fonts-liberation fonts-dejavu-core fonts-wqy-microhei fonts-noto-color-emoji \

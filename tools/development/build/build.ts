@@ -1,11 +1,12 @@
 import { discoverServices } from '../launcher/services.mjs';
 import { bundleConsole, CONSOLE, isConsoleOutdated } from './bundle-console.ts';
+import { bundleReference, isReferenceOutdated, REFERENCE } from './bundle-reference.ts';
 import { bundleServices } from './bundle-services.ts';
 import { areWorkflowsOutdated, bundleWorkflows, hasWorkflows } from './bundle-workflows.ts';
 
 /**
- * What the processes are started from, and the console: of the projects named (Nx names those that changed), or of all,
- * where bundles of workflows and the console are made again only when they are out of date.
+ * What the processes are started from, the console and the API reference: of the projects named (Nx names those that
+ * changed), or of all, where bundles of workflows and what browsers get are made again only when they are out of date.
  */
 async function main() {
   const names = process.argv.slice(2);
@@ -14,15 +15,18 @@ async function main() {
     .filter(hasWorkflows)
     .filter((service) => names.length > 0 || areWorkflowsOutdated(service));
   const withConsole = names.length > 0 ? names.includes(CONSOLE) : isConsoleOutdated();
+  const withReference = names.length > 0 ? names.includes(REFERENCE) : isReferenceOutdated();
   const [changed] = await Promise.all([
     bundleServices(services),
     ...withWorkflows.map(bundleWorkflows),
     ...(withConsole ? [bundleConsole()] : []),
+    ...(withReference ? [bundleReference()] : []),
   ]);
   const made = [
     ...(changed > 0 ? [`${changed} files`] : []),
     ...withWorkflows.map(({ name }) => `workflows of ${name}`),
     ...(withConsole ? ['the console'] : []),
+    ...(withReference ? ['the API reference'] : []),
   ];
   console.log(made.length === 0 ? 'up to date' : `built: ${made.join(', ')}`);
 }

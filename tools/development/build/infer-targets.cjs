@@ -15,7 +15,6 @@ function inferTargets(root) {
     generate: has('prisma/schema.prisma') || files.some((file) => file.endsWith('.proto')),
     build: has('src/main.ts') || has('vite.config.ts'),
     serve: has('src/main.ts'),
-    typecheck: has('tsconfig.json'),
     unit: specs.some((spec) => !needsServers(spec)),
     test: specs.some(needsServers),
   };

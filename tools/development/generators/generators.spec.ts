@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { FsTree } from 'nx/src/generators/tree';
 import { ModuleKind, transpileModule } from 'typescript';
+import { parse } from 'yaml';
 
 type Generator = (tree: FsTree, options: Record<string, string>) => Promise<unknown>;
 
@@ -29,13 +30,15 @@ describe('nx g @plinth/generators:service', () => {
     const all = changes.get('libs/contracts/src/all.ts');
     expect(all).toMatch(/'spare-parts': sparePartsEndpoints,[^]*\.\.\.sparePartsProblems,/);
     for (const path of [
-      'docker-compose.yml',
       'k8s/base/kustomization.yaml',
+      'k8s/components/monitoring/compose/prometheus.yml',
       'docs/events.md',
       'CODEOWNERS',
     ]) {
       expect(changes.get(path)).toContain('spare-parts');
     }
+    const compose = parse(changes.get('docker-compose.yml')!, { merge: true });
+    expect(compose.services['spare-parts']).toMatchObject({ image: 'plinth/spare-parts:0.1.0' });
     expect([...changes.keys()]).toEqual(
       expect.arrayContaining([
         'apps/spare-parts/src/main.ts',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cachedProgram } from './servers/cache.mjs';
 import { findProgram } from './servers/find-program.mjs';
-import { sources } from './servers/sources.mjs';
+import { chromiumApplications, sources } from './servers/sources.mjs';
 import { findOrInstall, mayInstall } from './servers/strategies.mjs';
 import { unpackedProgram } from './servers/unpacked-package.mjs';
 
@@ -15,7 +15,9 @@ const whereDebianPutsIt = '/usr/bin/chromium';
  * @returns {Promise<string | undefined>}
  */
 export async function locateChromium(progress) {
-  const found = names.map((name) => findProgram(name)).find((program) => program !== undefined);
+  const found =
+    names.map((name) => findProgram(name)).find((program) => program !== undefined) ??
+    chromiumApplications.find((program) => existsSync(program));
   const chosen = process.env.PUPPETEER_EXECUTABLE_PATH ?? found;
   if (chosen !== undefined) return chosen;
   const unpacked = cachedProgram(unpackedProgram('chromium'));

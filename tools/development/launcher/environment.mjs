@@ -10,8 +10,8 @@ export const demoTenant = { id: '01900000-0000-7000-8000-00000000d301', shortNam
  * @param {import('./services.mjs').Service[]} services
  */
 export function portNamesOf(services) {
-  return services.flatMap(({ name, hasWorker }) => [
-    ...['http', 'grpc', 'admin'].map((purpose) => `${name}-${purpose}`),
+  return services.flatMap(({ name, hasHttp, hasWorker }) => [
+    ...[...(hasHttp ? ['http'] : []), 'grpc', 'admin'].map((purpose) => `${name}-${purpose}`),
     ...(hasWorker ? [`${name}-worker-admin`] : []),
   ]);
 }
@@ -53,8 +53,10 @@ export function sharedEnvironment({
   chromium,
 }) {
   const behindGateway = services.filter(({ name }) => name !== 'gateway');
-  const list = (/** @type {(name: string) => string} */ addressOf) =>
-    behindGateway.map(({ name }) => `${name}=${addressOf(name)}`).join(',');
+  const list = (
+    /** @type {import('./services.mjs').Service[]} */ of,
+    /** @type {(name: string) => string} */ addressOf,
+  ) => of.map(({ name }) => `${name}=${addressOf(name)}`).join(',');
   return {
     ...databaseUrls,
     REDIS_URL: servers.redis,
@@ -64,10 +66,14 @@ export function sharedEnvironment({
     CALLER_KEYS: secrets.callerKeys,
     CURSOR_KEYS: secrets.cursorKeys,
     EVENT_KEYS: secrets.eventKeys,
+    PDF_RENDERER_KEYS: secrets.pdfRendererKeys,
     SETTINGS_ENCRYPTION_KEYS: secrets.settingsEncryptionKeys,
     PLINTH_TENANTS: JSON.stringify([demoTenant]),
-    HTTP_SERVICES: list((name) => `http://127.0.0.1:${ports[`${name}-http`]}`),
-    GRPC_SERVICES: list((name) => `127.0.0.1:${ports[`${name}-grpc`]}`),
+    HTTP_SERVICES: list(
+      behindGateway.filter(({ hasHttp }) => hasHttp),
+      (name) => `http://127.0.0.1:${ports[`${name}-http`]}`,
+    ),
+    GRPC_SERVICES: list(behindGateway, (name) => `127.0.0.1:${ports[`${name}-grpc`]}`),
     PUBLIC_URL: publicUrl,
     DEV_ISSUER: 'true',
     ...(chromium !== undefined && { PUPPETEER_EXECUTABLE_PATH: chromium }),
@@ -90,10 +96,15 @@ export function ownEnvironment(process, environment) {
     if (name.startsWith('DATABASE_URL_')) return name === databaseVariable(process);
     if (name === 'SETTINGS_ENCRYPTION_KEYS') return process === 'settings';
     if (name.endsWith('REDIS_URL')) return isGateway;
+    if (name === 'PDF_RENDERER_KEYS') return process === 'template' || process === 'pdf-renderer';
+    if (process === 'pdf-renderer') return !isSecretOrServer(name);
     return !isGateway || !['EVENT_KEYS', 'CURSOR_KEYS', 'NATS_PASSWORD'].includes(name);
   };
   return Object.fromEntries(Object.entries(environment).filter(([name]) => isOwn(name)));
 }
+
+/** What a process that runs a browser must not have. @param {string} name */
+const isSecretOrServer = (name) => /_KEYS?$|_PASSWORD$|^(NATS|TEMPORAL|BLOB)_|_SERVICES$/.test(name);
 
 /** @param {string} service */
 export function databaseVariable(service) {

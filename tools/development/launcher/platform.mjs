@@ -9,6 +9,7 @@ import { readJson, writeJson } from './json-file.mjs';
 import { createFolders, projectNode, root } from './paths.mjs';
 import { inspectPortsOf, isFree, reservePorts } from './ports.mjs';
 import { LauncherError, run } from './run.mjs';
+import { elapsed } from './progress.mjs';
 import { readSecrets } from './secrets.mjs';
 import { startServers } from './servers/group.mjs';
 import { serviceProcesses, stubProcess } from './service-processes.mjs';
@@ -29,6 +30,7 @@ const serviceReadyWithinSeconds = 120;
  * @param {boolean} options.inspect whether a debugger may attach to each process of a service
  */
 export async function startPlatform({ layout, supervisor, progress, port, only, publicUrl, inspect }) {
+  const beganAt = Date.now();
   createFolders(layout);
   await refuseTakenPort(port);
   const { chosen: services, stubs } = chooseServices(discoverServices(), only);
@@ -86,16 +88,29 @@ export async function startPlatform({ layout, supervisor, progress, port, only, 
         `on port ${spec.port}${debuggerPort === undefined ? '' : `, debugger at 127.0.0.1:${debuggerPort}`}`,
       );
     });
-  const specs = runnable.map((service) => serviceProcesses(service, environment, ports, inspectPorts));
+  /** What needs a browser that is still being installed is ready when that is; nobody waits for it. */
+  const startWhenPossible = async (/** @type {import('./supervisor.mjs').ProcessSpec} */ spec) => {
+    const started = startProcess(spec);
+    if (spec.name !== 'pdf-renderer' || (chromium !== undefined && existsSync(chromium))) return started;
+    started.catch(() => {});
+  };
+  const processesOf = (/** @type {import('./services.mjs').Service} */ service) =>
+    serviceProcesses(service, environment, ports, inspectPorts);
+  // What only works for a service, a browser above all, takes long to load, and nobody waits for it to answer.
+  const helpers = runnable.filter(({ serves }) => serves !== undefined).flatMap(processesOf);
+  const specs = runnable.filter(({ serves }) => serves === undefined).map(processesOf);
   await Promise.all([
     ...(stubs.length === 0 ? [] : [startProcess(stubProcess(stubs, environment, ports))]),
     ...specs.map(([main]) => startProcess(/** @type {import('./supervisor.mjs').ProcessSpec} */ (main))),
   ]);
-  // Workers take as long to load as two services; nobody waits for them to answer.
+  progress.info('gateway', `answers at ${publicUrl} after ${elapsed(beganAt)}`);
   const workers = specs.flatMap(([, ...rest]) => rest);
-  const hasTemporal = workers.length === 0 || (await servers.temporal) !== undefined;
-  if (hasTemporal) await Promise.all(workers.map(startProcess));
-  else for (const { name } of workers) progress.info(name, 'not started, because it works for Temporal');
+  const startWorkers = async () => {
+    const hasTemporal = workers.length === 0 || (await servers.temporal) !== undefined;
+    if (hasTemporal) await Promise.all(workers.map(startProcess));
+    else for (const { name } of workers) progress.info(name, 'not started, because it works for Temporal');
+  };
+  await Promise.all([startWorkers(), ...helpers.map(startWhenPossible)]);
   return {
     services: runnable,
     migrate,

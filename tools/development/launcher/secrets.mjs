@@ -12,6 +12,7 @@ export function readSecrets(layout) {
     callerKeys: known.callerKeys ?? randomBytes(32).toString('base64'),
     cursorKeys: known.cursorKeys ?? randomBytes(32).toString('base64'),
     eventKeys: known.eventKeys ?? randomBytes(32).toString('base64'),
+    pdfRendererKeys: known.pdfRendererKeys ?? randomBytes(32).toString('base64'),
     settingsEncryptionKeys: known.settingsEncryptionKeys ?? randomBytes(32).toString('base64'),
   };
   writeJson(layout.secrets, secrets, 0o600);

@@ -45,9 +45,10 @@ export function stubProcess(services, environment, ports) {
  * @param {Record<string, number>} [inspectPorts] where a debugger may attach to a process
  * @returns {import('./supervisor.mjs').ProcessSpec[]}
  */
-export function serviceProcesses({ name, hasWorker }, environment, ports, inspectPorts = {}) {
+export function serviceProcesses({ name, hasHttp, hasWorker }, environment, ports, inspectPorts = {}) {
   const http = /** @type {number} */ (ports[`${name}-http`]);
-  const main = nodeProcess(name, join(name, 'main.js'), ports[`${name}-admin`], http);
+  const admin = ports[`${name}-admin`];
+  const main = nodeProcess(name, join(name, 'main.js'), admin, hasHttp ? http : admin);
   const worker = nodeProcess(`${name}-worker`, join(name, 'worker.js'), ports[`${name}-worker-admin`]);
   return hasWorker ? [main, worker] : [main];
 
@@ -66,7 +67,7 @@ export function serviceProcesses({ name, hasWorker }, environment, ports, inspec
       cwd: root,
       env: {
         ...ownEnvironment(name, environment),
-        HTTP_PORT: String(http),
+        ...(hasHttp && { HTTP_PORT: String(http) }),
         GRPC_PORT: String(ports[`${name}-grpc`]),
         ADMIN_PORT: String(admin),
         ...allocator(process),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './paths.mjs';
 import { LauncherError } from './run.mjs';
@@ -8,6 +8,8 @@ import { LauncherError } from './run.mjs';
  * @property {string} name the name of its folder
  * @property {string} directory
  * @property {boolean} hasMain false while only its tables exist
+ * @property {boolean} hasHttp false for a process that only other services call
+ * @property {string | undefined} serves the service that such a process works for
  * @property {boolean} hasWorker
  * @property {boolean} hasDatabase
  * @property {boolean} usesTemporal
@@ -27,7 +29,10 @@ export function discoverServices() {
       return {
         name,
         directory,
-        hasMain: has('src', 'main.ts'),
+        // A page for browsers begins with a main.ts, too, but has no configuration.
+        hasMain: has('src', 'main.ts') && has('src', 'config.ts'),
+        hasHttp: has('src', 'app.ts'),
+        serves: servedBy(join(directory, 'project.json')),
         hasWorker: has('src', 'worker.ts'),
         hasDatabase: has('prisma', 'schema.prisma'),
         usesTemporal: has('src', 'temporal'),
@@ -36,8 +41,16 @@ export function discoverServices() {
     .filter(({ hasMain, hasDatabase }) => hasMain || hasDatabase);
 }
 
+/** By the tag `serves:<service>` of its project. @param {string} project */
+function servedBy(project) {
+  if (!existsSync(project)) return undefined;
+  /** @type {{ tags?: string[] }} */
+  const { tags = [] } = JSON.parse(readFileSync(project, 'utf8'));
+  return tags.find((tag) => tag.startsWith('serves:'))?.slice('serves:'.length);
+}
+
 /**
- * What runs for real: everything, or the gateway and the services named; the others get stubs.
+ * What runs for real: everything, or the gateway, the services named and what works for them; the others get stubs.
  * @param {Service[]} services
  * @param {string[] | undefined} only
  */
@@ -48,8 +61,12 @@ export function chooseServices(services, only) {
   if (unknown !== undefined) {
     throw new LauncherError(`There is no service "${unknown}"; there are ${names.join(', ')}.`);
   }
-  const isChosen = (/** @type {Service} */ { name }) => name === 'gateway' || only.includes(name);
-  return { chosen: services.filter(isChosen), stubs: services.filter((service) => !isChosen(service)) };
+  const isChosen = (/** @type {Service} */ { name, serves }) =>
+    name === 'gateway' || only.includes(name) || (serves !== undefined && only.includes(serves));
+  return {
+    chosen: services.filter(isChosen),
+    stubs: services.filter((service) => !isChosen(service) && service.hasHttp),
+  };
 }
 
 /** The end of a service's environment variables: `data-exchange` is `DATA_EXCHANGE`. @param {string} service */

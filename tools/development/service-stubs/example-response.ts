@@ -1,5 +1,6 @@
 import type { Endpoint, Success } from '@plinth/contracts/endpoint';
-import { exampleOf, SchemaCollection } from '@plinth/contracts/openapi/schemas';
+import { exampleOf } from '@plinth/contracts/openapi/examples';
+import { SchemaCollection } from '@plinth/contracts/openapi/schemas';
 import { accepted, created, events, file, multiStatus, noContent, ok } from '@plinth/http/response';
 import type { BatchResult } from '@plinth/kernel/batch-result';
 import { unavailable } from '@plinth/kernel/problem';

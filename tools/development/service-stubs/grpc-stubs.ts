@@ -33,15 +33,14 @@ export function grpcStubs(callerKeys: readonly string[], log: Log): GrpcService[
   }
 
   function stream(takesRows: boolean) {
-    const { callerOf, errorResponse } = grpcHandlers(callerKeys, log);
-    return (call: ServerWritableStream<object, object> | ServerDuplexStream<object, object>): void => {
-      try {
+    const { callerOf, streamed } = grpcHandlers(callerKeys, log);
+    return streamed(
+      async (
+        call: ServerWritableStream<object, object> | ServerDuplexStream<object, object>,
+      ): Promise<void> => {
         callerOf(call.metadata, call.getPath());
         if (takesRows) throw unavailable('A service stub imports no rows; start the service itself.');
-        call.end();
-      } catch (error) {
-        call.emit('error', errorResponse(error));
-      }
-    };
+      },
+    );
   }
 }

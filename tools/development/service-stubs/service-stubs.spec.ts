@@ -1,6 +1,7 @@
 import { allEndpoints } from '@plinth/contracts/all';
 import { authenticated, endpoint, type Endpoint, type Endpoints } from '@plinth/contracts/endpoint';
 import { createSettingsClient } from '@plinth/clients/settings-client';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { protoPackages } from '@plinth/proto/packages';
 import { serviceClient } from '@plinth/runtime/rpc/grpc';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
@@ -53,7 +54,8 @@ describe('a service stub', () => {
   it.each(reads)(
     'responds to GET $path of $service with an example that the contract allows',
     async ({ service, path }) => {
-      const response = await httpOf(service).get(path);
+      const operator = aCaller({ tenantId: HOST_TENANT_ID });
+      const response = await httpOf(service, operator).get(path);
       expect({ status: response.status, text: response.text }).toMatchObject({ status: 200 });
     },
   );

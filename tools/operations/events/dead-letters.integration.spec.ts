@@ -1,6 +1,6 @@
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { consumeEvents } from '@plinth/runtime/messaging/consumer';
+import { consumeEvents, eventConsumer } from '@plinth/runtime/messaging/consumer';
 import { subscription } from '@plinth/runtime/messaging/inbox';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
@@ -44,7 +44,8 @@ const start = async () => {
     return () => void processed.push(payload.position);
   });
   const options = { deliveriesMax: 3, backoffMilliseconds: 5 };
-  closers.push(await consumeEvents('counter', [apply], db, messaging, log, options));
+  const consumer = eventConsumer('counter', [apply], db, messaging, log, options);
+  closers.push(await consumer.start());
   const publish = async (position: number, isPoison: boolean) => {
     const payload = { counter: 'one', amount: 1, position, isPoison };
     await db.inTenant(tenantId, (tx) =>
@@ -52,7 +53,7 @@ const start = async () => {
     );
     relay.wake();
   };
-  return { publish, config };
+  return { publish, config, deadLetters: consumer.deadLetters };
 };
 
 afterAll(() => closeAll(closers, silentLog()));
@@ -85,6 +86,29 @@ describe('listDeadLetters and replayDeadLetters', () => {
     expect(processed.sort()).toEqual([1, 2, 3]);
     expect(await listDeadLetters(database.url)).toEqual([]);
     expect(await replayDeadLetters(database.url, target)).toBe(0);
+  });
+});
+
+describe('the dead letters of a consumer', () => {
+  it('are processed again by the service itself, once, and stay with their new error where that fails', async () => {
+    isBroken = true;
+    processed.length = 0;
+    const { publish, deadLetters } = await start();
+    await publish(21, true);
+    const [letter] = await eventually(async () => {
+      const letters = await deadLetters.list(10);
+      return letters.length > 0 ? letters : undefined;
+    });
+    expect(letter).toMatchObject({ event: { name: 'chaos.counted', tenantId }, deliveries: 3 });
+
+    expect(await deadLetters.replay(10)).toEqual({ processed: 0, failed: 1 });
+    expect(await deadLetters.list(10)).toMatchObject([{ deliveries: 4 }]);
+    isBroken = false;
+    expect(await deadLetters.replay(10, newId())).toEqual({ processed: 0, failed: 0 });
+    // Two operators at once.
+    await Promise.all([deadLetters.replay(10, letter!.event.id), deadLetters.replay(10)]);
+    expect(processed).toEqual([21]);
+    expect(await deadLetters.list(10)).toEqual([]);
   });
 });
 

@@ -42,17 +42,17 @@ function copyService(service: string, folder: string): string[] {
   const built = join(root, 'dist/apps', service);
   if (!existsSync(join(built, 'main.js'))) throw new Error(`${service} is not built: run \`npm run build\`.`);
   cpSync(built, folder, { recursive: true });
-  if (service === 'gateway') copyConsole(join(folder, 'console'));
+  if (service === 'gateway') for (const name of ['console', 'reference']) copyWebFiles(name, folder);
   // The bundle of the workflows runs in a sandbox and contains everything it needs.
   const bundles = readdirSync(built).filter((name) => name.endsWith('.js') && name !== 'workflows.js');
   return [...new Set(bundles.flatMap((name) => packagesAskedFor(readFileSync(join(built, name), 'utf8'))))];
 }
 
-/** The gateway serves the console. */
-function copyConsole(folder: string) {
-  const built = join(root, 'dist/apps/console');
-  if (!existsSync(built)) throw new Error('The console is not built: run `npm run build`.');
-  cpSync(built, folder, { recursive: true });
+/** The gateway serves what runs in browsers. */
+function copyWebFiles(application: string, folder: string) {
+  const built = join(root, 'dist/apps', application);
+  if (!existsSync(built)) throw new Error(`${application} is not built: run \`npm run build\`.`);
+  cpSync(built, join(folder, application), { recursive: true });
 }
 
 function copyMigrations(folder: string): string[] {

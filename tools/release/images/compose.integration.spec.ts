@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { parse } from 'yaml';
@@ -7,6 +8,7 @@ import { discoveredServices } from './discovered-services';
 
 const root = join(__dirname, '../../..');
 const file = join(root, 'docker-compose.yml');
+const monitoring = join(root, 'k8s/components/monitoring');
 
 interface Container {
   image: string;
@@ -19,9 +21,17 @@ interface Container {
   cap_drop?: string[];
   environment?: Record<string, string>;
   ports?: string[];
+  profiles?: string[];
+  volumes?: string[];
+  networks?: string[];
 }
 
-const containers: Record<string, Container> = parse(readFileSync(file, 'utf8'), { merge: true }).services;
+const compose: { services: Record<string, Container>; networks: Record<string, { internal?: boolean }> } =
+  parse(readFileSync(file, 'utf8'), { merge: true });
+const containers = compose.services;
+const internalNetworks = Object.entries(compose.networks).flatMap(([name, { internal }]) =>
+  internal ? [name] : [],
+);
 const ours = Object.entries(containers).filter(([, { image }]) => image.startsWith('plinth/'));
 
 /** The Docker client where it is installed, else the library that reads compose files. */
@@ -49,8 +59,52 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  it('mounts only files that are there', () => {
+    const sources = Object.values(containers)
+      .flatMap(({ volumes = [] }) => volumes)
+      .filter((volume) => volume.startsWith('./'))
+      .map((volume) => volume.split(':', 1)[0]!);
+    expect(sources.filter((source) => !existsSync(join(root, source)))).toEqual([]);
+  });
+
+  it('scrapes every process, as what the alerts know it by, through ways that are there', () => {
+    const settings = parse(readFileSync(join(monitoring, 'compose/prometheus.yml'), 'utf8'));
+    const scraped: { targets: [string]; labels: { service: string } }[] =
+      settings.scrape_configs[0].static_configs;
+    const wanted = ours.flatMap(([name]) =>
+      name === 'migrate' ? [] : [name.endsWith('-worker') ? name : `${name}-grpc`],
+    );
+    expect(scraped.map(({ labels }) => labels.service).toSorted()).toEqual(wanted.toSorted());
+    for (const { targets } of scraped) {
+      const container = containers[targets[0].replace(':9091', '')];
+      expect(container?.networks ?? ['default']).toContain('default');
+    }
+  });
+
+  it('has the alerts of Kubernetes, in a form that Prometheus reads', () => {
+    const promtool = findOrInstall('promtool');
+    if (promtool === undefined) return;
+    const folder = mkdtempSync(join(tmpdir(), 'plinth-prometheus-'));
+    const [rules, settings] = [join(folder, 'alerts.yaml'), join(folder, 'prometheus.yml')];
+    const text = readFileSync(join(monitoring, 'compose/prometheus.yml'), 'utf8');
+    writeFileSync(settings, text.replace('/prometheus/alerts.yaml', rules));
+    const script = containers['prometheus']!.command![0]!.replace(
+      '/etc/prometheus/alerts.yaml',
+      join(monitoring, 'alerts.yaml'),
+    )
+      .replace('/prometheus/alerts.yaml', rules)
+      .replace(/exec prometheus .*/, `exec ${promtool} check config ${settings}`);
+
+    const { status, stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+
+    expect({ status, stdout }).toMatchObject({ status: 0 });
+    const { spec } = parse(readFileSync(join(monitoring, 'alerts.yaml'), 'utf8'));
+    expect(parse(readFileSync(rules, 'utf8'))).toEqual(spec);
+    rmSync(folder, { recursive: true });
+  });
+
   it('gives every service the addresses of all others and of its database', () => {
-    const behind = discoveredServices().filter(({ name, hasMain }) => hasMain && name !== 'gateway');
+    const behind = discoveredServices().filter(({ name, hasHttp }) => hasHttp && name !== 'gateway');
     for (const { name } of behind) {
       const variable = `DATABASE_URL_${name.toUpperCase().replaceAll('-', '_')}`;
       expect(containers[name]?.environment).toHaveProperty(variable);
@@ -62,7 +116,7 @@ describe('docker-compose.yml', () => {
 
   it('gives every process its own secrets only, and binds no port that others of the network reach', () => {
     for (const [name, { environment = {} }] of ours) {
-      if (name === 'migrate') continue;
+      if (name === 'migrate' || name === 'pdf-renderer') continue;
       const service = name.replace(/-worker$/, '');
       const databases = Object.keys(environment).filter((variable) => variable.startsWith('DATABASE_URL'));
       expect({ name, databases: databases.length }).toEqual({ name, databases: name === 'gateway' ? 0 : 1 });
@@ -76,8 +130,26 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('gives the PDF renderer one key of its own, and a network in which only the template service is, and a way to its metrics', () => {
+    const { environment, networks } = containers['pdf-renderer']!;
+    expect(Object.keys(environment ?? {}).sort()).toEqual(['NODE_ENV', 'PDF_RENDERER_KEYS']);
+    expect(networks).toEqual(['pdf']);
+    expect(internalNetworks).toContain('pdf');
+    const others = Object.entries(containers).filter(([, one]) => one.networks?.includes('pdf'));
+    expect(others.map(([name]) => name).sort()).toEqual(['pdf-renderer', 'pdf-renderer-metrics', 'template']);
+    // It passes on what it is asked by others, and listens to nothing else.
+    expect(containers['pdf-renderer-metrics']?.command).toEqual([
+      'tcp-listen:9091,fork,reuseaddr',
+      'tcp-connect:pdf-renderer:9091',
+    ]);
+    const knowing = ours.filter(([, one]) => 'PDF_RENDERER_KEYS' in (one.environment ?? {}));
+    expect(knowing.map(([name]) => name).sort()).toEqual(['pdf-renderer', 'template']);
+  });
+
   it('checks the health of every container that stays, and starts it after those it depends on', () => {
     for (const [name, { healthcheck, depends_on = {} }] of Object.entries(containers)) {
+      // Nothing waits for what a profile adds.
+      if (containers[name]?.profiles) continue;
       const ends = ['migrate', 'blobs'].includes(name);
       if (!ends) expect({ name, test: healthcheck?.test }).toEqual({ name, test: expect.any(Array) });
       for (const [part, { condition }] of Object.entries(depends_on)) {
@@ -93,6 +165,6 @@ describe('docker-compose.yml', () => {
   });
 
   it('pins the version of every image', () => {
-    for (const { image } of Object.values(containers)) expect(image).toMatch(/:\d+\.\d+[\w.-]*$/);
+    for (const { image } of Object.values(containers)) expect(image).toMatch(/:v?\d+\.\d+[\w.-]*$/);
   });
 });

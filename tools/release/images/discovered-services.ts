@@ -7,6 +7,7 @@ const root = join(__dirname, '../../..');
 export function discoveredServices(): {
   name: string;
   hasMain: boolean;
+  hasHttp: boolean;
   hasWorker: boolean;
   hasDatabase: boolean;
 }[] {

@@ -135,12 +135,14 @@ describe('the image of a service', () => {
 });
 
 describe('the image of the gateway', () => {
-  it('contains the console where the gateway looks for it', () => {
+  it('contains the console and the API reference where the gateway looks for them', () => {
     assemble('gateway');
-    expect(existsSync(join(place('gateway'), 'console/index.html'))).toBe(true);
-    expect(readdirSync(join(place('gateway'), 'console/assets'))).toContainEqual(
-      expect.stringMatching(/^index-[\w-]+\.js\.br$/),
-    );
+    for (const name of ['console', 'reference']) {
+      expect(existsSync(join(place('gateway'), name, 'index.html'))).toBe(true);
+      expect(readdirSync(join(place('gateway'), name, 'assets'))).toContainEqual(
+        expect.stringMatching(/^index-[\w-]+\.js\.br$/),
+      );
+    }
   });
 });
 

@@ -24,14 +24,14 @@ const requiredFiles = [
 const rooms = ['routes', 'app', 'domain', 'store', 'events', 'exchange', 'grpc', 'temporal', 'generated'];
 const programs = ['main.ts', 'worker.ts', 'config.ts', 'compose.ts', 'app.ts', 'background.ts'];
 const crafts: Record<string, string[]> = {
-  template: ['render', 'sandbox.ts'],
+  template: ['render', 'gallery', 'sandbox.ts'],
   localization: ['resources'],
   'data-exchange': ['formats'],
 };
 
-/** Notifications are broadcast, and held open as streams: neither is an event of the outbox. */
+/** What wakes open streams is broadcast: it is no event of the outbox. */
 const eventFiles: Record<string, string[]> = {
-  timeline: ['notification-signal.ts', 'notification-stream.ts'],
+  timeline: ['wake-signal.ts'],
 };
 
 const SQL = /\b(SELECT [\w*(]|INSERT INTO|UPDATE \w+\s+SET|DELETE FROM)/;

@@ -10,6 +10,7 @@ import type { BenchLine } from './bench-line.ts';
 import { execute, mapFile, signInToTenant } from './exchange-jobs.ts';
 import type { BenchTarget } from './platform.ts';
 import { describeUsage, watchProcesses } from './processes.ts';
+import { readCldrRows, type Row } from '../../development/demo/cldr-rows.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 import { seconds, timeOf } from './times.ts';
 
@@ -41,6 +42,9 @@ const overrides: Kind = {
   values: (cells) => ['bench', ...cells],
   key: ['resource_name', 'culture_name', 'key'],
 };
+let names: Row[] | undefined;
+/** As many rows as there are real names, or fewer. */
+const realNames: Kind = { ...overrides, row: (number) => (names ??= readCldrRows())[number - 1]! };
 const companies: Kind = {
   definition: 'Contacts.Companies',
   service: 'contacts',
@@ -95,40 +99,55 @@ const faults: [string, Kind, NonNullable<Variant['broken']>][] = [
 ];
 
 const variants: Variant[] = [
-  ...[overrides, companies, contacts].map((kind) => ({ name: `clean, ${kind.table}`, kind })),
+  ...[overrides, companies, contacts].map((kind) => ({ name: `clean ${kind.table}`, kind })),
   { name: 'ten columns more', kind: overrides, moreColumns: 10 },
+  { name: 'clean real names', kind: realNames },
+  {
+    name: 'duplicate key, 0.2 % of real names',
+    kind: realNames,
+    every: 500,
+    broken: (_cells, number) => realNames.row(number - 1),
+  },
   { name: 'dry-run', kind: overrides, dryRun: true },
   { name: 'half updates', kind: overrides, storedOfTen: 5 },
   { name: 'all updates', kind: overrides, storedOfTen: 10 },
   { name: 'all updates by id', kind: overrides, storedOfTen: 10, ids: true },
-  {
-    name: 'constraint by id, 1 %',
+  ...[100, 5].map((every) => ({
+    name: `constraint by id, ${100 / every} %`,
     kind: overrides,
     storedOfTen: 10,
     ids: true,
-    every: 100,
-    broken: (_cells, number) => overrides.row(number - 1),
-  },
+    every,
+    broken: (_cells: string[], number: number) => overrides.row(number - 1),
+  })),
   ...faults.flatMap(([name, kind, broken]) =>
     [100, 5].map((every) => ({ name: `${name}, ${100 / every} %`, kind, broken, every })),
   ),
 ];
 
-/** Imports with errors of every kind, updates, ids and relations, each beside what the database alone takes. */
-export const benchVariants = (target: BenchTarget, rowCount: number, only: string): Promise<BenchLine[]> =>
+/**
+ * Imports with errors of every kind, updates, ids and relations, each beside what the database alone takes. It takes
+ * minutes, so each line is reported when it is measured.
+ */
+export const benchVariants = (
+  target: BenchTarget,
+  { rowCount, only, report }: { rowCount: number; only: string[]; report: (line: BenchLine) => void },
+): Promise<void> =>
   inTemporaryFolder(async (folder) => {
-    const lines: BenchLine[] = [];
     const cleanTimes = new Map<Kind, number>();
-    for (const kind of new Set(variants.map((variant) => variant.kind)))
+    const wanted = variants.filter(
+      ({ name }) => only.length === 0 || only.some((part) => name.includes(part)),
+    );
+    for (const kind of new Set(wanted.map((variant) => variant.kind)))
       await measure(target, folder, { name: 'warm-up', kind }, Math.min(rowCount, 50_000));
-    for (const variant of variants.filter(({ name }) => name.includes(only))) {
+    for (const variant of wanted) {
       const { taken, reference, details } = await measure(target, folder, variant, rowCount);
       const clean = cleanTimes.get(variant.kind);
       if (variant.name.startsWith('clean')) cleanTimes.set(variant.kind, taken);
       const isUpdate = variant.storedOfTen === 10;
-      const isFewErrors = variant.every === 100 && clean !== undefined && !isUpdate;
+      const isFewErrors = (variant.every ?? 0) >= 100 && clean !== undefined && !isUpdate;
       const beside = isFewErrors ? clean : reference;
-      lines.push({
+      report({
         job: `${variant.name}: ${rowCount.toLocaleString('en')} rows`,
         measured: seconds(taken),
         reference: `${isFewErrors ? 'clean' : isUpdate ? 'upsert from a staging table' : 'COPY'} ${seconds(beside)}`,
@@ -137,7 +156,6 @@ export const benchVariants = (target: BenchTarget, rowCount: number, only: strin
         details,
       });
     }
-    return lines;
   });
 
 async function measure(target: BenchTarget, folder: string, variant: Variant, rowCount: number) {

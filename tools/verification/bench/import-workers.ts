@@ -22,12 +22,13 @@ export const benchWorkers = (
   inTemporaryFolder(async (folder) => {
     const file = join(folder, 'bench.csv');
     await writeCsv(file, rowCount);
+    const startWorker = workerStarter(target);
     const further: ChildProcess[] = [];
     const lines: BenchLine[] = [];
     let alone: number | undefined;
     try {
       for (const count of counts) {
-        while (further.length < count - 1) further.push(startWorkerLike(target));
+        while (further.length < count - 1) further.push(startWorker());
         await pause(ARRIVAL_MILLISECONDS);
         const taken = await importFile(await signInToTenant(target), file, rowCount);
         alone ??= taken;
@@ -46,16 +47,14 @@ export const benchWorkers = (
     }
   });
 
-/** Starts one more worker, just as the platform started its own. */
-function startWorkerLike({ processes }: BenchTarget): ChildProcess {
+/** Makes a function that starts one more worker, just as the platform started its own. */
+export function workerStarter({ processes }: BenchTarget): () => ChildProcess {
   const worker = processes.find(({ name }) => name === 'data-exchange-worker');
   if (!worker) throw new Error('The data exchange worker is not running.');
   const partsOf = (file: string) =>
     readFileSync(`/proc/${worker.pid}/${file}`, 'utf8').split('\0').slice(0, -1);
   const [program, ...args] = partsOf('cmdline');
   const environment = partsOf('environ').map((entry) => entry.split(/=(.*)/s).slice(0, 2));
-  return spawn(program!, args, {
-    env: { ...Object.fromEntries(environment), ADMIN_PORT: '0' },
-    stdio: 'ignore',
-  });
+  const env = { ...Object.fromEntries(environment), ADMIN_PORT: '0' };
+  return () => spawn(program!, args, { env, stdio: 'ignore' });
 }

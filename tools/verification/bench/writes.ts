@@ -11,13 +11,17 @@ import { watchProcesses, type NamedProcess, type ProcessUsage } from './processe
 import { tokenOf } from './token.ts';
 
 const REFERENCE_DATABASE = 'bench_reference';
-const REST_SECONDS = 10;
+const REST_SECONDS = 60;
 /** A process that has just started still compiles, collects garbage and connects. */
-const STARTED_MILLISECONDS = 20_000;
+const STARTED_MILLISECONDS = 90_000;
+const REST = 'rest';
 /** Between two measurements, so that what follows from a write is not counted with the next. */
 const SETTLING_MILLISECONDS = 1_500;
 /** After a hundred requests much of the code is still interpreted; in a service that has run for a while it is compiled. */
 const WARM_UP = 2_000;
+/** How many requests a second a write gets prepared for that needs something to be there; with fewer, it ends earlier. */
+const PREPARED_PER_SECOND = 300;
+const CLIENTS_MAX = 64;
 const WARM_UP_SECONDS_MAX = 20;
 
 export interface WritesOptions {
@@ -25,6 +29,8 @@ export interface WritesOptions {
   only: readonly string[];
   clients: readonly number[];
   seconds: number;
+  /** Between how many tenants the clients change. */
+  tenants: number;
 }
 
 interface Call {
@@ -36,6 +42,10 @@ interface Call {
 /** One kind of write: through the gateway, and its effect at the reference. */
 interface Write {
   name: string;
+  /** What another person does before each request, which is not measured. */
+  before?: (number: number) => Call[];
+  /** What has to be there once in each tenant. */
+  setUp?: Call;
   platform: (number: number) => Call;
   reference?: (number: number) => Call;
 }
@@ -49,6 +59,8 @@ const cultures = ['de-DE', 'en-GB', 'fr-FR', 'it-IT'];
 const cultureOf = (number: number) => cultures[number % cultures.length]!;
 const zones = ['Europe/Paris', 'Europe/Rome', 'Europe/Berlin', 'Europe/Vienna'];
 const templateOf = (number: number) => ({ name: `bench-${RUN}-${number}`, content: 'Hello {{ name }}' });
+const moveTo = (number: number, targetState: string) =>
+  post(`/workflow/Invoice/${RUN}-${number}/transition`, { targetState });
 const entryOn = (entity: string, number: number) => ({ type: 'Bench', entity, body: `entry ${number}` });
 
 const writes: readonly Write[] = [
@@ -65,9 +77,25 @@ const writes: readonly Write[] = [
   },
   {
     name: 'transition',
-    platform: (number) => post(`/workflow/Invoice/${RUN}-${number}/transition`, { targetState: 'Submitted' }),
+    platform: (number) => moveTo(number, 'Submitted'),
     reference: (number) =>
       post('/transition', { type: 'Invoice', entity: `${RUN}-${number}`, state: 'Submitted' }),
+  },
+  {
+    // Another person has asked for it.
+    name: 'approval',
+    before: (number) => [moveTo(number, 'Submitted'), moveTo(number, 'Approved')],
+    platform: (number) => moveTo(number, 'Approved'),
+  },
+  {
+    name: 'publish',
+    before: (number) => [post('/templates', templateOf(number))],
+    platform: (number) => post(`/templates/${templateOf(number).name}/publish`),
+  },
+  {
+    name: 'render',
+    setUp: post('/templates', { name: `bench-${RUN}`, content: 'Hello {{ name }}' }),
+    platform: () => post(`/templates/bench-${RUN}/preview`, { data: { name: 'Ada' } }),
   },
   {
     name: 'template',
@@ -111,14 +139,18 @@ const writes: readonly Write[] = [
 
 /** Everyday writes with all duties on, beside the same effects by Express and pg, in turns. */
 export async function benchWrites(target: BenchTarget, options: WritesOptions): Promise<BenchLine[]> {
-  const unknown = options.only.filter((name) => !writes.some((write) => write.name === name));
+  const unknown = options.only.filter(
+    (name) => name !== REST && !writes.some((write) => write.name === name),
+  );
   if (unknown.length > 0) throw new Error(`There is no write ${unknown.join(', ')}.`);
-  const chosen = writes.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-  const lines = [await measureRest(target)];
+  const isChosen = (name: string) => options.only.length === 0 || options.only.includes(name);
+  const chosen = writes.filter(({ name }) => isChosen(name));
+  const lines = isChosen(REST) ? [await measureRest(target)] : [];
   const reference = await startReference(target);
   const load = await startLoad(target, options, reference);
   try {
     for (const write of chosen) {
+      await load.setUp(write);
       const cold = await load.platform(write, 16);
       lines.push({ job: `${write.name}, 16 clients, the first seconds`, ...described(cold) });
       await load.warmUp(write);
@@ -169,22 +201,30 @@ interface Measured {
 
 async function startLoad(
   { url, processes }: BenchTarget,
-  { seconds }: WritesOptions,
+  { seconds, tenants }: WritesOptions,
   reference: Reference,
 ): Promise<{
+  setUp: (write: Write) => Promise<void>;
   warmUp: (write: Write) => Promise<void>;
   platform: (write: Write, clients: number, isKeyed?: boolean) => Promise<Measured>;
   reference: (callOf: (number: number) => Call, clients: number) => Promise<Measured>;
   close: () => Promise<void>;
 }> {
-  const tenantId = randomUUID();
-  const claims = (client: number) => ({ sub: `writer-${client}`, tenantId, roles: ['admin'] });
-  const tokens = await Promise.all(Array.from({ length: 64 }, (_, client) => tokenOf(url, claims(client))));
+  const tenantIds = Array.from({ length: tenants }, () => randomUUID());
+  const tokenIn = (tenantId: string, sub: string) => tokenOf(url, { sub, tenantId, roles: ['admin'] });
+  const writers = await Promise.all(
+    Array.from({ length: Math.max(CLIENTS_MAX, tenants) }, (_, writer) =>
+      tokenIn(tenantIds[writer % tenants]!, `writer-${writer}`),
+    ),
+  );
+  const others = await Promise.all(tenantIds.map((tenantId) => tokenIn(tenantId, 'another')));
   const pools = {
-    platform: new Pool(url, { connections: 64, pipelining: 1 }),
-    reference: new Pool(reference.url, { connections: 64, pipelining: 1 }),
+    platform: new Pool(url, { connections: CLIENTS_MAX, pipelining: 1 }),
+    reference: new Pool(reference.url, { connections: CLIENTS_MAX, pipelining: 1 }),
   };
   let number = 0;
+  /** In one tenant each client is a person; else requests change between the tenants. */
+  const writerOf = (client: number, count: number) => writers[tenants === 1 ? client : count % tenants]!;
 
   const send = async (pool: Pool, { method, path, body }: Call, headers: Record<string, string>) => {
     const response = await pool.request({
@@ -210,44 +250,73 @@ async function startLoad(
     return times;
   };
 
-  const fire = async (clients: number, watched: readonly NamedProcess[], once: Once): Promise<Measured> => {
+  const fire = async (
+    clients: number,
+    watched: readonly NamedProcess[],
+    once: Once,
+    last = Number.POSITIVE_INFINITY,
+  ): Promise<Measured> => {
     const usedSince = watchProcesses(watched);
     const startedAt = performance.now();
     const endsAt = startedAt + seconds * 1_000;
-    const times = await inTurns(clients, () => performance.now() < endsAt, once);
+    const times = await inTurns(clients, () => number < last && performance.now() < endsAt, once);
     const perSecond = (times.length * 1_000) / (performance.now() - startedAt);
     // What follows from the writes belongs to their cost.
     await new Promise((resolve) => setTimeout(resolve, SETTLING_MILLISECONDS));
     return { perSecond, ...percentiles(times), cpu: perRequest(usedSince(), times.length) };
   };
 
+  const sendTo = (token: string, call: Call, headers: Record<string, string> = {}) =>
+    send(
+      pools.platform,
+      { ...call, path: `/api/v1${call.path}` },
+      { ...headers, authorization: `Bearer ${token}` },
+    );
+
   const onPlatform =
     (write: Write, isKeyed: (number: number) => boolean): Once =>
-    (client, count) => {
-      const call = write.platform(count);
-      const headers = {
-        authorization: `Bearer ${tokens[client]}`,
-        ...(isKeyed(count) && { 'idempotency-key': randomUUID() }),
-      };
-      return send(pools.platform, { ...call, path: `/api/v1${call.path}` }, headers);
-    };
+    (client, count) =>
+      sendTo(
+        writerOf(client, count),
+        write.platform(count),
+        isKeyed(count) ? { 'idempotency-key': randomUUID() } : {},
+      );
+
+  /** Does what comes before the next requests; returns how many there may be. */
+  const prepare = async ({ before }: Write, requests: number): Promise<number> => {
+    if (!before) return Number.POSITIVE_INFINITY;
+    const first = number;
+    await inTurns(
+      16,
+      () => number < first + requests,
+      async (_, count) => {
+        for (const call of before(count)) await sendTo(others[count % tenants]!, call);
+      },
+    );
+    number = first;
+    return first + requests;
+  };
 
   return {
+    setUp: async ({ setUp }) => {
+      if (setUp) for (const token of others) await sendTo(token, setUp);
+    },
     warmUp: async (write) => {
+      const last = Math.min(number + WARM_UP, await prepare(write, WARM_UP / 4));
       const endsAt = performance.now() + WARM_UP_SECONDS_MAX * 1_000;
-      const first = number;
-      const goesOn = () => number - first < WARM_UP && performance.now() < endsAt;
+      const goesOn = () => number < last && performance.now() < endsAt;
       await inTurns(
         16,
         goesOn,
         onPlatform(write, (count) => count % 2 === 0),
       );
     },
-    platform: (write, clients, isKeyed = false) =>
+    platform: async (write, clients, isKeyed = false) =>
       fire(
         clients,
         processes,
         onPlatform(write, () => isKeyed),
+        await prepare(write, seconds * PREPARED_PER_SECOND),
       ),
     reference: (callOf, clients) =>
       fire(clients, [reference, ...processes.filter(({ name }) => name === 'postgres')], (_, count) =>

@@ -1,24 +1,31 @@
 import { seededRandom } from '@plinth/testing/seeded-random';
 import { formatReport, type CampaignResult } from './report';
-import { startChaosPlatform, type ChaosPlatform } from './chaos-platform';
+import { sharedChaosPlatform, startChaosPlatform, type ChaosPlatform } from './chaos-platform';
 
 export const ROWS = Number(process.env['FAULTS_ROWS'] ?? 3_000);
 const SEED = Number(process.env['FAULTS_SEED'] ?? 1);
 
 /**
- * Starts a platform for the tests of a file, whose processes they may kill. A large campaign, which its command runs,
- * prints a report, and keeps the logs when it fails.
+ * A platform for the tests of a file, whose processes they may kill. The small campaigns of the suite share one; a large
+ * campaign, which its command runs, has its own, prints a report, and keeps the logs when it fails.
  */
 export function startCampaign({ isLarge }: { isLarge: boolean }) {
   const random = seededRandom(SEED);
   let platform: ChaosPlatform;
+  let stop = async (): Promise<void> => {};
   let hasPassed = false;
 
   beforeAll(async () => {
-    platform = await startChaosPlatform(random);
+    if (!isLarge) {
+      platform = await sharedChaosPlatform(random);
+      return;
+    }
+    const ownPlatform = await startChaosPlatform(random);
+    stop = () => ownPlatform.stop({ keepsLogs: !hasPassed });
+    platform = ownPlatform;
   }, 300_000);
 
-  afterAll(() => platform.stop({ keepsLogs: isLarge && !hasPassed }), 120_000);
+  afterAll(() => stop(), 120_000);
 
   return {
     random,
@@ -26,9 +33,10 @@ export function startCampaign({ isLarge }: { isLarge: boolean }) {
       return platform;
     },
     /** Marks the campaign as passed. */
-    pass({ what, ...result }: Omit<CampaignResult, 'kills'>): void {
+    pass(jobs?: Omit<CampaignResult, 'kills'>): void {
       hasPassed = true;
-      if (!isLarge) return;
+      if (!isLarge || jobs === undefined) return;
+      const { what, ...result } = jobs;
       const { kills } = platform;
       console.log(formatReport({ ...result, what: `${what} of ${ROWS} rows, seed ${SEED}`, kills }));
     },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@plinth/testing/eventually';
+import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
 import { startPlatform } from '@plinth/testing/start-platform';
 import { Client as Database } from 'pg';
 
@@ -20,15 +21,34 @@ export interface ChaosPlatform {
   killRandomly(names: readonly string[], milliseconds: number): Promise<string[]>;
   /** Rows of the database of a service; waits for a database that was just killed. */
   query(service: string, text: string, values: unknown[]): Promise<unknown[]>;
+}
+
+export interface LoneChaosPlatform extends ChaosPlatform {
   stop(options: { keepsLogs: boolean }): Promise<void>;
 }
 
-/** Starts a platform whose processes can be killed; their supervisor starts them again. */
-export async function startChaosPlatform(random: () => number): Promise<ChaosPlatform> {
+/** Starts a platform of its own whose processes can be killed; their supervisor starts them again. */
+export async function startChaosPlatform(random: () => number): Promise<LoneChaosPlatform> {
   const folder = mkdtempSync(join(tmpdir(), 'plinth-faults-'));
   // For root the database server runs as another user, who needs access.
   chmodSync(folder, 0o755);
   const platform = await startPlatform({ dataDirectory: folder });
+  return {
+    ...chaosOn(platform, random),
+    async stop({ keepsLogs }) {
+      await platform.stop();
+      if (keepsLogs) console.log(`The logs of the processes are in ${join(folder, 'logs')}.`);
+      else rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The platform that the small campaigns of a run share, one after the other. */
+export const sharedChaosPlatform = async (random: () => number): Promise<ChaosPlatform> =>
+  chaosOn(await sharedPlatform('faults'), random);
+
+function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform {
+  const folder = platform.dataDirectory;
   const kills: Record<string, number> = {};
 
   const kill = (name: string): void => {
@@ -73,12 +93,6 @@ export async function startChaosPlatform(random: () => number): Promise<ChaosPla
           await database.end();
         }
       }, RESTART_MILLISECONDS_MAX),
-
-    async stop({ keepsLogs }) {
-      await platform.stop();
-      if (keepsLogs) console.log(`The logs of the processes are in ${join(folder, 'logs')}.`);
-      else rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
 

@@ -5,6 +5,7 @@ import { root } from '../../development/launcher/paths.mjs';
 
 const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1]   kill -9 in the middle of imports
 npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
+npm run faults -- notifications [--entries 2000]                         kill -9 of the timeline while entries are written
 npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load
 npm run faults -- memory [--attackers 64]                                send a gateway and a service what costs the most memory`;
 
@@ -12,6 +13,7 @@ npm run faults -- memory [--attackers 64]                                send a 
 const campaigns: Record<string, string> = {
   import: 'tools/verification/faults/import.integration.spec.ts',
   undo: 'tools/verification/faults/undo.integration.spec.ts',
+  notifications: 'tools/verification/faults/notifications.integration.spec.ts',
   memory: '(apps/gateway|libs/http)/test/memory.spec.ts',
   rolling: 'tools/verification/faults/rolling.integration.spec.ts',
 };
@@ -23,6 +25,7 @@ function main(): void {
     options: {
       imports: { type: 'string', default: '200' },
       undos: { type: 'string', default: '100' },
+      entries: { type: 'string', default: '2000' },
       rows: { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: 'all' },

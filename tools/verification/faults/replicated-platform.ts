@@ -67,7 +67,7 @@ export async function startReplicatedPlatform(dataDirectory: string): Promise<Re
 }
 
 async function processesOf(
-  { name, hasWorker }: { name: string; hasWorker: boolean },
+  { name, hasHttp, hasWorker }: { name: string; hasHttp: boolean; hasWorker: boolean },
   ports: Record<string, number>,
 ): Promise<ReplaceableProcess[]> {
   const adminPort = ports[`${name}-admin`]!;
@@ -76,8 +76,10 @@ async function processesOf(
     address.add({ port: ports[`${name}-${purpose}`]!, adminPort });
     return { variable, address, port: await address.open() };
   };
-  const http = await openListener('HTTP_PORT', 'http');
-  const listeners = name === 'gateway' ? [http] : [http, await openListener('GRPC_PORT', 'grpc')];
+  const listeners = [
+    ...(hasHttp ? [await openListener('HTTP_PORT', 'http')] : []),
+    ...(name === 'gateway' ? [] : [await openListener('GRPC_PORT', 'grpc')]),
+  ];
   const worker = { name: `${name}-worker`, adminPort: ports[`${name}-worker-admin`]!, listeners: [] };
   return [{ name, adminPort, listeners }, ...(hasWorker ? [worker] : [])];
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
+import { findOrInstall } from '@plinth/testing/find-or-install';
 import { freePort } from '@plinth/testing/free-port';
 
 const root = join(__dirname, '../../..');
@@ -14,6 +15,8 @@ if (missing.length > 0)
   process.stderr.write(
     `NOT TESTED: a real API server accepts the manifests; ${missing.join(', ')} is not installed.\n`,
   );
+
+const helm = missing.length > 0 ? undefined : findOrInstall('helm');
 
 const TOKEN = 'of-this-test';
 const START_MILLISECONDS_MAX = 120_000;
@@ -91,4 +94,18 @@ async function startApiServer(): Promise<void> {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     },
   );
+
+  (helm === undefined ? it.skip : it)('accepts what the Helm chart renders in the same way', () => {
+    const chart = join(folder, 'chart');
+    execFileSync(join(root, 'node_modules/.bin/node'), ['tools/release/chart/main.ts', chart], { cwd: root });
+    const options = ['--namespace', 'of-helm', '--values', join(chart, 'values-production.yaml')];
+    const manifests = join(folder, 'chart.yaml');
+    writeFileSync(manifests, execFileSync(helm!, ['template', 'plinth', chart, ...options]));
+    kubectl('create', 'namespace', 'of-helm');
+    kubectl('label', 'namespace', 'of-helm', 'pod-security.kubernetes.io/warn=restricted');
+
+    const { status, stderr } = kubectl('apply', '--validate=strict', '--filename', manifests);
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
 });

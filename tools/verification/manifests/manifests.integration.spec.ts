@@ -6,7 +6,8 @@ import { discoveredServices } from '../../release/images/discovered-services';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { serviceProcesses } from '../../development/launcher/service-processes.mjs';
 import schemas from './kubernetes-1.36.json';
-import { renderManifests, type Manifest } from './render-manifests';
+import type { Manifest } from '../../release/chart/manifest';
+import { renderManifests } from './render-manifests';
 
 const root = join(__dirname, '../../..');
 const overlays = {
@@ -219,7 +220,10 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
       const addresses = (config[variable] ?? '')
         .split(',')
         .map((entry) => entry.split('=')[1]!.replace('http://', ''));
-      const behind = discoveredServices().filter((service) => service.hasMain && service.name !== 'gateway');
+      const behind = discoveredServices().filter(
+        (service) =>
+          (variable === 'HTTP_SERVICES' ? service.hasHttp : service.hasMain) && service.name !== 'gateway',
+      );
       for (const address of addresses) expect(services).toContain(address.replace(port, ''));
       expect(addresses.length).toBeGreaterThanOrEqual(behind.length);
     }
@@ -252,11 +256,14 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
     }
   });
 
-  it('denies all traffic that is not allowed, and the renderer everything but other services and its stores', () => {
+  it('denies all traffic that is not allowed, and the PDF renderer everything', () => {
     const policies = named(manifests, 'NetworkPolicy').map(({ metadata, spec }) => ({
       name: metadata.name,
       ...(spec as {
-        podSelector: { matchLabels?: Labels; matchExpressions?: { key: string; values: string[] }[] };
+        podSelector: {
+          matchLabels?: Labels;
+          matchExpressions?: { key: string; operator: string; values: string[] }[];
+        };
         policyTypes: string[];
         egress?: { to: { ipBlock?: { cidr: string; except: string[] } }[]; ports: { port: number }[] }[];
       }),
@@ -273,15 +280,27 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
       for (const { ipBlock } of to) expect(ipBlock?.cidr ?? '').not.toMatch(/\/0$/);
       expect(to.length).toBeGreaterThan(0);
     }
+    const [, { metadata, spec }] = deployments.find(([one]) => one === 'pdf-renderer-main')!;
     const ofRenderer = policies.filter(({ podSelector: { matchLabels = {}, matchExpressions = [] } }) =>
-      [...Object.values(matchLabels), ...matchExpressions.flatMap(({ values }) => values)].some((value) =>
-        ['renderer', 'template'].includes(value),
-      ),
+      [
+        Object.entries(matchLabels).every(([key, value]) => metadata.labels[key] === value),
+        ...matchExpressions.map(
+          ({ key, operator, values }) => values.includes(metadata.labels[key] ?? '') === (operator === 'In'),
+        ),
+      ].every(Boolean),
     );
-    const reached = ofRenderer.flatMap(({ egress = [] }) =>
-      egress.flatMap(({ ports }) => ports.map(({ port }) => port)),
-    );
-    expect(reached.sort()).toEqual([4222, 5432, 9090]);
+    expect(ofRenderer.map((policy) => policy.name).sort()).toEqual([
+      'default-deny',
+      'metrics',
+      'pdf-renderer',
+    ]);
+    expect(ofRenderer.flatMap(({ egress = [] }) => egress)).toEqual([]);
+    const [container] = spec.containers;
+    expect(container?.envFrom ?? []).toEqual([]);
+    expect(container?.env.map((one) => one.name).sort()).toEqual(['NODE_OPTIONS', 'PDF_RENDERER_KEYS_FILE']);
+    expect(spec.volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual([
+      expect.stringContaining('pdf-renderer-keys'),
+    ]);
   });
 
   it(

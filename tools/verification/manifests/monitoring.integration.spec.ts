@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { findOrInstall } from '@plinth/testing/find-or-install';
+import { parse, stringify } from 'yaml';
 
 const root = join(__dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -56,6 +58,155 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('the alert %
 
   it('uses only metrics that exist', () => {
     for (const metric of metricsIn(alert.expr)) expect([...own, ...foreign]).toContain(metric);
+  });
+});
+
+interface Case {
+  /** What is measured each minute, as promtool writes it, when the alert must fire. */
+  trouble: Record<string, string>;
+  /** The same when nothing is wrong. */
+  health: Record<string, string>;
+  labels?: Record<string, string>;
+  summary: string;
+}
+
+const requests = (status: number) => `plinth_gateway_request_duration_seconds_count{status="${status}"}`;
+const slower = (seconds: string) =>
+  `plinth_http_request_duration_seconds_bucket{area="template",route="/templates",le="${seconds}"}`;
+const ofSettings = { process: 'settings' };
+
+const cases: Record<string, Case> = {
+  PlinthErrorsFast: {
+    trouble: { [requests(200)]: '0+980x90', [requests(503)]: '0+20x90' },
+    health: { [requests(200)]: '0+980x90', [requests(503)]: '0+10x90' },
+    summary: 'The error budget of a month (99.9 %) is gone in two days at this rate.',
+  },
+  PlinthErrorsSlow: {
+    trouble: { [requests(200)]: '0+995x90', [requests(500)]: '0+5x90' },
+    health: { [requests(200)]: '0+999x90', [requests(500)]: '0+1x90' },
+    summary: 'Errors take three times the budget, slowly.',
+  },
+  PlinthSlow: {
+    trouble: { [slower('1')]: '0+90x90', [slower('2.5')]: '0+100x90', [slower('+Inf')]: '0+100x90' },
+    health: { [slower('1')]: '0+100x90', [slower('2.5')]: '0+100x90', [slower('+Inf')]: '0+100x90' },
+    labels: { area: 'template' },
+    summary: 'One request in a hundred to template takes more than a second.',
+  },
+  PlinthProcessMissing: {
+    trouble: { 'up{job="plinth",service="settings-grpc"}': '1x80 0x10' },
+    health: { 'up{job="plinth",service="settings-grpc"}': '1x90' },
+    labels: { job: 'plinth', service: 'settings-grpc' },
+    summary: 'A process of settings-grpc does not answer the monitoring.',
+  },
+  PlinthPartDown: {
+    trouble: { 'plinth_part_up{process="settings",part="postgres"}': '0x90' },
+    health: { 'plinth_part_up{process="settings",part="postgres"}': '1x90' },
+    labels: { ...ofSettings, part: 'postgres' },
+    summary: 'settings cannot reach postgres.',
+  },
+  PlinthOutboxLag: {
+    trouble: { 'plinth_outbox_oldest_seconds{process="settings"}': '0+60x90' },
+    health: { 'plinth_outbox_oldest_seconds{process="settings"}': '30x90' },
+    labels: ofSettings,
+    summary: 'A fact of settings has waited for more than a minute to be published.',
+  },
+  PlinthDeadLetters: {
+    trouble: { 'plinth_dead_letters{process="settings"}': '3x90' },
+    health: { 'plinth_dead_letters{process="settings"}': '0x90' },
+    labels: ofSettings,
+    summary: 'settings could not apply 3 facts of others.',
+  },
+  PlinthDatabasePoolBusy: {
+    trouble: { 'plinth_database_connections{process="settings",state="waiting"}': '2x90' },
+    health: { 'plinth_database_connections{process="settings",state="busy"}': '10x90' },
+    labels: ofSettings,
+    summary: 'Requests to settings wait for a database connection.',
+  },
+  PlinthEventLoopBlocked: {
+    trouble: { 'nodejs_eventloop_lag_p99_seconds{process="settings"}': '0.5x90' },
+    health: { 'nodejs_eventloop_lag_p99_seconds{process="settings"}': '0.02x90' },
+    labels: ofSettings,
+    summary: 'settings is kept busy by its own computing.',
+  },
+  PlinthBreakerOpen: {
+    trouble: { 'plinth_gateway_breaker_state{area="settings"}': '2x90' },
+    health: { 'plinth_gateway_breaker_state{area="settings"}': '1x90' },
+    labels: { area: 'settings' },
+    summary: 'The gateway spares settings, because it fails again and again.',
+  },
+  PlinthRateLimiterBlind: {
+    trouble: { 'plinth_gateway_rate_limit_decisions_total{decision="uncounted"}': '0+10x90' },
+    health: { 'plinth_gateway_rate_limit_decisions_total{decision="allowed"}': '0+10x90' },
+    summary: 'Redis is away: requests pass uncounted, and those with an idempotency key are refused.',
+  },
+  PlinthAnswersCutOff: {
+    trouble: { 'plinth_gateway_unfinished_answers_total{area="timeline"}': '0+60x90' },
+    health: { 'plinth_gateway_unfinished_answers_total{area="timeline"}': '0+1x90' },
+    labels: { area: 'timeline' },
+    summary: 'Answers of timeline end before their end.',
+  },
+  PlinthJobStuck: {
+    trouble: { 'plinth_jobs_silent_seconds{kind="import"}': '0+60x90' },
+    health: { 'plinth_jobs_silent_seconds{kind="import"}': '20x90' },
+    labels: { kind: 'import' },
+    summary: 'An import has made no progress for more than ten minutes.',
+  },
+  PlinthRendererBusy: {
+    trouble: { 'plinth_places_refused_total{places="pdf"}': '0+1x90' },
+    health: { 'plinth_places_refused_total{places="pdf"}': '7x90' },
+    labels: { places: 'pdf' },
+    summary: 'Documents are refused, because too many wait for pdf.',
+  },
+  PlinthMigrationFailed: {
+    trouble: { 'kube_job_status_failed{job_name="migrate"}': '1x90' },
+    health: { 'kube_job_status_failed{job_name="migrate"}': '0x90' },
+    labels: { job_name: 'migrate' },
+    summary: 'The databases are not as this version needs them.',
+  },
+  PlinthOutOfMemory: {
+    trouble: {
+      'kube_pod_container_status_last_terminated_reason{reason="OOMKilled",container="main",pod="settings-main-1"}':
+        '1x90',
+    },
+    health: {
+      'kube_pod_container_status_last_terminated_reason{reason="Completed",container="main",pod="settings-main-1"}':
+        '1x90',
+    },
+    labels: { container: 'main', pod: 'settings-main-1' },
+    summary: 'settings-main-1 was ended because it took more memory than it may.',
+  },
+};
+
+describe('the alerts', () => {
+  it('are all tried', () => expect(Object.keys(cases)).toEqual(alerts.map(({ alert }) => alert)));
+
+  it('fire in trouble, say what it is, and are silent in health', () => {
+    const promtool = findOrInstall('promtool');
+    if (promtool === undefined) return;
+    const folder = mkdtempSync(join(tmpdir(), 'plinth-alerts-'));
+    const test = (name: string, series: Record<string, string>, isExpected: boolean) => {
+      const { labels, annotations } = alerts.find(({ alert }) => alert === name)!;
+      const fired = {
+        exp_labels: { ...labels, ...cases[name]!.labels },
+        exp_annotations: { ...annotations, summary: cases[name]!.summary },
+      };
+      return {
+        interval: '1m',
+        input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
+        alert_rule_test: [{ eval_time: '85m', alertname: name, exp_alerts: isExpected ? [fired] : [] }],
+      };
+    };
+    const tests = Object.entries(cases).flatMap(([name, { trouble, health }]) => [
+      test(name, trouble, true),
+      test(name, health, false),
+    ]);
+    writeFileSync(join(folder, 'rules.yaml'), stringify(rules));
+    writeFileSync(join(folder, 'tests.yaml'), stringify({ rule_files: ['rules.yaml'], tests }));
+
+    const result = spawnSync(promtool, ['test', 'rules', join(folder, 'tests.yaml')], { encoding: 'utf8' });
+
+    expect({ status: result.status, said: result.stderr }).toEqual({ status: 0, said: '' });
+    rmSync(folder, { recursive: true });
   });
 });
 

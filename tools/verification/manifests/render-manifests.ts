@@ -2,16 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { parseAllDocuments } from 'yaml';
+import type { Manifest } from '../../release/chart/manifest';
 
 const root = join(__dirname, '../../..');
-
-export interface Manifest {
-  apiVersion: string;
-  kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
-  spec?: Record<string, unknown>;
-  data?: Record<string, string>;
-}
 
 /** What `kubectl apply -k` would send, or undefined where neither kubectl nor kustomize is installed. */
 export function renderManifests(folder: string): Manifest[] | undefined {

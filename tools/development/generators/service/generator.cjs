@@ -136,8 +136,16 @@ function joinCompose(tree, { service, SERVICE, service_ }) {
           /^( {6}NATS_PASSWORD_WORKFLOW: .*)$/m,
           `$1\n      NATS_PASSWORD_${SERVICE}: development-${service}`,
         ),
-      /^volumes:$/,
+      // What comes behind the services.
+      /^networks:$/,
       `  ${service}:\n    <<: *service\n    image: plinth/${service}:0.1.0\n    build: { args: { SERVICE: ${service} } }\n    environment:\n      <<: *service-environment\n      DATABASE_URL_${SERVICE}: *${service}-database\n      NATS_USER: ${service}\n      NATS_PASSWORD: development-${service}\n\n`,
+    ),
+  );
+  edit(tree, 'k8s/components/monitoring/compose/prometheus.yml', (text) =>
+    beforeFirst(
+      text,
+      /^ {6}- \{ targets: \['pdf-renderer-metrics:/,
+      `      - { targets: ['${service}:9091'], labels: { service: ${service}-grpc } }\n`,
     ),
   );
 }

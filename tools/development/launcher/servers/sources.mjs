@@ -1,11 +1,22 @@
-import { brew, cached, debianPackage, download, goInstall, onPath, setIn } from './strategies.mjs';
+import {
+  brew,
+  cached,
+  debianPackage,
+  download,
+  downloadFile,
+  goInstall,
+  onPath,
+  setIn,
+} from './strategies.mjs';
 import { unpackedPackage } from './unpacked-package.mjs';
 
 const nats = { name: 'nats-server', version: '2.15.2' };
 const versitygw = { name: 'versitygw', version: '1.8.0' };
 const kustomize = { name: 'kustomize', version: '5.7.1' };
+const helm = { name: 'helm', version: '4.3.1' };
 /** The reference reader of compose files; its program has no name of its own. */
 const compose = { name: 'cmd', version: '2.16.2' };
+const openApiGenerator = { name: 'openapi-generator', version: '7.25.0', path: 'openapi-generator.jar' };
 const temporal = { name: 'temporal', version: '1.5.1' };
 const temporalChecksums = {
   'linux-amd64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
@@ -13,6 +24,11 @@ const temporalChecksums = {
   'darwin-amd64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
   'darwin-arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
 };
+/** Where macOS has browsers; no PATH leads there. */
+export const chromiumApplications = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
 /** Fonts for the letters of the world. */
 const fonts = ['fonts-liberation', 'fonts-dejavu-core', 'fonts-wqy-microhei', 'fonts-noto-color-emoji'];
 
@@ -27,7 +43,8 @@ export const sources = {
     ways: [
       onPath(['redis-server', 'valkey-server']),
       debianPackage('redis-server', 'redis-server'),
-      unpackedPackage('redis-server', 'usr/bin/redis-server', 'redis-server'),
+      // The server is a link to a program of the tools.
+      unpackedPackage('redis-server', 'usr/bin/redis-server', 'redis-server', 'redis-tools'),
       brew('redis', 'redis-server'),
     ],
     advice: 'Install Redis so that `redis-server` is on the PATH, or set REDIS_URL.',
@@ -65,14 +82,11 @@ export const sources = {
     ways: [
       setIn('PUPPETEER_EXECUTABLE_PATH'),
       onPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'], {
-        alsoAt: [
-          '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-          '/Applications/Chromium.app/Contents/MacOS/Chromium',
-        ],
+        alsoAt: chromiumApplications,
       }),
       // As root with the cage that the browser runs in.
       debianPackage('chromium', 'chromium', 'bubblewrap', ...fonts),
-      unpackedPackage('chromium', 'usr/lib/chromium/chromium', 'chromium', ...fonts),
+      unpackedPackage('chromium', 'usr/lib/chromium/chromium', 'chromium', 'chromium-common', ...fonts),
     ],
     advice: 'Install Chromium, or set PUPPETEER_EXECUTABLE_PATH; PDF output needs it.',
   },
@@ -87,6 +101,15 @@ export const sources = {
     ],
     advice: 'Install versitygw so that it is on the PATH, or Go so that it can be built; only tests need it.',
   },
+  'openapi-generator': {
+    ways: [
+      downloadFile(openApiGenerator, '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae', [
+        'https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/7.25.0/openapi-generator-cli-7.25.0.jar',
+      ]),
+    ],
+    advice:
+      'It is fetched from Maven Central, once on this machine; only clients in other languages need it.',
+  },
   kustomize: {
     ways: [
       onPath(['kustomize']),
@@ -97,6 +120,26 @@ export const sources = {
       }),
     ],
     advice: 'Install kubectl or kustomize so that it is on the PATH; only tests need it.',
+  },
+  helm: {
+    ways: [
+      onPath(['helm']),
+      cached(helm),
+      goInstall(helm, 'helm.sh/helm/v4/cmd/helm@v4.3.1', {
+        packages: 900,
+        duration: '1 to 3 minutes',
+      }),
+    ],
+    advice: 'Install Helm so that `helm` is on the PATH, or Go so that it can be built; only tests need it.',
+  },
+  promtool: {
+    ways: [
+      onPath(['promtool']),
+      // Without the service of the same package, which would start by itself.
+      unpackedPackage('promtool', 'usr/bin/promtool', 'prometheus'),
+      brew('prometheus', 'promtool'),
+    ],
+    advice: 'Install Prometheus so that `promtool` is on the PATH; only tests need it.',
   },
   compose: {
     ways: [

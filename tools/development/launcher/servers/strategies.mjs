@@ -137,6 +137,22 @@ export function download(wanted, checksums, urlsFor) {
 }
 
 /**
+ * Fetches one file that is the program.
+ * @param {Program & { path: string }} wanted
+ * @param {string} checksum sha256 of the file
+ * @param {string[]} urls
+ * @returns {Way}
+ */
+export function downloadFile(wanted, checksum, urls) {
+  return (task) =>
+    intoCache(wanted, task, async (folder) => {
+      task.doing(`downloading ${wanted.name} ${wanted.version}`);
+      await writeFile(join(folder, wanted.path), await fetchFile(urls, checksum));
+      return 'downloaded';
+    });
+}
+
+/**
  * Debian's package, as root or with a sudo that needs no password.
  * @param {string} packageName
  * @param {string} programName

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheDirectory } from '../paths.mjs';
-import { run } from '../run.mjs';
+import { LauncherError, run } from '../run.mjs';
 import { intoCache } from './cache.mjs';
 import { findProgram } from './find-program.mjs';
 
@@ -26,12 +26,15 @@ export function unpackedPackage(programName, path, ...packages) {
       const archives = join(folder, 'archives');
       mkdirSync(join(archives, 'partial'), { recursive: true });
       const options = await refreshPackageLists(apt);
-      const install = ['install', '--yes', '--no-install-recommends', '--download-only', ...packages];
+      // What the machine has installed but cannot run is fetched as well.
+      const how = ['--reinstall', '--yes', '--no-install-recommends', '--download-only'];
+      const install = ['install', ...how, ...packages];
       await runApt(apt, [...options, '-o', `Dir::Cache::archives=${archives}`, ...install]);
       for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
         await run(dpkg, ['--extract', join(archives, file), folder]);
       }
       rmSync(archives, { recursive: true });
+      if (!existsSync(join(folder, path))) throw new LauncherError(`Debian's ${packages[0]} has no ${path}`);
       writeFileSync(join(folder, programName), startScript(folder, path), { mode: 0o755 });
       return 'unpacked';
     });

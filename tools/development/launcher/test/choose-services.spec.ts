@@ -32,6 +32,11 @@ describe('npm start -- --only', () => {
     expect(stubs).toEqual([]);
   });
 
+  it('runs what works for a service with it, and has no stub of it', async () => {
+    expect((await chosenBy(['template'])).chosen.sort()).toEqual(['gateway', 'pdf-renderer', 'template']);
+    expect((await chosenBy(['timeline'])).stubs).not.toContain('pdf-renderer');
+  });
+
   it('lists the services when a name is unknown', async () => {
     await expect(chosenBy(['timline'])).rejects.toThrow(
       /no service "timline"; there are contacts, .*timeline/,
