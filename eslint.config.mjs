@@ -54,6 +54,8 @@ const typeConstraints = [
   },
   // What runs in browsers uses the public interface only.
   { sourceTag: 'type:web', onlyDependOnLibsWithTags: ['type:sdk', 'type:contracts', 'type:kernel'] },
+  // What runs on the machines of people, too.
+  { sourceTag: 'type:cli', onlyDependOnLibsWithTags: ['type:sdk', 'type:contracts', 'type:kernel'] },
   // Specs of a library that need servers: a project of their own, since libs/testing stands on the library.
   {
     sourceTag: 'type:test',

@@ -20,6 +20,8 @@ const esModules = [
   'intl-messageformat',
   '@formatjs/.*',
   'uuid',
+  'eventsource-parser',
+  'gettext-parser',
   'is-plain-obj',
   'puppeteer-core',
   '@puppeteer/.*',
