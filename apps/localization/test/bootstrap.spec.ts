@@ -35,6 +35,27 @@ describe('GET /localization', () => {
     expect(body.resources.Platform['actions.save']).toBe('Enregistrer');
   });
 
+  it('returns only the resources that are named, of those that there are', async () => {
+    const caller = aCaller();
+    const client = localization.as(caller);
+    const shop = { resourceName: 'Shop', cultureName: 'en', value: 'Shop' };
+    const items = Array.from({ length: 500 }, (_, index) => ({ ...shop, key: `k${index}` }));
+    await client.put('/localization/overrides', { items: items });
+    await client.put('/localization/overrides/Workflow/en/outcomes.Denied', { value: 'Not now' });
+
+    const named = await client.get(
+      '/localization?cultureName=en&resourceNames=Workflow,Platform,Nowhere,__proto__',
+    );
+
+    expect(Object.keys(named.body.resources)).toEqual(['Workflow', 'Platform']);
+    expect(named.body.resources.Workflow['outcomes.Denied']).toBe('Not now');
+    expect(named.body.languages).toHaveLength(4);
+    expect(Object.keys((await client.get('/localization?cultureName=en')).body.resources)).toContain('Shop');
+    for (const names of ['', 'Workflow,', 'x'.repeat(129), Array(51).fill('Workflow').join()]) {
+      expect((await client.get(`/localization?resourceNames=${names}`)).status).toBe(422);
+    }
+  });
+
   it.each([
     ['?cultureName=en-gb', 'de', 'en-GB'],
     ['?cultureName=fr-BE', 'en', 'fr'],

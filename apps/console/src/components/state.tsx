@@ -67,7 +67,7 @@ interface EmptyStateProps {
 
 /** What went wrong, in the reader's language where the platform knows the problem, and what they can do about it. */
 export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => void) | undefined }) {
-  const { t, has } = useTexts();
+  const { t, find } = useTexts();
   if (!(error instanceof ApiProblem)) {
     return (
       <div className="empty" role="alert">
@@ -78,9 +78,8 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => voi
       </div>
     );
   }
-  const known = `Problems.types.${error.slug}`;
   return (
-    <Callout tone="bad" title={has(known) ? t(known) : error.problem.title}>
+    <Callout tone="bad" title={find(`Problems.types.${error.slug}`) ?? error.problem.title}>
       <div className="stack tight">
         <span>{error.problem.detail}</span>
         {error.traceId && (

@@ -2,10 +2,8 @@ import type { Texts } from '../texts/texts';
 
 const nameIn =
   (group: 'states' | 'transitions') =>
-  ({ t, has }: Texts, name: string): string => {
-    const key = `Workflow.${group}.${name}`;
-    return has(key) ? t(key) : name;
-  };
+  ({ find }: Texts, name: string): string =>
+    find(`Workflow.${group}.${name}`) ?? name;
 
 /** The platform's states have names in every language; those of a tenant are called as the tenant called them. */
 export const stateName = nameIn('states');

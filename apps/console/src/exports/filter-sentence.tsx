@@ -74,11 +74,9 @@ function sentenceOf(texts: Texts, { filters, fields, conditions }: Sentence): st
 }
 
 /** What the export calls a field; one that is no column of it is called by a common name, or its own. */
-function fieldName({ t, has }: Texts, field: string, fields: readonly ExportField[]): string {
+function fieldName({ find }: Texts, field: string, fields: readonly ExportField[]): string {
   const header = fields.find(({ propertyPath }) => propertyPath === field)?.header;
-  if (header) return header;
-  const common = `Platform.fields.${field}`;
-  return has(common) ? t(common) : field;
+  return header || (find(`Platform.fields.${field}`) ?? field);
 }
 
 const operatorName = ({ t }: Texts, { type }: ExportFilter, operator: string): string =>

@@ -159,12 +159,9 @@ function Charts({ operations: { minutes, startedAt } }: { operations: PlatformOp
 }
 
 function Figures({ name, counts }: { name: 'limits' | 'idempotency'; counts: Record<string, number> }) {
-  const { t, has, number } = useTexts();
+  const { t, find, number } = useTexts();
   const entries = Object.entries(counts);
-  const label = (key: string) => {
-    const text = `Console.operations.${name}Of.${key}`;
-    return has(text) ? t(text) : key;
-  };
+  const label = (key: string) => find(`Console.operations.${name}Of.${key}`) ?? key;
   return (
     <section className="panel padded stack tight" aria-labelledby={name}>
       <h2 id={name}>{t(`Console.operations.${name}`)}</h2>

@@ -2,15 +2,10 @@ import type { SettingDefinition } from '../api/settings';
 import type { Texts } from '../texts/texts';
 
 /** The name of a setting; one that a team defined without texts is called by its technical name. */
-export function settingName({ t, has }: Texts, name: string): string {
-  const key = `Settings.names.${name}`;
-  return has(key) ? t(key) : name;
-}
+export const settingName = ({ find }: Texts, name: string): string => find(`Settings.names.${name}`) ?? name;
 
-export function settingDescription({ t, has }: Texts, { name, description }: SettingDefinition): string {
-  const key = `Settings.descriptions.${name}`;
-  return has(key) ? t(key) : description;
-}
+export const settingDescription = ({ find }: Texts, { name, description }: SettingDefinition): string =>
+  find(`Settings.descriptions.${name}`) ?? description;
 
 /** The values that a setting can take, where they are few. */
 export function choicesOf({ schema }: SettingDefinition): string[] | undefined {
@@ -21,13 +16,12 @@ export function choicesOf({ schema }: SettingDefinition): string[] | undefined {
 
 /** A value as people read it. */
 export function valueText(texts: Texts, definition: SettingDefinition, value: string | null): string {
-  const { t, has } = texts;
+  const { t, find } = texts;
   if (value === null) return t('Console.settings.noValue');
   if (definition.isSecret) return t('Settings.messages.secret');
   if (choicesOf(definition)) {
-    const named = [`Console.settings.values.${definition.name}.${value}`, `Platform.boolean.${value}`];
-    const key = named.find(has);
-    return key === undefined ? value : t(key);
+    const own = find(`Console.settings.values.${definition.name}.${value}`);
+    return own ?? find(`Platform.boolean.${value}`) ?? value;
   }
   if (definition.schema['format'] === 'culture')
     return texts.languages.find(({ cultureName }) => cultureName === value)?.displayName ?? value;

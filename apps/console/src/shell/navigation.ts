@@ -12,11 +12,12 @@ import {
 } from 'lucide-react';
 import type { Permission } from '@plinth/contracts/permissions';
 import type { CallerOfSession } from '../api/platform';
+import type { TextKey } from '../texts/texts';
 import { isOfHost, mayDo } from './caller';
 
 export interface Destination {
   /** Key of its name. */
-  text: string;
+  text: TextKey;
   to:
     | '/imports'
     | '/exports'
@@ -35,7 +36,7 @@ export interface Destination {
 }
 
 /** What the console has, in the order of its menu. */
-const destinations: readonly { text: string; items: readonly Destination[] }[] = [
+const destinations: readonly { text: TextKey; items: readonly Destination[] }[] = [
   {
     text: 'Console.shell.work',
     items: [

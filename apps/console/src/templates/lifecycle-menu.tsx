@@ -31,7 +31,7 @@ const steps = ['submit', 'publish', 'return', 'unpublish', 'archive'] as const;
 
 /** The state of a template, what can become of it now, and why not what cannot. */
 export function LifecycleMenu({ template }: { template: TemplateDetail }) {
-  const { t, has } = useTexts();
+  const { t, find } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -70,8 +70,7 @@ export function LifecycleMenu({ template }: { template: TemplateDetail }) {
     if (availableTransitions.some((status) => status === to)) return undefined;
     const blocked = blockedTransitions.find(({ status }) => status === to);
     if (!blocked) return t('Console.templates.lifecycle.noWorkflow');
-    const text = `Console.templates.lifecycle.blocked.${blocked.problem}`;
-    return has(text) ? t(text) : blocked.reason;
+    return find(`Console.templates.lifecycle.blocked.${blocked.problem}`) ?? blocked.reason;
   };
   const first = steps.find((step) => objectionTo(step) === undefined);
   const shown: readonly Step[] = [...steps, 'delete'];

@@ -6,15 +6,32 @@ import { useSession } from '../session/session';
 import { formatText, type TextValues } from './format-text';
 import { usePreferences } from './preferences';
 
+/** The resources whose texts the console shows; those of a tenant's other programs may be many. */
+const resourceNames = [
+  'Console',
+  'DataExchange',
+  'Localization',
+  'Permissions',
+  'Platform',
+  'Problems',
+  'Settings',
+  'Templating',
+  'Timeline',
+  'Workflow',
+] as const;
+
+/** The key of a text behind the name of its resource, such as `Console.imports.title`. */
+export type TextKey = `${(typeof resourceNames)[number]}.${string}`;
+
 type Bootstrap = Awaited<ReturnType<typeof publicLocalization.getLocalization>>['body'];
 
 export interface Texts {
   culture: string;
   languages: Bootstrap['languages'];
-  /** The text of a key, such as `Console.imports.title`, with its placeholders filled. */
-  t(key: string, values?: TextValues): string;
-  /** The text of a key that may not exist, such as that of a state that a tenant named. */
-  has(key: string): boolean;
+  /** The text of a key, with its placeholders filled. */
+  t(key: TextKey, values?: TextValues): string;
+  /** The same for a key that may not exist, such as that of a state that a tenant named. */
+  find(key: TextKey): string | undefined;
   number(value: number, options?: Intl.NumberFormatOptions): string;
   date(value: string | number | Date, options?: Intl.DateTimeFormatOptions): string;
   dateTime(value: string | number | Date): string;
@@ -37,7 +54,11 @@ const textsQuery = (culture: string | undefined, tenant: string | undefined) =>
   queryOptions({
     queryKey: ['texts', culture, tenant],
     queryFn: async ({ signal }) => {
-      const query = { ...(culture ? { cultureName: culture } : {}), ...(tenant ? { tenant } : {}) };
+      const query = {
+        resourceNames: resourceNames.join(','),
+        ...(culture ? { cultureName: culture } : {}),
+        ...(tenant ? { tenant } : {}),
+      };
       return (await publicLocalization.getLocalization({ query, signal })).body;
     },
     staleTime: 3_600_000,
@@ -67,9 +88,10 @@ export function TextsProvider({ children, fallback }: { children: ReactNode; fal
 export type Fallback = (state: { error: Error | null; retry: () => void }) => ReactNode;
 
 function createTexts({ currentCulture: culture, resources, languages }: Bootstrap, timeZone?: string): Texts {
-  const find = (key: string) => {
+  const find = (key: TextKey, values?: TextValues) => {
     const dot = key.indexOf('.');
-    return resources[key.slice(0, dot)]?.[key.slice(dot + 1)];
+    const text = resources[key.slice(0, dot)]?.[key.slice(dot + 1)];
+    return text === undefined ? undefined : formatText(text, culture, values);
   };
   const zone = timeZone ? { timeZone } : {};
   const numberFormats = new Map<string, Intl.NumberFormat>();
@@ -88,8 +110,8 @@ function createTexts({ currentCulture: culture, resources, languages }: Bootstra
   return {
     culture,
     languages,
-    t: (key, values) => formatText(find(key) ?? key, culture, values),
-    has: (key) => find(key) !== undefined,
+    t: (key, values) => find(key, values) ?? key,
+    find,
     number,
     date: (value, options = { dateStyle: 'medium' }) =>
       new Intl.DateTimeFormat(culture, { ...options, ...zone }).format(new Date(value)),

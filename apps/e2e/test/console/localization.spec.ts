@@ -23,6 +23,12 @@ describe('texts in the console', () => {
     };
 
     const { page } = await browser.signIn('Ada Lovelace');
+    const loading = page.waitForResponse((response) => new URL(response.url()).pathname === '/localization');
+    await page.reload();
+    const { resources } = (await (await loading).json()) as { resources: object };
+    expect(Object.keys(resources)).toContain('Console');
+    expect(Object.keys(resources)).not.toContain('Shop');
+
     await page.getByRole('link', { name: 'Localization' }).click();
     const grid = page.getByRole('grid', { name: 'Texts by language' });
     await page.getByRole('textbox', { name: 'Search keys and texts' }).fill('actions.signOut');

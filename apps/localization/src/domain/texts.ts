@@ -98,3 +98,10 @@ export function mergeTexts(base: BaseTexts, overrides: readonly Override[], cult
   }
   return merged;
 }
+
+/** Those of these names that there are. */
+export function pickResources(resources: Resources, names: readonly string[]): Resources {
+  const picked: Resources = emptyRecord();
+  for (const name of names) if (resources[name]) picked[name] = resources[name];
+  return picked;
+}

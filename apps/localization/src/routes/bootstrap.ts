@@ -21,7 +21,7 @@ export function mountBootstrap(
       acceptLanguage: request.headers['accept-language'],
     });
     const isChosenByHost = caller === null && query.tenant === undefined && tenantId !== HOST_TENANT_ID;
-    return ok(toBootstrap(found), {
+    return ok(toBootstrap(found, query.resourceNames), {
       etag: found.etag,
       headers: {
         'cache-control': cacheControlByPolicy[caller ? 'user-data' : 'reference'],

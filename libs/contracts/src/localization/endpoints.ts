@@ -17,10 +17,13 @@ import {
 const manage = permission('Localization.Overrides.Manage');
 const byKey = z.object({ resourceName: ResourceName, cultureName: Culture, key: TextKey });
 
+const CULTURES_MAX = 8;
+const RESOURCES_MAX = 50;
+
 export const getLocalization = endpoint({
   method: 'GET',
   path: '/localization',
-  summary: 'Read all texts of one culture, and the languages to choose from',
+  summary: 'Read the texts of one culture, and the languages to choose from',
   description:
     'Without `cultureName` the preferred culture of the caller decides, then `Accept-Language`, then `en`. ' +
     'Texts that a culture lacks come from its parents and then from `en`: `fr-CA`, `fr`, `en`.',
@@ -28,14 +31,18 @@ export const getLocalization = endpoint({
   query: z.object({
     cultureName: Culture.optional(),
     tenant: z.string().min(1).max(200).optional().meta({ description: 'Id or short name of a tenant' }),
+    resourceNames: z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(z.array(ResourceName).min(1).max(RESOURCES_MAX))
+      .optional()
+      .meta({ description: 'Separated by commas; without it all that the tenant has' }),
   }),
   success: { status: 200, body: LocalizationBootstrap },
   cache: 'reference',
   etag: true,
   atRoot: true,
 });
-
-const CULTURES_MAX = 8;
 
 export const listLocalizationTexts = endpoint({
   method: 'GET',
