@@ -23,6 +23,7 @@ import { Credentials } from './identity/credential';
 import { createDevIssuer, randomSeed, type DevIssuer } from './identity/dev-issuer';
 import { configuredIssuers } from './identity/issuers';
 import { remoteKeys } from './identity/jwks';
+import { RevokedApiKeys } from './identity/revoked-api-keys';
 import { Tenants } from './identity/tenants';
 import { OpenRequests } from './limits/open-requests';
 import { RateLimiter } from './limits/rate-limiter';
@@ -101,6 +102,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const health = new Health({}, { informative, log });
   const platform = new Health(partsOf(redis, idempotencyRedis, upstreams), { informative });
   const eventStreams = new Map<ServerResponse, string | undefined>();
+  const revokedApiKeys = new RevokedApiKeys(redis);
   const settingsAddress = config.GRPC_SERVICES['settings'];
   const apiKeys =
     settingsAddress === undefined
@@ -109,6 +111,8 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
           address: settingsAddress,
           callerKeys: config.CALLER_KEYS,
           clock: systemClock,
+          revoked: revokedApiKeys,
+          inUse: () => new Set([...eventStreams.values()].filter((id) => id !== undefined)),
           onRevoked: (id) => {
             for (const [stream, apiKeyId] of eventStreams) if (apiKeyId === id) stream.destroy();
           },
@@ -166,6 +170,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       onCheckpoint,
       onStoreError: (error) => log.warn({ err: error }, 'idempotency records unavailable'),
     }),
+    revokedApiKeys,
     upstreams,
     eventStreams,
     pages: new Pages([

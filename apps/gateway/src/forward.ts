@@ -9,12 +9,13 @@ import type { IdempotencyGuard } from './idempotency/guard';
 import type { KeySpace } from './idempotency/records';
 import { requireAccess } from './identity/access';
 import type { Identity } from './identity/identity';
+import type { RevokedApiKeys } from './identity/revoked-api-keys';
 import { addressOf } from './limits/limit-request';
 import { networkOf } from './limits/policies';
 import type { Tenants } from './identity/tenants';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import { requestHeaders } from './proxy/headers';
-import { relay } from './proxy/relay';
+import { relay, type Relayed } from './proxy/relay';
 import { boundedBody, hasBody, wholeBody } from './proxy/request-body';
 import type { StreamProxy } from './proxy/stream-proxy';
 import type { Upstream } from './proxy/upstream';
@@ -30,6 +31,7 @@ export interface ForwardDeps {
   bodyMilliseconds: number;
   tenants: Tenants;
   guard: IdempotencyGuard;
+  revokedApiKeys: RevokedApiKeys;
   upstreams: ReadonlyMap<string, { upstream: Upstream; stream: StreamProxy }>;
   /** Responses that never end by themselves, with the API key of their caller where there is one. */
   eventStreams: Map<ServerResponse, string | undefined>;
@@ -44,6 +46,8 @@ interface ForwardedRequest {
   upstream: Upstream;
   owner: ShareOwner;
   reservation: ByteReservation;
+  /** The response that the client gets; undefined where it was streamed. */
+  toResponse: (relayed: Relayed) => Promise<CompleteResponse | undefined>;
 }
 
 /** A caller, who may be absent, and the tenant of the request. */
@@ -78,7 +82,13 @@ export async function forward(
 
   const owner = ownerOf(context, caller, deps);
   const reservation = deps.buffered.reserve(owner);
-  const request: ForwardedRequest = { context, upstream, owner, reservation };
+  const toResponse = async (relayed: Relayed): Promise<CompleteResponse | undefined> => {
+    if (relayed.kind !== 'buffered') return undefined;
+    const response = requireProblem(relayed.response);
+    if (route.endpoint.revokesApiKey && response.status < 300) await deps.revokedApiKeys.add(params['id']!);
+    return response;
+  };
+  const request: ForwardedRequest = { context, upstream, owner, reservation, toResponse };
   try {
     if (key !== undefined) {
       const userId = caller?.userId ?? '';
@@ -169,7 +179,7 @@ async function forwardStream(
 }
 
 async function forwardCall(
-  { context, upstream, owner, reservation }: ForwardedRequest,
+  { context, upstream, owner, reservation, toResponse }: ForwardedRequest,
   path: string,
   headersFor: () => HeaderList,
   { bodyMilliseconds, timeoutMilliseconds }: { bodyMilliseconds: number; timeoutMilliseconds: number },
@@ -186,7 +196,8 @@ async function forwardCall(
       reservation,
       outlivesClient: false,
     });
-    if (relayed.kind === 'buffered') context.send(requireProblem(relayed.response));
+    const response = await toResponse(relayed);
+    if (response) context.send(response);
   } finally {
     leave();
   }
@@ -200,7 +211,7 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 }
 
 async function forwardOnce(
-  { context, upstream, owner, reservation }: ForwardedRequest,
+  { context, upstream, owner, reservation, toResponse }: ForwardedRequest,
   { space, isReplayed }: { space: KeySpace; isReplayed: boolean },
   headersFor: (operationId: string, body: Uint8Array) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
@@ -219,7 +230,7 @@ async function forwardOnce(
         reservation,
         outlivesClient: true,
       });
-      return relayed.kind === 'buffered' ? requireProblem(relayed.response) : undefined;
+      return await toResponse(relayed);
     } finally {
       leave();
     }

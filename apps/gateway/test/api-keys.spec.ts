@@ -8,6 +8,7 @@ import type { FindApiKeyResponse } from '@plinth/proto/generated/plinth/settings
 import { silentLog } from '@plinth/runtime/process/log';
 import { grpcHandlers, serveGrpc } from '@plinth/runtime/rpc/grpc';
 import { eventually } from '@plinth/testing/eventually';
+import { infrastructure } from '@plinth/testing/infrastructure';
 import { ApiKeys } from '../src/identity/api-keys';
 import {
   CALLER_KEY,
@@ -29,10 +30,13 @@ async function startSettings() {
   const { unary } = grpcHandlers([CALLER_KEY], silentLog());
   const keys = new Map<string, NonNullable<FindApiKeyResponse['key']>>();
   const watches = new Set<Watch>();
+  const settings = { held: Promise.resolve() };
   let lookups = 0;
   const Find = unary<FindApiKeyRequest__Output, FindApiKeyResponse>(async ({ hash }) => {
     lookups += 1;
-    return { ...(keys.has(hash) && { key: keys.get(hash)! }) };
+    const found = keys.has(hash) ? { key: { ...keys.get(hash)! } } : {};
+    await settings.held;
+    return found;
   });
   const WatchRevocations = (watch: Watch): void => {
     watches.add(watch);
@@ -53,11 +57,13 @@ async function startSettings() {
     address: `127.0.0.1:${server.port}`,
     watches,
     lookups: () => lookups,
+    /** From now on a look-up is answered with what was true before, when `until` resolves. */
+    hold: (until: Promise<void>) => void (settings.held = until),
     end,
     add(parts: object = {}) {
       const key = newApiKey();
       keys.set(hashOfApiKey(key), {
-        id: hashOfApiKey(key).slice(0, 8),
+        id: idOf(key),
         tenantId: TENANT_ID,
         userId: 'ada',
         userName: 'Ada',
@@ -68,18 +74,28 @@ async function startSettings() {
       });
       return key;
     },
+    /** Revokes a key, and tells nobody. */
+    revokeSilently(id: string) {
+      for (const key of keys.values()) if (key.id === id) key.isRevoked = true;
+    },
     revoke(key: string) {
-      const stored = keys.get(hashOfApiKey(key))!;
-      stored.isRevoked = true;
-      for (const watch of watches) watch.write({ id: stored.id! });
+      const id = idOf(key);
+      this.revokeSilently(id);
+      for (const watch of watches) watch.write({ id });
     },
   };
 }
+
+const idOf = (key: string): string => hashOfApiKey(key).slice(0, 8);
 
 async function start(environment: Record<string, string> = {}) {
   const settings = await startSettings();
   const received: ReceivedRequest[] = [];
   const things = await startUpstream((request, response) => {
+    if (request.method === 'DELETE') {
+      settings.revokeSilently(request.url!.split('/').at(-1)!);
+      return void response.writeHead(204).end();
+    }
     if (request.url !== '/api/v1/things/all/events') return echo(received)(request, response);
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: begun\ndata: {}\n\n');
   });
@@ -88,8 +104,13 @@ async function start(environment: Record<string, string> = {}) {
   await eventually(() => settings.watches.size === gateways.length);
   const send = async (key: string, gateway = gateways[0], path = '/api/v1/things/one') =>
     gateway.fetch(path, { headers: { authorization: `Bearer ${key}` } });
-  return { settings, received, gateways, send };
+  const revoke = async (key: string, headers: Record<string, string> = {}) =>
+    gateways[0].fetch(`/api/v1/api-keys/${idOf(key)}`, { method: 'DELETE', headers });
+  return { settings, received, gateways, send, revoke };
 }
+
+/** An address where nobody listens. */
+const NO_REDIS = { REDIS_URL: 'redis://127.0.0.1:1', IDEMPOTENCY_REDIS_URL: infrastructure().redisUrl };
 
 describe('an API key', () => {
   it('stands for its user, with its own permissions and no others', async () => {
@@ -102,7 +123,7 @@ describe('an API key', () => {
       userId: 'ada',
       userName: 'Ada',
       permissions: ['Templating.Templates.Read'],
-      apiKeyId: hashOfApiKey(key).slice(0, 8),
+      apiKeyId: idOf(key),
       credentialExpiresAt: expect.any(Number),
     });
     expect((await send(key, undefined, '/api/v1/scoped/tenant')).status).toBe(403);
@@ -118,15 +139,44 @@ describe('an API key', () => {
     expect(settings.lookups()).toBe(1);
   });
 
-  it('is refused by every gateway at once when it is revoked', async () => {
-    const { settings, gateways, send } = await start();
+  it.each([{}, { 'idempotency-key': 'one' }])(
+    'is refused by every gateway as soon as its revocation is confirmed, although no message says so: %j',
+    async (headers) => {
+      const { settings, gateways, send, revoke } = await start();
+      const key = settings.add();
+      for (const gateway of gateways) expect((await send(key, gateway)).status).toBe(200);
+
+      expect((await revoke(key, headers)).status).toBe(204);
+
+      for (const gateway of gateways) expect((await send(key, gateway)).status).toBe(401);
+      expect(settings.lookups()).toBe(gateways.length);
+    },
+  );
+
+  it('is refused after its revocation also where a look-up from before it is still on its way', async () => {
+    const { settings, gateways, send, revoke } = await start();
     const key = settings.add();
-    for (const gateway of gateways) expect((await send(key, gateway)).status).toBe(200);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    settings.hold(promise);
+    const earlier = send(key, gateways[1]);
+    await eventually(() => settings.lookups() === 1);
 
-    settings.revoke(key);
+    expect((await revoke(key)).status).toBe(204);
+    const later = send(key, gateways[1]);
+    resolve();
 
-    for (const gateway of gateways)
-      await eventually(async () => (await send(key, gateway)).status === 401, 2_000);
+    expect([(await earlier).status, (await later).status]).toEqual([401, 401]);
+  });
+
+  it('is looked up for each request while Redis is away, and no revocation is confirmed', async () => {
+    const { settings, send, revoke } = await start(NO_REDIS);
+    const key = settings.add();
+    for (let count = 0; count < 3; count++) expect((await send(key)).status).toBe(200);
+
+    const response = await revoke(key, { 'idempotency-key': 'one' });
+
+    expect([response.status, response.headers.has('retry-after')]).toEqual([503, true]);
+    expect((await send(key)).status).toBe(401);
   });
 
   it('ends its event streams when it is revoked', async () => {
@@ -143,6 +193,16 @@ describe('an API key', () => {
     await expect(stream.text()).rejects.toThrow();
     expect((await staying.body!.getReader().read()).done).toBe(false);
   });
+
+  it('ends its event streams within seconds when it is revoked and no message says so', async () => {
+    const { settings, gateways, send, revoke } = await start();
+    const key = settings.add({ permissions: ['*'] });
+    const stream = await send(key, gateways[1], '/api/v1/things/all/events');
+
+    expect((await revoke(key)).status).toBe(204);
+
+    await expect(stream.text()).rejects.toThrow();
+  }, 15_000);
 
   it.each([
     ['expired', { expiresAt: Date.now() - 1 }, 'The API key has expired.'],
@@ -179,13 +239,16 @@ describe('an API key', () => {
     expect(settings.lookups()).toBeLessThanOrEqual(5);
   });
 
-  it('gets 503 while the settings service is away, unless it was seen in the last minute', async () => {
+  it('gets 503 while the settings service is away, unless it was seen in the last minute and Redis says that it was not revoked', async () => {
     const { settings, send } = await start();
     let now = Date.now();
+    let isRevoked: boolean | undefined = false;
     const keys = new ApiKeys({
       address: settings.address,
       callerKeys: [CALLER_KEY],
       clock: { now: () => new Date(now) },
+      revoked: { has: async () => isRevoked },
+      inUse: () => [],
       onRevoked: () => undefined,
     });
     onCloseAll(() => keys.close());
@@ -197,6 +260,11 @@ describe('an API key', () => {
 
     now += 59_000;
     expect(await identify()).toMatchObject({ userId: 'ada' });
+    isRevoked = undefined;
+    await expect(identify()).rejects.toMatchObject({ kind: 'overloaded' });
+    isRevoked = true;
+    await expect(identify()).rejects.toMatchObject({ kind: 'unauthenticated' });
+    isRevoked = false;
     now += 2_000;
     await expect(identify()).rejects.toMatchObject({ kind: 'overloaded' });
     expect((await send(newApiKey())).status).toBe(503);

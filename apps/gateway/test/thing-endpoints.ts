@@ -62,6 +62,15 @@ export const thingEndpoints = {
     params: z.object({ name: z.string() }),
     success: { status: 204 },
   }),
+  deleteApiKey: endpoint({
+    method: 'DELETE',
+    path: '/api-keys/:id',
+    summary: 'Revoke an API key',
+    access: authenticated,
+    params: z.object({ id: z.string() }),
+    success: { status: 204 },
+    revokesApiKey: true,
+  }),
   getScoped: endpoint({
     method: 'GET',
     path: '/scoped/:scope',

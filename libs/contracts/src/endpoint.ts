@@ -103,6 +103,8 @@ export interface Endpoint {
   safe?: true;
   /** The response shows a secret once, so that it is never stored for a replay; a retry with its idempotency key runs again. */
   showsSecret?: boolean;
+  /** A success revokes the API key `:id`: every gateway refuses it before the client gets the response. */
+  revokesApiKey?: boolean;
   /** Class of rate limit; the policy of each class is configuration. */
   rateLimitClass?: 'default' | 'expensive';
   deprecated?: Deprecation;

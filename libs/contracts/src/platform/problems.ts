@@ -78,6 +78,12 @@ export const platformProblems = defineProblems({
     explanation:
       'The request has an idempotency key and the store of keys is unavailable. The request was not executed; try again later.',
   },
+  'revocation-unconfirmed': {
+    kind: 'overloaded',
+    title: 'Revocation not confirmed',
+    explanation:
+      'The API key is revoked, but not every gateway could be told; some may accept it for a few more seconds. Repeat the request until it succeeds; from then on no gateway accepts the key.',
+  },
   'area-unavailable': {
     kind: 'overloaded',
     title: 'Part of the platform unavailable',

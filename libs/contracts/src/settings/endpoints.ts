@@ -241,7 +241,8 @@ const deleteApiKey = endpoint({
   access: manageApiKeys,
   params: byId,
   success: { status: 204 },
-  problems: ['api-key-not-found', 'api-key-not-for-keys'],
+  problems: ['api-key-not-found', 'api-key-not-for-keys', 'revocation-unconfirmed'],
+  revokesApiKey: true,
 });
 
 /** The endpoints of the settings service. */
