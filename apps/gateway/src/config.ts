@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { addressBook, keys, processEnvironment, tenants } from '@plinth/runtime/process/config';
 import { ConfiguredClaimNames } from './identity/claims';
 import { defaultRolePermissions } from './identity/grants';
-import { configuredIssuers, IssuerSettings } from './identity/issuers';
+import { configuredIssuers, IssuerSettings, issuersWithSharedUsers } from './identity/issuers';
 import { RateLimits } from './limits/policies';
 
 const flag = (byDefault: boolean) =>
@@ -70,7 +70,9 @@ export const GatewayConfig = z.object({
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')
-    .describe('Redis for rate limits and idempotency keys; it needs the policy `noeviction`.'),
+    .describe(
+      'Redis for rate limits, marks of revoked API keys and idempotency keys; it needs the policy `noeviction`.',
+    ),
   CALLER_KEYS: keys().describe(
     'Secrets that sign callers between processes, comma-separated; the first one signs.',
   ),
@@ -80,7 +82,7 @@ export const GatewayConfig = z.object({
   OIDC_AUDIENCE: z.string().default('plinth').describe('What `aud` of a token must hold.'),
   OIDC_JWKS_URL: z.url().optional().describe("Address of the issuer's keys."),
   OIDC_ISSUERS: json(z.array(IssuerSettings), '[]').describe(
-    'Further issuers as JSON: `[{"issuer": "https://…", "jwksUrl": "https://…", "audience", "claims", "defaultTenant", "tenants": ["…"], "userPrefix": "partner:"}]`. `tenants` are the only ones for which the issuer speaks; what is left out is as for OIDC_ISSUER.',
+    'Further issuers as JSON: `[{"issuer": "https://…", "jwksUrl": "https://…", "audience", "claims", "defaultTenant", "tenants": ["…"], "userPrefix": "partner:"}]`. `tenants` are the only ones for which the issuer speaks; `userPrefix` is put before its user ids, and production requires another one for each of two issuers that speak for the same tenant; what is left out is as for OIDC_ISSUER.',
   ),
   OIDC_CLAIMS: json(ConfiguredClaimNames, '{}').describe(
     'Under which claims the issuers say what, as JSON; a list where there are several, a dot for what is inside of a claim: `{"user": "sub", "name": ["name", "preferred_username"], "tenant": "tenant_id", "tenants": "tenants", "roles": ["roles", "realm_access.roles", "resource_access.plinth.roles"], "permissions": "permissions"}`.',
@@ -248,6 +250,10 @@ export function configurationErrors(config: GatewayConfig): string[] {
     if (issuer.startsWith('http://'))
       errors.push(`OIDC_ISSUER: an issuer without TLS is refused in production (${issuer}).`);
   }
+  for (const [one, other] of isProduction ? issuersWithSharedUsers(issuers) : [])
+    errors.push(
+      `OIDC_ISSUERS: ${one.issuer} and ${other.issuer} could name each other's users; give one of them a userPrefix of its own, or each its tenants.`,
+    );
   const repeated = issuers.filter(
     ({ issuer }, index) => issuers.findIndex((one) => one.issuer === issuer) < index,
   );

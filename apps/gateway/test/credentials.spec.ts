@@ -3,12 +3,14 @@ import { pino } from 'pino';
 import { createLocalJWKSet, exportJWK, SignJWT, type JWK } from 'jose';
 import { defaultClaimNames } from '../src/identity/claims';
 import { Credentials } from '../src/identity/credential';
+import { configurationErrors, GatewayConfig } from '../src/config';
 import { remoteKeys } from '../src/identity/jwks';
 import type { Log } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import {
   closeAll,
   echo,
+  gatewayEnvironment,
   HOST_TENANT_ID,
   OTHER_TENANT_ID,
   startGateway,
@@ -281,6 +283,27 @@ describe('several issuers', () => {
     expect((await send(await partnerToken(alsoElsewhere))).status).toBe(401);
     expect((await send(await partnerToken({ tenant_id: OTHER_TENANT_ID }))).status).toBe(200);
     expect(received[0]!.claims.caller).toMatchObject({ userId: 'partner:ada' });
+    expect((await send(await token({ claims: { sub: 'partner:ada' } }))).status).toBe(401);
+    expect((await send(await token({ claims: { sub: 'partner' } }))).status).toBe(200);
+  });
+
+  it.each([
+    ['speak for all tenants', {}, {}, true],
+    ['share a tenant', { tenants: [TENANT_ID] }, { tenants: [OTHER_TENANT_ID, TENANT_ID] }, true],
+    ['share a tenant by switching', { tenants: [HOST_TENANT_ID] }, { tenants: [TENANT_ID] }, true],
+    ['share no tenant', { tenants: [OTHER_TENANT_ID] }, { tenants: [TENANT_ID] }, false],
+    ['have prefixes of their own', { userPrefix: 'one:' }, { userPrefix: 'other:' }, false],
+    ['have one prefix', { userPrefix: 'one:' }, { userPrefix: 'one:' }, true],
+  ])('that %s, %j and %j: whether production refuses them is %s', (_what, one, other, isRefused) => {
+    const issuers = [one, other].map((more, index) => ({
+      issuer: `https://login${index}.example`,
+      jwksUrl: 'https://login.example/keys',
+      ...more,
+    }));
+    const production = { NODE_ENV: 'production', DEV_ISSUER: 'false', OIDC_ISSUERS: JSON.stringify(issuers) };
+    const errors = configurationErrors(GatewayConfig.parse(gatewayEnvironment({}, production)));
+
+    expect(errors.some((error) => /could name each other's users/.test(error))).toBe(isRefused);
   });
 });
 

@@ -7,7 +7,7 @@ import type { ApiKeys } from './api-keys';
 import { readClaims } from './claims';
 import { grantedPermissions, type RolePermissions } from './grants';
 import type { Identity } from './identity';
-import type { Issuer } from './issuers';
+import { isOfAnotherIssuer, type Issuer } from './issuers';
 import { refusedCredential, type RefusalReason } from './refusal';
 
 const ALGORITHMS = [
@@ -70,6 +70,8 @@ export class Credentials {
     if (typeof payload['typ'] === 'string' && payload['typ'].toUpperCase() === 'ID')
       throw refusedCredential('id-token', 'An ID token is not a credential; send the access token.');
     const identity = toIdentity(payload, issuer, this.rolePermissions);
+    if (isOfAnotherIssuer(identity.userId, issuer, this.issuers))
+      throw refusedCredential('claim', 'The issuer of the token is not trusted for its user.');
     this.cache(fingerprint, identity, identity.expiresAt + CLOCK_TOLERANCE_SECONDS * 1000);
     return identity;
   }

@@ -1,3 +1,4 @@
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import { ConfiguredClaimNames, defaultClaimNames, type ClaimNames } from './claims';
@@ -29,6 +30,28 @@ export interface Issuer {
   tenants?: readonly string[] | undefined;
   userPrefix: string;
 }
+
+type Users = Pick<Issuer, 'issuer' | 'tenants' | 'userPrefix'>;
+
+/** Issuers of which one could name the users of the other: they meet in a tenant, and nothing keeps their ids apart. */
+export const issuersWithSharedUsers = <One extends Users>(issuers: readonly One[]): [One, One][] =>
+  issuers.flatMap((issuer, index) =>
+    issuers
+      .slice(0, index)
+      .filter((other) => other.userPrefix === issuer.userPrefix && doMeet(other, issuer))
+      .map((other): [One, One] => [other, issuer]),
+  );
+
+/** Whether a user id of this issuer is in the space of another one that has a longer prefix. */
+export const isOfAnotherIssuer = (userId: string, issuer: Users, issuers: readonly Users[]): boolean =>
+  issuers.some(
+    ({ userPrefix }) => userPrefix.length > issuer.userPrefix.length && userId.startsWith(userPrefix),
+  );
+
+/** People of the host tenant may act in every tenant. */
+const doMeet = (one: Users, other: Users): boolean =>
+  [one, other].some(({ tenants }) => !tenants || tenants.includes(HOST_TENANT_ID)) ||
+  one.tenants!.some((id) => other.tenants!.includes(id));
 
 interface IssuerConfig {
   OIDC_ISSUER?: string | undefined;
