@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { readFolder, writeFolder, type TemplateFile } from './template-folder';
 
 let around: string;
@@ -42,6 +43,38 @@ describe('a folder of templates', () => {
     expect(readFolder(folder)).toEqual(written);
     expect(readdirSync(around).sort()).toEqual(['secret', 'templates']);
     expect(readdirSync(folder)).toHaveLength(4);
+  });
+
+  it('has a file for each template, whatever their names and cultures, and gives them all back', () => {
+    const name = fc
+      .tuple(
+        fc.string({ unit: fc.constantFrom('a', 'A', '.', '~', 'fr', '2', 'é', '/', 'txt') }),
+        fc.boolean(),
+      )
+      .map(([text, isLong]) => (isLong ? 'x'.repeat(250) + text : text));
+    const culture = fc.constantFrom(null, 'fr', 'fr-CA', 'FR', '2');
+    const mimeType = fc.constantFrom('text/html', 'text/plain', 'application/json');
+    const templates = fc.uniqueArray(
+      fc.record({ name, culture, mimeType, category: fc.constant(null), content: fc.uuid() }),
+      { selector: (one) => JSON.stringify([one.name, one.culture]) },
+    );
+    fc.assert(
+      fc.property(templates, (written) => {
+        writeFolder(folder, written);
+        expect(readFolder(folder)).toEqual(written);
+        const files = readdirSync(folder);
+        expect(new Set(files.map((file) => file.toLowerCase())).size).toBe(written.length + 1);
+      }),
+    );
+  });
+
+  it('names a template without culture and one with it unmistakably', () => {
+    writeFolder(folder, [
+      template({ name: 'a.fr' }),
+      template({ culture: 'fr' }),
+      template({ name: 'A.FR' }),
+    ]);
+    expect(readdirSync(folder).sort()).toEqual(['A.FR~2.html', 'a.fr.html', 'a~fr.html', 'templates.json']);
   });
 
   it.each(['../secret', '..', '', '..\\secret', '/etc/passwd'])(

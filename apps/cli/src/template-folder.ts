@@ -33,7 +33,11 @@ export const titleOf = ({ name, culture }: Pick<TemplateFile, 'name' | 'culture'
 /** Makes a folder hold these templates and no others that it listed before. */
 export function writeFolder(folder: string, templates: readonly TemplateFile[]): void {
   mkdirSync(folder, { recursive: true });
-  const entries = templates.map(({ content: _content, ...rest }): Entry => ({ ...rest, file: fileOf(rest) }));
+  const files = filesOf(templates);
+  const entries = templates.map(({ content: _content, ...rest }, index): Entry => ({
+    ...rest,
+    file: files[index]!,
+  }));
   for (const { file } of readManifest(folder) ?? [])
     if (!entries.some((entry) => entry.file === file)) rmSync(pathOf(folder, file), { force: true });
   templates.forEach(({ content }, index) => write(pathOf(folder, entries[index]!.file), content));
@@ -86,16 +90,34 @@ function readManifest(folder: string): Entry[] | undefined {
   }
 }
 
+/** As much of a name as every file system takes, with a culture, a number and an ending. */
+const NAME_LENGTH_MAX = 200;
+
+/**
+ * A file for each template, never two for one: also where names differ only by case, which many file systems ignore, or
+ * only after many characters. A `~` stands before the culture, since it is in no name.
+ */
+function filesOf(templates: readonly TemplateFile[]): string[] {
+  const taken = new Set<string>();
+  return templates.map((template) => {
+    const name = [template.name, template.culture]
+      .filter((part) => part !== null)
+      .map(encode)
+      .join('~')
+      .slice(0, NAME_LENGTH_MAX);
+    const extension = extensionOf(template.mimeType);
+    let file = `${name}.${extension}`;
+    for (let count = 2; taken.has(file.toLowerCase()); count++) file = `${name}~${count}.${extension}`;
+    taken.add(file.toLowerCase());
+    return file;
+  });
+}
+
 /** Names may hold what file systems do not like; the manifest has the name as it is. */
-function fileOf({ name, culture, mimeType }: Omit<TemplateFile, 'content'>): string {
-  const extension = mimeType.startsWith('text/html')
-    ? 'html'
-    : mimeType.startsWith('text/')
-      ? 'txt'
-      : 'template';
-  return [name, culture]
-    .filter((part) => part !== null)
-    .map((part) => encodeURIComponent(part).replaceAll('*', '%2A'))
-    .concat(extension)
-    .join('.');
+const encode = (part: string): string =>
+  encodeURIComponent(part).replaceAll('*', '%2A').replaceAll('~', '%7E');
+
+function extensionOf(mimeType: string): string {
+  if (mimeType.startsWith('text/html')) return 'html';
+  return mimeType.startsWith('text/') ? 'txt' : 'template';
 }
