@@ -25,7 +25,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
   const metrics = createMetrics('contacts');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
-  const storing = { db, outbox, clock: systemClock };
+  const storing = { db, clock: systemClock };
   const health = new Health(checks, { log });
   return {
     config,

@@ -5,7 +5,6 @@ import { companiesExchange } from '../src/exchange/companies';
 import { contactsExchange } from '../src/exchange/contacts';
 import { startContacts, type Contacts } from './start-contacts';
 
-const nothing = () => {};
 const ROWS = 50_000;
 
 const fillCompanies = (admin: Client, tenantId: string, rowCount: number) =>
@@ -27,7 +26,7 @@ describe('imports, exports and undos of contacts and companies', () => {
     database: { url: service.databaseUrl, adminUrl: service.database!.adminUrl },
     rowCount: ROWS,
     services: (pool: Pool) => [
-      serveExchange([companiesExchange(nothing), contactsExchange(nothing)], { ...service, bulkPool: pool }),
+      serveExchange([companiesExchange, contactsExchange], { ...service, bulkPool: pool }),
     ],
   });
 

@@ -11,18 +11,15 @@ import { companiesExchange } from '../src/exchange/companies';
 import { contactsExchange } from '../src/exchange/contacts';
 import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
-const nothing = () => {};
-const companies = companiesExchange(nothing);
-const contacts = contactsExchange(nothing);
 /** The same contacts, but files name their company by what may belong to several. */
 const byName = defineExchange({
-  ...contacts,
+  ...contactsExchange,
   name: 'Contacts.ByCompanyName',
   searchable: ['lastName'],
   fields: {
-    externalId: contacts.fields['externalId']!,
-    lastName: contacts.fields['lastName']!,
-    channel: contacts.fields['channel']!,
+    externalId: contactsExchange.fields['externalId']!,
+    lastName: contactsExchange.fields['lastName']!,
+    channel: contactsExchange.fields['channel']!,
     'company.name': relationField({
       column: 'company_id',
       header: 'Company name',
@@ -39,7 +36,7 @@ describe('imports and exports of contacts and companies', () => {
   let owner: ExchangeOwner;
   beforeAll(async () => {
     service = await startContacts();
-    owner = await openExchangeOwner([serveExchange([companies, contacts, byName], service)]);
+    owner = await openExchangeOwner([serveExchange([companiesExchange, contactsExchange, byName], service)]);
   });
   afterAll(async () => {
     await owner.close();
@@ -116,6 +113,24 @@ describe('imports and exports of contacts and companies', () => {
 
     await owner.importRows(caller, start, [[[2, 'P-1', 'King', 'Post', '']]]);
     expect(await company()).toBeNull();
+  });
+
+  it.each([
+    ['EACH_BATCH', 1],
+    ['ALL_OR_NOTHING', 1],
+    ['NEVER', 0],
+  ] as const)('wake the relay once they have committed what they published (%s)', async (commit, woken) => {
+    let wakes = 0;
+    const wakeable = { ...service, outbox: { wake: () => void wakes++ } };
+    const watched = await openExchangeOwner([serveExchange([contactsExchange], wakeable)]);
+
+    await watched.importRows(aCaller(), { ...start, commit }, [
+      [[2, 'P-1', 'Lovelace', 'Post', '']],
+      [[3, 'P-2', 'Babbage', 'Telegraph', '']],
+    ]);
+    await watched.close();
+
+    expect(wakes).toBe(woken);
   });
 
   it.each(['EACH_BATCH', 'NEVER'] as const)(
@@ -231,8 +246,8 @@ describe('imports and exports of contacts and companies', () => {
       email: 'a@example.com',
     });
     await aCompany(http, { externalId: "'tis", isActive: false, kind: 'Partner' });
-    const fields = Object.keys(companies.fields);
-    const exported = await owner.exportRows(caller, { definition: companies.name, fields });
+    const fields = Object.keys(companiesExchange.fields);
+    const exported = await owner.exportRows(caller, { definition: companiesExchange.name, fields });
 
     const other = aCaller();
     const rows = exported.map((cells, index) => [
@@ -241,18 +256,18 @@ describe('imports and exports of contacts and companies', () => {
     ]);
     const { results } = await owner.importRows(
       other,
-      { ...start, definition: companies.name, columns: fields },
+      { ...start, definition: companiesExchange.name, columns: fields },
       [rows],
     );
 
     expect(results).toMatchObject([{ inserted: 2, failed: 0 }]);
-    expect(await owner.exportRows(other, { definition: companies.name, fields })).toEqual(exported);
+    expect(await owner.exportRows(other, { definition: companiesExchange.name, fields })).toEqual(exported);
   });
 
   it('report for each cell which rule of the schema it breaks', async () => {
     const { results } = await owner.importRows(
       aCaller(),
-      { ...start, definition: companies.name, columns: Object.keys(companies.fields) },
+      { ...start, definition: companiesExchange.name, columns: Object.keys(companiesExchange.fields) },
       [[[2, 'x'.repeat(65), ' ', 'Friend', 'maybe', '1864-02-30', '1.005', '-1', 'nobody']]],
     );
 

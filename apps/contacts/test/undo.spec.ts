@@ -12,10 +12,8 @@ import { contactsExchange } from '../src/exchange/contacts';
 import { UndoModel, steps } from './undo-model';
 import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
-const nothing = () => {};
-const companies = companiesExchange(nothing);
 const columns = ['externalId', 'name', 'kind', 'isActive'];
-const definition = companies.name;
+const definition = companiesExchange.name;
 const start = { definition, columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
 const row = (number: number, externalId: string, name: string) => [
   number,
@@ -34,7 +32,7 @@ describe('undoing an import', () => {
   let owner: ExchangeOwner;
   beforeAll(async () => {
     service = await startContacts();
-    owner = await openExchangeOwner([serveExchange([companies, contactsExchange(nothing)], service)]);
+    owner = await openExchangeOwner([serveExchange([companiesExchange, contactsExchange], service)]);
   });
   afterAll(async () => {
     await owner.close();

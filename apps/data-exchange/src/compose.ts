@@ -6,7 +6,6 @@ import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
-import { wakingRelay } from '@plinth/runtime/messaging/outbox';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
@@ -42,15 +41,13 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: DataExchangeConfig, log: Log, onClose: (close: Close) => void) {
-  const store = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, db, checks } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_DATA_EXCHANGE,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
     log,
     onClose,
   });
-  const { pool, checks } = store;
-  const db = wakingRelay(store.db, store.outbox);
 
   const blobs = openBlobStore(config.BLOB_URL);
   const owners = connectOwners(config.GRPC_SERVICES, config.CALLER_KEYS, log);

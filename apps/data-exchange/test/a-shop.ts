@@ -103,6 +103,7 @@ export async function startShop() {
     config: { CALLER_KEYS: TEST_KEYS },
     log: silentLog(),
     bulkPool,
+    outbox: { wake: () => undefined },
   });
   let server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [service]);
   const { port } = server;

@@ -33,6 +33,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
       textList: undefined,
       pool: undefined,
       bulkPool: undefined,
+      outbox: undefined,
       db: undefined,
       onOverridesChanged: () => {},
     };
@@ -48,10 +49,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
 
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
-  const onOverridesChanged = (tenantId: string): void => {
-    texts.invalidate(tenantId);
-    outbox.wake();
-  };
+  const onOverridesChanged = (tenantId: string): void => texts.invalidate(tenantId);
   const overrides = overrideStore(db, onOverridesChanged);
   const texts = textCache({ base, overrides });
   onClose(subscribeBroadcast(messaging, overrideChanged, ({ tenantId }) => texts.invalidate(tenantId)));
@@ -65,6 +63,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     textList: textListStore(db),
     pool,
     bulkPool,
+    outbox,
     db,
     onOverridesChanged,
   };

@@ -36,7 +36,6 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   const settings = settingStore({
     db,
     box,
-    outbox,
     config: config.SETTINGS_VALUES,
   });
   const snapshots = snapshotCache(settings.readSnapshot);
@@ -67,7 +66,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     outbox,
     definitions,
     settings,
-    apiKeys: apiKeyStore(db, outbox),
+    apiKeys: apiKeyStore(db),
     revocations,
     reader: settingReader({ definitions, snapshots, box }),
   };

@@ -48,7 +48,6 @@ async function change(db: Database, caller: Caller): Promise<void> {
   const store = settingStore({
     db,
     box: undefined as never,
-    outbox: { wake: () => {}, close: async () => {} },
     config: {},
   });
   for (const value of ['Europe/Vienna', 'Europe/Rome'])

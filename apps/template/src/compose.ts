@@ -61,7 +61,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     waitingMax: BATCHES_WAITING_MAX,
     refused: (scope) => shareUsedUp(scope, 'batches waiting to be rendered'),
   });
-  const templates = templateStore(db, pool, outbox);
+  const templates = templateStore(db, pool);
   const categories = categoryStore(db);
   const renderer = templateRenderer({
     templates,

@@ -41,7 +41,6 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     db,
     messaging,
     log,
-    { onPublished: outbox.wake },
   );
   onClose(await consumer.start());
 
@@ -56,6 +55,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     log,
     pool,
     bulkPool,
+    outbox,
     db,
     deadLetters: consumer.deadLetters,
     health,
@@ -64,7 +64,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     notificationSignal: signal,
     timelineSignal,
     cultures,
-    entries: entryStore({ db, outbox, clock: systemClock }),
+    entries: entryStore({ db, clock: systemClock }),
     followers: followerStore({ db, clock: systemClock }),
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),

@@ -40,17 +40,15 @@ export async function compose(
   onClose(temporal.close);
 
   const owners = entityOwners(config, onClose);
-  const definitions = definitionStore(db, outbox);
-  const entities = entityStore(db, outbox);
-  const approvals = approvalStore(db, outbox);
+  const definitions = definitionStore(db);
+  const entities = entityStore(db);
+  const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, log);
   const transitions = new TransitionService({ entities, owners, schedule, clock });
   const approvalTimers = new ApprovalTimers({ approvals, transitions, clock, log });
 
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
-  const consumer = eventConsumer('workflow', subscriptions(ownerServices), db, messaging, log, {
-    onPublished: outbox.wake,
-  });
+  const consumer = eventConsumer('workflow', subscriptions(ownerServices), db, messaging, log);
 
   const health = new Health(checks, { log });
   return {
@@ -59,6 +57,7 @@ export async function compose(
     clock,
     pool,
     bulkPool,
+    outbox,
     db,
     health,
     metrics: createMetrics('workflow'),

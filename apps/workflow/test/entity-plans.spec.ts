@@ -35,7 +35,7 @@ async function fillEntities(admin: Client, tenantId: string, count: number): Pro
 
 /** Moves an invoice for the first time, and another one for the second time. */
 async function move(db: Database, tenantId: string): Promise<void> {
-  const entities = entityStore(db, { wake: () => {} });
+  const entities = entityStore(db);
   for (const entityId of [newId(), '17']) {
     const snapshot = await entities.read(
       { tenantId, entityType: 'Invoice', entityId },

@@ -1,23 +1,42 @@
-import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
+import { hasPublished, type OutboxRelay } from '@plinth/runtime/messaging/outbox';
+import { inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
+import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { Pool, PoolClient } from 'pg';
 
 /** Bulk work may take longer than a request. */
 const LIMITS = `SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'`;
 
+/** Where the rows of a service are written in bulk, and the relay that is woken when such a transaction published. */
+export interface BulkDatabase {
+  bulkPool: Pool;
+  outbox: Pick<OutboxRelay, 'wake'>;
+}
+
+/** A running transaction: its connection, and the same connection for what transactions of requests use too. */
+export interface BulkTransaction {
+  connection: PoolClient;
+  tx: RawStatements;
+}
+
 /** Runs work in one transaction of a tenant that may take longer than a request. */
-export const inBulkTransaction = <Result>(
-  pool: Pool,
+export async function inBulkTransaction<Result>(
+  { bulkPool, outbox }: BulkDatabase,
   tenantId: string,
-  work: (connection: PoolClient) => Promise<Result>,
-): Promise<Result> =>
-  inTenantConnection(pool, tenantId, async (connection) => {
+  work: (transaction: BulkTransaction) => Promise<Result>,
+): Promise<Result> {
+  const { result, tx } = await inTenantConnection(bulkPool, tenantId, async (connection) => {
     await connection.query(LIMITS);
-    return work(connection);
+    const tx = rawStatements(connection);
+    return { result: await work({ connection, tx }), tx };
   });
+  if (hasPublished(tx)) outbox.wake();
+  return result;
+}
 
 /** The same, left open until it is committed; `close` rolls back what is not. */
-export async function openBulkTransaction(pool: Pool, tenantId: string) {
-  const connection = await pool.connect();
+export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, tenantId: string) {
+  const connection = await bulkPool.connect();
+  const transaction: BulkTransaction = { connection, tx: rawStatements(connection) };
   let isOpen = true;
   const finish = async (statement: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     if (!isOpen) return;
@@ -38,5 +57,12 @@ export async function openBulkTransaction(pool: Pool, tenantId: string) {
     await finish('ROLLBACK');
     throw error;
   }
-  return { connection, commit: () => finish('COMMIT'), close: () => finish('ROLLBACK') };
+  return {
+    transaction,
+    async commit() {
+      await finish('COMMIT');
+      if (hasPublished(transaction.tx)) outbox.wake();
+    },
+    close: () => finish('ROLLBACK'),
+  };
 }

@@ -1,7 +1,7 @@
 import type { Permission } from '@plinth/contracts/permissions';
 import type { Caller } from '@plinth/kernel/caller';
 import type { FieldRule, ListRules } from '@plinth/kernel/list-query';
-import type { PoolClient } from 'pg';
+import type { BulkTransaction } from './bulk-transaction';
 import type { ExchangeField, FieldValue } from './field';
 import type { RowError } from './row-error';
 
@@ -21,8 +21,7 @@ export interface WrittenRow extends ImportRow {
 }
 
 /** What a hook of a definition may use: the transaction of the batch, and the caller it runs for. */
-export interface BatchContext {
-  connection: PoolClient;
+export interface BatchContext extends BulkTransaction {
   caller: Caller;
   jobId: string;
 }

@@ -17,7 +17,7 @@ import { protoPackages } from '@plinth/proto/packages';
 import type { Log } from '@plinth/runtime/process/log';
 import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import { sendMessage, signalOf, type StreamedCall } from '@plinth/runtime/rpc/streamed-call';
-import type { Pool } from 'pg';
+import type { BulkDatabase } from './bulk-transaction';
 import { ID_PROPERTY, isUndoable, listRulesOf, type ExchangeDefinition } from './definition';
 import { streamExport } from './export/export-query';
 import { openImportSession, sealImport } from './import/import-session';
@@ -25,17 +25,17 @@ import { openKeySession } from './import/key-session';
 import { receiveBatches } from './import/receive-batches';
 import { undoImport } from './undo/undo-import';
 
-interface Dependencies {
+interface Dependencies extends BulkDatabase {
   config: { CALLER_KEYS: readonly string[] };
   log: Log;
-  bulkPool: Pool;
 }
 
 /** Serves the exports and imports of these definitions to data exchange: everything that a data owner does. */
 export function serveExchange(
   definitions: readonly ExchangeDefinition[],
-  { config, log, bulkPool }: Dependencies,
+  { config, log, bulkPool, outbox }: Dependencies,
 ): GrpcService {
+  const database: BulkDatabase = { bulkPool, outbox };
   const { callerOf, streamed, unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const definitionFor = (
@@ -73,7 +73,7 @@ export function serveExchange(
       if (!isUndoable(definition)) throw forbidden(`Imports of ${definition.name} cannot be undone.`);
       const { after } = call.request;
       const jobId = requireJobId(call.request.jobId);
-      for await (const { kept, ...write } of undoImport(bulkPool, { definition, jobId, caller, after }))
+      for await (const { kept, ...write } of undoImport(database, { definition, jobId, caller, after }))
         await sendMessage(call, { ...write, kept: Buffer.from(JSON.stringify(kept)) });
     }),
 
@@ -89,7 +89,7 @@ export function serveExchange(
       const session =
         commit === 'READ_KEYS'
           ? openKeySession(options)
-          : await openImportSession(bulkPool, { ...options, commit });
+          : await openImportSession(database, { ...options, commit });
       try {
         await sendMessage(call, { started: { lastBatch: session.lastBatch } });
         await receiveBatches(call, messages, session);

@@ -69,7 +69,7 @@ function receive(
   messages: JsMsg[],
 ): Promise<void> {
   const subscriptions = [subscription<typeof named, RawStatements>(named, (_tx, event) => handle(event))];
-  const options = { deliveriesMax: 10, backoffMilliseconds: 1, onPublished: () => undefined };
+  const options = { deliveriesMax: 10, backoffMilliseconds: 1 };
   const inbox = new Inbox('people', subscriptions, plainDatabase(pool), TEST_KEYS, silentLog(), options);
   return inbox.processAll(messages as unknown as ConsumerMessages);
 }

@@ -11,8 +11,8 @@ import { templatesExchange } from '../../../apps/template/src/exchange/templates
 const nothing = undefined as never;
 const definitions = [
   overridesExchange(nothing, () => {}),
-  valuesExchange({ definitions: nothing, box: nothing, outbox: nothing }),
-  templatesExchange(() => {}),
+  valuesExchange({ definitions: nothing, box: nothing }),
+  templatesExchange,
 ];
 
 const fieldsOf = ({ fields }: ExchangeDefinition): DefinitionField[] =>

@@ -6,11 +6,10 @@ import synonyms from './companies.synonyms.json';
 import { recordDefinition } from './record';
 
 /** `Contacts.Companies` */
-export const companiesExchange = (afterCommit: () => void) =>
-  defineExchange({
-    ...recordDefinition('company', companyEvents, afterCommit),
-    name: 'Contacts.Companies',
-    permission: 'Contacts.Companies.Manage',
-    searchable: ['externalId', 'name', 'email'],
-    fields: fieldsOf(CompanyFields, synonyms),
-  });
+export const companiesExchange = defineExchange({
+  ...recordDefinition('company', companyEvents),
+  name: 'Contacts.Companies',
+  permission: 'Contacts.Companies.Manage',
+  searchable: ['externalId', 'name', 'email'],
+  fields: fieldsOf(CompanyFields, synonyms),
+});

@@ -7,17 +7,16 @@ import synonyms from './contacts.synonyms.json';
 import { recordDefinition } from './record';
 
 /** `Contacts.Contacts`; a row names its company by the external id. */
-export const contactsExchange = (afterCommit: () => void) =>
-  defineExchange({
-    ...recordDefinition('contact', contactEvents, afterCommit),
-    name: 'Contacts.Contacts',
-    permission: 'Contacts.Contacts.Manage',
-    searchable: ['externalId', 'firstName', 'lastName', 'email'],
-    fields: {
-      ...fieldsOf(ContactFields, {
-        ...synonyms,
-        company: { ...synonyms.company, references: { table: 'company' } },
-      }),
-      stage: enumField({ column: 'stage', header: 'Stage', values: ContactStage, readOnly: true }),
-    },
-  });
+export const contactsExchange = defineExchange({
+  ...recordDefinition('contact', contactEvents),
+  name: 'Contacts.Contacts',
+  permission: 'Contacts.Contacts.Manage',
+  searchable: ['externalId', 'firstName', 'lastName', 'email'],
+  fields: {
+    ...fieldsOf(ContactFields, {
+      ...synonyms,
+      company: { ...synonyms.company, references: { table: 'company' } },
+    }),
+    stage: enumField({ column: 'stage', header: 'Stage', values: ContactStage, readOnly: true }),
+  },
+});

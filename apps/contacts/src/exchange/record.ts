@@ -3,11 +3,7 @@ import type { RecordEvents } from '../events/published';
 import { recordImported, recordUndone } from '../store/imported-records';
 
 /** What the definitions of contacts and of companies have in common. */
-export const recordDefinition = (
-  table: 'contact' | 'company',
-  events: RecordEvents,
-  afterCommit: () => void,
-) =>
+export const recordDefinition = (table: 'contact' | 'company', events: RecordEvents) =>
   ({
     importable: true,
     table,
@@ -18,5 +14,4 @@ export const recordDefinition = (
     onUpdate: { version: 'next', changed_at: 'now', changed_by: 'caller-id' },
     afterWrite: (rows, context) => recordImported(events, rows, context),
     afterUndo: (undone, context) => recordUndone(events, undone, context),
-    afterCommit,
   }) satisfies Partial<ExchangeDefinition>;

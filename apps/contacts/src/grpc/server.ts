@@ -9,6 +9,5 @@ import { contactsExchange } from '../exchange/contacts';
 export function grpcServices(
   deps: Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'stageTransitions'>,
 ): GrpcService[] {
-  const wake = () => deps.outbox.wake();
-  return [entityOwner(deps), serveExchange([companiesExchange(wake), contactsExchange(wake)], deps)];
+  return [entityOwner(deps), serveExchange([companiesExchange, contactsExchange], deps)];
 }

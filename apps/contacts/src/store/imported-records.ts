@@ -1,24 +1,22 @@
 import type { BatchContext, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import { publishDeleted, publishSaved, type RecordEvents } from '../events/published';
 
 /** Publishes which records an import has written. */
 export async function recordImported(
   events: RecordEvents,
   rows: readonly WrittenRow[],
-  { connection, caller }: BatchContext,
+  { tx, caller }: BatchContext,
 ): Promise<void> {
   const ids = rows.map(({ id }) => id);
-  await publishSaved(rawStatements(connection), caller, events, ids, 'imported');
+  await publishSaved(tx, caller, events, ids, 'imported');
 }
 
 /** Publishes which records the undoing of an import has restored and removed. */
 export async function recordUndone(
   events: RecordEvents,
   { removed, restored }: UndoneRows,
-  { connection, caller }: BatchContext,
+  { tx, caller }: BatchContext,
 ): Promise<void> {
-  const tx = rawStatements(connection);
   const ids = restored.map(({ row }) => String(row['id']));
   const deleted = removed.map((row) => ({ id: String(row['id']), externalId: String(row['external_id']) }));
   if (ids.length > 0) await publishSaved(tx, caller, events, ids, 'restored');

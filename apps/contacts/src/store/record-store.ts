@@ -4,7 +4,6 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Problem } from '@plinth/kernel/problem';
@@ -58,7 +57,6 @@ export interface RecordStore<Row, Fields> {
 
 export interface StoreParts {
   db: TenantDatabase<Tx>;
-  outbox: Pick<OutboxRelay, 'wake'>;
   clock: Clock;
 }
 
@@ -67,7 +65,7 @@ const TIMES = ['createdAt', 'changedAt'];
 /** Stores records of one kind. Changes of one record wait for each other. */
 export function recordStore<Row extends RecordRow, Fields extends { externalId: string }>(
   kind: RecordKind<Row, Fields>,
-  { db, outbox, clock }: StoreParts,
+  { db, clock }: StoreParts,
 ): RecordStore<Row, Fields> {
   const { model, events } = kind;
   const included = kind.include ? { include: kind.include } : {};
@@ -83,12 +81,6 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
     if (!row) throw kind.notFound(id);
     requireMatch(ifMatch, tagOf(row));
     return row;
-  };
-
-  const change = async <Result>(caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> => {
-    const result = await db.inTenant(caller.tenantId, work);
-    outbox.wake();
-    return result;
   };
 
   return {
@@ -110,50 +102,54 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       }),
 
     create: (caller, fields) =>
-      change(caller, async (tx) => {
-        const { tenantId, userId } = caller;
-        const { id } = await runOnce(tx, caller, async () => {
-          const id = newId();
-          const now = clock.now();
-          await model(tx).create({
-            data: {
-              ...(await kind.columnsOf(tx, tenantId, fields)),
-              tenantId,
-              id,
-              createdAt: now,
-              createdBy: userId,
-              changedAt: now,
-              changedBy: userId,
-            },
+      db
+        .inTenant(caller.tenantId, async (tx) => {
+          const { tenantId, userId } = caller;
+          const { id } = await runOnce(tx, caller, async () => {
+            const id = newId();
+            const now = clock.now();
+            await model(tx).create({
+              data: {
+                ...(await kind.columnsOf(tx, tenantId, fields)),
+                tenantId,
+                id,
+                createdAt: now,
+                createdBy: userId,
+                changedAt: now,
+                changedBy: userId,
+              },
+            });
+            await publishSaved(tx, caller, events, [id], 'created');
+            return { id };
           });
-          await publishSaved(tx, caller, events, [id], 'created');
-          return { id };
-        });
-        const row = await model(tx).findFirst({ where: { tenantId, id }, ...included });
-        if (!row) throw kind.notFound(id);
-        return row;
-      }).catch((error: unknown) => {
-        throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
-      }),
+          const row = await model(tx).findFirst({ where: { tenantId, id }, ...included });
+          if (!row) throw kind.notFound(id);
+          return row;
+        })
+        .catch((error: unknown) => {
+          throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
+        }),
 
     update: (caller, id, fields, ifMatch) =>
-      change(caller, async (tx) => {
-        const { tenantId, userId } = caller;
-        const { version } = await readLocked(tx, caller, id, ifMatch);
-        const columns = await kind.columnsOf(tx, tenantId, fields);
-        const row = await model(tx).update({
-          where: { tenantId_id: { tenantId, id } },
-          data: { ...columns, version: version + 1, changedAt: clock.now(), changedBy: userId },
-          ...included,
-        });
-        await publishSaved(tx, caller, events, [id], 'changed');
-        return row;
-      }).catch((error: unknown) => {
-        throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
-      }),
+      db
+        .inTenant(caller.tenantId, async (tx) => {
+          const { tenantId, userId } = caller;
+          const { version } = await readLocked(tx, caller, id, ifMatch);
+          const columns = await kind.columnsOf(tx, tenantId, fields);
+          const row = await model(tx).update({
+            where: { tenantId_id: { tenantId, id } },
+            data: { ...columns, version: version + 1, changedAt: clock.now(), changedBy: userId },
+            ...included,
+          });
+          await publishSaved(tx, caller, events, [id], 'changed');
+          return row;
+        })
+        .catch((error: unknown) => {
+          throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
+        }),
 
     delete: (caller, id, ifMatch) =>
-      change(caller, async (tx) => {
+      db.inTenant(caller.tenantId, async (tx) => {
         const { tenantId } = caller;
         const { externalId } = await readLocked(tx, caller, id, ifMatch);
         await kind.requireDeletable?.(tx, tenantId, id);

@@ -10,7 +10,7 @@ export interface StageTransitions {
   apply(caller: Caller, transition: StageTransition): Promise<TransitionResult>;
 }
 
-export function stageTransitions({ db, outbox, clock }: StoreParts): StageTransitions {
+export function stageTransitions({ db, clock }: StoreParts): StageTransitions {
   const readLocked = async (tx: Prisma.TransactionClient, tenantId: string, id: string) => {
     await tx.$queryRawUnsafe(
       'SELECT id FROM contact WHERE tenant_id = $1::uuid AND id = $2::uuid FOR UPDATE',
@@ -27,7 +27,7 @@ export function stageTransitions({ db, outbox, clock }: StoreParts): StageTransi
     async apply(caller, transition) {
       const { tenantId, userId } = caller;
       const { id, contactId, to } = transition;
-      const result = await db.inTenant(tenantId, async (tx): Promise<TransitionResult> => {
+      return db.inTenant(tenantId, async (tx): Promise<TransitionResult> => {
         const contact = await readLocked(tx, tenantId, contactId);
         const first = await tx.contactMove.findUnique({ where: { tenantId_id: { tenantId, id } } });
         if (first) return { applied: true, stage: first.newStage, appliedBy: first.movedBy };
@@ -45,8 +45,6 @@ export function stageTransitions({ db, outbox, clock }: StoreParts): StageTransi
         await publishStageChanged(tx, caller, transition, now);
         return { applied: true, stage: to, appliedBy: userId };
       });
-      outbox.wake();
-      return result;
     },
   };
 }

@@ -7,7 +7,6 @@ import {
 import { defineExchange } from '@plinth/exchange/definition';
 import { breaksRule, type CellError } from '@plinth/exchange/field';
 import { textField } from '@plinth/exchange/fields';
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import { rowMessage } from '@plinth/exchange/row-message';
 import { bundleOf, errorOfRow, importedOverride } from '../domain/imported-override';
 import type { BaseTexts } from '../domain/texts';
@@ -70,14 +69,9 @@ export const overridesExchange = (base: BaseTexts, onOverridesChanged: (tenantId
       }),
     },
     check: async (rows) => rows.flatMap((row) => errorOfRow(base, row) ?? []),
-    afterWrite: (rows, { connection, caller }) =>
-      recordOverridesChanged(rawStatements(connection), caller, rows.map(importedOverride)),
-    afterUndo: ({ removed, restored }, { connection, caller }) =>
-      recordOverridesChanged(
-        rawStatements(connection),
-        caller,
-        [...removed, ...restored.map(({ row }) => row)].map(bundleOf),
-      ),
+    afterWrite: (rows, { tx, caller }) => recordOverridesChanged(tx, caller, rows.map(importedOverride)),
+    afterUndo: ({ removed, restored }, { tx, caller }) =>
+      recordOverridesChanged(tx, caller, [...removed, ...restored.map(({ row }) => row)].map(bundleOf)),
     afterCommit: ({ caller }) => onOverridesChanged(caller.tenantId),
   });
 

@@ -9,7 +9,7 @@ import type { Deps } from '../compose';
 import { readTexts } from '../app/read-texts';
 import { overridesExchange } from '../exchange/overrides';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'onOverridesChanged'>;
+type Needs = Pick<Deps, 'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'outbox' | 'onOverridesChanged'>;
 
 /** The calls that other services make of this one. */
 export function grpcServices({
@@ -18,6 +18,7 @@ export function grpcServices({
   texts,
   base,
   bulkPool,
+  outbox,
   onOverridesChanged,
 }: Needs): GrpcService[] {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
@@ -47,7 +48,12 @@ export function grpcServices({
     definition: protoPackages.localization.v1.Localization.service,
     handlers: { ResolveTexts },
   };
-  if (!bulkPool) return [localization];
-  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], { config, log, bulkPool });
+  if (!bulkPool || !outbox) return [localization];
+  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], {
+    config,
+    log,
+    bulkPool,
+    outbox,
+  });
   return [localization, exchange];
 }

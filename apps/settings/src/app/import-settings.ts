@@ -1,5 +1,4 @@
 import type { ExchangeDefinition, ImportRow } from '@plinth/exchange/definition';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import {
   errorOfRow,
   importedSetting,
@@ -16,11 +15,10 @@ import type { SecretBox } from '../store/secret-box';
 export interface ImportParts {
   definitions: Pick<DefinitionStore, 'all'>;
   box: Pick<SecretBox, 'seal'>;
-  outbox: Pick<OutboxRelay, 'wake'>;
 }
 
 /** What importing values of settings does beyond writing rows: the rules of a change, history and events. */
-export function importSettings({ definitions, box, outbox }: ImportParts) {
+export function importSettings({ definitions, box }: ImportParts) {
   /** The values that rows replace, for the history. */
   const previousValues = new WeakMap<ImportRow, string | null>();
 
@@ -59,7 +57,5 @@ export function importSettings({ definitions, box, outbox }: ImportParts) {
     async afterUndo(undone, context) {
       await recordImported(undoneChanges(undone, await definitions.all()), context);
     },
-
-    afterCommit: () => outbox.wake(),
   } satisfies Partial<ExchangeDefinition>;
 }

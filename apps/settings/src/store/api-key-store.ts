@@ -3,7 +3,6 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -32,7 +31,7 @@ export interface ApiKeyStore {
   findInUse(hash: string): Promise<ApiKeyRow | undefined>;
 }
 
-export function apiKeyStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): ApiKeyStore {
+export function apiKeyStore(db: TenantDatabase<Tx>): ApiKeyStore {
   const get = async (tx: Tx, tenantId: string, id: string): Promise<ApiKeyRow> => {
     const row = await tx.apiKey.findUnique({ where: { tenantId_id: { tenantId, id } } });
     if (!row) throw apiKeyNotFound(id);
@@ -43,7 +42,7 @@ export function apiKeyStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): ApiKey
     async create(caller, key, grant) {
       const { tenantId, userId, userName } = caller;
       const id = newId();
-      const row = await db.inTenant(tenantId, async (tx) => {
+      return db.inTenant(tenantId, async (tx) => {
         await lockUntilCommit(tx, `${tenantId}/api-keys`);
         const created = await runOnce(
           tx,
@@ -70,8 +69,6 @@ export function apiKeyStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): ApiKey
         if (created !== id) throw apiKeyShownBefore(created);
         return get(tx, tenantId, id);
       });
-      outbox.wake();
-      return row;
     },
 
     get: (tenantId, id) => db.inTenant(tenantId, (tx) => get(tx, tenantId, id)),
@@ -96,7 +93,6 @@ export function apiKeyStore(db: TenantDatabase<Tx>, outbox: OutboxRelay): ApiKey
         });
         if (count > 0) await publishApiKeyRevoked(tx, caller, { id, name });
       });
-      outbox.wake();
     },
 
     findInUse: (hash) =>

@@ -1,7 +1,6 @@
 import type { BatchContext } from '@plinth/exchange/definition';
 import { inIndexOrder, lookUp } from '@plinth/exchange/look-up';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { SettingRow, ValueChange } from '../domain/imported-setting';
 import type { Level } from '../domain/level';
 import type { LockedSettings } from '../domain/snapshot';
@@ -20,9 +19,8 @@ export const notGlobalSql = `t.scope <> 'global'`;
 /** Keeps other changes of these settings waiting until the batch is committed, and reads what is locked. */
 export async function claimSettings(
   settings: readonly Key[],
-  { connection, caller }: BatchContext,
+  { tx, caller }: BatchContext,
 ): Promise<LockedSettings> {
-  const tx = rawStatements(connection);
   await serializeChanges(
     tx,
     caller.tenantId,
@@ -59,10 +57,10 @@ const keyOf = ({ scope, userId, name }: Key): string => JSON.stringify([scope, u
 /** Writes the history and the events of values that an import, or its undoing, has written. */
 export const recordImported = (
   changes: readonly ValueChange[],
-  { connection, caller }: BatchContext,
+  { tx, caller }: BatchContext,
 ): Promise<void> =>
   recordChanges(
-    rawStatements(connection),
+    tx,
     caller,
     changes.map(({ setting, ...change }) => ({
       ...change,

@@ -2,7 +2,6 @@ import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -44,12 +43,11 @@ export interface SettingStore {
 interface Parts {
   db: TenantDatabase<Tx>;
   box: SecretBox;
-  outbox: OutboxRelay;
   /** The Config level of the cascade. */
   config: Record<string, string>;
 }
 
-export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
+export function settingStore({ db, box, config }: Parts): SettingStore {
   const listeners: ((level: Level) => void)[] = [];
   const configValues = new Map(Object.entries(config));
   const read = async (tx: Tx, tenantId: string, userId: string): Promise<Snapshot> => {
@@ -92,7 +90,6 @@ export function settingStore({ db, box, outbox, config }: Parts): SettingStore {
         },
         'once',
       );
-      outbox.wake();
       for (const listener of listeners) listener(level);
     },
 

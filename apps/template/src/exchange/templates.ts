@@ -13,90 +13,88 @@ import synonyms from './templates.synonyms.json';
 const CONTENT_LENGTH_MAX = 1_000_000;
 
 /** `Templates.Templates`: every template with its newest text. An imported row is a new draft. */
-export const templatesExchange = (onWrite: () => void) =>
-  defineExchange({
-    name: 'Templates.Templates',
-    entityType: 'Template',
-    permission: 'Templating.Templates.Manage',
-    importable: true,
-    table: 'template',
-    key: ['name', 'culture'],
-    defaultSort: 'name,culture',
-    searchable: ['name', 'category'],
-    onInsert: { last_modified_by: 'caller-id' },
-    onUpdate: { version: 'next', last_modified_at: 'now', last_modified_by: 'caller-id' },
-    visibleTo: () => 'NOT t.is_gone',
-    fields: {
-      name: textField({
-        column: 'name',
-        header: 'Name',
-        description: 'Name of the template',
-        required: true,
-        normalize: true,
-        lengthMax: 200,
-        refine: readName,
-        ...synonyms.name,
-      }),
-      culture: textField({
-        column: 'culture',
-        header: 'Culture',
-        description: 'Language of the text as a BCP 47 tag; empty for all',
-        allowsEmpty: true,
-        lengthMax: 35,
-        refine: readCulture,
-        ...synonyms.culture,
-      }),
-      category: textField({
-        column: 'category_name',
-        header: 'Category',
-        description: 'Name of a category that exists',
-        lengthMax: 100,
-        normalize: true,
-        ...synonyms.category,
-      }),
-      mimeType: textField({
-        column: 'mime_type',
-        header: 'MIME type',
-        description: 'text/html, text/plain, …; empty for text/html',
-        lengthMax: 127,
-        allowsEmpty: true,
-        refine: readMimeType,
-        ...synonyms.mimeType,
-      }),
-      content: textField({
-        column: 'content',
-        header: 'Content',
-        description: 'The text of the template',
-        required: true,
-        lengthMax: CONTENT_LENGTH_MAX,
-        ...synonyms.content,
-      }),
-      status: integerField({
-        column: 'status',
-        header: 'Status',
-        description: '0 Draft, 1 PendingReview, 2 Published, 3 Archived',
-        readOnly: true,
-      }),
-      lastModifiedAt: timestampField({
-        column: 'last_modified_at',
-        header: 'Last modified at',
-        readOnly: true,
-      }),
-      lastModifiedBy: textField({
-        column: 'last_modified_by',
-        header: 'Last modified by',
-        lengthMax: 255,
-        readOnly: true,
-      }),
-    },
-    check: unknownCategories,
-    afterWrite: saveImportedDrafts,
-    // Revisions are never deleted; a template without a draft or anything published is gone.
-    retire:
-      'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULL',
-    afterUndo: undoImportedDrafts,
-    afterCommit: onWrite,
-  });
+export const templatesExchange = defineExchange({
+  name: 'Templates.Templates',
+  entityType: 'Template',
+  permission: 'Templating.Templates.Manage',
+  importable: true,
+  table: 'template',
+  key: ['name', 'culture'],
+  defaultSort: 'name,culture',
+  searchable: ['name', 'category'],
+  onInsert: { last_modified_by: 'caller-id' },
+  onUpdate: { version: 'next', last_modified_at: 'now', last_modified_by: 'caller-id' },
+  visibleTo: () => 'NOT t.is_gone',
+  fields: {
+    name: textField({
+      column: 'name',
+      header: 'Name',
+      description: 'Name of the template',
+      required: true,
+      normalize: true,
+      lengthMax: 200,
+      refine: readName,
+      ...synonyms.name,
+    }),
+    culture: textField({
+      column: 'culture',
+      header: 'Culture',
+      description: 'Language of the text as a BCP 47 tag; empty for all',
+      allowsEmpty: true,
+      lengthMax: 35,
+      refine: readCulture,
+      ...synonyms.culture,
+    }),
+    category: textField({
+      column: 'category_name',
+      header: 'Category',
+      description: 'Name of a category that exists',
+      lengthMax: 100,
+      normalize: true,
+      ...synonyms.category,
+    }),
+    mimeType: textField({
+      column: 'mime_type',
+      header: 'MIME type',
+      description: 'text/html, text/plain, …; empty for text/html',
+      lengthMax: 127,
+      allowsEmpty: true,
+      refine: readMimeType,
+      ...synonyms.mimeType,
+    }),
+    content: textField({
+      column: 'content',
+      header: 'Content',
+      description: 'The text of the template',
+      required: true,
+      lengthMax: CONTENT_LENGTH_MAX,
+      ...synonyms.content,
+    }),
+    status: integerField({
+      column: 'status',
+      header: 'Status',
+      description: '0 Draft, 1 PendingReview, 2 Published, 3 Archived',
+      readOnly: true,
+    }),
+    lastModifiedAt: timestampField({
+      column: 'last_modified_at',
+      header: 'Last modified at',
+      readOnly: true,
+    }),
+    lastModifiedBy: textField({
+      column: 'last_modified_by',
+      header: 'Last modified by',
+      lengthMax: 255,
+      readOnly: true,
+    }),
+  },
+  check: unknownCategories,
+  afterWrite: saveImportedDrafts,
+  // Revisions are never deleted; a template without a draft or anything published is gone.
+  retire:
+    'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULL',
+  afterUndo: undoImportedDrafts,
+});
 
 function readName(text: string): string | CellError {
   const read = TemplateName.safeParse(text);

@@ -18,12 +18,7 @@ type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'lifecycle'>;
 
 /** What this service serves over gRPC: its entities for the workflow service, and its exchange. */
 export function grpcServices(deps: Needs): GrpcService[] {
-  const { config, log, bulkPool, outbox } = deps;
-  const exchange = serveExchange([templatesExchange(() => outbox.wake())], {
-    config,
-    log,
-    bulkPool,
-  });
+  const exchange = serveExchange([templatesExchange], deps);
   return [entityOwner(deps), exchange];
 }
 

@@ -1,7 +1,6 @@
 import type { BatchContext, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
 import { byPlace, inIndexOrder, lockPlaces, lookUp } from '@plinth/exchange/look-up';
 import { newId } from '@plinth/kernel/uuid';
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { PoolClient } from 'pg';
 import { publishImportedDrafts, type ImportedDraft } from '../events/published';
 
@@ -46,7 +45,7 @@ const NEWEST_REVISION = lookUp({
 /** The rows are in the table of templates already; each becomes a new draft, as if it had been saved over HTTP. */
 export async function saveImportedDrafts(
   rows: readonly WrittenRow[],
-  { connection, caller }: BatchContext,
+  { connection, tx, caller }: BatchContext,
 ): Promise<void> {
   const templateIds = rows.map(({ id }) => id);
   const { rows: former } = await inIndexOrder(connection, () =>
@@ -83,7 +82,7 @@ export async function saveImportedDrafts(
       [caller.tenantId, templateIds.map((id) => places.get(id)), ids],
     ),
   );
-  await publishImportedDrafts(rawStatements(connection), caller, { deleted: [], saved });
+  await publishImportedDrafts(tx, caller, { deleted: [], saved });
 }
 
 /** Gives revisions other states. */
@@ -110,7 +109,7 @@ async function setStatus(
 /** Imported drafts become archived revisions; those that they had replaced are drafts again. */
 export async function undoImportedDrafts(
   { removed, restored }: UndoneRows,
-  { connection, caller }: BatchContext,
+  { connection, tx, caller }: BatchContext,
 ): Promise<void> {
   const imported = [...removed, ...restored.map(({ undone }) => undone)];
   const draftsOf = (rows: readonly StoredRow[]) =>
@@ -124,7 +123,7 @@ export async function undoImportedDrafts(
   await setStatus(connection, tenantId, draftsOf(restored.map(({ row }) => row)));
   const withDraft = restored.filter(({ row }) => row['draft_id'] !== null);
   const withoutDraft = restored.filter(({ row }) => row['draft_id'] === null);
-  await publishImportedDrafts(rawStatements(connection), caller, {
+  await publishImportedDrafts(tx, caller, {
     deleted: [
       ...removed.map((row) => ({ draft: row as unknown as ImportedDraft, gone: true })),
       ...withoutDraft.map(({ undone, row }) => ({

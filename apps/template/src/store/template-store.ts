@@ -5,7 +5,6 @@ import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql } from '@plinth/runtime/postgres/raw-statements';
@@ -88,7 +87,7 @@ export interface RevisionWithKey {
 /** The strong entity tag of a template. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
 
-export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: OutboxRelay): TemplateStore {
+export function templateStore(db: TenantDatabase<Tx>, pool: Pool): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>
     db.inTenant(tenantId, async (tx) => {
       const rows = await tx.template.findMany({
@@ -194,7 +193,6 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool, outbox: Outbox
         return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
       });
       if (!changed) throw await notFound(tenantId, key);
-      outbox.wake();
       return changed;
     },
 

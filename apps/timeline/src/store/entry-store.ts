@@ -4,7 +4,6 @@ import type { ListRequest } from '@plinth/http/paging';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -53,14 +52,13 @@ export interface EntryStore {
 
 interface Parts {
   db: TenantDatabase<Tx>;
-  outbox: OutboxRelay;
   clock: Clock;
 }
 
 const withAttachments = { attachments: { orderBy: { position: 'asc' } } } as const;
 type EntryRow = Prisma.EntryGetPayload<{ include: typeof withAttachments }>;
 
-export function entryStore({ db, outbox, clock }: Parts): EntryStore {
+export function entryStore({ db, clock }: Parts): EntryStore {
   return {
     page: (audience, entity, list) =>
       db.inTenant(audience.tenantId, async (tx) => {
@@ -98,7 +96,7 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
 
     async write(draft, caller) {
       const { tenantId } = caller;
-      const written = await db.inTenant(
+      return db.inTenant(
         tenantId,
         async (tx) => {
           const entry = toNewEntry(draft, caller, clock.now());
@@ -126,8 +124,6 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
         },
         'once',
       );
-      outbox.wake();
-      return written;
     },
 
     async remove(entity, id, caller) {
@@ -144,7 +140,6 @@ export function entryStore({ db, outbox, clock }: Parts): EntryStore {
         await publishEntryRemoved(tx, tenantId, entry);
         await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
       });
-      outbox.wake();
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { ListRequest } from '@plinth/http/paging';
 import { toAfter, toOrderBy, toWhere } from '@plinth/http/prisma-list';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
 import { publishApprovalEscalated, publishApprovalReminded } from '../events/published';
@@ -32,7 +31,7 @@ export interface ApprovalStore {
   escalate(tenantId: string, approval: Approval): Promise<void>;
 }
 
-export function approvalStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'wake'>): ApprovalStore {
+export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
   return {
     waitingFor: (caller, now, list) =>
       db.inTenant(caller.tenantId, async (tx) => {
@@ -79,7 +78,6 @@ export function approvalStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 
         });
         if (count > 0) await publishApprovalReminded(tx, tenantId, approval);
       });
-      outbox.wake();
     },
 
     async escalate(tenantId, approval) {
@@ -91,7 +89,6 @@ export function approvalStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 
         });
         if (count > 0) await publishApprovalEscalated(tx, tenantId, approval);
       });
-      outbox.wake();
     },
   };
 }

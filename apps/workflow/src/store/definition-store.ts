@@ -1,7 +1,6 @@
 import { OWN_DEFINITION_BYTES_MAX, OWN_DEFINITIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Definition, DefinitionVersion } from '../domain/definition';
@@ -46,23 +45,20 @@ export interface DefinitionStore {
 export const tagOf = ({ scope, version }: DefinitionVersion): string =>
   entityTag(`${scope.toLowerCase()}-${version}`);
 
-export function definitionStore(db: TenantDatabase<Tx>, outbox: Pick<OutboxRelay, 'wake'>): DefinitionStore {
+export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
   /** Locks the type, so that no entity of it moves between the check and the new definition. */
-  const change = async <Result>(
+  const change = <Result>(
     caller: Caller,
     entityType: string,
     work: (tx: Tx, versions: NewestVersions) => Promise<Result>,
-  ): Promise<Result> => {
-    const result = await db.inTenant(caller.tenantId, async (tx) => {
+  ): Promise<Result> =>
+    db.inTenant(caller.tenantId, async (tx) => {
       await tx.$queryRawUnsafe(
         'SELECT pg_advisory_xact_lock($1::bigint)::text',
         definitionLockKey(entityType),
       );
       return work(tx, await readVersions(tx, caller.tenantId, entityType));
     });
-    outbox.wake();
-    return result;
-  };
 
   return {
     find: (tenantId, entityType, version) =>

@@ -1,5 +1,4 @@
 import type { TransitionOutcome } from '@plinth/contracts/workflow/shapes';
-import type { OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
 import type { Change } from '../domain/change';
@@ -36,10 +35,7 @@ export interface EntityStore {
 }
 
 /** Every transition of every entity goes through here, so its statements are written by hand. */
-export function entityStore(
-  db: TenantDatabase<Prisma.TransactionClient>,
-  outbox: Pick<OutboxRelay, 'wake'>,
-): EntityStore {
+export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): EntityStore {
   return {
     read: (key, reader) => db.inTenant(key.tenantId, (tx) => readEntity(tx, key, reader), 'once'),
 
@@ -59,7 +55,7 @@ export function entityStore(
 
     async commit(tenantId, snapshot, change, operation) {
       try {
-        const commit = await db.inTenant(
+        return await db.inTenant(
           tenantId,
           async (tx) => {
             const result = await commitChange(tx, tenantId, snapshot, change);
@@ -69,8 +65,6 @@ export function entityStore(
           },
           'once',
         );
-        if (commit === 'committed') outbox.wake();
-        return commit;
       } catch (error) {
         // Another attempt at the same operation or vote was faster.
         if (error instanceof EntityChanged || isUniqueViolation(error)) return 'changed';

@@ -1,6 +1,6 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
-import type { PoolClient } from 'pg';
+import type { BulkTransaction } from '../bulk-transaction';
 import { isUndoable, type BatchContext, type ExchangeDefinition } from '../definition';
 import { rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import type { Batch, BatchOutcome } from './batch';
@@ -71,9 +71,9 @@ export class BatchImporter {
     this.unwrittenKeys.forget();
   }
 
-  async write(connection: PoolClient, batch: Batch, conversion: Conversion): Promise<BatchOutcome> {
+  async write(transaction: BulkTransaction, batch: Batch, conversion: Conversion): Promise<BatchOutcome> {
     const { definition, caller, jobId, commit } = this.options;
-    const context: BatchContext = { connection, caller, jobId };
+    const context: BatchContext = { ...transaction, caller, jobId };
     const { unique, repeated } = await this.checkKeys(batch, conversion, context);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
     const refused = definition.check ? await definition.check(resolved.rows, context) : [];

@@ -1,6 +1,11 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
-import type { Pool, PoolClient } from 'pg';
-import { inBulkTransaction, openBulkTransaction } from '../bulk-transaction';
+import type { Pool } from 'pg';
+import {
+  inBulkTransaction,
+  openBulkTransaction,
+  type BulkDatabase,
+  type BulkTransaction,
+} from '../bulk-transaction';
 import type { Batch, BatchOutcome } from './batch';
 import { BatchImporter, type ImportOptions } from './batch-importer';
 import type { Conversion } from './convert-rows';
@@ -20,15 +25,18 @@ export interface ImportSession {
 }
 
 /** Opens one stream of batches of a job: after which batch it continues, and how batches are applied. */
-export async function openImportSession(pool: Pool, options: ImportOptions): Promise<ImportSession> {
+export async function openImportSession(
+  database: BulkDatabase,
+  options: ImportOptions,
+): Promise<ImportSession> {
   const { caller, jobId, commit, range } = options;
-  const ledger = await inBulkTransaction(pool, caller.tenantId, (connection) =>
+  const ledger = await inBulkTransaction(database, caller.tenantId, ({ connection }) =>
     openLedger(connection, caller.tenantId, jobId, range),
   );
   const importer = new BatchImporter(options, ledger.unwrittenKeys);
   return commit === 'EACH_BATCH'
-    ? eachBatchSession(pool, options, importer, ledger.lastBatch)
-    : singleTransactionSession(pool, options, importer, ledger.lastBatch);
+    ? eachBatchSession(database, options, importer, ledger.lastBatch)
+    : singleTransactionSession(database, options, importer, ledger.lastBatch);
 }
 
 /** Rejects all further batches of a range of a job; returns the number of the last one that was applied. */
@@ -43,23 +51,23 @@ const batchKeyOf = ({ caller, jobId, range }: ImportOptions, { number }: Batch):
 
 /** Applies a batch unless another session did. */
 async function applyNext(
-  connection: PoolClient,
+  transaction: BulkTransaction,
   options: ImportOptions,
   importer: BatchImporter,
   batch: Batch,
   conversion: Conversion,
 ): Promise<BatchOutcome | 'sealed'> {
   let isApplied = false;
-  const outcome = await applyOnce(connection, batchKeyOf(options, batch), () => {
+  const outcome = await applyOnce(transaction.connection, batchKeyOf(options, batch), () => {
     isApplied = true;
-    return importer.write(connection, batch, conversion);
+    return importer.write(transaction, batch, conversion);
   });
   if (!isApplied) importer.noteOtherSession();
   return outcome;
 }
 
 function eachBatchSession(
-  pool: Pool,
+  database: BulkDatabase,
   options: ImportOptions,
   importer: BatchImporter,
   lastBatch: number,
@@ -69,8 +77,8 @@ function eachBatchSession(
     lastBatch,
     convert: ({ rows }) => importer.convert(rows),
     async apply(batch, conversion) {
-      const outcome = await inBulkTransaction(pool, caller.tenantId, (connection) =>
-        applyNext(connection, options, importer, batch, conversion),
+      const outcome = await inBulkTransaction(database, caller.tenantId, (transaction) =>
+        applyNext(transaction, options, importer, batch, conversion),
       );
       definition.afterCommit?.({ caller });
       return outcome;
@@ -81,27 +89,27 @@ function eachBatchSession(
 }
 
 async function singleTransactionSession(
-  pool: Pool,
+  database: BulkDatabase,
   options: ImportOptions,
   importer: BatchImporter,
   lastBatch: number,
 ): Promise<ImportSession> {
-  const { definition, caller, commit } = options;
-  const isDryRun = commit === 'NEVER';
-  const { connection, ...transaction } = await openBulkTransaction(pool, caller.tenantId);
+  const { definition, caller } = options;
+  const isDryRun = options.commit === 'NEVER';
+  const { transaction, commit, close } = await openBulkTransaction(database, caller.tenantId);
   return {
     lastBatch: isDryRun ? 0 : lastBatch,
     convert: ({ rows }) => importer.convert(rows),
     apply: (batch, conversion) =>
       isDryRun
-        ? importer.write(connection, batch, conversion)
-        : applyNext(connection, options, importer, batch, conversion),
+        ? importer.write(transaction, batch, conversion)
+        : applyNext(transaction, options, importer, batch, conversion),
     async end() {
       if (isDryRun) return false;
-      await transaction.commit();
+      await commit();
       definition.afterCommit?.({ caller });
       return true;
     },
-    close: transaction.close,
+    close,
   };
 }

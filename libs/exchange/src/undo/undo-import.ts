@@ -1,7 +1,7 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { notFound } from '@plinth/kernel/problem';
-import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
-import { inBulkTransaction } from '../bulk-transaction';
+import { escapeIdentifier, type PoolClient } from 'pg';
+import { inBulkTransaction, type BulkDatabase } from '../bulk-transaction';
 import type { BatchContext, ExchangeDefinition } from '../definition';
 import { undoStatements, type UndoStatements } from './undo-statements';
 import { undoWrite, type RecordedWrite, type UndoOutcome } from './undo-write';
@@ -22,10 +22,10 @@ export type UndoneWrite = UndoOutcome & { number: number };
  * Undoes what a job wrote, write by write, the last one first. Each is one transaction that also stores its outcome, so
  * it can be interrupted anywhere: for a write that is undone already the stored outcome is returned.
  */
-export async function* undoImport(pool: Pool, options: UndoOptions): AsyncGenerator<UndoneWrite> {
+export async function* undoImport(database: BulkDatabase, options: UndoOptions): AsyncGenerator<UndoneWrite> {
   const { definition, jobId, caller } = options;
   const inTenant = <Result>(work: (context: BatchContext) => Promise<Result>) =>
-    inBulkTransaction(pool, caller.tenantId, (connection) => work({ connection, caller, jobId }));
+    inBulkTransaction(database, caller.tenantId, (transaction) => work({ ...transaction, caller, jobId }));
   const statements = await inTenant(async (context) => {
     await requireLedger(context);
     return undoStatements(definition, await columnsOf(context.connection, definition), caller.userId);

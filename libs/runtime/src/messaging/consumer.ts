@@ -24,7 +24,7 @@ const UNACKNOWLEDGED_MAX = 10_000;
 const CLEANUP_MILLISECONDS = 3_600_000;
 const RESTORE_PAUSE_MILLISECONDS = 1_000;
 
-const usualOptions: InboxOptions = { deliveriesMax: 10, backoffMilliseconds: 200, onPublished: () => {} };
+const usualOptions: InboxOptions = { deliveriesMax: 10, backoffMilliseconds: 200 };
 
 export interface EventConsumer {
   /** What it could not process. */

@@ -53,8 +53,6 @@ export interface InboxOptions {
   deliveriesMax: number;
   /** Delay before the second delivery; it doubles from one to the next. */
   backoffMilliseconds: number;
-  /** Called after events were processed from which others followed, to wake the relay that publishes those. */
-  onPublished: () => void;
 }
 
 /** An event as it was delivered. */
@@ -249,7 +247,7 @@ export class Inbox<Tx extends RawStatements> {
   private async process(events: readonly EventEnvelope[], before?: (tx: Tx) => Promise<void>): Promise<void> {
     const { tenantId } = events[0]!;
     const afterCommit: AfterCommit[] = [];
-    const work = async (tx: Tx): Promise<boolean> => {
+    const work = async (tx: Tx): Promise<void> => {
       // A transaction that is repeated has done nothing before.
       afterCommit.length = 0;
       await before?.(tx);
@@ -261,15 +259,12 @@ export class Inbox<Tx extends RawStatements> {
         const next = await this.handle(tx, event);
         if (next) afterCommit.push(next);
       }
-      const published = hasPublished(tx);
       // Where Postgres forgets it, the publisher finds the events missing. What must not be forgotten: events that were
       // published, and that a dead letter is removed, which nobody misses.
-      if (!published && !before) await commitWithoutWaiting(tx);
-      return published;
+      if (!hasPublished(tx) && !before) await commitWithoutWaiting(tx);
     };
-    const published = await this.db.inTenant(tenantId, work, 'once');
+    await this.db.inTenant(tenantId, work, 'once');
     afterCommit.forEach((act) => act());
-    if (published) this.options.onPublished();
   }
 
   private handle(tx: Tx, event: EventEnvelope): Promise<AfterCommit | void> {

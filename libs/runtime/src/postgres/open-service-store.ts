@@ -1,7 +1,7 @@
 import type { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import { connectMessaging, type Messaging, type MessagingConfig } from '../messaging/nats';
-import { startOutboxRelay, type OutboxRelay } from '../messaging/outbox';
+import { startOutboxRelay, wakingRelay, type OutboxRelay } from '../messaging/outbox';
 import type { Check } from '../process/health';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
@@ -25,9 +25,11 @@ export interface ServiceStore<Tx> {
   pool: Pool;
   /** For imports and exports, which use `COPY`: it does not work in pipeline mode. Empty until it is used. */
   bulkPool: Pool;
+  /** Its transactions wake the relay after their commit where they published. */
   db: TenantDatabase<Tx>;
   messaging: Messaging;
-  outbox: OutboxRelay;
+  /** For bulk work, whose transactions wake it too. */
+  outbox: Pick<OutboxRelay, 'wake'>;
   /** What the service cannot work without. */
   checks: { postgres: Check; nats: Check };
 }
@@ -44,15 +46,16 @@ export async function openServiceStore<Tx extends RawStatements>({
   onClose(() => pool.end());
   const bulkPool = createPool(url, log);
   onClose(() => bulkPool.end());
-  const db = tenantDatabase<Tx>(pool, (adapter) => {
+  const database = tenantDatabase<Tx>(pool, (adapter) => {
     const prisma = createClient(adapter);
     onClose(() => prisma.$disconnect());
     return prisma;
   });
   const messaging = await connectMessaging(config, log);
   onClose(messaging.close);
-  const outbox = startOutboxRelay(db, messaging, log);
+  const outbox = startOutboxRelay(database, messaging, log);
   onClose(outbox.close);
+  const db = wakingRelay(database, outbox);
   onClose(startOperationCleanup(db, log).close);
   const checks = { postgres: () => pool.query('SELECT 1'), nats: messaging.check };
   return { pool, bulkPool, db, messaging, outbox, checks };
