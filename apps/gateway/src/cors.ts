@@ -13,6 +13,7 @@ const EXPOSED = [
   'Retry-After',
   'Sunset',
   'X-Idempotency-Replayed',
+  'X-Localization-Incomplete',
   'X-Request-Id',
   'X-Template-Missing-Variables',
   'X-Template-Warnings',

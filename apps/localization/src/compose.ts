@@ -51,7 +51,12 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
 
   const onOverridesChanged = (tenantId: string): void => texts.invalidate(tenantId);
   const overrides = overrideStore(db, onOverridesChanged);
-  const texts = textCache({ base, overrides });
+  const texts = textCache({
+    base,
+    overrides,
+    onIncomplete: (tenantId, culture) =>
+      log.warn({ tenantId, culture }, 'texts of a tenant left out: they are too many'),
+  });
   onClose(subscribeBroadcast(messaging, overrideChanged, ({ tenantId }) => texts.invalidate(tenantId)));
 
   const health = new Health(checks, { log });

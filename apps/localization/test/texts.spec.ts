@@ -81,7 +81,11 @@ describe('GET /localization/texts', () => {
     await client.end();
 
     const http = localization.as(caller);
-    const { resources } = (await http.get('/localization?cultureName=fr')).body;
+    const {
+      body: { resources },
+      headers,
+    } = await http.get('/localization?cultureName=fr');
+    expect(headers.get('x-localization-incomplete')).toBe('true');
     expect([resources.A, Object.keys(resources.B).length]).toEqual([{ first: 'Premier' }, 999]);
     expect(resources.Platform['actions.save']).toBe('Enregistrer');
     const list = await http.get('/localization/overrides?resourceName=B&cultureName=fr');
@@ -89,7 +93,17 @@ describe('GET /localization/texts', () => {
     expect((await http.get('/localization/overrides?resourceName=A&cultureName=fr')).body).toEqual({
       first: 'Premier',
     });
-    expect((await texts(caller, 'show=drifted&pageSize=1')).body.totalCount).toBe(999);
+    const drifted = await texts(caller, 'show=drifted&pageSize=1');
+    expect([drifted.body.totalCount, drifted.headers.get('x-localization-incomplete')]).toEqual([
+      999,
+      'true',
+    ]);
+    for (const complete of [
+      await http.get('/localization?cultureName=en'),
+      await texts(caller, 'pageSize=1'),
+      await texts(aCaller(), 'show=drifted'),
+    ])
+      expect(complete.headers.get('x-localization-incomplete')).toBeNull();
   });
 
   it('finds the overrides whose original changed since', async () => {

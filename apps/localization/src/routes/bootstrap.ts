@@ -5,7 +5,7 @@ import { ok } from '@plinth/http/response';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { readTexts } from '../app/read-texts';
 import type { Deps } from '../compose';
-import { toBootstrap } from './bootstrap-response';
+import { INCOMPLETE, toBootstrap } from './bootstrap-response';
 
 const { getLocalization } = localizationEndpoints;
 
@@ -24,6 +24,7 @@ export function mountBootstrap(
     return ok(toBootstrap(found, query.resourceNames), {
       etag: found.etag,
       headers: {
+        ...(found.isComplete ? {} : INCOMPLETE),
         'cache-control': cacheControlByPolicy[caller ? 'user-data' : 'reference'],
         // Everything outside of the URL that decides about the texts, so that no shared cache mixes tenants.
         vary: ['Accept-Language', 'Authorization', ...(isChosenByHost ? ['Host'] : [])].join(', '),

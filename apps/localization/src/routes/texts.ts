@@ -1,8 +1,10 @@
 import { listLocalizationTexts } from '@plinth/contracts/localization/endpoints';
 import type { Api } from '@plinth/http/api';
+import { ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
 import { languages } from '../domain/languages';
 import { findTextNames, hasDrifted, readIn, type TextName } from '../domain/text-list';
+import { INCOMPLETE } from './bootstrap-response';
 import type { TextListStore, TextSelection } from '../store/text-list';
 
 const platformCultures = languages.map(({ cultureName }) => cultureName);
@@ -18,26 +20,27 @@ export function mountTexts(
     show: 'all' | 'overridden' | 'drifted',
     resourceName: string | undefined,
     search: string,
-  ): Promise<Pick<TextSelection, 'names' | 'own'>> => {
+  ): Promise<Pick<TextSelection, 'names' | 'own'> & { isComplete: boolean }> => {
     const own = { resourceName, search };
-    if (show === 'all') return { names: findTextNames(base, resourceName, search), own };
-    if (show === 'overridden') return { names: [], own };
-    const drifted = (await textList.replacing(tenantId))
+    if (show === 'all') return { names: findTextNames(base, resourceName, search), own, isComplete: true };
+    if (show === 'overridden') return { names: [], own, isComplete: true };
+    const replacing = await textList.replacing(tenantId);
+    const drifted = replacing.texts
       .filter((override) => hasDrifted(base, override))
       .filter((override) => resourceName === undefined || override.resourceName === resourceName)
       .filter(({ key, value }) => `${key}\n${value}`.toLowerCase().includes(search.toLowerCase()));
-    return { names: drifted, own: undefined };
+    return { names: drifted, own: undefined, isComplete: replacing.areAll };
   };
 
   api.on(listLocalizationTexts, async ({ query, list, tenantId }) => {
     const { cultures = platformCultures, resourceName, show } = query;
-    const selection = await select(tenantId, show, resourceName, list.search ?? '');
+    const { isComplete, ...selection } = await select(tenantId, show, resourceName, list.search ?? '');
     const descending = list.sort[0]?.descending ?? false;
     const { limit, offset } = list;
     const { rows, totalCount } = await textList.names(tenantId, { ...selection, descending, limit, offset });
     const overrides = await textList.overridesOf(tenantId, rows, cultures);
     const byName = Map.groupBy(overrides, nameOf);
-    return list.toPage(rows, list.wantsTotalCount ? totalCount : null, (name) => ({
+    const page = list.toPage(rows, list.wantsTotalCount ? totalCount : null, (name) => ({
       ...name,
       values: cultures.map((cultureName) =>
         readIn(
@@ -47,5 +50,6 @@ export function mountTexts(
         ),
       ),
     }));
+    return isComplete ? page : ok(page, { headers: INCOMPLETE });
   });
 }

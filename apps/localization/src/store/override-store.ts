@@ -16,8 +16,8 @@ export interface OverrideStore {
   find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
   /** Texts of one resource and culture by their keys. @throws Problem of the kind `too-large` */
   list(tenantId: string, bundle: Bundle): Promise<Texts>;
-  /** The overrides of a tenant in these cultures; where they have too many characters, the first by resource and key. */
-  inCultures(tenantId: string, cultures: readonly string[]): Promise<Override[]>;
+  /** The overrides of a tenant in these cultures. */
+  inCultures(tenantId: string, cultures: readonly string[]): Promise<FirstTexts<Override>>;
   /** The cultures in which a tenant has overrides. */
   cultures(tenantId: string): Promise<string[]>;
   /** Differs after every change of a tenant's overrides. */
@@ -49,22 +49,31 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
 
     list: (tenantId, { resourceName, cultureName }) =>
       db.inTenant(tenantId, async (tx) => {
-        const rows = await tx.$queryRawUnsafe<(Override & { size: number })[]>(
-          LIST,
-          tenantId,
-          resourceName,
-          cultureName,
-          READ_CHARACTERS_MAX,
+        const own = firstTexts(
+          await tx.$queryRawUnsafe<(Override & Sized)[]>(
+            LIST,
+            tenantId,
+            resourceName,
+            cultureName,
+            READ_CHARACTERS_MAX,
+          ),
         );
-        if ((rows.at(-1)?.size ?? 0) > READ_CHARACTERS_MAX) throw tooManyTexts(READ_CHARACTERS_MAX);
+        if (!own.areAll) throw tooManyTexts(READ_CHARACTERS_MAX);
         const texts = emptyRecord<string>();
-        for (const { key, value } of rows) texts[key] = value;
+        for (const { key, value } of own.texts) texts[key] = value;
         return texts;
       }),
 
     inCultures: (tenantId, cultures) =>
-      db.inTenant(tenantId, (tx) =>
-        tx.$queryRawUnsafe<Override[]>(IN_CULTURES, tenantId, cultures, READ_CHARACTERS_MAX),
+      db.inTenant(tenantId, async (tx) =>
+        firstTexts(
+          await tx.$queryRawUnsafe<(Override & Sized)[]>(
+            IN_CULTURES,
+            tenantId,
+            cultures,
+            READ_CHARACTERS_MAX,
+          ),
+        ),
       ),
 
     cultures: (tenantId) =>
@@ -115,6 +124,24 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
 /** Characters of a tenant's texts that one reading of them holds, with their keys: the most that a tenant can have in use. */
 export const READ_CHARACTERS_MAX = 4_000_000;
 
+/** What was read of a tenant's texts: those that have more characters than one reading holds are cut, the first by name kept. */
+export interface FirstTexts<Text> {
+  texts: Text[];
+  areAll: boolean;
+}
+
+/** A row of texts in the order of their names. */
+export interface Sized {
+  /** Characters of it and of all before it. */
+  size: number;
+}
+
+/** Reads rows that end with the first one with which they are too many, if there is one. */
+export function firstTexts<Row extends Sized>(rows: Row[]): FirstTexts<Row> {
+  const areAll = (rows.at(-1)?.size ?? 0) <= READ_CHARACTERS_MAX;
+  return { texts: areAll ? rows : rows.slice(0, -1), areAll };
+}
+
 /** Texts in the order of their names, up to the first one with which they are too many. */
 const LIST = `
   SELECT key, value, size::float8 AS size FROM (
@@ -124,11 +151,12 @@ const LIST = `
   ) AS own WHERE size - length <= $4 ORDER BY key`;
 
 const IN_CULTURES = `
-  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value FROM (
-    SELECT resource_name, culture_name, key, value, sum(length(key) + length(value))
+  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value, size::float8 AS size FROM (
+    SELECT resource_name, culture_name, key, value, length(key) + length(value) AS length,
+           sum(length(key) + length(value))
              OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
       FROM override WHERE tenant_id = $1::uuid AND culture_name = ANY ($2::text[])
-  ) AS own WHERE size <= $3 ORDER BY resource_name, key`;
+  ) AS own WHERE size - length <= $3 ORDER BY resource_name, key, culture_name`;
 
 /** Skips through the index, so that the cost depends on the number of cultures, not of rows. */
 const CULTURES = `

@@ -1,4 +1,5 @@
 import type { Override } from '../domain/texts';
+import type { FirstTexts } from './override-store';
 import { textCache } from './text-cache';
 
 const ada = '00000000-0000-7000-8000-0000000000aa';
@@ -14,11 +15,11 @@ function aStore() {
     readings: 0,
     version: async (tenantId: string) => store.versions[tenantId]!,
     cultures: async () => ['de'],
-    inCultures: async (tenantId: string): Promise<Override[]> => {
+    inCultures: async (tenantId: string): Promise<FirstTexts<Override>> => {
       store.readings++;
       const value = store.titles[tenantId] ?? tenantId;
       await store.gate;
-      return [{ resourceName: 'Shop', cultureName: 'en', key: 'title', value }];
+      return { texts: [{ resourceName: 'Shop', cultureName: 'en', key: 'title', value }], areAll: true };
     },
     change: (tenantId: string, title: string) => {
       store.titles[tenantId] = title;
@@ -109,7 +110,7 @@ describe('the cache of texts', () => {
 
   it('shares the texts of the platform between tenants that have none of their own', async () => {
     const { store, cache } = start();
-    store.inCultures = async () => [];
+    store.inCultures = async () => ({ texts: [], areAll: true });
     expect(await cache.read(ada, 'fr')).toBe(await cache.read(bob, 'fr'));
     expect(await cache.read(ada, 'en')).not.toBe(await cache.read(ada, 'fr'));
   });

@@ -3,12 +3,14 @@ import { entityTag } from '@plinth/kernel/entity-tag';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { mergeTexts, type BaseTexts, type Override, type Resources } from '../domain/texts';
-import type { OverrideStore } from './override-store';
+import type { FirstTexts, OverrideStore } from './override-store';
 
 /** Everything a tenant reads in one culture. */
 export interface CultureTexts {
   culture: string;
   resources: Resources;
+  /** Whether nothing of the tenant's own texts was left out. */
+  isComplete: boolean;
   etag: string;
 }
 
@@ -28,6 +30,8 @@ export interface TextCacheOptions {
   base: BaseTexts;
   /** Undefined in an installation without overrides. */
   overrides: Pick<OverrideStore, 'version' | 'cultures' | 'inCultures'> | undefined;
+  /** Called when texts of a tenant are left out of what is read in a culture. */
+  onIncomplete?: (tenantId: string, culture: string) => void;
   now?: () => number;
   /** How many characters of text are cached at most, over all tenants. */
   sizeMax?: number;
@@ -47,11 +51,13 @@ interface CachedTenant {
   checkedAt: number;
 }
 
+const NO_TEXTS: FirstTexts<Override> = { texts: [], areAll: true };
 const platformCultures = languages.map(({ cultureName }) => cultureName);
 
 export function textCache({
   base,
   overrides,
+  onIncomplete = () => undefined,
   now = Date.now,
   sizeMax = SIZE_MAX,
 }: TextCacheOptions): TextCache {
@@ -109,8 +115,9 @@ export function textCache({
 
   const load = async (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
     await cached.version;
-    const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? [];
-    if (own.length === 0) return platformTextsIn(culture);
+    const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
+    if (own.texts.length === 0) return platformTextsIn(culture);
+    if (!own.areAll) onIncomplete(tenantId, culture);
     const { texts, size: added } = makeTexts(base, own, culture);
     if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
     return texts;
@@ -118,7 +125,7 @@ export function textCache({
 
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */
   const platformTextsIn = (culture: string): CultureTexts => {
-    const texts = platformTexts.get(culture) ?? makeTexts(base, [], culture).texts;
+    const texts = platformTexts.get(culture) ?? makeTexts(base, NO_TEXTS, culture).texts;
     if (platformCultures.includes(culture)) platformTexts.set(culture, texts);
     return texts;
   };
@@ -151,7 +158,7 @@ export function textCache({
 
 function makeTexts(
   base: BaseTexts,
-  own: readonly Override[],
+  { texts: own, areAll }: FirstTexts<Override>,
   culture: string,
 ): { texts: CultureTexts; size: number } {
   const resources = mergeTexts(base, own, culture);
@@ -161,7 +168,7 @@ function makeTexts(
     .update(JSON.stringify([culture, languages]))
     .update(json);
   return {
-    texts: { culture, resources, etag: entityTag(hash.digest('base64url').slice(0, 27)) },
+    texts: { culture, resources, isComplete: areAll, etag: entityTag(hash.digest('base64url').slice(0, 27)) },
     size: json.length,
   };
 }

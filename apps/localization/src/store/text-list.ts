@@ -2,7 +2,7 @@ import { escapeLike } from '@plinth/kernel/like-pattern';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { TextName, WrittenOverride } from '../domain/text-list';
 import type { Prisma } from '../generated/client';
-import { READ_CHARACTERS_MAX } from './override-store';
+import { firstTexts, READ_CHARACTERS_MAX, type FirstTexts, type Sized } from './override-store';
 
 export interface TextSelection {
   /** Names to list besides those that the tenant overrides. */
@@ -23,8 +23,8 @@ export interface TextListStore {
     names: readonly TextName[],
     cultures: readonly string[],
   ): Promise<WrittenOverride[]>;
-  /** The overrides of texts that the platform has, or had; where they have too many characters, the first by resource and key. */
-  replacing(tenantId: string): Promise<WrittenOverride[]>;
+  /** The overrides of texts that the platform has, or had. */
+  replacing(tenantId: string): Promise<FirstTexts<WrittenOverride>>;
 }
 
 interface NameRow extends TextName {
@@ -62,8 +62,10 @@ export function textListStore(db: TenantDatabase<Prisma.TransactionClient>): Tex
       ),
 
     replacing: (tenantId) =>
-      db.inTenant(tenantId, (tx) =>
-        tx.$queryRawUnsafe<WrittenOverride[]>(REPLACING, tenantId, READ_CHARACTERS_MAX),
+      db.inTenant(tenantId, async (tx) =>
+        firstTexts(
+          await tx.$queryRawUnsafe<(WrittenOverride & Sized)[]>(REPLACING, tenantId, READ_CHARACTERS_MAX),
+        ),
       ),
   };
 }
@@ -92,9 +94,11 @@ const OVERRIDES_OF = `
    WHERE o.culture_name = ANY ($4::text[])`;
 
 const REPLACING = `
-  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value, replaced_value AS "replacedValue"
+  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value,
+         replaced_value AS "replacedValue", size::float8 AS size
   FROM (
-    SELECT *, sum(length(key) + length(value) + length(replaced_value))
-                OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
+    SELECT *, length(key) + length(value) + length(replaced_value) AS length,
+           sum(length(key) + length(value) + length(replaced_value))
+             OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
       FROM override WHERE tenant_id = $1::uuid AND replaced_value IS NOT NULL
-  ) AS own WHERE size <= $2`;
+  ) AS own WHERE size - length <= $2 ORDER BY resource_name, key, culture_name`;
