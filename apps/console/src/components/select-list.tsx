@@ -1,13 +1,19 @@
 import { Check, ChevronsUpDown } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
 import { Button } from 'react-aria-components/Button';
 import { Label } from 'react-aria-components/Label';
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
 import { Select as AriaSelect, SelectValue } from 'react-aria-components/Select';
 import { Text } from 'react-aria-components/Text';
+import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
+import { useTexts } from '../texts/texts';
+import type { Option, SelectProps } from './select';
+import { TextField } from './text-field';
 
-import type { SelectProps } from './select';
+/** More than one sees at once are found by a part of their name. */
+const MANY_OPTIONS = 30;
 
 /** The open list of a select, and what its button becomes after that. */
 export function SelectList({
@@ -47,20 +53,55 @@ export function SelectList({
         </Text>
       )}
       <Popover className="popover" offset={4}>
-        <ListBox className="list" items={options}>
-          {(option) => (
-            <ListBoxItem id={option.id} textValue={option.label} className="item">
-              {({ isSelected }) => (
-                <>
-                  <span>{option.label}</span>
-                  {option.description && <span className="item-description">{option.description}</span>}
-                  {isSelected && <Check aria-hidden className="chosen" />}
-                </>
-              )}
-            </ListBoxItem>
-          )}
-        </ListBox>
+        {options.length > MANY_OPTIONS ? (
+          <SearchableOptions options={options} />
+        ) : (
+          <Options options={options} className="list" />
+        )}
       </Popover>
     </AriaSelect>
+  );
+}
+
+function Options({ options, className }: { options: readonly Option[]; className: string }) {
+  const { t } = useTexts();
+  return (
+    <ListBox
+      className={className}
+      items={options}
+      renderEmptyState={() => <p className="soft">{t('Platform.lists.noMatches')}</p>}
+    >
+      {(option) => (
+        <ListBoxItem id={option.id} textValue={option.label} className="item">
+          {({ isSelected }) => (
+            <>
+              <span>{option.label}</span>
+              {option.description && <span className="item-description">{option.description}</span>}
+              {isSelected && <Check aria-hidden className="chosen" />}
+            </>
+          )}
+        </ListBoxItem>
+      )}
+    </ListBox>
+  );
+}
+
+function SearchableOptions({ options }: { options: readonly Option[] }) {
+  const { t } = useTexts();
+  const { contains } = useFilter({ sensitivity: 'base' });
+  return (
+    <Autocomplete filter={contains}>
+      <div className="list-search">
+        <TextField
+          autoFocus
+          hidesLabel
+          label={t('Platform.actions.search')}
+          placeholder={t('Platform.actions.search')}
+        />
+      </div>
+      <Virtualizer layout={ListLayout} layoutOptions={{ rowSize: 34 }}>
+        <Options options={options} className="list long" />
+      </Virtualizer>
+    </Autocomplete>
   );
 }

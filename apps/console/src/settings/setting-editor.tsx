@@ -1,17 +1,11 @@
-import { ChevronsUpDown } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
-import { Button as AriaButton } from 'react-aria-components/Button';
+import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
 import type { SettingDefinition } from '../api/settings';
 import { Button } from '../components/button';
 import { Select } from '../components/select';
 import { TextField } from '../components/text-field';
-import { useTexts } from '../texts/texts';
+import { useTexts, type Texts } from '../texts/texts';
 import { choicesOf, settingName, valueText } from './setting-text';
-
-const SearchableSelect = lazy(async () => ({
-  default: (await import('../components/searchable-select')).SearchableSelect,
-}));
 
 interface SettingEditorProps {
   definition: SettingDefinition;
@@ -26,9 +20,7 @@ export function SettingEditor(props: SettingEditorProps) {
   const texts = useTexts();
   const { definition, value, isDisabled, onChange } = props;
   const label = settingName(texts, definition.name);
-  const isCulture = definition.schema['format'] === 'culture';
-  const cultures = isCulture ? texts.languages.map(({ cultureName }) => cultureName) : undefined;
-  const choices = choicesOf(definition) ?? cultures;
+  const choices = choicesOf(definition) ?? valuesOfFormat(texts, definition.schema['format']);
   const optionOf = (id: string) => ({ id, label: valueText(texts, definition, id) });
   if (isDisabled) return <p className="setting-value">{valueText(texts, definition, value)}</p>;
   if (choices) {
@@ -44,41 +36,13 @@ export function SettingEditor(props: SettingEditorProps) {
       />
     );
   }
-  if (definition.schema['format'] === 'time-zone') return <TimeZone {...props} label={label} />;
   return <TypedValue {...props} label={label} />;
 }
 
-/** The list of time zones is loaded for those who want another one. */
-function TimeZone({ definition, value, onChange, label }: SettingEditorProps & { label: string }) {
-  const texts = useTexts();
-  const [isChoosing, setChoosing] = useState(false);
-  const current = valueText(texts, definition, value);
-  const choose = (
-    <AriaButton
-      className="select-button"
-      aria-label={`${label}: ${current}`}
-      onPress={() => setChoosing(true)}
-    >
-      <span className="select-value">{current}</span>
-      <ChevronsUpDown aria-hidden />
-    </AriaButton>
-  );
-  if (!isChoosing) return <div className="field">{choose}</div>;
-  return (
-    <Suspense fallback={<div className="field">{choose}</div>}>
-      <SearchableSelect
-        autoFocus
-        label={label}
-        placeholder={texts.t('Console.settings.noValue')}
-        options={Intl.supportedValuesOf('timeZone').map((id) => ({
-          id,
-          label: valueText(texts, definition, id),
-        }))}
-        value={value}
-        onChange={onChange}
-      />
-    </Suspense>
-  );
+function valuesOfFormat({ languages }: Texts, format: unknown): string[] | undefined {
+  if (format === 'culture') return languages.map(({ cultureName }) => cultureName);
+  if (format === 'time-zone') return Intl.supportedValuesOf('timeZone');
+  return undefined;
 }
 
 function TypedValue({
