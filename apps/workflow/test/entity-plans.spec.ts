@@ -5,8 +5,11 @@ import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { Client } from 'pg';
-import { changeOf } from '../src/domain/change';
+import type { Approval } from '../src/domain/approval';
+import { changeOf, type TransitionEvent } from '../src/domain/change';
 import { PrismaClient, type Prisma } from '../src/generated/client';
+import { approvalStore } from '../src/store/approval-store';
+import { delegationStore } from '../src/store/delegation-store';
 import { entityStore } from '../src/store/entity-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -16,7 +19,7 @@ const ENTITIES = 20_000;
 const at = new Date('2026-11-22T10:00:00Z');
 const actor = { userId: 'ada', userName: 'Ada Lovelace' };
 
-/** Invoices that were moved once. */
+/** Invoices that were moved once, and for which somebody was asked to agree; every second one waits for that. */
 async function fillEntities(admin: Client, tenantId: string, count: number): Promise<void> {
   const rows = {
     entity: `(tenant_id, entity_type, entity_id, state, revision, moves, changed_at)
@@ -24,6 +27,14 @@ async function fillEntities(admin: Client, tenantId: string, count: number): Pro
     move: `(tenant_id, entity_type, entity_id, position, id, transition_name, previous_state, new_state,
         transitioned_at, transitioned_by, transitioned_by_name)
       SELECT $1, 'Invoice', n::text, 1, gen_random_uuid(), 'Submit', 'Draft', 'Submitted', now(), 'ada', 'Ada'`,
+    approval: `(tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state, requested_by,
+        requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, "end")
+      SELECT $1, gen_random_uuid(), 'Invoice', n::text, 'Approve', 'Submitted', 'Approved', 'ada', 'Ada', now(),
+        '{grace}', 1, '{}', false, false, CASE WHEN n % 2 = 1 THEN 'Approved' END`,
+    approval_vote: `(tenant_id, approval_id, seat, voter_id, voted_at)
+      SELECT $1, (SELECT id FROM approval WHERE tenant_id = $1 AND entity_id = '1'), n::text, n::text, now()`,
+    delegation: `(tenant_id, id, delegator_id, delegator_name, permissions, delegate_id, from_at, until_at, created_at)
+      SELECT $1, gen_random_uuid(), n::text, 'Ada', '{}', (n + 1)::text, now(), now() + interval '1 year', now()`,
     executed_operation: `(tenant_id, operation_id, result) SELECT $1, gen_random_uuid()::text, '{}'`,
   };
   for (const [table, columns] of Object.entries(rows))
@@ -52,7 +63,69 @@ async function move(db: Database, tenantId: string): Promise<void> {
   }
 }
 
-describe('the statements of a transition', () => {
+const approvalOf = (entityId: string): Approval => ({
+  id: newId(),
+  entityType: 'Invoice',
+  entityId,
+  transitionName: 'Approve',
+  formerState: 'Submitted',
+  targetState: 'Approved',
+  requestedBy: 'grace',
+  requestedByName: 'Grace Hopper',
+  requestedAt: at,
+  comment: null,
+  approverPermission: null,
+  approverUsers: ['ada', 'alan'],
+  needed: 2,
+  remindAt: at,
+  escalateAt: at,
+  escalatePermission: null,
+  escalateUsers: [],
+  isReminded: false,
+  isEscalated: false,
+  expiresAt: null,
+});
+
+/** Requests an approval, reminds of it, agrees to it, and delegates. */
+async function approve(db: Database, tenantId: string): Promise<void> {
+  const entities = entityStore(db);
+  const approvals = approvalStore(db);
+  const delegations = delegationStore(db);
+  const entityId = newId();
+  const approval = approvalOf(entityId);
+  const commit = async (event: TransitionEvent, userId: string) => {
+    const snapshot = await entities.read({ tenantId, entityType: 'Invoice', entityId }, { userId, now: at });
+    const context = {
+      entityType: 'Invoice',
+      entityId,
+      actor: { userId, userName: userId },
+      comment: null,
+      at,
+    };
+    const operation = { id: newId(), result: { outcome: 'Completed', resultingState: 'Approved' } as const };
+    expect(await entities.commit(tenantId, snapshot, changeOf(event, context), operation)).toBe('committed');
+  };
+  await commit({ kind: 'request', approval }, 'grace');
+  await approvals.remind(tenantId, approval);
+  await approvals.escalate(tenantId, approval);
+  expect(await approvals.findOpen(tenantId, approval.id)).toBeDefined();
+  await commit({ kind: 'agree', approval, seat: 'ada', given: 1 }, 'ada');
+  await commit({ kind: 'approve', approval, seat: 'alan' }, 'alan');
+  const delegation = {
+    id: newId(),
+    delegatorId: '17',
+    delegatorName: 'Ada',
+    permissions: [],
+    delegateId: 'grace',
+    from: at,
+    until: new Date('2036-11-22T10:00:00Z'),
+    createdAt: at,
+  };
+  await delegations.insert(tenantId, delegation, newId());
+  await delegations.delete(tenantId, delegation.id);
+}
+
+describe('the statements of a transition and of an approval', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase('workflow');
@@ -64,7 +137,11 @@ describe('the statements of a transition', () => {
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillEntities, isOfRequests: true },
       { id: tenantId, rowCount: ENTITIES },
-      (pool) => onTenantDatabase(pool, createClient, (db) => move(db, tenantId)),
+      (pool) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await move(db, tenantId);
+          await approve(db, tenantId);
+        }),
     );
 
     expect(excessiveOf(reads, 1)).toEqual([]);

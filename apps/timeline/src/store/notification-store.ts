@@ -79,12 +79,12 @@ export function notificationStore({
 
     markRead: (caller, id) =>
       db.inTenant(caller.tenantId, async (tx) => {
-        const where = { ...ownAndVisible(caller), id };
-        await tx.notification.updateMany({
-          where: { ...where, readAt: null },
-          data: { readAt: clock.now() },
-        });
-        return (await tx.notification.count({ where })) > 0;
+        const { tenantId } = caller;
+        const found = await tx.notification.findFirst({ where: { ...ownAndVisible(caller), id } });
+        // By the key alone: as one that is unread it might be looked for among all that this person has not read.
+        if (found && !found.readAt)
+          await tx.notification.updateMany({ where: { tenantId, id }, data: { readAt: clock.now() } });
+        return found !== null;
       }),
 
     async markAllRead(caller) {

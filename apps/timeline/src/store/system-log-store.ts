@@ -52,8 +52,9 @@ export async function insertSystemLogs(
       ON CONFLICT (tenant_id, entity_type, entity_id) DO UPDATE
       SET public_count = entry_count.public_count + excluded.public_count
     )
+    -- For each entity by itself (OFFSET), not for all that anybody follows.
     SELECT id::text AS id FROM log WHERE EXISTS (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid
-      AND entity_type = "entityType" AND entity_id = "entityId")`;
+      AND entity_type = "entityType" AND entity_id = "entityId" OFFSET 0)`;
   const withFollowers = new Set(followed.map(({ id }) => id));
   await publishEntriesAdded(
     tx,

@@ -1,0 +1,67 @@
+import type { Caller } from '@plinth/kernel/caller';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { aCaller } from '@plinth/testing/http';
+import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
+import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import type { PrismaPg } from '@prisma/adapter-pg';
+import type { Client } from 'pg';
+import { PrismaClient, type Prisma } from '../src/generated/client';
+import { overrideStore } from '../src/store/override-store';
+
+type Database = TenantDatabase<Prisma.TransactionClient>;
+const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
+
+const OVERRIDES = 20_000;
+/** Of one batch. */
+const TEXTS = 20;
+
+/** Texts of one resource in one language. */
+const fillOverrides = (admin: Client, tenantId: string, count: number) =>
+  admin.query(
+    `INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, modified_by)
+     SELECT $1, gen_random_uuid(), 'Console', 'en', 'key-' || n, 'A text', 'ada' FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count],
+  );
+
+const textOf = (key: string, value: string) => ({
+  resourceName: 'Console',
+  cultureName: 'en',
+  key,
+  value,
+  replacedValue: null,
+});
+
+/** Saves and removes single texts and a batch of them, new ones and such that are there. */
+async function write(db: Database, caller: Caller, value: string): Promise<void> {
+  const overrides = overrideStore(db, () => undefined);
+  for (const key of ['key-17', `new-${value}`]) {
+    const { etag } = await overrides.put(caller, textOf(key, value), undefined);
+    await overrides.put(caller, textOf(key, 'again'), [etag]);
+  }
+  await overrides.remove(caller, textOf(`new-${value}`, ''), undefined);
+  const batch = Array.from({ length: TEXTS }, (_, n) =>
+    textOf(n % 2 ? `key-${n}` : `new-${value}-${n}`, value),
+  );
+  await overrides.putMany(caller, batch);
+  await overrides.removeMany(caller, batch.slice(0, TEXTS / 2));
+}
+
+describe('the statements of saved texts', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase('localization');
+  });
+  afterAll(() => database.drop());
+
+  it('read no more rows than they are about, whatever the statistics know', async () => {
+    const caller = aCaller();
+    const reads = await readsUnderAllPlans(
+      { ...database, fill: fillOverrides, isOfRequests: true },
+      { id: caller.tenantId, rowCount: OVERRIDES },
+      (pool, label) => onTenantDatabase(pool, createClient, (db) => write(db, caller, label)),
+    );
+
+    expect(excessiveOf(reads, TEXTS)).toEqual([]);
+  });
+});

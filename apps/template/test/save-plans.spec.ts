@@ -1,0 +1,91 @@
+import type { PrismaPg } from '@prisma/adapter-pg';
+import type { Caller } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { aCaller } from '@plinth/testing/http';
+import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
+import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
+import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import type { Client, Pool } from 'pg';
+import { deleteDraft, publish, save, type Step, type Template } from '../src/domain/template';
+import { PrismaClient, type Prisma } from '../src/generated/client';
+import { idsForSave, templateStore } from '../src/store/template-store';
+
+type Database = TenantDatabase<Prisma.TransactionClient>;
+const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
+
+const TEMPLATES = 20_000;
+/** Of one template. */
+const REVISIONS_KEPT = 500;
+const at = new Date('2026-11-22T10:00:00Z');
+
+/** Templates with a revision each, all in one category, and one with as many revisions as are kept. */
+async function fillTemplates(admin: Client, tenantId: string, count: number): Promise<void> {
+  await admin.query(
+    `INSERT INTO template_category (tenant_id, id, name) VALUES ($1, gen_random_uuid(), 'Letters')`,
+    [tenantId],
+  );
+  await admin.query(
+    `INSERT INTO executed_operation (tenant_id, operation_id, result)
+     SELECT $1, gen_random_uuid()::text, '{}' FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count],
+  );
+  await admin.query(
+    `WITH saved AS (
+       INSERT INTO template (tenant_id, id, name, category_name, draft_id, content)
+       SELECT $1, gen_random_uuid(), 'letter-' || n, 'Letters', gen_random_uuid(), 'Dear Ada'
+       FROM generate_series(1, $2::int) AS n RETURNING id, draft_id, name
+     )
+     INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
+       created_at, created_by)
+     SELECT $1, CASE WHEN number = newest THEN draft_id ELSE gen_random_uuid() END, id, number,
+       CASE WHEN number = newest THEN 0 ELSE 3 END, 'text/html', 'Dear Ada', 8, now(), 'ada'
+     FROM saved, LATERAL (SELECT CASE name WHEN 'letter-17' THEN ${REVISIONS_KEPT} ELSE 1 END) AS last (newest),
+       generate_series(1, newest) AS number`,
+    [tenantId, count],
+  );
+}
+
+/** Saves a new template and another one again, publishes that, and deletes the draft of a third one. */
+async function saveTemplates(db: Database, pool: Pool, caller: Caller, label: string): Promise<void> {
+  const templates = templateStore(db, pool);
+  const change = (name: string, decide: (current: Template | undefined) => Step) =>
+    templates.change({ ...caller, operationId: newId() }, { name, culture: undefined }, decide);
+  const saving = (name: string) => (current: Template | undefined) =>
+    save(
+      current,
+      {
+        name,
+        culture: undefined,
+        content: label,
+        mimeType: undefined,
+        category: 'Letters',
+        requiresApproval: undefined,
+      },
+      idsForSave(),
+      { caller, at },
+    );
+  for (const name of [newId(), 'letter-17', 'letter-17']) await change(name, saving(name));
+  await change('letter-17', (current) => publish(current!, false, { caller, at }));
+  await change('letter-17', saving('letter-17'));
+  await change('letter-17', (current) => deleteDraft(current!, { caller, at }));
+}
+
+describe('the statements of a saved template', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase('template');
+  });
+  afterAll(() => database.drop());
+
+  it('read no more rows than that template has, whatever the statistics know', async () => {
+    const caller = aCaller();
+    const reads = await readsUnderAllPlans(
+      { ...database, fill: fillTemplates, isOfRequests: true },
+      { id: caller.tenantId, rowCount: TEMPLATES },
+      (pool, label) => onTenantDatabase(pool, createClient, (db) => saveTemplates(db, pool, caller, label)),
+    );
+
+    expect(excessiveOf(reads, 1)).toEqual([]);
+  });
+});
