@@ -23,6 +23,8 @@ export default defineConfig({
     // The policy of the page allows no `data:` scripts and fonts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // Says which scripts a page needs; the tests read it.
+    manifest: true,
     rollupOptions: {
       // Contracts and shapes are declarations: a page carries those that it uses.
       treeshake: { moduleSideEffects: (id) => !id.includes('/libs/') },

@@ -1,10 +1,9 @@
 import { GripVertical } from 'lucide-react';
-import type { Dispatch, SetStateAction } from 'react';
-import { Button } from 'react-aria-components/Button';
-import { GridList, GridListItem } from 'react-aria-components/GridList';
-import { useDragAndDrop } from 'react-aria-components';
+import { lazy, Suspense, type Dispatch, type SetStateAction } from 'react';
 import { Checkbox } from '../components/choices';
 import { useTexts } from '../texts/texts';
+
+const OrderedFields = lazy(async () => ({ default: (await import('./ordered-fields')).OrderedFields }));
 
 export interface ChosenField {
   id: string;
@@ -12,25 +11,16 @@ export interface ChosenField {
   isSelected: boolean;
 }
 
-interface FieldOrderProps {
+export interface FieldOrderProps {
   order: readonly ChosenField[];
   onChange: Dispatch<SetStateAction<ChosenField[]>>;
 }
 
-/** The fields of an export: chosen by a check, ordered by dragging, also with the keyboard. */
+/** The fields of an export: chosen by a check, and ordered by dragging as soon as that is loaded. */
 export function FieldOrder({ order, onChange }: FieldOrderProps) {
   const { t } = useTexts();
-  const { dragAndDropHooks } = useDragAndDrop({
-    getItems: (keys) => [...keys].map((key) => ({ 'text/plain': String(key) })),
-    onReorder: ({ keys, target }) => {
-      const moved = order.filter(({ id }) => keys.has(id));
-      const others = order.filter(({ id }) => !keys.has(id));
-      const at = others.findIndex(({ id }) => id === target.key) + (target.dropPosition === 'after' ? 1 : 0);
-      onChange(others.toSpliced(at, 0, ...moved));
-    },
-  });
-  // Not the selection of the list: what is selected there is dragged together. The list renders an item again only
-  // when it changes, so an item must not hold the order of its last rendering.
+  // A list that drags renders an item again only when it changes, so an item must not hold the order of its last
+  // rendering.
   const toggle = (id: string) =>
     onChange((latest) =>
       latest.map((field) => (field.id === id ? { ...field, isSelected: !field.isSelected } : field)),
@@ -39,23 +29,32 @@ export function FieldOrder({ order, onChange }: FieldOrderProps) {
     <section className="stack tight" aria-labelledby="fields">
       <h2 id="fields">{t('DataExchange.fields.selectedFields')}</h2>
       <p className="soft small">{t('Console.exports.fieldsHelp')}</p>
-      <GridList
-        className="panel field-order"
-        aria-labelledby="fields"
-        items={order}
-        dragAndDropHooks={dragAndDropHooks}
-      >
-        {({ id, name, isSelected }) => (
-          <GridListItem id={id} textValue={name} className="ordered">
-            <Button slot="drag" className="grip">
-              <GripVertical aria-hidden />
-            </Button>
-            <Checkbox isSelected={isSelected} onChange={() => toggle(id)}>
-              {name}
-            </Checkbox>
-          </GridListItem>
-        )}
-      </GridList>
+      <Suspense fallback={<UnorderedFields order={order} onToggle={toggle} />}>
+        <OrderedFields order={order} onChange={onChange} onToggle={toggle} />
+      </Suspense>
     </section>
+  );
+}
+
+interface UnorderedFieldsProps {
+  order: readonly ChosenField[];
+  onToggle: (id: string) => void;
+}
+
+/** Looks as the list that drags. */
+function UnorderedFields({ order, onToggle }: UnorderedFieldsProps) {
+  return (
+    <div className="panel field-order" role="group" aria-labelledby="fields">
+      {order.map(({ id, name, isSelected }) => (
+        <div key={id} className="ordered">
+          <span className="grip">
+            <GripVertical aria-hidden />
+          </span>
+          <Checkbox isSelected={isSelected} onChange={() => onToggle(id)}>
+            {name}
+          </Checkbox>
+        </div>
+      ))}
+    </div>
   );
 }

@@ -1,9 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
-import { useState } from 'react';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
-import { Popover } from 'react-aria-components/Popover';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { cultureQuery, entityOf, lifecycleQuery, templates, type TemplateDetail } from '../api/templates';
 import { workflow } from '../api/workflow';
 import { Button } from '../components/button';
@@ -12,12 +10,14 @@ import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { TemplateStatus } from './template-status';
 
+const LifecycleSteps = lazy(async () => ({ default: (await import('./lifecycle-steps')).LifecycleSteps }));
+
 const Draft = 0;
 const PendingReview = 1;
 const Published = 2;
 const Archived = 3;
 
-type Step = 'submit' | 'publish' | 'return' | 'unpublish' | 'archive' | 'delete';
+export type Step = 'submit' | 'publish' | 'return' | 'unpublish' | 'archive' | 'delete';
 
 /** Where each step leads. */
 const targets: Record<Exclude<Step, 'delete'>, { from: number[]; to: number; name: string }> = {
@@ -38,6 +38,7 @@ export function LifecycleMenu({ template }: { template: TemplateDetail }) {
   const { name, culture } = template;
   const key = { name, culture };
   const { data: lifecycle, error } = useQuery(lifecycleQuery(key));
+  const trigger = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
   const move = useMutation({
     mutationFn: async (step: Step) => {
@@ -85,39 +86,23 @@ export function LifecycleMenu({ template }: { template: TemplateDetail }) {
           {t(`Console.templates.lifecycle.${first}`)}
         </Button>
       )}
-      <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-        <Button>
-          {t('Console.templates.lifecycle.title')}
-          <ChevronDown aria-hidden />
-        </Button>
-        <Popover className="popover" placement="bottom end" offset={4}>
-          <Dialog className="dialog lifecycle" aria-label={t('Console.templates.lifecycle.title')}>
-            <ul className="transitions">
-              {shown.map((step) => {
-                const objection = objectionTo(step);
-                return (
-                  <li key={step}>
-                    <Button
-                      {...(step === 'delete' ? { look: 'danger' as const } : {})}
-                      isDisabled={objection !== undefined || move.isPending}
-                      onPress={() => move.mutate(step)}
-                    >
-                      {t(`Console.templates.lifecycle.${step}`)}
-                    </Button>
-                    {objection && <span className="soft small">{objection}</span>}
-                  </li>
-                );
-              })}
-            </ul>
-            {workflowEnabled && (
-              <p className="soft small">{t('Console.templates.lifecycle.needsApproval')}</p>
-            )}
-            <Link to="/entities/$entityType/$entityId" params={entityOf(key)}>
-              {t('Console.templates.lifecycle.timeline')}
-            </Link>
-          </Dialog>
-        </Popover>
-      </DialogTrigger>
+      <Button ref={trigger} aria-haspopup="dialog" aria-expanded={isOpen} onPress={() => setOpen(true)}>
+        {t('Console.templates.lifecycle.title')}
+        <ChevronDown aria-hidden />
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <LifecycleSteps
+            steps={shown.map((step) => ({ step, objection: objectionTo(step) }))}
+            entity={entityOf(key)}
+            needsApproval={workflowEnabled}
+            isBusy={move.isPending}
+            trigger={trigger}
+            onClose={() => setOpen(false)}
+            onChoose={(step) => move.mutate(step)}
+          />
+        </Suspense>
+      )}
       {move.error && (
         <div className="full-row">
           {'problem' in move.error ? (

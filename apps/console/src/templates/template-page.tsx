@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '../api/templates';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
@@ -7,13 +8,15 @@ import { Failure, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
 import { cultureName } from './culture-name';
-import { CulturesView } from './cultures-view';
 import { LifecycleMenu } from './lifecycle-menu';
-import { RevisionsView } from './revisions-view';
-import { WriteView } from './write-view';
 import './templates.css';
 
+const WriteView = lazy(async () => ({ default: (await import('./write-view')).WriteView }));
+const CulturesView = lazy(async () => ({ default: (await import('./cultures-view')).CulturesView }));
+const RevisionsView = lazy(async () => ({ default: (await import('./revisions-view')).RevisionsView }));
+
 const views = ['write', 'languages', 'revisions'] as const;
+const loading = <Skeleton lines={5} height="5rem" />;
 
 /** One template: its source beside what it becomes, its languages, and its history. */
 export function TemplatePage() {
@@ -61,12 +64,14 @@ export function TemplatePage() {
           ))}
         </div>
       )}
-      {!template && !error && <Skeleton lines={5} height="5rem" />}
-      {template && view === 'write' && (
-        <WriteView key={culture ?? ''} template={template} cultures={cultures} />
+      {!template && !error && loading}
+      {template && (
+        <Suspense fallback={loading}>
+          {view === 'write' && <WriteView key={culture ?? ''} template={template} cultures={cultures} />}
+          {view === 'languages' && <CulturesView template={template} cultures={cultures} />}
+          {view === 'revisions' && <RevisionsView key={culture ?? ''} template={template} />}
+        </Suspense>
       )}
-      {template && view === 'languages' && <CulturesView template={template} cultures={cultures} />}
-      {template && view === 'revisions' && <RevisionsView key={culture ?? ''} template={template} />}
     </Page>
   );
 }

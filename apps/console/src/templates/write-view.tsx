@@ -17,11 +17,11 @@ import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { cultureName } from './culture-name';
 import { PreviewPane } from './preview-pane';
-import { SampleDataForm } from './sample-data-form';
 import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
 const CodeEditor = lazy(async () => ({ default: (await import('./code-editor')).CodeEditor }));
+const SampleDataForm = lazy(async () => ({ default: (await import('./sample-data-form')).SampleDataForm }));
 
 const QUIET_MILLISECONDS = 350;
 
@@ -135,7 +135,11 @@ export function WriteView({ template, cultures }: WriteViewProps) {
         extra={{
           id: 'data',
           label: t('Templating.fields.data'),
-          content: <SampleDataForm shape={shape} data={data} onChange={setData} />,
+          content: (
+            <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
+              <SampleDataForm shape={shape} data={data} onChange={setData} />
+            </Suspense>
+          ),
         }}
       />
     </div>

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody, personOf } from './browser';
@@ -13,9 +15,25 @@ const pages = [
     path,
     max: PAGE_BYTES_MAX,
   })),
-  // It shows the fields of an export at once, to be dragged.
-  { path: 'exports/new', max: 215_000 },
 ];
+
+/** The built console, and what it says about itself. */
+const folder = join(__dirname, '../../../../dist/apps/console');
+type Chunks = Record<string, { file: string; imports?: string[] }>;
+
+/** Bytes of the scripts without which a page is not shown; what it loads after that is for what a person does there. */
+function bytesBeforePaint(chunks: Chunks, page: string): number {
+  const files = new Set<string>();
+  const collect = (name: string): void => {
+    const { file, imports = [] } = chunks[name]!;
+    if (files.has(file)) return;
+    files.add(file);
+    imports.forEach(collect);
+  };
+  ['index.html', 'src/shell/shell.tsx', page].forEach(collect);
+  const sizeOf = (path: string) => statSync(existsSync(`${path}.br`) ? `${path}.br` : path).size;
+  return [...files].reduce((sum, file) => sum + sizeOf(join(folder, file)), 0);
+}
 
 const browser = browserForTests();
 
@@ -44,6 +62,14 @@ describe('the console', () => {
     await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
     await page.goto('/console/imports');
     await page.waitForURL(/\/console\/sign-in/);
+  });
+
+  it('shows every page with few scripts, and loads editors, lists that drag and dialogs when they are wanted', () => {
+    const chunks = JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8')) as Chunks;
+    const every = Object.keys(chunks).filter((name) => /-page\.tsx$|write-view\.tsx$/.test(name));
+    expect(every.length).toBeGreaterThan(20);
+    const sizes = every.map((page) => ({ page, bytes: bytesBeforePaint(chunks, page) }));
+    expect(sizes.filter(({ bytes }) => bytes > PAGE_BYTES_MAX)).toEqual([]);
   });
 
   it('speaks the language of the browser, and another one at once when it is chosen', async () => {
