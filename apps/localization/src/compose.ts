@@ -1,6 +1,7 @@
 import { overrideChanged } from '@plinth/contracts/localization/events';
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { RowQuota } from '@plinth/http/row-quota';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -35,6 +36,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
       bulkPool: undefined,
       outbox: undefined,
       db: undefined,
+      quota: undefined,
       onOverridesChanged: () => {},
     };
   }
@@ -50,7 +52,15 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
   const onOverridesChanged = (tenantId: string): void => texts.invalidate(tenantId);
-  const overrides = overrideStore(db, onOverridesChanged);
+  const quota = new RowQuota({
+    db,
+    log,
+    table: 'override',
+    quota: 'texts',
+    what: 'texts of its own',
+    limit: config.LOCALIZATION_TENANT_OVERRIDES_MAX,
+  });
+  const overrides = overrideStore(db, quota, onOverridesChanged);
   const texts = textCache({
     base,
     overrides,
@@ -70,6 +80,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     bulkPool,
     outbox,
     db,
+    quota,
     onOverridesChanged,
   };
 }

@@ -1,4 +1,5 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
+import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
@@ -49,6 +50,14 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
   onClose(unusedBlobCleanup.close);
   onClose(startInterruptedBlobCleanup(blobs, systemClock, log).close);
+  const quota = new RowQuota({
+    db,
+    log,
+    table: 'entry',
+    quota: 'timeline-entries',
+    what: 'timeline entries',
+    limit: config.TIMELINE_TENANT_ENTRIES_MAX,
+  });
   const health = new Health(checks, { informative: { blobs: blobs.check }, log });
   return {
     config,
@@ -64,7 +73,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     notificationSignal: signal,
     timelineSignal,
     cultures,
-    entries: entryStore({ db, clock: systemClock }),
+    entries: entryStore({ db, clock: systemClock, quota }),
     followers: followerStore({ db, clock: systemClock }),
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),

@@ -17,6 +17,12 @@ export const TimelineConfig = z.object({
     .positive()
     .default(10 * 1024 ** 3)
     .describe('Bytes of attached files that a tenant may have stored.'),
+  TIMELINE_TENANT_ENTRIES_MAX: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(10_000_000)
+    .describe('Timeline entries that a tenant may have; what the system records is not refused.'),
   BLOB_UNATTACHED_HOURS: z.coerce
     .number()
     .positive()

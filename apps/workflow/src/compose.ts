@@ -1,4 +1,5 @@
 import { permissions } from '@plinth/contracts/permissions';
+import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { eventConsumer } from '@plinth/runtime/messaging/consumer';
@@ -44,7 +45,15 @@ export async function compose(
   const entities = entityStore(db);
   const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, log);
-  const transitions = new TransitionService({ entities, owners, schedule, clock });
+  const quota = new RowQuota({
+    db,
+    log,
+    table: 'move',
+    quota: 'workflow-history',
+    what: 'rows of workflow history',
+    limit: config.WORKFLOW_TENANT_MOVES_MAX,
+  });
+  const transitions = new TransitionService({ entities, owners, schedule, clock, quota });
   const approvalTimers = new ApprovalTimers({ approvals, transitions, clock, log });
 
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];

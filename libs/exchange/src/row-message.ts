@@ -35,6 +35,7 @@ export const rowMessages = {
   unknownReference: '{0} "{1}" is not known.',
   ambiguousReference: '{0} "{1}" stands for more than one.',
   duplicateKey: 'Row {1} of this file has the same {2} as row {3}.',
+  quotaExceeded: 'Your tenant has as many rows of this kind as its quota allows.',
   unique: 'Another row has this value already, where each may have it once.',
   reference: 'It refers to something that does not exist.',
   constraint: 'The database does not accept this row.',

@@ -9,7 +9,10 @@ import type { Deps } from '../compose';
 import { readTexts } from '../app/read-texts';
 import { overridesExchange } from '../exchange/overrides';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'outbox' | 'onOverridesChanged'>;
+type Needs = Pick<
+  Deps,
+  'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'quota' | 'outbox' | 'onOverridesChanged'
+>;
 
 /** The calls that other services make of this one. */
 export function grpcServices({
@@ -19,6 +22,7 @@ export function grpcServices({
   base,
   bulkPool,
   outbox,
+  quota,
   onOverridesChanged,
 }: Needs): GrpcService[] {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
@@ -48,8 +52,8 @@ export function grpcServices({
     definition: protoPackages.localization.v1.Localization.service,
     handlers: { ResolveTexts },
   };
-  if (!bulkPool || !outbox) return [localization];
-  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], {
+  if (!bulkPool || !outbox || !quota) return [localization];
+  const exchange = serveExchange([overridesExchange(base, quota, onOverridesChanged)], {
     config,
     log,
     bulkPool,

@@ -1,6 +1,7 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { tooManyTexts } from '../domain/problems';
@@ -22,9 +23,12 @@ export interface OverrideStore {
   cultures(tenantId: string): Promise<string[]>;
   /** Differs after every change of a tenant's overrides. */
   version(tenantId: string): Promise<string>;
-  /** Creates or updates one. @throws Problem `stale-version` */
+  /** Creates or updates one. @throws Problem `stale-version`, `quota-exceeded` */
   put(caller: Caller, override: WrittenOverride, ifMatch: IfMatch): Promise<{ etag: string }>;
-  /** Creates or updates many in one step and with one event; of two values for one text the last counts. */
+  /**
+   * Creates or updates many in one step and with one event; of two values for one text the last counts.
+   * @throws Problem `quota-exceeded`
+   */
   putMany(caller: Caller, overrides: readonly WrittenOverride[]): Promise<void>;
   /** Removes many in one step and with one event; those that are absent are no error. */
   removeMany(caller: Caller, keys: readonly OverrideKey[]): Promise<void>;
@@ -32,7 +36,11 @@ export interface OverrideStore {
   remove(caller: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<void>;
 }
 
-export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: string) => void): OverrideStore {
+export function overrideStore(
+  db: TenantDatabase<Tx>,
+  quota: Pick<RowQuota, 'take'>,
+  onChange: (tenantId: string) => void,
+): OverrideStore {
   /** Runs a write once per operation, and calls back after its commit. */
   const write = async <Result>(caller: Caller, execute: (tx: Tx) => Promise<Result>): Promise<Result> => {
     const result = await db.inTenant(caller.tenantId, (tx) => runOnce(tx, caller, () => execute(tx)));
@@ -91,6 +99,7 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
     put: (caller, override, ifMatch) =>
       write(caller, async (tx) => {
         const row = await putOne(tx, caller, override, ifMatch);
+        if (row.version === 1) quota.take(caller.tenantId);
         await recordOverridesChanged(tx, caller, [override]);
         return { etag: tagOf(row) };
       }),
@@ -98,7 +107,9 @@ export function overrideStore(db: TenantDatabase<Tx>, onChange: (tenantId: strin
     putMany: async (caller, overrides) => {
       if (overrides.length === 0) return;
       await write(caller, async (tx) => {
-        await tx.$executeRawUnsafe(PUT_MANY, ...putManyValues(caller, lastOfEach(overrides)));
+        const values = putManyValues(caller, lastOfEach(overrides));
+        const [written] = await tx.$queryRawUnsafe<{ added: number }[]>(PUT_MANY, ...values);
+        if (written!.added > 0) quota.take(caller.tenantId, written!.added);
         await recordOverridesChanged(tx, caller, overrides);
         return {};
       });
@@ -171,13 +182,16 @@ const CULTURES = `
   SELECT culture_name FROM culture WHERE culture_name IS NOT NULL`;
 
 const PUT_MANY = `
+  WITH written AS (
   INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by)
   SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2
   FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     AS item (id, resource_name, culture_name, key, value, replaced_value)
   ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
     value = excluded.value, replaced_value = excluded.replaced_value, version = override.version + 1,
-    modified_at = now(), modified_by = excluded.modified_by`;
+    modified_at = now(), modified_by = excluded.modified_by
+  RETURNING version
+  ) SELECT (count(*) FILTER (WHERE version = 1))::int AS added FROM written`;
 
 const REMOVE_MANY = `
   DELETE FROM override USING unnest($2::text[], $3::text[], $4::text[]) AS item (resource_name, culture_name, key)

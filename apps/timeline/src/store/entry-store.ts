@@ -1,6 +1,7 @@
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
 import type { ListRequest } from '@plinth/http/paging';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
@@ -44,7 +45,10 @@ export interface EntryStore {
   state(audience: Audience, entity: EntityName): Promise<TimelineState>;
   /** @throws Problem `entry-not-found`, also where this audience does not see the entry. */
   get(audience: Audience, entity: EntityName, id: string): Promise<Entry>;
-  /** Writes the entry of a person; a retry of the operation returns the entry of its first attempt. */
+  /**
+   * Writes the entry of a person; a retry of the operation returns the entry of its first attempt.
+   * @throws Problem `quota-exceeded`
+   */
   write(draft: Draft, caller: Caller): Promise<Entry>;
   /** Removes an entry, its notifications and its attachments. */
   remove(entity: EntityName, id: string, caller: Caller): Promise<void>;
@@ -53,12 +57,13 @@ export interface EntryStore {
 interface Parts {
   db: TenantDatabase<Tx>;
   clock: Clock;
+  quota: Pick<RowQuota, 'take'>;
 }
 
 const withAttachments = { attachments: { orderBy: { position: 'asc' } } } as const;
 type EntryRow = Prisma.EntryGetPayload<{ include: typeof withAttachments }>;
 
-export function entryStore({ db, clock }: Parts): EntryStore {
+export function entryStore({ db, clock, quota }: Parts): EntryStore {
   return {
     page: (audience, entity, list) =>
       db.inTenant(audience.tenantId, async (tx) => {
@@ -102,6 +107,7 @@ export function entryStore({ db, clock }: Parts): EntryStore {
           const entry = toNewEntry(draft, caller, clock.now());
           const result = { id: entry.id };
           const insertOnce = async () => {
+            quota.take(tenantId);
             await requireParentAndAttachments(tx, draft, caller);
             const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
             await Promise.all([

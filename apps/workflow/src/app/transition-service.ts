@@ -1,3 +1,4 @@
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
@@ -27,6 +28,8 @@ export interface TransitionServiceDeps {
   owners: EntityOwners;
   schedule: ApprovalSchedule;
   clock: Clock;
+  /** Of the history of a tenant. */
+  quota: Pick<RowQuota, 'take'>;
 }
 
 type EntityName = Pick<TransitionCommand, 'entityType' | 'entityId'>;
@@ -50,6 +53,7 @@ export class TransitionService {
   /**
    * Executes one transition, or returns why it is refused. The decision is about the entity as it was when the request
    * came: where another request moves it meanwhile, this one lost a race and results in `InvalidTransition`.
+   * @throws Problem `quota-exceeded` where the tenant has as much history as it may
    */
   async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
     let movesBefore: number | undefined;
@@ -116,6 +120,7 @@ export class TransitionService {
   ): Promise<OperationResult | undefined> {
     const { effect, ...result } = decide(command, context);
     if (!effect) return result;
+    this.deps.quota.take(caller.tenantId);
 
     const owner = this.deps.owners.get(command.entityType);
     if (owner && (effect.kind === 'move' || effect.kind === 'approve'))

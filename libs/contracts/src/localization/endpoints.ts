@@ -93,7 +93,7 @@ export const putLocalizationOverrides = endpoint({
   access: manage,
   body: batchOf(LocalizationOverride).meta({ id: 'SaveLocalizationOverridesRequest' }),
   success: { status: 207, body: batchResult(LocalizationOverride) },
-  problems: ['override-store-missing'],
+  problems: ['override-store-missing', 'quota-exceeded'],
   atRoot: true,
 });
 
@@ -130,7 +130,7 @@ export const putLocalizationOverride = endpoint({
   params: byKey,
   body: SaveLocalizationOverrideRequest,
   success: { status: 204 },
-  problems: ['override-store-missing', 'stale-version'],
+  problems: ['override-store-missing', 'stale-version', 'quota-exceeded'],
   etag: true,
   ifMatch: true,
   atRoot: true,

@@ -69,6 +69,7 @@ const postTimelineEntry = endpoint({
   params: ofEntity,
   body: CreateTimelineEntryRequest,
   success: { status: 201, body: TimelineStreamEntry },
+  problems: ['quota-exceeded'],
 });
 
 const getTimelineEntry = endpoint({

@@ -69,7 +69,7 @@ const postTransition = endpoint({
   params: ofEntity,
   body: TransitionRequestDto,
   success: { status: 200, body: TransitionResultDto },
-  problems: ['entity-type-unknown'],
+  problems: ['entity-type-unknown', 'quota-exceeded'],
 });
 
 const getHistory = endpoint({

@@ -1,0 +1,91 @@
+import { silentLog } from '@plinth/runtime/process/log';
+import { RowQuota } from './row-quota';
+
+/** A quota of a table that stands for the database. */
+function aQuota(limit: number, rows: number) {
+  const table = { rows, counts: 0, isAway: false };
+  const time = { now: 0 };
+  const $queryRawUnsafe = async () => {
+    table.counts += 1;
+    if (table.isAway) throw new Error('away');
+    return [{ rows: table.rows }];
+  };
+  const db = {
+    inTenant: (_tenantId: string, work: (tx: never) => Promise<unknown>) =>
+      work({ $queryRawUnsafe } as never),
+  };
+  const names = { table: 'entry', quota: 'entries', what: 'entries' };
+  const quota = new RowQuota({ db: db as never, log: silentLog(), limit, ...names, now: () => time.now });
+  /** Writes, and lets what that began in the background end. */
+  const write = async (count = 1, tenantId = 'one') => {
+    try {
+      quota.take(tenantId, count);
+      table.rows += count;
+      return 'written';
+    } catch (error) {
+      return error as { options: { extensions: { quota: object } } };
+    } finally {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { table, time, write };
+}
+
+describe('a quota of rows', () => {
+  it('says what is used and refuses what is beyond it, from the first count on', async () => {
+    const { write } = aQuota(5, 4);
+    expect(await write()).toBe('written');
+    expect(await write()).toMatchObject({
+      slug: 'quota-exceeded',
+      options: { extensions: { quota: { name: 'entries', scope: 'tenant', limit: 5, used: 5 } } },
+    });
+  });
+
+  it('counts nothing for everyday writes', async () => {
+    const { table, time, write } = aQuota(1_000_000, 10);
+    for (let count = 0; count < 5_000; count++) {
+      time.now += 1_000;
+      await write();
+    }
+    expect(table.counts).toBe(1);
+  });
+
+  it('refuses many rows at once where there is room for fewer, and takes those that fit', async () => {
+    const { write } = aQuota(100, 90);
+    await write();
+    expect(await write(20)).not.toBe('written');
+    expect(await write(9)).toBe('written');
+  });
+
+  it('learns within a minute what was deleted, and soon what others wrote', async () => {
+    const { table, time, write } = aQuota(20_000, 20_000);
+    await write();
+    expect(await write()).not.toBe('written');
+    table.rows = 10_000;
+    time.now += 60_000;
+    expect(await write()).not.toBe('written');
+    expect(await write()).toBe('written');
+
+    table.rows = 19_900;
+    time.now += 60_000;
+    expect(await write(1_000)).toBe('written');
+    expect(await write()).not.toBe('written');
+  });
+
+  it('is for each tenant', async () => {
+    const { write } = aQuota(5, 5);
+    await write();
+    expect(await write()).not.toBe('written');
+    expect(await write(1, 'other')).toBe('written');
+  });
+
+  it('refuses nobody while rows cannot be counted', async () => {
+    const { table, time, write } = aQuota(5, 5);
+    table.isAway = true;
+    expect([await write(), await write()]).toEqual(['written', 'written']);
+    table.isAway = false;
+    time.now += 60_000;
+    await write();
+    expect(await write()).not.toBe('written');
+  });
+});

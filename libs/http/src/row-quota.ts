@@ -1,0 +1,97 @@
+import { quotaExceeded } from '@plinth/contracts/platform/problems';
+import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { Log } from '@plinth/runtime/process/log';
+
+/** A tenant's rows are counted again when this process has added a tenth of the room they left, but at least so many. */
+const ADDED_ROWS_MIN = 1_000;
+const COUNT_MILLISECONDS_MIN = 60_000;
+const TENANTS_MAX = 10_000;
+
+interface RowQuotaDeps {
+  db: Pick<TenantDatabase<RawStatements>, 'inTenant'>;
+  log: Log;
+  /** A table with `tenant_id`. */
+  table: string;
+  /** Its name in the problem, in kebab-case. */
+  quota: string;
+  /** In plural, for the detail. */
+  what: string;
+  limit: number;
+  now?: () => number;
+}
+
+/** What a process knows of a tenant's rows. */
+interface Usage {
+  counted: number;
+  /** By this process, since they were counted. */
+  added: number;
+  isCounted: boolean;
+  countableAt: number;
+}
+
+/**
+ * How many rows of one table a tenant may have. Nothing is counted while somebody waits: a process adds what it writes
+ * to what it counted last, and counts again in the background, one tenant after the other. What other processes write
+ * meanwhile, and what is written before the first count, goes beyond the quota.
+ */
+export class RowQuota {
+  private readonly usages = new Map<string, Usage>();
+  private counts: Promise<void> = Promise.resolve();
+  private readonly now: () => number;
+
+  constructor(private readonly deps: RowQuotaDeps) {
+    this.now = deps.now ?? Date.now;
+  }
+
+  /** Takes room for rows that are added. @throws Problem `quota-exceeded` where there is too little */
+  take(tenantId: string, rows = 1): void {
+    if (this.tryTake(tenantId, rows)) return;
+    const { quota, what, limit } = this.deps;
+    const { counted, added } = this.usageOf(tenantId);
+    throw quotaExceeded({ quota, what, limit, used: counted + added });
+  }
+
+  /** The same for who has another answer than a problem. */
+  tryTake(tenantId: string, rows: number): boolean {
+    const usage = this.usageOf(tenantId);
+    const room = this.deps.limit - usage.counted;
+    const hasRoom = usage.added + rows <= room;
+    if (hasRoom) usage.added += rows;
+    const isOutdated = !usage.isCounted || usage.added >= Math.max(ADDED_ROWS_MIN, room / 10);
+    if ((isOutdated || !hasRoom) && this.now() >= usage.countableAt) this.count(tenantId, usage);
+    return hasRoom;
+  }
+
+  private usageOf(tenantId: string): Usage {
+    let usage = this.usages.get(tenantId);
+    if (!usage) {
+      if (this.usages.size >= TENANTS_MAX) this.usages.delete(this.usages.keys().next().value!);
+      usage = { counted: 0, added: 0, isCounted: false, countableAt: 0 };
+      this.usages.set(tenantId, usage);
+    }
+    return usage;
+  }
+
+  private count(tenantId: string, usage: Usage): void {
+    usage.countableAt = Infinity;
+    this.counts = this.counts.then(async () => {
+      const addedBefore = usage.added;
+      try {
+        usage.counted = await this.rowsOf(tenantId);
+        usage.added -= addedBefore;
+        usage.isCounted = true;
+      } catch (error) {
+        this.deps.log.warn({ err: error, tenantId, quota: this.deps.quota }, 'rows could not be counted');
+      }
+      usage.countableAt = this.now() + COUNT_MILLISECONDS_MIN;
+    });
+  }
+
+  private async rowsOf(tenantId: string): Promise<number> {
+    const statement = `SELECT count(*)::float8 AS rows FROM ${this.deps.table} WHERE tenant_id = $1::uuid`;
+    const [counted] = await this.deps.db.inTenant(tenantId, (tx) =>
+      tx.$queryRawUnsafe<{ rows: number }[]>(statement, tenantId),
+    );
+    return counted!.rows;
+  }
+}
