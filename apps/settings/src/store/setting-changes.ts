@@ -88,18 +88,20 @@ export async function recordChanges(
   await Promise.all([recorded, publishSettingChanged(tx, caller, changes)]);
 }
 
-/** Of one setting at one level. */
+/** Of one setting at one level, at least. */
 const CHANGES_KEPT = 500;
-/** More than one, for what was there before there was a limit. */
-const REMOVED_MAX = 10;
+/** Finding what is older reads all that stays, so one change of so many does it, whichever that is. */
+const CHANGES_PER_REMOVAL = 50;
+const REMOVED_MAX = 1_000;
 
-/** Removes changes from the history of a setting that are older than the newest ones. */
-export const removeOldChanges = (
+/** Removes changes from the history of a setting that are older than the newest ones, now and then. */
+export async function removeOldChanges(
   tx: RawStatements,
   { tenantId, scope, userId }: Level,
   name: string,
-): Promise<void> =>
-  send(
+): Promise<void> {
+  if (Math.random() >= 1 / CHANGES_PER_REMOVAL) return;
+  await send(
     tx,
     `DELETE FROM setting_change WHERE tenant_id = $1::uuid AND id = ANY (ARRAY(
        SELECT id FROM setting_change
@@ -110,3 +112,4 @@ export const removeOldChanges = (
     userId,
     name,
   );
+}
