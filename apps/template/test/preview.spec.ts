@@ -314,7 +314,7 @@ describe('POST /templates/{name}/render-batch', () => {
       mimeType: 'text/html',
       content: '{% for i in range(1000) %}{{ row }}{% endfor %}',
     });
-    const items = Array(6).fill({ data: { row: '<'.repeat(1_000) } });
+    const items = Array(6).fill({ data: { row: 'x'.repeat(2_500) } });
     const { status, body, text } = await http.post('/templates/large/render-batch', { items });
     expect([status, body.successCount, body.failureCount]).toEqual([207, 3, 3]);
     expect(body.results.at(-1).error).toMatchObject({ status: 413 });
