@@ -58,3 +58,26 @@ describe('GET /timeline/mentions', () => {
     expect(status).toBe(422);
   });
 });
+
+describe('GET /timeline/people', () => {
+  it('returns the names of people by their ids, of those who were seen in the tenant', async () => {
+    const ann = aCaller({ userName: 'Ann' });
+    const bob = aCaller({ tenantId: ann.tenantId, userName: 'Bob' });
+    const eve = aCaller({ userName: 'Eve' });
+    for (const caller of [ann, bob, eve]) await timeline.as(caller).get('/notifications/unread-count');
+
+    const ids = [bob.userId, 'nobody', eve.userId, ann.userId].map(encodeURIComponent).join();
+    const { body } = await timeline.as(ann).get(`/timeline/people?ids=${ids}`);
+
+    expect(body).toEqual([
+      { id: bob.userId, displayName: 'Bob' },
+      { id: ann.userId, displayName: 'Ann' },
+    ]);
+  });
+
+  it('refuses no id, an empty one, and more than 100', async () => {
+    const queries = ['', '?ids=', '?ids=a,,b', `?ids=${Array(101).fill('a').join()}`];
+    for (const query of queries)
+      expect((await timeline.as(aCaller()).get(`/timeline/people${query}`)).status).toBe(422);
+  });
+});

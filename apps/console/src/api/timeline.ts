@@ -33,6 +33,17 @@ export const suggestionsQuery = (search: string) =>
     staleTime: 60_000,
   });
 
+/** The people with these ids whom the platform knows. */
+export const peopleQuery = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['people', ids],
+    queryFn: async ({ signal }) => {
+      if (ids.length === 0) return [];
+      return (await timeline.getPeople({ query: { ids: ids.join(',') }, signal })).body;
+    },
+    staleTime: 60_000,
+  });
+
 export const notificationsQuery = infiniteQueryOptions({
   queryKey: ['notifications', 'list'],
   queryFn: async ({ pageParam, signal }) =>

@@ -5,6 +5,7 @@ import { Select } from '../components/select';
 import { TextField } from '../components/text-field';
 import { useTexts } from '../texts/texts';
 import { DurationField } from './duration-field';
+import { PeoplePicker } from './people-picker';
 
 interface ApprovalFormProps {
   transition: WorkflowTransition;
@@ -107,18 +108,9 @@ interface ApproversProps {
   onChange: (change: Partial<People>) => void;
 }
 
-/** Those who hold a permission, and people by their ids. */
+/** Those who hold a permission, and people by their names. */
 function Approvers({ name, none, value, onChange }: ApproversProps) {
   const { t } = useTexts();
-  const [ids, setIds] = useState(() => value.users.join(', '));
-  const write = (text: string) => {
-    setIds(text);
-    const users = text
-      .split(',')
-      .map((id) => id.trim())
-      .filter((id) => id !== '');
-    onChange({ users: [...new Set(users)] });
-  };
   return (
     <>
       <Select
@@ -130,11 +122,10 @@ function Approvers({ name, none, value, onChange }: ApproversProps) {
         value={value.permission ?? NONE}
         onChange={(next) => onChange({ permission: next === NONE ? null : next })}
       />
-      <TextField
+      <PeoplePicker
         label={t('Console.workflows.people', { name })}
-        description={t('Console.workflows.peopleHelp')}
-        value={ids}
-        onChange={write}
+        value={value.users}
+        onChange={(users) => onChange({ users })}
       />
     </>
   );

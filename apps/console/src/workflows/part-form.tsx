@@ -1,13 +1,13 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Button } from '../components/button';
 import { Checkbox } from '../components/choices';
 import { Select } from '../components/select';
+import { Skeleton } from '../components/state';
 import { TextField } from '../components/text-field';
 import { stateName, transitionName } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
-import { ApprovalForm } from './approval-form';
 import {
   changeTransition,
   connect,
@@ -17,6 +17,8 @@ import {
   type DefinitionDraft,
 } from './definition-draft';
 import type { GraphSelection } from './state-graph';
+
+const ApprovalForm = lazy(async () => ({ default: (await import('./approval-form')).ApprovalForm }));
 
 interface PartFormProps {
   draft: DefinitionDraft;
@@ -180,7 +182,11 @@ function TransitionForm({ draft, index, onChange, onSelect, isReadOnly }: PartFo
           >
             {t('Workflow.fields.requiresApproval')}
           </Checkbox>
-          {requiresApproval && <ApprovalForm transition={transition} onChange={change} />}
+          {requiresApproval && (
+            <Suspense fallback={<Skeleton lines={6} height="3.6rem" />}>
+              <ApprovalForm transition={transition} onChange={change} />
+            </Suspense>
+          )}
           <div>
             <Button
               look="danger"

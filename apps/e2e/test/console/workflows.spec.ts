@@ -1,4 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
+import type { Locator, Page } from 'playwright-core';
+import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
 const browser = browserForTests();
@@ -51,4 +53,60 @@ describe('workflows in the console', () => {
       .waitFor();
     await expectForEverybody(page);
   }, 120_000);
+
+  it('have approvers who are found by their names', async () => {
+    const journey = browser.journey();
+    const entityType = `Loan${newId().slice(-12)}`;
+    const path = `/api/v1/workflow/definitions/${entityType}`;
+    const tenantId = tenants.console.id;
+    const [ada, emile] = await Promise.all([
+      journey.tokenOf({ tenantId }),
+      journey.tokenOf({ tenantId, sub: 'emile', name: 'Émile Zola' }),
+    ]);
+    // The platform knows whoever was here.
+    expect((await journey.call('GET', '/api/v1/notifications/unread-count', { token: emile })).status).toBe(
+      200,
+    );
+    const grant = { name: 'Grant', from: 'Asked', to: 'Granted', requiresApproval: true };
+    const transitions = [{ ...grant, approvers: { users: ['emile', 'nobody'] } }];
+    const saved = await journey.call('PUT', path, {
+      token: ada,
+      body: { initialState: 'Asked', transitions },
+    });
+    expect(saved.status).toBe(201);
+
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.goto(`/console/workflows/${entityType}`);
+    await page.getByRole('button', { name: 'Grant' }).click();
+    const chosen = page.getByRole('list', { name: 'Who approves: people by name' });
+    await chosen.getByText('Émile Zola').waitFor();
+    await chosen.getByRole('button', { name: 'Remove nobody' }).click();
+    await chosen.getByText('nobody').waitFor({ state: 'detached' });
+    await expectForEverybody(page);
+
+    const field = page.getByRole('combobox', { name: 'Who approves: people by name' });
+    await choose(page, field, 'ada lov', 'Ada Lovelace');
+    await chosen.getByText('Ada Lovelace').waitFor();
+    await choose(page, field, 'grete', 'Add the id “grete”');
+    await chosen.getByText('grete').waitFor();
+    await expectForEverybody(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Version 2').waitFor();
+    const { body } = await journey.call('GET', `${path}?format=json`, { token: ada });
+    expect(body.transitions[0].approvers.users).toEqual(['emile', expect.any(String), 'grete']);
+  }, 120_000);
 });
+
+/** Types a part of a name and chooses by keyboard what is found, each step once the one before is seen. */
+async function choose(page: Page, field: Locator, text: string, option: string): Promise<void> {
+  await field.fill(text);
+  await page.getByRole('option', { name: option }).waitFor();
+  const focused = page.locator('[role=option][data-focused]');
+  await field.press('ArrowDown');
+  await focused.getByText(option).waitFor();
+  await field.press('Enter');
+  // It stays open for more people.
+  await page.getByRole('option', { name: option }).waitFor({ state: 'detached' });
+  await field.press('Escape');
+  await page.getByRole('listbox').waitFor({ state: 'detached' });
+}

@@ -10,6 +10,7 @@ import {
   EntityId,
   MentionSuggestion,
   NotificationPage,
+  PEOPLE_MAX,
   SUGGESTIONS_MAX,
   TimelineStreamEntry,
   TimelineStreamPage,
@@ -18,7 +19,8 @@ import {
 
 const ofEntity = z.object({ entityType: EntityTypeInPath, entityId: EntityId });
 const ofEntry = ofEntity.extend({ id: Id });
-const ofFollower = ofEntity.extend({ userId: text(255, 1) });
+const UserId = text(255, 1);
+const ofFollower = ofEntity.extend({ userId: UserId });
 const byId = z.object({ id: Id });
 
 const entryList: ListRules = {
@@ -159,6 +161,23 @@ const getMentionSuggestions = endpoint({
   cache: 'list',
 });
 
+const getPeople = endpoint({
+  method: 'GET',
+  path: '/timeline/people',
+  summary: 'Read the names of people by their ids',
+  description: 'Those of them who were seen in the tenant, in the order of the request.',
+  access: permission('Timeline.Entries.Read'),
+  query: z.object({
+    ids: z
+      .string()
+      .transform((list) => list.split(','))
+      .pipe(z.array(UserId).min(1).max(PEOPLE_MAX))
+      .meta({ description: 'Separated by commas', examples: ['charles,ada'] }),
+  }),
+  success: { status: 200, body: z.array(MentionSuggestion) },
+  cache: 'list',
+});
+
 const getNotifications = endpoint({
   method: 'GET',
   path: '/notifications',
@@ -252,6 +271,7 @@ export const timelineEndpoints = {
   putFollower,
   deleteFollower,
   getMentionSuggestions,
+  getPeople,
   getNotifications,
   getUnreadCount,
   streamNotifications,
