@@ -36,11 +36,24 @@ export const jobViews = {
 } as const satisfies Record<string, Record<string, string>>;
 export type JobView = keyof typeof jobViews;
 
-export const jobsQuery = (view: JobView) =>
+export interface JobSelection {
+  view: JobView;
+  /** Without one, imports, exports and undos. */
+  kind: ExchangeJob['kind'] | undefined;
+  /** Without one, those of every tenant. */
+  tenantId: string | undefined;
+}
+
+export const jobsQuery = ({ view, kind, tenantId }: JobSelection) =>
   infiniteQueryOptions({
-    queryKey: ['operations', 'jobs', view],
+    queryKey: ['operations', 'jobs', view, kind, tenantId],
     queryFn: async ({ pageParam, signal }) => {
-      const list = { cursor: pageParam, pageSize: 10, filter: jobViews[view] };
+      const filter = {
+        ...jobViews[view],
+        ...(kind && { 'kind.eq': kind }),
+        ...(tenantId && { 'tenantId.eq': tenantId }),
+      };
+      const list = { cursor: pageParam, pageSize: 10, filter };
       return (await dataExchange.listJobsOfAllTenants({ list, signal })).body;
     },
     initialPageParam: '',

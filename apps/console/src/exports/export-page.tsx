@@ -76,6 +76,7 @@ function Running({ job }: { job: ExportJob }) {
           <span className="soft number">{t('Console.imports.rate', { rate: number(rowsPerSecond) })}</span>
         </div>
         <Progress label={t('DataExchange.exportStatus.Exporting')} value={undefined} />
+        <p className="soft small">{t('Console.exports.finish')}</p>
       </div>
       <div className="row spread">
         <p className="soft">{t('Console.exports.mayLeave')}</p>

@@ -1,5 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { useFilter } from 'react-aria-components/Autocomplete';
 import {
   deadLettersQuery,
   operations as client,
@@ -10,6 +12,7 @@ import {
 import { Button } from '../components/button';
 import { RelativeTime } from '../components/relative-time';
 import { Callout, Failure } from '../components/state';
+import { TextField } from '../components/text-field';
 import { TableFrame } from '../components/table-frame';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -36,23 +39,40 @@ export function DeadLetters({ operations }: DeadLettersProps) {
       (await client.replayDeadLetters({ body })).body,
     onSettled: () => queries.invalidateQueries({ queryKey: operationsQuery.queryKey }),
   });
+  const [search, setSearch] = useState('');
+  const { contains } = useFilter({ sensitivity: 'base' });
   const items = count > 0 ? (data?.items ?? []) : [];
+  const found = items.filter(({ name, service, tenantId, traceId, error: reason }) =>
+    [name, service, tenantName(operations.tenants, tenantId), traceId ?? '', reason].some((text) =>
+      contains(text, search.trim()),
+    ),
+  );
   const services = [...new Set(items.map(({ service }) => service))];
   const mayReplay = mayDo(useCaller(), 'Platform.Operations.Manage');
   return (
     <div className="stack tight">
       <div className="row spread">
         <h2>{t('Console.operations.dead')}</h2>
-        {mayReplay && (
-          <span className="row">
-            {services.map((service) => (
+        <span className="row">
+          {items.length > 0 && (
+            <div className="letter-search">
+              <TextField
+                hidesLabel
+                label={t('Console.operations.searchDead')}
+                placeholder={t('Console.operations.searchDead')}
+                value={search}
+                onChange={setSearch}
+              />
+            </div>
+          )}
+          {mayReplay &&
+            services.map((service) => (
               <Button key={service} isDisabled={replay.isPending} onPress={() => replay.mutate({ service })}>
                 <RotateCw aria-hidden />
                 {t('Console.operations.replayAll', { service })}
               </Button>
             ))}
-          </span>
-        )}
+        </span>
       </div>
       {count === 0 && <p className="soft">{t('Console.operations.noDead')}</p>}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
@@ -65,7 +85,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
           />
         </div>
       )}
-      {items.length > 0 && (
+      {items.length > 0 && found.length === 0 && <p className="soft">{t('Platform.lists.noMatches')}</p>}
+      {found.length > 0 && (
         <TableFrame label={t('Console.operations.dead')}>
           <thead>
             <tr>
@@ -85,7 +106,7 @@ export function DeadLetters({ operations }: DeadLettersProps) {
             </tr>
           </thead>
           <tbody>
-            {items.map((letter) => (
+            {found.map((letter) => (
               <Row
                 key={`${letter.service} ${letter.eventId}`}
                 letter={letter}

@@ -1,9 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
   jobsQuery,
   jobViews,
   type ExchangeJob,
+  type JobSelection,
   type JobView,
   type PlatformOperations,
 } from '../api/operations';
@@ -20,16 +21,22 @@ interface JobsProps {
   tenants: PlatformOperations['tenants'];
 }
 
-/** The imports, exports and undos of all tenants. */
+const ALL = '';
+const kinds = ['import', 'export', 'undo'] as const;
+const everyUnfinished: JobSelection = { view: 'unfinished', kind: undefined, tenantId: undefined };
+
+/** The imports, exports and undos of all tenants, or of one. */
 export function Jobs({ tenants }: JobsProps) {
   const { t } = useTexts();
-  const [view, setView] = useState<JobView>('unfinished');
-  const query = useInfiniteQuery(jobsQuery(view));
+  const [selection, setSelection] = useState<JobSelection>(everyUnfinished);
+  const { view, kind, tenantId } = selection;
+  const query = useInfiniteQuery({ ...jobsQuery(selection), placeholderData: keepPreviousData });
+  const isNarrowed = kind !== undefined || tenantId !== undefined;
   return (
     <div className="stack tight">
       <div className="row spread">
         <h2>{t('Console.operations.jobs')}</h2>
-        <div className="job-view">
+        <div className="job-selection">
           <Select
             hidesLabel
             label={t('Console.operations.jobsShown')}
@@ -38,14 +45,38 @@ export function Jobs({ tenants }: JobsProps) {
               label: t(`Console.operations.jobView.${id}`),
             }))}
             value={view}
-            onChange={(id) => setView(id as JobView)}
+            onChange={(id) => setSelection({ ...selection, view: id as JobView })}
+          />
+          <Select
+            hidesLabel
+            label={t('Console.operations.kindShown')}
+            options={[
+              { id: ALL, label: t('Console.operations.allKinds') },
+              ...kinds.map((id) => ({ id, label: t(`Console.operations.jobKind.${id}`) })),
+            ]}
+            value={kind ?? ALL}
+            onChange={(id) => setSelection({ ...selection, kind: kinds.find((one) => one === id) })}
+          />
+          <Select
+            hidesLabel
+            label={t('Console.operations.tenantShown')}
+            options={[
+              { id: ALL, label: t('Console.operations.allTenants') },
+              ...tenants.map(({ id, name }) => ({ id, label: name })),
+            ]}
+            value={tenantId ?? ALL}
+            onChange={(id) => setSelection({ ...selection, tenantId: id === ALL ? undefined : id })}
           />
         </div>
       </div>
       <PagedList
         query={query}
         skeleton={{ lines: 3, height: '2.2rem' }}
-        empty={<p className="soft padded">{t(`Console.operations.noJobs.${view}`)}</p>}
+        empty={
+          <p className="soft padded">
+            {t(isNarrowed ? 'Platform.lists.noMatches' : `Console.operations.noJobs.${view}`)}
+          </p>
+        }
       >
         {(jobs) => <JobTable jobs={jobs} tenants={tenants} />}
       </PagedList>

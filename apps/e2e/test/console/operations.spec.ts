@@ -42,6 +42,11 @@ async function writeDeadLetter(): Promise<string> {
 describe('operations in the console', () => {
   it('show operators each service, what it could not process, and lead them anywhere by the keyboard', async () => {
     const template = await writeDeadLetter();
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const body = { definitionName: 'Settings.Values', format: 'csv' };
+    const exporting = await journey.call('POST', '/api/v1/exports/jobs', { token, body });
+    expect(exporting.status).toBe(202);
     const { page } = await browser.open();
     await page.goto('/console/operations');
     const host = page.getByRole('region', { name: 'Plinth' });
@@ -59,11 +64,27 @@ describe('operations in the console', () => {
     await page.getByRole('heading', { name: 'Jobs of all tenants' }).waitFor();
     await expectForEverybody(page);
 
+    const search = page.getByRole('textbox', { name: 'Search dead letters' });
+    await search.fill('nothing is called so');
+    await letter.waitFor({ state: 'detached' });
+    await search.fill('disk was full');
+    await letter.waitFor();
+    const show = async (shown: string, option: string) => {
+      await page.getByRole('button', { name: shown }).click();
+      await page.getByRole('option', { name: option, exact: true }).click();
+      await page.getByRole('listbox').waitFor({ state: 'detached' });
+    };
+    await show('Not finished', 'All');
+    await show('All kinds', 'Export');
+    await show('All tenants', tenants.console.name);
+    const jobs = page.getByRole('region', { name: 'Jobs of all tenants' }).getByRole('row');
+    await jobs.filter({ hasText: tenants.console.name }).first().waitFor();
+    await jobs.filter({ hasText: 'Import ·' }).first().waitFor({ state: 'detached' });
+    await expectForEverybody(page);
+
     await letter.getByRole('button', { name: 'Replay' }).click();
     await page.getByText('1 event was processed, 0 failed again.').waitFor();
     await letter.waitFor({ state: 'detached' });
-    const journey = browser.journey();
-    const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const path = `/api/v1/timeline/Template/${encodeURIComponent(template)}`;
     expect((await journey.call('GET', path, { token })).body.totalCount).toBe(1);
 
