@@ -9,7 +9,9 @@ import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } f
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { startS3Server, type S3Server } from '@plinth/testing/s3-server';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { folderBlobStore } from '@plinth/runtime/blobs/folder-blob-store';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { Health } from '@plinth/runtime/process/health';
 import { eventually } from '@plinth/testing/eventually';
 
@@ -132,6 +134,25 @@ describe('a folder of files', () => {
     const names = readdirSync(folder, { recursive: true }).map(String);
     expect(names.filter((name) => name.endsWith('.partial'))).toEqual([]);
     expect(readdirSync(folder)).toEqual(['files']);
+  });
+
+  it('flushes the files of one tenant beside those of others, however many wait', async () => {
+    const flushes = new FairPlaces({ places: 2, waitingMax: Infinity, refused: () => new Error() });
+    const store = folderBlobStore(files, flushes);
+    const put = (key: string) => store.put(key, Readable.from([Buffer.from(key)]));
+    const { promise: flushed, resolve: flush } = Promise.withResolvers<void>();
+    const first = flushes.run({ tenantId: 'greedy', userId: '' }, () => flushed);
+    const waiting = ['greedy/1', 'greedy/2', 'greedy/3'].map(put);
+    await eventually(() => flushes.waitingCount === waiting.length);
+
+    await put('modest/1');
+
+    expect(flushes.waitingCount).toBe(waiting.length);
+    expect(await text(await store.get('modest/1'))).toBe('modest/1');
+    await expect(store.get('greedy/1')).rejects.toMatchObject({ kind: 'gone' });
+    flush();
+    await Promise.all([first, ...waiting]);
+    expect(await text(await store.get('greedy/3'))).toBe('greedy/3');
   });
 
   describe('that cannot be used', () => {

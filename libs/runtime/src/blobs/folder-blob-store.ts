@@ -5,13 +5,28 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
+import { FairPlaces } from '../process/fair-places';
 import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
 import type { BlobRange, BlobStore } from './blob-store';
 
 const PARTIAL = '.partial';
 
-/** Keeps files in a folder of the machine, or of a volume that all replicas share. */
-export function folderBlobStore(folder: string): BlobStore {
+/** Of the four threads in which Node works on files. */
+const FLUSHES_MAX = 2;
+
+/** Who stores a file has a place for as long as their upload lasts anyway, so any number may wait here. */
+const flushPlaces = (): FairPlaces =>
+  new FairPlaces({
+    places: FLUSHES_MAX,
+    waitingMax: Infinity,
+    refused: () => new Error('Nobody is refused.'),
+  });
+
+/**
+ * Keeps files in a folder of the machine, or of a volume that all replicas share. To flush a large file to the disk takes
+ * a thread for long, and every small step of other files waits for the same threads: so tenants take turns at it.
+ */
+export function folderBlobStore(folder: string, flushes = flushPlaces()): BlobStore {
   const pathOf = (key: string) => join(folder, ...stepsOf(key));
 
   return {
@@ -21,7 +36,8 @@ export function folderBlobStore(folder: string): BlobStore {
       const { stream, measured } = measure();
       try {
         await mkdir(dirname(target), { recursive: true });
-        await pipeline(content, stream, createWriteStream(partial, { flush: true }));
+        await pipeline(content, stream, createWriteStream(partial));
+        await flushes.run({ tenantId: stepsOf(key)[0]!, userId: '' }, () => flush(partial));
         await rename(partial, target);
       } catch (error) {
         content.destroy();
@@ -73,6 +89,11 @@ export function folderBlobStore(folder: string): BlobStore {
       }
     },
   };
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path);
+  await file.sync().finally(() => file.close());
 }
 
 async function openPart(path: string, { start = 0, end = Infinity }: BlobRange): Promise<Readable> {
