@@ -34,7 +34,7 @@ const textOf = (key: string, value: string) => ({
 
 /** Saves and removes single texts and a batch of them, new ones and such that are there. */
 async function write(db: Database, caller: Caller, value: string): Promise<void> {
-  const overrides = overrideStore(db, () => undefined);
+  const overrides = overrideStore(db, { take: () => undefined }, () => undefined);
   for (const key of ['key-17', `new-${value}`]) {
     const { etag } = await overrides.put(caller, textOf(key, value), undefined);
     await overrides.put(caller, textOf(key, 'again'), [etag]);
