@@ -324,6 +324,9 @@ describe('Localization.Overrides in imports and exports', () => {
     const keys = async (selection: object) =>
       (await owner.exportRows(caller, { definition, fields: ['key'], selection })).map(([key]) => key);
 
+    await expect(owner.exportRows(caller, { definition, fields: ['key', 'key'] })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
     expect(await keys({ sort: '-key' })).toEqual(['d', 'c', 'b', 'a']);
     expect(await keys({ filter: { 'cultureName.eq': 'fr', 'resourceName.in': 'Shop,Other' } })).toEqual([
       'a',

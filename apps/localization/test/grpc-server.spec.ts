@@ -117,6 +117,25 @@ describe('the gRPC call ResolveTexts', () => {
     expect(response.texts?.find(({ key }) => key === 'NotEmpty')?.value).toBe('“{0}” must not be empty.');
   });
 
+  it('returns once what is asked for many times', async () => {
+    const resources = [
+      { resourceName: 'Validation', keys: ['NotEmpty', 'NotEmpty'] },
+      { resourceName: 'Validation', keys: ['NotEmpty'] },
+      ...Array.from({ length: 3 }, () => ({ resourceName: 'Workflow', keys: [] })),
+      { resourceName: 'Workflow', keys: ['states.Draft'] },
+    ];
+    const response = await texts.call(
+      'ResolveTexts',
+      { tenantId: newId(), cultureName: 'en', resources },
+      null,
+    );
+    const names = response.texts!.map(({ resourceName, key }) => `${resourceName}.${key}`);
+
+    expect(names.filter((name) => name.startsWith('Validation'))).toEqual(['Validation.NotEmpty']);
+    expect(names).toContain('Workflow.outcomes.Denied');
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   it('refuses a malformed culture, and a caller of another tenant', async () => {
     const resolve = (cultureName: string, caller: Caller | null) =>
       texts.call('ResolveTexts', { tenantId: newId(), cultureName, resources: [] }, caller);

@@ -73,6 +73,7 @@ describe('the gRPC server of settings', () => {
 
     expect(await namesFor({ userId: caller.userId })).toContain(CULTURE);
     expect(await namesFor({ names: [TOKEN] })).toEqual([]);
+    expect(await namesFor({ names: [CULTURE, CULTURE] })).toEqual([CULTURE]);
     await expect(namesFor({ userId: 'another-user' })).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(namesFor({}, aCaller())).rejects.toMatchObject({ kind: 'forbidden' });
     await settings.close();

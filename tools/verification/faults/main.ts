@@ -7,14 +7,14 @@ const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1
 npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
 npm run faults -- notifications [--entries 2000]                         kill -9 of the timeline while entries are written
 npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load
-npm run faults -- memory [--attackers 64]                                send a gateway and a service what costs the most memory`;
+npm run faults -- memory [--attackers 64]                                send gateways, services and consumers what costs the most memory`;
 
 /** Each campaign is a test that the suite runs on a small scale; its options are passed in the environment. */
 const campaigns: Record<string, string> = {
   import: 'tools/verification/faults/import.integration.spec.ts',
   undo: 'tools/verification/faults/undo.integration.spec.ts',
   notifications: 'tools/verification/faults/notifications.integration.spec.ts',
-  memory: '(apps/gateway|libs/http)/test/memory.spec.ts',
+  memory: '(apps/gateway/test|libs/http/test|tools/verification/faults)/memory(.integration)?.spec.ts',
   rolling: 'tools/verification/faults/rolling.integration.spec.ts',
 };
 

@@ -38,13 +38,12 @@ export function grpcServices({
     const { culture, resources } = await readTexts(texts, tenantId, preferences);
     return {
       cultureName: culture,
-      texts: request.resources.flatMap(({ resourceName, keys }) => {
+      texts: Array.from(keysByResource(request.resources), ([resourceName, keys]) => {
         const resource = resources[resourceName] ?? {};
-        const wanted = keys.length > 0 ? keys : Object.keys(resource);
-        return wanted
+        return [...(keys ?? Object.keys(resource))]
           .filter((key) => resource[key] !== undefined)
           .map((key) => ({ resourceName, key, value: resource[key]! }));
-      }),
+      }).flat(),
     };
   });
 
@@ -60,4 +59,17 @@ export function grpcServices({
     outbox,
   });
   return [localization, exchange];
+}
+
+/** What is asked for many times is answered once: texts are much longer than names. Undefined are all keys of a resource. */
+function keysByResource(
+  asked: ResolveTextsRequest__Output['resources'],
+): ReadonlyMap<string, ReadonlySet<string> | undefined> {
+  const wanted = new Map<string, Set<string> | undefined>();
+  for (const { resourceName, keys } of asked) {
+    const known = wanted.has(resourceName) ? wanted.get(resourceName) : new Set<string>();
+    for (const key of keys) known?.add(key);
+    wanted.set(resourceName, keys.length > 0 ? known : undefined);
+  }
+  return wanted;
 }

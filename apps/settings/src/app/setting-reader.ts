@@ -88,7 +88,8 @@ export function settingReader({ definitions, snapshots, box }: Parts): SettingRe
       const known = await definitions.all();
       const snapshot = await snapshots.of(tenantId, userId);
       const scope = userId === '' ? 'tenant' : 'user';
-      return (names.length > 0 ? names : [...known.keys()])
+      // A name that is asked for many times is answered once: values are much longer than names.
+      return [...new Set(names.length > 0 ? names : known.keys())]
         .map((name) => known.get(name))
         .filter((definition) => definition !== undefined)
         .filter(({ isVisibleToUsers }) => caller === null || isVisibleToUsers)

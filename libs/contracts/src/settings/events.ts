@@ -2,6 +2,9 @@ import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 import { SettingScope } from './shapes';
 
+/** More than one write changes; every name becomes an entry of a timeline. */
+const NAMES_MAX = 5_000;
+
 /** A value was set or cleared, or a setting was locked or unlocked. The event does not have the value: resolve it. */
 export const settingChanged = eventType(
   'settings.setting-changed',
@@ -9,7 +12,7 @@ export const settingChanged = eventType(
     scope: SettingScope,
     /** Whose value, at user scope. */
     userId: z.string().nullable(),
-    names: z.array(z.string()),
+    names: z.array(z.string()).max(NAMES_MAX),
   }),
 );
 

@@ -2,13 +2,15 @@ import { eventType, type EventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 
 const ENTITIES_MAX = 5_000;
+/** It is stored once for each entity. */
+const NotedText = z.string().max(500);
 
 /** A system log that a service wants in the timelines of its own entities. */
 export const EntityNoted = z.object({
   entityType: z.string(),
   entityIds: z.array(z.string()).min(1).max(ENTITIES_MAX),
   /** Readers see the text of their language, and English where there is none. */
-  texts: z.object({ en: z.string(), fr: z.string() }),
+  texts: z.object({ en: NotedText, fr: NotedText }),
 });
 
 /** The event by which a service publishes it, such as `contacts.entity-noted`. */

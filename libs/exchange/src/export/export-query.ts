@@ -75,6 +75,7 @@ function exportQuery({ definition, fields, includeId, selection: text, caller }:
   if (unknown >= 0)
     throw invalid({ [`selectedFields[${unknown}]`]: 'Enum' }, `There is no field "${fields[unknown]}".`);
   const selection = parseSelection(text, listRulesOf(definition));
+  if (new Set(fields).size < fields.length) throw invalid({ selectedFields: 'Unique' });
   const columns = fields.map((property) => exportedColumn(definition, property));
   const visible = definition.visibleTo?.(caller);
   const conditions = [

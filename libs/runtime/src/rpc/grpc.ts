@@ -174,7 +174,8 @@ export function problemOfGrpc(error: ServiceError, service: string): Problem {
   return new Problem('internal', 'An unexpected error occurred.', { cause: error });
 }
 
-interface ClientConstructor<C extends Client> {
+/** The generated client of a service. */
+export interface ClientConstructor<C extends Client> {
   new (address: string, credentials: ChannelCredentials, options?: ChannelOptions): C;
   service: ServiceDefinition;
 }

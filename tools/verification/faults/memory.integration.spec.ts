@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { contactsNoted } from '@plinth/contracts/contacts/events';
+import { settingChanged } from '@plinth/contracts/settings/events';
+import { transitionExecuted } from '@plinth/contracts/workflow/events';
+import type { Caller } from '@plinth/kernel/caller';
+import type { EventType } from '@plinth/kernel/event';
+import { newId } from '@plinth/kernel/uuid';
+import { protoPackages } from '@plinth/proto/packages';
+import { signMessage } from '@plinth/runtime/messaging/signed-message';
+import { subjectOf } from '@plinth/runtime/messaging/nats';
+import { serviceClient, type ClientConstructor } from '@plinth/runtime/rpc/grpc';
+import type { Client } from '@grpc/grpc-js';
+import { eventually } from '@plinth/testing/eventually';
+import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { watchProcesses } from '../bench/processes.ts';
+
+/** How many send at the same time; `npm run faults -- memory` sends more. */
+const ATTACKERS = Number(process.env['FAULTS_ATTACKERS'] ?? 4);
+/** The heap of a service in `k8s/`. A process that needs more ends. */
+const HEAP_MEGABYTES = 288;
+const MEGABYTES_MAX = 2 * HEAP_MEGABYTES;
+/** What data exchange sends in one message. */
+const BATCH_ROWS = 4_000;
+/** What gRPC and NATS let through, less what is around it. */
+const MESSAGE_BYTES = 4 * 1024 * 1024 - 1024;
+const EVENT_BYTES = 1024 * 1024 - 8 * 1024;
+
+const textOf = (bytes: number): string => 'x'.repeat(bytes);
+const listOf = <One>(bytes: number, one: One): One[] =>
+  Array.from({ length: Math.floor(bytes / (JSON.stringify(one).length + 2)) }, () => one);
+
+const closers: (() => unknown)[] = [];
+let platform: SharedPlatform;
+let ports: Record<string, number>;
+let secrets: Record<string, string>;
+const tenantId = newId();
+const caller: Caller = { tenantId, userId: 'ada', userName: 'Ada', permissions: ['*'] };
+
+beforeAll(async () => {
+  platform = await sharedPlatform('memory', { NODE_OPTIONS: `--max-old-space-size=${HEAP_MEGABYTES}` });
+  const read = (name: string) => JSON.parse(readFileSync(join(platform.dataDirectory, name), 'utf8'));
+  [ports, secrets] = [read('ports.json'), read('secrets.json')];
+}, 300_000);
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** Runs an attack; the processes of a service live on, in bounded memory. */
+async function attack(service: string, send: () => Promise<unknown>): Promise<void> {
+  const processes = () => Object.entries(platform.processIds()).filter(([name]) => name.startsWith(service));
+  const before = processes();
+  const usage = watchProcesses(before.map(([name, pid]) => ({ name, pid: pid! })));
+  await send();
+  expect(usage().filter(({ peakMegabytes }) => peakMegabytes > MEGABYTES_MAX)).toEqual([]);
+  expect(processes()).toEqual(before);
+}
+
+const keysOf = (name: string) => secrets[name]!.split(',');
+function clientOf<C extends Client>(service: string, Constructor: ClientConstructor<C>) {
+  const address = `127.0.0.1:${ports[`${service}-grpc`]}`;
+  const client = serviceClient(service, Constructor, address, keysOf('callerKeys'));
+  closers.push(client.close);
+  return client;
+}
+/** What is refused is as good as what is answered: both must cost little. */
+const sideBySide = (send: () => Promise<unknown>) =>
+  Promise.all(Array.from({ length: ATTACKERS }, () => send().catch((error: Error) => error)));
+const envelope = (type: EventType) => ({
+  id: newId(),
+  name: type.name,
+  tenantId,
+  subject: newId(),
+  sequence: 1,
+  occurredAt: new Date().toISOString(),
+  actorId: 'ada',
+  actorName: 'Ada',
+});
+
+const { settings, localization, exchange, workflow } = protoPackages;
+const unary: [
+  service: string,
+  method: string,
+  Constructor: unknown,
+  request: () => object,
+  as: Caller | null,
+][] = [
+  [
+    'settings',
+    'Resolve',
+    settings.v1.Settings,
+    () => ({ tenantId, names: listOf(MESSAGE_BYTES, 'Service.Timing.PreferredTimezone') }),
+    null,
+  ],
+  [
+    'settings',
+    'RegisterDefinitions',
+    settings.v1.Settings,
+    () => ({ service: 'memory', definitions: [{ name: 'Memory.Test', description: textOf(MESSAGE_BYTES) }] }),
+    null,
+  ],
+  ['settings', 'Find', settings.v1.ApiKeys, () => ({ hash: textOf(MESSAGE_BYTES) }), null],
+  [
+    'localization',
+    'ResolveTexts',
+    localization.v1.Localization,
+    () => ({
+      tenantId,
+      cultureName: 'fr',
+      resources: listOf(MESSAGE_BYTES / 2, { resourceName: 'Platform', keys: [] }),
+    }),
+    null,
+  ],
+  [
+    'template',
+    'Describe',
+    workflow.v1.EntityOwner,
+    () => ({ entityType: 'Template', entityId: textOf(MESSAGE_BYTES) }),
+    caller,
+  ],
+  [
+    'template',
+    'Apply',
+    workflow.v1.EntityOwner,
+    () => ({
+      entityType: 'Template',
+      entityId: 'a',
+      from: 'Draft',
+      to: 'Published',
+      moveId: newId(),
+      comment: textOf(MESSAGE_BYTES),
+    }),
+    caller,
+  ],
+  ['timeline', 'ListDefinitions', exchange.v1.ExchangeOwner, () => ({}), null],
+  ['contacts', 'SealImport', exchange.v1.ExchangeOwner, () => ({ jobId: textOf(MESSAGE_BYTES) }), caller],
+];
+
+describe('the memory of the services', () => {
+  it.each(unary)(
+    '%s holds against the largest messages of %s',
+    async (service, method, Constructor, request, as) => {
+      const client = clientOf(service, Constructor as typeof settings.v1.Settings);
+      const call = () => client.call(method as 'Resolve', request() as never, as);
+      await attack(service, () => sideBySide(call));
+    },
+  );
+
+  it('holds against the largest batches of an import, and the widest export', async () => {
+    const owner = clientOf('localization', exchange.v1.ExchangeOwner);
+    const { client, identity } = owner;
+    const columns = ['resourceName', 'cultureName', 'key', 'value'];
+    const definition = 'Localization.Overrides';
+    const value = textOf(MESSAGE_BYTES / BATCH_ROWS - 100);
+    const rows = Array.from({ length: BATCH_ROWS }, (_, at) => [at + 2, 'Shop', 'fr', `k${at}`, value]);
+    const importRows = async () => {
+      const call = client.Import(identity('Import', caller));
+      call.write({ start: { definition, columns, jobId: newId(), mode: 'UPSERT', commit: 'NEVER' } });
+      for (let number = 1; number <= 3; number++)
+        call.write({ batch: { number, rows: Buffer.from(JSON.stringify(rows)) } });
+      call.write({ end: {} });
+      for await (const _answer of call);
+    };
+    const exportRows = async () => {
+      const fields = listOf(MESSAGE_BYTES, 'key');
+      const call = client.Export({ definition, fields, selection: '{}' }, identity('Export', caller));
+      for await (const _rows of call);
+    };
+    await attack('localization', () => Promise.all([sideBySide(importRows), sideBySide(exportRows)]));
+  });
+
+  it.each<[service: string, type: EventType, payload: object]>([
+    [
+      'timeline',
+      transitionExecuted,
+      {
+        entityType: 'Invoice',
+        entityId: '1',
+        transitionName: 'Submit',
+        previousState: 'Draft',
+        newState: 'Submitted',
+        comment: textOf(EVENT_BYTES),
+        transitionedAt: new Date().toISOString(),
+        transitionedBy: 'ada',
+        position: 1,
+      },
+    ],
+    [
+      'timeline',
+      settingChanged,
+      {
+        scope: 'tenant',
+        userId: null,
+        names: Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(190, 'x')),
+      },
+    ],
+    [
+      'timeline',
+      contactsNoted,
+      {
+        entityType: 'Contact',
+        entityIds: Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(190, 'x')),
+        texts: { en: textOf(500), fr: textOf(500) },
+      },
+    ],
+  ])('%s holds against the largest events %p', async (service, type, payload) => {
+    const nats = await connect({ servers: `nats://127.0.0.1:${ports['nats']}` });
+    closers.push(() => nats.close());
+    await attack(service, async () => {
+      const sent = Array.from({ length: 2 * ATTACKERS }, async () => {
+        const subject = subjectOf('plinth', type.name);
+        const event = { ...envelope(type), payload };
+        const body = JSON.stringify(event);
+        await jetstream(nats).publish(subject, body, {
+          headers: signMessage(subject, body, keysOf('eventKeys')),
+        });
+      });
+      await Promise.all(sent);
+      const consumer = await jetstream(nats).consumers.get('plinth', service);
+      await eventually(async () => {
+        const { num_pending, num_ack_pending } = await consumer.info();
+        return num_pending + num_ack_pending === 0;
+      }, 60_000);
+    });
+  });
+});
