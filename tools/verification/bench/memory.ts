@@ -49,7 +49,8 @@ export async function benchMemory({ url, processes }: BenchTarget): Promise<Benc
 
   const first = await signIn(randomUUID());
   await sideBySide(WARM_UP, (number) => touch(first, number));
-  const [before, residentBefore] = [await memoryOf(watched), residentOf(watched)];
+  const residentBefore = residentOf(watched);
+  const before = await memoryOf(watched);
   await sideBySide(TENANTS, async (number) => touch(await signIn(randomUUID()), number));
   const residentAfter = residentOf(watched);
   const after = await memoryOf(watched);
