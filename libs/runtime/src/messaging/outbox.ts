@@ -48,7 +48,7 @@ export interface RelayTiming {
 }
 
 const usualTiming: RelayTiming = {
-  pollMilliseconds: 15_000,
+  pollMilliseconds: 30_000,
   reconcileMilliseconds: 10_000,
   surveyMilliseconds: 60_000,
   confirmSeconds: 30,
