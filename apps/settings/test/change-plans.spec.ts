@@ -6,8 +6,9 @@ import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { Client } from 'pg';
-import type { SettingDefinition } from '@plinth/contracts/settings/shapes';
+import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import type { SettingCommand } from '../src/domain/setting-change';
 import { PrismaClient, type Prisma } from '../src/generated/client';
 import { settingStore } from '../src/store/setting-store';
 
@@ -38,20 +39,23 @@ const definition: SettingDefinition = {
   name: NAME,
   description: '',
   defaultValue: null,
-  scopes: ['user'],
+  scopes: ['user', 'tenant'],
   isVisibleToUsers: true,
   isSecret: false,
   schema: { type: 'string' },
 };
 
+/** Sets a value anew and clears it, locks it and unlocks it. */
 async function change(db: Database, caller: Caller): Promise<void> {
   const store = settingStore({
     db,
     box: undefined as never,
     config: {},
   });
-  for (const value of ['Europe/Vienna', 'Europe/Rome'])
-    await store.change({ ...caller, operationId: newId() }, 'user', definition, { type: 'write', value });
+  const apply = (scope: SettingScope, command: SettingCommand) =>
+    store.change({ ...caller, operationId: newId() }, scope, definition, command);
+  for (const value of ['Europe/Vienna', 'Europe/Rome', null]) await apply('user', { type: 'write', value });
+  for (const type of ['lock', 'unlock'] as const) await apply('tenant', { type });
 }
 
 describe('the statements of a changed setting', () => {

@@ -118,33 +118,41 @@ async function readValues(tx: Tx, tenantId: string, userId: string) {
   return { user: at('user'), tenant: at('tenant'), global: at('global') };
 }
 
-async function save(
+/** Statements by hand, which find rows by their whole keys: so they are planned once, like the rest of the change. */
+function save(
   tx: Tx,
-  key: Level & { name: string },
+  { tenantId, scope, userId, name }: Level & { name: string },
   change: SettingChange,
   caller: Caller,
   toStored: (value: string) => string,
 ): Promise<void> {
-  const { tenantId, scope, name } = key;
   switch (change.kind) {
-    case 'Set': {
-      await send(
+    case 'Set':
+      return send(
         tx,
         sql`
         INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
-        VALUES (${tenantId}::uuid, ${scope}, ${key.userId}, ${name}, ${toStored(change.newValue)})
+        VALUES (${tenantId}::uuid, ${scope}, ${userId}, ${name}, ${toStored(change.newValue)})
         ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`,
       );
-      return;
-    }
     case 'Cleared':
-      await tx.settingValue.deleteMany({ where: key });
-      return;
+      return send(
+        tx,
+        sql`
+        DELETE FROM setting_value
+        WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND user_id = ${userId} AND name = ${name}`,
+      );
     case 'Locked':
-      await tx.settingLock.create({ data: { tenantId, scope, name, lockedBy: caller.userId } });
-      return;
+      return send(
+        tx,
+        sql`
+        INSERT INTO setting_lock (tenant_id, scope, name, locked_by)
+        VALUES (${tenantId}::uuid, ${scope}, ${name}, ${caller.userId})`,
+      );
     case 'Unlocked':
-      await tx.settingLock.deleteMany({ where: { tenantId, scope, name } });
-      return;
+      return send(
+        tx,
+        sql`DELETE FROM setting_lock WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND name = ${name}`,
+      );
   }
 }
