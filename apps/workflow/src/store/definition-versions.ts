@@ -29,6 +29,13 @@ const NEWEST = `
   SELECT tenant_id, entity_type, max(version) AS version FROM definition
   WHERE tenant_id = ANY ($1::uuid[]) GROUP BY tenant_id, entity_type`;
 
+/** The newest row of an entity type: the end of the index, however many versions are kept. */
+const newestOf = (owner: '$1' | '$2', columns: string): string =>
+  `(SELECT ${columns} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $3
+    ORDER BY version DESC LIMIT 1)`;
+
+const ROW = `tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"`;
+
 /** Reads the newest rows of an entity type, the tenant's and the platform's. */
 export async function readVersions(
   tx: RawStatements,
@@ -36,10 +43,7 @@ export async function readVersions(
   entityType: string,
 ): Promise<NewestVersions> {
   const rows = await tx.$queryRawUnsafe<DefinitionRow[]>(
-    `SELECT DISTINCT ON (tenant_id) tenant_id AS "tenantId", entity_type AS "entityType", version, body,
-            saved_at AS "savedAt", saved_by AS "savedBy"
-     FROM definition WHERE tenant_id IN ($1::uuid, $2::uuid) AND entity_type = $3
-     ORDER BY tenant_id, version DESC`,
+    `${newestOf('$1', ROW)} UNION ALL ${newestOf('$2', ROW)}`,
     tenantId,
     HOST_TENANT_ID,
     entityType,
@@ -50,8 +54,7 @@ export async function readVersions(
 /** Reads the newest rows of all entity types, the tenant's and the platform's, and not the bodies of earlier ones. */
 export const readAllVersions = (tx: RawStatements, tenantId: string): Promise<DefinitionRow[]> =>
   tx.$queryRawUnsafe<DefinitionRow[]>(
-    `SELECT tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"
-     FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version)`,
+    `SELECT ${ROW} FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version)`,
     [tenantId, HOST_TENANT_ID],
   );
 
@@ -72,20 +75,22 @@ export async function readOwnSize(
 
 /** The stamp alone, where the rest was read before. */
 export async function readStamp(tx: RawStatements, tenantId: string, entityType: string): Promise<string> {
-  const [row] = await tx.$queryRawUnsafe<{ stamp: string }[]>(
-    `SELECT coalesce(max(version) FILTER (WHERE tenant_id <> $2::uuid), 0) || '.' ||
-            coalesce(max(version) FILTER (WHERE tenant_id = $2::uuid), 0) AS stamp
-     FROM definition WHERE tenant_id IN ($1::uuid, $2::uuid) AND entity_type = $3`,
+  const [row] = await tx.$queryRawUnsafe<{ own: number | null; platform: number | null }[]>(
+    `SELECT ${newestOf('$1', 'version')} AS own, ${newestOf('$2', 'version')} AS platform`,
     tenantId,
     HOST_TENANT_ID,
     entityType,
   );
-  return row!.stamp;
+  const { own, platform } = row!;
+  return stampOfVersions(tenantId === HOST_TENANT_ID ? null : own, platform);
 }
 
 /** Changes whenever another definition applies. */
 export const stampOf = ({ own, platform }: NewestVersions): string =>
-  `${own?.version ?? 0}.${platform?.version ?? 0}`;
+  stampOfVersions(own?.version, platform?.version);
+
+const stampOfVersions = (own: number | null | undefined, platform: number | null | undefined): string =>
+  `${own ?? 0}.${platform ?? 0}`;
 
 /** Of rows that are the newest of their tenants, those of an entity type. */
 export const newestVersionsOf = (
