@@ -1,6 +1,7 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import { uploadTurns } from '@plinth/http/receive-file';
 import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
@@ -92,6 +93,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     exchangeJobs: exchangeJobStore(db),
     usage: tenantUsageStore(db),
     progress: new SharedProgress(),
+    uploadTurns: uploadTurns(),
     dryRunPlaces,
     previewPlaces,
     presets: presetStore(db),

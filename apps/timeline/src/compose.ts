@@ -1,4 +1,5 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
+import { uploadTurns } from '@plinth/http/receive-file';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
@@ -78,6 +79,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),
+    uploadTurns: uploadTurns(),
     unusedBlobs: unused,
     unusedBlobCleanup,
     clock: systemClock,

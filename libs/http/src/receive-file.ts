@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Transform, type Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { invalid, Problem } from '@plinth/kernel/problem';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { cleanFileName } from './file-name';
 
 /** Room for boundaries, part headers and text parts. */
@@ -13,7 +16,29 @@ export interface UploadLimit {
   bytesMax: number;
   /** The problem of a larger file. */
   tooLarge: () => Problem;
+  /** Of all uploads of the process; see `uploadTurns`. */
+  turns: FairPlaces;
 }
+
+/**
+ * One piece of an upload is read in each turn of the event loop, and tenants take turns at it: so however many upload
+ * however much at the same time, everybody else in the process waits for one piece only. Who is connected has been
+ * admitted, so nobody is refused here.
+ */
+export const uploadTurns = (): FairPlaces =>
+  new FairPlaces({ places: 1, waitingMax: Infinity, refused: () => new Error('Nobody is refused.') });
+
+/** Passes a stream on, piece by piece in the turns of its owner. */
+const inTurns = (owner: ShareOwner, turns: FairPlaces): Transform =>
+  new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const pass = async (): Promise<void> => {
+        this.push(chunk);
+        await setImmediate();
+      };
+      turns.run(owner, pass).then(() => done(), done);
+    },
+  });
 
 export interface UploadedFile {
   /** The name that the client gave it. */
@@ -35,11 +60,13 @@ export interface ReceivedFile<Result> {
  */
 export async function receiveFile<Result>(
   request: IncomingMessage,
-  { bytesMax, tooLarge }: UploadLimit,
+  owner: ShareOwner,
+  { bytesMax, tooLarge, turns }: UploadLimit,
   store: (file: UploadedFile) => Promise<Result>,
 ): Promise<ReceivedFile<Result>> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax + ENVELOPE_BYTES_MAX) throw tooLarge();
   const parser = openParser(request, bytesMax);
+  const pieces = inTurns(owner, turns);
   const fields = new Map<string, string>();
   let stream: BusboyFileStream | undefined;
   let storing: Promise<Result> | undefined;
@@ -75,7 +102,7 @@ export async function receiveFile<Result>(
     request.once('close', () => {
       if (!request.complete) reject(asProblem(new Error('The client disconnected.')));
     });
-    request.pipe(parser);
+    request.pipe(pieces).pipe(parser);
   });
 
   try {
@@ -84,7 +111,8 @@ export async function receiveFile<Result>(
       throw invalid({ file: 'NotEmpty' }, 'The body must have exactly one file, as the part `file`.');
     return { fields, result: await storing };
   } catch (error) {
-    request.unpipe(parser);
+    request.unpipe(pieces);
+    pieces.destroy();
     request.resume();
     stream?.destroy(error as Error);
     await storing?.catch(() => undefined);

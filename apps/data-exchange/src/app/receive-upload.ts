@@ -9,6 +9,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import {
   definitionNotImportable,
   definitionUnknown,
@@ -34,6 +35,7 @@ export interface UploadDependencies {
   blobs: BlobStore;
   cultures: CallerCulture;
   clock: Clock;
+  uploadTurns: FairPlaces;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface UploadDependencies {
 export async function receiveUpload(
   request: IncomingMessage,
   caller: Caller,
-  { blobs, owners, imports, usage, clock, config, cultures }: UploadDependencies,
+  { blobs, owners, imports, usage, clock, config, cultures, uploadTurns }: UploadDependencies,
 ): Promise<NewImportJob> {
   const used = await usage.of(caller.tenantId);
   requireRoomForFiles(config, used, 1, clock.now());
@@ -53,8 +55,9 @@ export async function receiveUpload(
     const limit = {
       bytesMax: config.EXCHANGE_UPLOAD_BYTES_MAX,
       tooLarge: () => fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX),
+      turns: uploadTurns,
     };
-    const { fields, result } = await receiveFile(request, limit, async ({ name, content }) => ({
+    const { fields, result } = await receiveFile(request, caller, limit, async ({ name, content }) => ({
       fileName: name,
       ...(await store(content, blobKey, blobs)),
     }));

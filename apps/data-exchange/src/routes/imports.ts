@@ -12,7 +12,7 @@ const { cancelImport, getImport, listImports, uploadImport, watchImport } = data
 
 type Needs = Pick<
   Deps,
-  'config' | 'owners' | 'imports' | 'usage' | 'progress' | 'blobs' | 'clock' | 'cultures'
+  'config' | 'owners' | 'imports' | 'usage' | 'uploadTurns' | 'progress' | 'blobs' | 'clock' | 'cultures'
 >;
 
 export function mountImports(api: Api, deps: Needs): void {

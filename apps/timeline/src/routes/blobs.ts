@@ -11,18 +11,18 @@ import { blobKey } from '../store/blob-record-store';
 
 const { postBlob, getBlob } = timelineEndpoints;
 
-type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'clock' | 'config'>;
+type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'clock' | 'config' | 'uploadTurns'>;
 
 export function mountBlobs(api: Api, deps: Needs): void {
   const { blobs, blobRecords, config } = deps;
   const bytesMax = config.BLOB_BYTES_MAX;
-  const limit = { bytesMax, tooLarge: () => blobTooLarge(bytesMax) };
+  const limit = { bytesMax, tooLarge: () => blobTooLarge(bytesMax), turns: deps.uploadTurns };
 
   api.on(postBlob, async ({ request, caller }) => {
     // What is being uploaded at the same time may go beyond it by its own size.
     const used = await blobRecords.storedBytes(caller.tenantId);
     if (used >= config.BLOB_TENANT_BYTES_MAX) throw attachmentsFull(config.BLOB_TENANT_BYTES_MAX, used);
-    const { result: blob } = await receiveFile(request, limit, ({ name, content }) =>
+    const { result: blob } = await receiveFile(request, caller, limit, ({ name, content }) =>
       saveBlob(deps, name, content, caller),
     );
     return created(blob, `/blobs/${blob.id}`);
