@@ -10,8 +10,10 @@ const POLL_MILLISECONDS_MAX = 500;
 const POLLS_PER_JOB = 50;
 
 /** Signs in to a tenant; a new one unless one is given. */
-export const signInToTenant = (target: BenchTarget, tenantId: string = randomUUID()): Promise<Client> =>
-  signIn(target.url, { sub: 'bench', name: 'Bench', tenantId });
+export const signInToTenant = (
+  target: Pick<BenchTarget, 'url'>,
+  tenantId: string = randomUUID(),
+): Promise<Client> => signIn(target.url, { sub: 'bench', name: 'Bench', tenantId });
 
 /** Uploads a file and confirms the suggested mappings; returns the id of a job that can be executed. */
 export const mapFile = async (

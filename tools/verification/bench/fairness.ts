@@ -1,4 +1,7 @@
+import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchLine } from './bench-line.ts';
 import { mapFile, signInToTenant } from './exchange-jobs.ts';
@@ -14,41 +17,41 @@ const GOAL = 2;
 const BEFORE_MEASURING_MILLISECONDS = 2_000;
 /** An attacker who is refused comes back after this; the rate limits, which are off here, allow no more. */
 const AFTER_REFUSAL_MILLISECONDS = 2_000;
+/** In which the platform ends what it was doing for the attacker. */
+const SETTLING_MILLISECONDS = 3_000;
 
 /** Something scarce: what one tenant does to take all of it, and what another one needs of it. */
 interface Scarce {
   name: string;
   /** How often the attacker tries at the same time. */
   attackers: number;
-  /** One attempt; ends early when the signal says so. */
-  attack: (signal: AbortSignal) => Promise<unknown>;
+  attack: () => Promise<unknown>;
   request: () => Promise<unknown>;
   measured?: number;
 }
 
+type Target = Pick<BenchTarget, 'url'>;
+
+interface FairnessOptions {
+  /** Measures what has one of these texts in its name. */
+  only: readonly string[];
+  report: (line: BenchLine) => void;
+}
+
 /** For each scarce thing: the p99 of a tenant while another one takes all it can, beside its p99 alone. */
-export const benchFairness = (target: BenchTarget): Promise<BenchLine[]> =>
+export const benchFairness = (target: Target, { only, report }: FairnessOptions): Promise<void> =>
   inTemporaryFolder(async (folder) => {
-    const lines: BenchLine[] = [];
-    for (const scarce of await scarceThings(target, folder)) lines.push(await measure(scarce));
-    return lines;
+    for (const scarce of await scarceThings(target, folder))
+      if (only.length === 0 || only.some((text) => scarce.name.includes(text)))
+        report(await measure(scarce, target));
   });
 
-async function measure({
-  name,
-  attackers,
-  attack,
-  request,
-  measured = MEASURED,
-}: Scarce): Promise<BenchLine> {
+async function measure({ name, request, measured = MEASURED }: Scarce, target: Target): Promise<BenchLine> {
   await timesOf(request, measured / 2);
   const alone = p99(await timesOf(request, measured));
-  const stop = new AbortController();
-  const attacks = Array.from({ length: attackers }, () => repeat(attack, stop.signal));
-  await pause(BEFORE_MEASURING_MILLISECONDS);
-  const beside = p99(await timesOf(request, measured));
-  stop.abort();
-  await Promise.all(attacks);
+  const stop = await startAttacker(target, name);
+  const beside = p99(await timesOf(request, measured).finally(stop));
+  await pause(SETTLING_MILLISECONDS);
   return {
     job: `${name}, p99 while another tenant takes all it can`,
     measured: `${beside.toFixed(0)} ms`,
@@ -58,11 +61,28 @@ async function measure({
   };
 }
 
-async function repeat(attack: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await attack(signal).catch(() => pause(AFTER_REFUSAL_MILLISECONDS));
-  }
+/** The attacker is a process of its own: what it does to itself is nobody's waiting. */
+async function startAttacker({ url }: Target, name: string): Promise<() => void> {
+  const attacker = fork(join(import.meta.dirname, 'fairness-attacker.ts'), [url, name]);
+  const ended = once(attacker, 'exit').then(() => {
+    throw new Error(`The attacker of ${name} ended.`);
+  });
+  await Promise.race([once(attacker, 'message'), ended]);
+  ended.catch(() => undefined);
+  await pause(BEFORE_MEASURING_MILLISECONDS);
+  return () => void attacker.kill('SIGKILL');
 }
+
+/** Attacks one scarce thing until the process is killed; calls back when it begins. */
+export const attackScarce = (target: Target, name: string, onBegin: () => void): Promise<unknown> =>
+  inTemporaryFolder(async (folder) => {
+    const { attack, attackers } = (await scarceThings(target, folder)).find((one) => one.name === name)!;
+    onBegin();
+    const repeat = async (): Promise<never> => {
+      for (;;) await attack().catch(() => pause(AFTER_REFUSAL_MILLISECONDS));
+    };
+    await Promise.all(Array.from({ length: attackers }, repeat));
+  });
 
 async function timesOf(request: () => Promise<unknown>, count: number): Promise<number[]> {
   const times: number[] = [];
@@ -82,7 +102,7 @@ interface SendOptions {
 }
 
 /** A user with all permissions of a new tenant. What is not a success is thrown. */
-async function newTenant({ url }: BenchTarget): Promise<Send> {
+async function newTenant({ url }: Target): Promise<Send> {
   const authorization = `Bearer ${await tokenOf(url, { tenantId: randomUUID(), roles: ['admin'] })}`;
   return async (method, path, { body, headers = {}, signal } = {}) => {
     const isForm = body instanceof FormData;
@@ -114,7 +134,7 @@ const LARGE_ROWS = 50_000;
 const SMALL_ROWS = 100;
 const PDF = 1;
 
-async function scarceThings(target: BenchTarget, folder: string): Promise<Scarce[]> {
+async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
   const [attacker, victim] = [await newTenant(target), await newTenant(target)];
   const save = (send: Send, name: string, content: string) =>
     send('PUT', `/templates/${name}`, { body: { name, content } });
@@ -122,25 +142,25 @@ async function scarceThings(target: BenchTarget, folder: string): Promise<Scarce
   await save(attacker, 'sheet', LARGE_SHEET);
   await save(victim, 'page', LONG_PAGE.replace('400', '40'));
   await save(victim, 'sheet', SHEET);
-  const preview = (send: Send, name: string, body: object, signal?: AbortSignal) =>
-    received(send('POST', `/templates/${name}/preview`, { body, ...(signal ? { signal } : {}) }));
+  const preview = (send: Send, name: string, body: object) =>
+    received(send('POST', `/templates/${name}/preview`, { body }));
 
-  const stream = async (send: Send, signal?: AbortSignal): Promise<void> => {
+  const stream = async (send: Send, { isHeld }: { isHeld: boolean }): Promise<void> => {
     const closing = new AbortController();
-    const signals = signal ? [signal, closing.signal] : [closing.signal];
     const response = await send('GET', '/notifications/stream', {
       headers: { accept: 'text/event-stream' },
-      signal: AbortSignal.any(signals),
+      signal: closing.signal,
     });
-    if (signal) await response.arrayBuffer();
+    if (isHeld) await response.arrayBuffer();
     else closing.abort();
   };
 
-  const upload = (send: Send, bytes: number, signal?: AbortSignal) => {
+  const upload = (send: Send, content: Blob) => {
     const form = new FormData();
-    form.append('file', new Blob(['x'.repeat(bytes)]), 'a.txt');
-    return received(send('POST', '/blobs', { body: form, ...(signal ? { signal } : {}) }));
+    form.append('file', content, 'a.txt');
+    return received(send('POST', '/blobs', { body: form }));
   };
+  const [largeFile, smallFile] = [5_000_000, 1_000].map((bytes) => new Blob(['x'.repeat(bytes)]));
 
   const [large, small] = [`${folder}/large.csv`, `${folder}/small.csv`];
   await writeCsv(large, LARGE_ROWS);
@@ -160,26 +180,26 @@ async function scarceThings(target: BenchTarget, folder: string): Promise<Scarce
     {
       name: 'evaluation of a template',
       attackers: 50,
-      attack: (signal) => preview(attacker, 'page', {}, signal),
+      attack: () => preview(attacker, 'page', {}),
       request: () => preview(victim, 'page', {}),
     },
     {
       name: 'PDF of one page',
       attackers: 50,
-      attack: (signal) => preview(attacker, 'sheet', { format: PDF }, signal),
+      attack: () => preview(attacker, 'sheet', { format: PDF }),
       request: () => preview(victim, 'sheet', { format: PDF }),
     },
     {
       name: 'opening of an event stream',
       attackers: 500,
-      attack: (signal) => stream(attacker, signal),
-      request: () => stream(victim),
+      attack: () => stream(attacker, { isHeld: true }),
+      request: () => stream(victim, { isHeld: false }),
     },
     {
       name: 'upload of 1 kB',
       attackers: 20,
-      attack: (signal) => upload(attacker, 5_000_000, signal),
-      request: () => upload(victim, 1_000),
+      attack: () => upload(attacker, largeFile!),
+      request: () => upload(victim, smallFile!),
     },
     {
       name: 'request with an idempotency key',

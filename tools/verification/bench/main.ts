@@ -23,7 +23,7 @@ import { benchWrites } from './writes.ts';
  * `npm run bench -- import --corrections | --variants | --fair | --crash | --workers 1,2,4`: files with wrong rows; errors
  * of every kind, updates, ids, relations and wide files; a small file beside a large one; workers that are killed; one
  * file by several workers. With `--only`, what contains one of these texts.
- * `npm run bench -- fairness`: what one tenant waits for while another takes all it can of each scarce thing.
+ * `npm run bench -- fairness [--only upload]`: what one tenant waits for while another takes all it can of each scarce thing.
  * `npm run bench -- memory`: what is left in the memory of processes of tenants that called once.
  * `npm run bench -- detection`: how well polluted files are read by detection alone.
  * `npm run bench -- writes [--clients 1,16,64] [--seconds N] [--only rest,entry,setting] [--tenants N]`: some writes, and
@@ -53,7 +53,11 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[] | voi
   timeline: benchTimeline,
   workflow: benchWorkflow,
   import: importBench,
-  fairness: benchFairness,
+  fairness: (target) =>
+    benchFairness(target, {
+      only: values.only.split(',').filter(Boolean),
+      report: (line) => print('fairness', line),
+    }),
   libraries: benchLibraries,
   detection: benchDetection,
   memory: benchMemory,
