@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { currentSession } from './session/session';
 
@@ -209,6 +210,7 @@ export const router = createRouter({
     ]),
   ]),
   basepath: '/console',
+  defaultErrorComponent: BrokenPage,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

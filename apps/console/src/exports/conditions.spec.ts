@@ -45,6 +45,14 @@ describe('toFilter', () => {
   });
 });
 
+describe('isValueOf', () => {
+  it('takes days and instants for a point in time, and nothing else', () => {
+    const seen: ExportFilter = { field: 'seenAt', type: 'timestamp', operators: ['gte', 'lt'], values: null };
+    const texts = ['2026-10-01', '2026-10-01T00:00:00Z', 'yesterday', '2026-13-40', ''];
+    expect(texts.map((text) => isValueOf(seen, text))).toEqual([true, true, false, false, false]);
+  });
+});
+
 describe('toConditions', () => {
   it('says again what a filter says', () => {
     const filter = { 'name.contains': 'Blå', 'size.lte': '12' };

@@ -40,6 +40,7 @@ export function isValueOf({ type }: ExportFilter, value: string): boolean {
   if (text === '') return false;
   if (type === 'integer') return /^-?\d{1,15}$/.test(text);
   if (type === 'number') return /^-?\d{1,15}(\.\d{1,15})?$/.test(text);
+  if (type === 'timestamp') return !Number.isNaN(Date.parse(text));
   if (type === 'uuid') return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
   return true;
 }

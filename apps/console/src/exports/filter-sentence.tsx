@@ -82,11 +82,11 @@ function fieldName({ find }: Texts, field: string, fields: readonly ExportField[
 const operatorName = ({ t }: Texts, { type }: ExportFilter, operator: string): string =>
   t(`Console.exports.operator.${type === 'timestamp' ? `${operator}Date` : operator}`);
 
-function valueName({ t, date }: Texts, { type }: ExportFilter, value: string): string {
+function valueName({ t, date, dateTime }: Texts, { type }: ExportFilter, value: string): string {
   if (type === 'string') return t('Console.exports.quoted', { text: value.trim() });
   if (type === 'boolean') return t(`Platform.boolean.${value}`);
-  // A day has no time zone: it is the same one everywhere.
-  if (type === 'timestamp') return date(`${value}T12:00:00`);
+  // A day has no time zone: it is the same one everywhere. A preset of another program may have an instant.
+  if (type === 'timestamp') return value.includes('T') ? dateTime(value) : date(`${value}T12:00:00`);
   return value.trim();
 }
 

@@ -73,7 +73,7 @@ export function Jobs({ tenants }: JobsProps) {
         query={query}
         skeleton={{ lines: 3, height: '2.2rem' }}
         empty={
-          <p className="soft padded">
+          <p className="soft table-empty">
             {t(isNarrowed ? 'Platform.lists.noMatches' : `Console.operations.noJobs.${view}`)}
           </p>
         }

@@ -102,7 +102,7 @@ interface People {
 
 interface ApproversProps {
   name: string;
-  /** What it means that no permission is named. */
+  /** What it means that neither a permission nor anybody is named. */
   none: string;
   value: People;
   onChange: (change: Partial<People>) => void;
@@ -116,7 +116,7 @@ function Approvers({ name, none, value, onChange }: ApproversProps) {
       <Select
         label={name}
         options={[
-          { id: NONE, label: none },
+          { id: NONE, label: value.users.length > 0 ? t('Console.workflows.onlyPeople') : none },
           ...permissions.map((id) => ({ id, label: t(`Permissions.${id}`), description: id })),
         ]}
         value={value.permission ?? NONE}

@@ -64,6 +64,9 @@ type TransitionEdge = Edge<
   'transition'
 >;
 
+/** The controls lie at the bottom, where they must not cover a state. */
+const besideControls = { x: 0.05, top: 0.05, bottom: '60px' } as const;
+
 const nodeTypes = { state: StateBox };
 const edgeTypes = { transition: TransitionArrow };
 
@@ -137,7 +140,7 @@ export function StateGraph(props: StateGraphProps) {
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         fitView
-        fitViewOptions={{ padding: 0.05, maxZoom: 1.1 }}
+        fitViewOptions={{ padding: isPicture ? 0.05 : besideControls, maxZoom: 1.1 }}
         minZoom={0.2}
         maxZoom={1.6}
         nodesDraggable={false}
@@ -161,7 +164,7 @@ export function StateGraph(props: StateGraphProps) {
           : {})}
         {...(onConnect ? { onConnect: ({ source, target }) => onConnect(source, target) } : {})}
       >
-        {!isPicture && <Controls showInteractive={false} />}
+        {!isPicture && <Controls showInteractive={false} orientation="horizontal" />}
       </ReactFlow>
     </div>
   );
