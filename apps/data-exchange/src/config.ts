@@ -44,7 +44,7 @@ export const DataExchangeConfig = z.object({
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()
-    .default(15)
+    .default(5)
     .describe(
       'How often jobs whose start was lost are started again; every twelfth time, expired files and rows are deleted.',
     ),
