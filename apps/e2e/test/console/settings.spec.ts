@@ -18,7 +18,7 @@ describe('settings in the console', () => {
     await page.getByRole('option', { name: 'Dark' }).click();
     await appearance.getByText('Your own choice').waitFor();
     await appearance.getByRole('button', { name: 'History' }).click();
-    await appearance.getByText('Set: Not set → Dark').waitFor();
+    await appearance.getByText('Set: Not set → Dark').first().waitFor();
     const timeZone = page.getByRole('article', { name: 'Time zone' });
     await timeZone.getByRole('button', { name: /Time zone/ }).click();
     await page.getByRole('option', { name: 'Africa/Abidjan' }).waitFor();
