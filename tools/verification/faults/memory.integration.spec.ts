@@ -19,6 +19,8 @@ import { watchProcesses } from '../bench/processes.ts';
 
 /** How many send at the same time; `npm run faults -- memory` sends more. */
 const ATTACKERS = Number(process.env['FAULTS_ATTACKERS'] ?? 4);
+const MILLISECONDS_MAX = 60_000 + ATTACKERS * 10_000;
+jest.setTimeout(MILLISECONDS_MAX);
 /** The heap of a service in `k8s/`. A process that needs more ends. */
 const HEAP_MEGABYTES = 288;
 const MEGABYTES_MAX = 2 * HEAP_MEGABYTES;
@@ -222,7 +224,7 @@ describe('the memory of the services', () => {
       await eventually(async () => {
         const { num_pending, num_ack_pending } = await consumer.info();
         return num_pending + num_ack_pending === 0;
-      }, 60_000);
+      }, MILLISECONDS_MAX);
     });
   });
 });
