@@ -155,28 +155,26 @@ describe('a text file', () => {
   });
 
   const word = fc.stringMatching(/^[a-z]{2,8}$/);
-  const cell = fc.oneof(
-    word,
-    fc.integer({ min: 0, max: 9_999 }).map(String),
-    fc.constant(''),
-    fc.constant('a, "b"'),
-  );
-  const table = fc.integer({ min: 2, max: 6 }).chain((width) =>
-    fc.record({
-      header: fc.uniqueArray(word, { minLength: width, maxLength: width }),
-      rows: fc.array(
-        fc
-          .tuple(word, fc.array(cell, { minLength: width - 1, maxLength: width - 1 }))
-          .map(([first, rest]) => [first, ...rest]),
-        { minLength: 6, maxLength: 20 },
-      ),
-      delimiter: fc.constantFrom(',', ';', '\t', '|'),
-    }),
-  );
+  /** Never a value of a cell, which would be a header that is repeated. */
+  const name = fc.stringMatching(/^[a-z]{2,8}_[a-z]{2,8}$/);
+  /** A column has values of one kind: a text above numbers may be a header. */
+  const tableWith = (text: string) => {
+    const column = fc.constantFrom(
+      fc.oneof(word, fc.constant(''), fc.constant(text)),
+      fc.oneof(fc.integer({ min: 0, max: 9_999 }).map(String), fc.constant('')),
+    );
+    return fc.array(column, { minLength: 1, maxLength: 5 }).chain((columns) =>
+      fc.record({
+        header: fc.uniqueArray(name, { minLength: columns.length + 1, maxLength: columns.length + 1 }),
+        rows: fc.array(fc.tuple(word, ...columns), { minLength: 6, maxLength: 20 }),
+        delimiter: fc.constantFrom(',', ';', '\t', '|'),
+      }),
+    );
+  };
 
   it('that is clean is read as it is, and nothing is found', async () => {
     await fc.assert(
-      fc.asyncProperty(table, async ({ header, rows, delimiter }) => {
+      fc.asyncProperty(tableWith('a, "b"'), async ({ header, rows, delimiter }) => {
         const found = await read(`${Papa.unparse([header, ...rows], { delimiter })}\r\n`);
 
         expect(found.findings).toEqual([]);
@@ -187,9 +185,10 @@ describe('a text file', () => {
   });
 
   it('with text above its header is read as without it, and rows keep their numbers', async () => {
+    // Lines above hide how wide the table is, so that commas in its texts could be taken for its delimiter.
     const preamble = fc.array(fc.stringMatching(/^[A-Z][a-z ]{3,20}$/), { minLength: 2, maxLength: 5 });
     await fc.assert(
-      fc.asyncProperty(table, preamble, async ({ header, rows, delimiter }, lines) => {
+      fc.asyncProperty(tableWith('a "b"'), preamble, async ({ header, rows, delimiter }, lines) => {
         const text = `${lines.join('\r\n')}\r\n${Papa.unparse([header, ...rows], { delimiter })}\r\n`;
         const found = await read(text);
 
