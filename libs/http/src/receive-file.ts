@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { invalid, Problem } from '@plinth/kernel/problem';
-import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import { turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
 import { cleanFileName } from './file-name';
 
 /** Room for boundaries, part headers and text parts. */
@@ -25,8 +25,7 @@ export interface UploadLimit {
  * however much at the same time, everybody else in the process waits for one piece only. Who is connected has been
  * admitted, so nobody is refused here.
  */
-export const uploadTurns = (): FairPlaces =>
-  new FairPlaces({ places: 1, waitingMax: Infinity, refused: () => new Error('Nobody is refused.') });
+export const uploadTurns = (): FairPlaces => turnsAt(1);
 
 /** Passes a stream on, piece by piece in the turns of its owner. */
 const inTurns = (owner: ShareOwner, turns: FairPlaces): Transform =>

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
-import { FairPlaces } from '../process/fair-places';
+import { turnsAt } from '../process/fair-places';
 import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
 import type { BlobRange, BlobStore } from './blob-store';
 
@@ -14,19 +14,11 @@ const PARTIAL = '.partial';
 /** Of the four threads in which Node works on files. */
 const FLUSHES_MAX = 2;
 
-/** Who stores a file has a place for as long as their upload lasts anyway, so any number may wait here. */
-const flushPlaces = (): FairPlaces =>
-  new FairPlaces({
-    places: FLUSHES_MAX,
-    waitingMax: Infinity,
-    refused: () => new Error('Nobody is refused.'),
-  });
-
 /**
  * Keeps files in a folder of the machine, or of a volume that all replicas share. To flush a large file to the disk takes
  * a thread for long, and every small step of other files waits for the same threads: so tenants take turns at it.
  */
-export function folderBlobStore(folder: string, flushes = flushPlaces()): BlobStore {
+export function folderBlobStore(folder: string, flushes = turnsAt(FLUSHES_MAX)): BlobStore {
   const pathOf = (key: string) => join(folder, ...stepsOf(key));
 
   return {

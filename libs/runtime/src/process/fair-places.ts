@@ -166,3 +166,10 @@ export function measurePlaces(metrics: Registry, places: Record<string, FairPlac
     },
   });
 }
+
+/**
+ * Places at which any number may wait and nobody is refused: for the small steps of work that was admitted before.
+ * @param count how many of these steps are taken at the same time
+ */
+export const turnsAt = (count: number): FairPlaces =>
+  new FairPlaces({ places: count, waitingMax: Infinity, refused: () => new Error('Nobody is refused.') });
