@@ -6,12 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchLine } from './bench-line.ts';
 import { mapFile, signInToTenant } from './exchange-jobs.ts';
 import { writeCsv } from './exchange-rows.ts';
-import type { BenchTarget } from './platform.ts';
+import { startBenchPlatform, type BenchTarget } from './platform.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
-import { timeOf } from './times.ts';
+import { median, timeOf } from './times.ts';
 import { tokenOf } from './token.ts';
 
-const MEASURED = 60;
+const MEASURED = 100;
 const GOAL = 2;
 /** Long enough that everything an attacker can take is taken. */
 const BEFORE_MEASURING_MILLISECONDS = 2_000;
@@ -38,26 +38,55 @@ interface FairnessOptions {
   report: (line: BenchLine) => void;
 }
 
-/** For each scarce thing: the p99 of a tenant while another one takes all it can, beside its p99 alone. */
-export const benchFairness = (target: Target, { only, report }: FairnessOptions): Promise<void> =>
-  inTemporaryFolder(async (folder) => {
-    for (const scarce of await scarceThings(target, folder))
-      if (only.length === 0 || only.some((text) => scarce.name.includes(text)))
-        report(await measure(scarce, target));
-  });
+/**
+ * For each scarce thing: the p99 of a tenant while another one takes all it can, beside its p99 alone. An attacker also
+ * fills the machine, which no share of ours can prevent where attacker and platform run on the same one. So a control
+ * makes the same requests at the same time to a second platform, which has only the machine in common with the attacked
+ * one: what both wait for is the machine, and what the control does not wait for is ours.
+ */
+export async function benchFairness(target: Target, { only, report }: FairnessOptions): Promise<void> {
+  const control = await startBenchPlatform('bench-control');
+  try {
+    await inTemporaryFolder(async (folder) => {
+      const ofControl = await scarceThings(control, folder);
+      for (const scarce of await scarceThings(target, folder)) {
+        if (only.length > 0 && !only.some((text) => scarce.name.includes(text))) continue;
+        const { request } = ofControl.find(({ name }) => name === scarce.name)!;
+        report(await measure(scarce, request, target));
+      }
+    });
+  } finally {
+    await control.stop();
+  }
+}
 
-async function measure({ name, request, measured = MEASURED }: Scarce, target: Target): Promise<BenchLine> {
-  await timesOf(request, measured / 2);
-  const alone = p99(await timesOf(request, measured));
+async function measure(
+  { name, request, measured = MEASURED }: Scarce,
+  control: () => Promise<unknown>,
+  target: Target,
+): Promise<BenchLine> {
+  await timesOf({ request, control }, measured / 2);
+  const alone = await timesOf({ request, control }, measured);
   const stop = await startAttacker(target, name);
-  const beside = p99(await timesOf(request, measured).finally(stop));
+  const beside = await timesOf({ request, control }, measured).finally(stop);
   await pause(SETTLING_MILLISECONDS);
+  const row = (what: string, times: Times): string =>
+    `${what}: p50 ${median(times.request).toFixed(0)} ms, p99 ${p99(times.request).toFixed(0)} ms; ` +
+    `control: p50 ${median(times.control).toFixed(0)} ms, p99 ${p99(times.control).toFixed(0)} ms`;
   return {
     job: `${name}, p99 while another tenant takes all it can`,
-    measured: `${beside.toFixed(0)} ms`,
-    reference: `alone ${alone.toFixed(0)} ms`,
-    ratio: beside / alone,
+    measured: `${p99(beside.request).toFixed(0)} ms`,
+    reference: `control ${p99(beside.control).toFixed(0)} ms`,
+    ratio: p99(beside.request) / p99(beside.control),
     goal: GOAL,
+    details: [
+      row('alone', alone),
+      row('beside', beside),
+      `beside / alone: p50 ${(median(beside.request) / median(alone.request)).toFixed(1)}, ` +
+        `p99 ${(p99(beside.request) / p99(alone.request)).toFixed(1)}; ` +
+        `control: p50 ${(median(beside.control) / median(alone.control)).toFixed(1)}, ` +
+        `p99 ${(p99(beside.control) / p99(alone.control)).toFixed(1)}`,
+    ],
   };
 }
 
@@ -84,9 +113,13 @@ export const attackScarce = (target: Target, name: string, onBegin: () => void):
     await Promise.all(Array.from({ length: attackers }, repeat));
   });
 
-async function timesOf(request: () => Promise<unknown>, count: number): Promise<number[]> {
-  const times: number[] = [];
-  while (times.length < count) times.push(await timeOf(request));
+type Times = Record<'request' | 'control', number[]>;
+
+/** Alternately, so that what else the machine does affects both. */
+async function timesOf(calls: Record<keyof Times, () => Promise<unknown>>, count: number): Promise<Times> {
+  const times: Times = { request: [], control: [] };
+  while (times.control.length < count)
+    for (const name of ['request', 'control'] as const) times[name].push(await timeOf(calls[name]));
   return times;
 }
 
@@ -212,7 +245,7 @@ async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
       attackers: 12,
       attack: () => rich.call('POST', `/imports/${largeJob}/dry-run`, { body: {} }),
       request: () => poor.call('POST', `/imports/${smallJob}/dry-run`, { body: {} }),
-      measured: 20,
+      measured: 40,
     },
   ];
 }

@@ -19,17 +19,20 @@ export interface BenchTarget {
   processes: readonly NamedProcess[];
 }
 
-const DATA = '.plinth/bench';
 /** A bench sends more requests per minute than the limits for people allow. */
 const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
 
-/** Starts an empty platform, since cleaning up after an earlier bench would affect the measurement. */
-export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Promise<void> }> {
+/**
+ * Starts an empty platform, since cleaning up after an earlier bench would affect the measurement.
+ * @param name tells platforms that run at the same time apart
+ */
+export async function startBenchPlatform(name = 'bench'): Promise<BenchTarget & { stop(): Promise<void> }> {
   const port = await freePort();
-  const layout = layoutOf(DATA);
+  const data = `.plinth/${name}`;
+  const layout = layoutOf(data);
   rmSync(layout.data, { recursive: true, force: true });
-  await launcher('start.mjs', ['--detach', '--port', String(port)]);
-  const read = (name: string) => JSON.parse(readFileSync(join(layout.data, name), 'utf8'));
+  await launcher('start.mjs', data, ['--detach', '--port', String(port)]);
+  const read = (file: string) => JSON.parse(readFileSync(join(layout.data, file), 'utf8'));
   const ports = read('ports.json');
   const secrets = read('secrets.json');
   const admin = `postgresql://postgres:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`;
@@ -43,11 +46,11 @@ export async function startBenchPlatform(): Promise<BenchTarget & { stop(): Prom
       return address.href;
     },
     processes: read('processes.json').processes,
-    stop: () => launcher('stop.mjs', []),
+    stop: () => launcher('stop.mjs', data, []),
   };
 }
 
-async function launcher(script: string, options: string[]): Promise<void> {
-  const args = [join(root, 'tools/development/launcher', script), ...options, '--data', DATA];
+async function launcher(script: string, data: string, options: string[]): Promise<void> {
+  const args = [join(root, 'tools/development/launcher', script), ...options, '--data', data];
   await promisify(execFile)(projectNode(), args, { cwd: root, env: { ...process.env, RATE_LIMITS } });
 }
