@@ -1,4 +1,5 @@
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -25,7 +26,12 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
   const metrics = createMetrics('contacts');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
-  const storing = { db, clock: systemClock };
+  const ofRows = { db, log, metrics, limit: config.CONTACTS_TENANT_RECORDS_MAX };
+  const quotas = {
+    contact: new RowQuota({ ...ofRows, table: 'contact', quota: 'contacts', what: 'contacts' }),
+    company: new RowQuota({ ...ofRows, table: 'company', quota: 'companies', what: 'companies' }),
+  };
+  const storing = { db, clock: systemClock, quotas };
   const health = new Health(checks, { log });
   return {
     config,
@@ -35,6 +41,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
     health,
     metrics,
     outbox,
+    quotas,
     contacts: contactStore(storing),
     companies: companyStore(storing),
     stageTransitions: stageTransitions(storing),

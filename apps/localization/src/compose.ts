@@ -55,6 +55,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const quota = new RowQuota({
     db,
     log,
+    metrics,
     table: 'override',
     quota: 'texts',
     what: 'texts of its own',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { createLocalizationClient } from '@plinth/clients/localization-client';
+import { RowQuota } from '@plinth/http/row-quota';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { systemClock } from '@plinth/kernel/clock';
 import { FairPlaces, measurePlaces } from '@plinth/runtime/process/fair-places';
@@ -61,7 +62,16 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     waitingMax: BATCHES_WAITING_MAX,
     refused: (scope) => shareUsedUp(scope, 'batches waiting to be rendered'),
   });
-  const templates = templateStore(db, pool);
+  const revisionQuota = new RowQuota({
+    db,
+    log,
+    metrics,
+    table: 'template_revision',
+    quota: 'template-revisions',
+    what: 'revisions of templates',
+    limit: config.TEMPLATE_TENANT_REVISIONS_MAX,
+  });
+  const templates = templateStore(db, pool, revisionQuota);
   const categories = categoryStore(db);
   const renderer = templateRenderer({
     templates,
@@ -87,6 +97,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     settings,
     sandbox,
     batchPlaces,
+    revisionQuota,
     templates,
     categories,
     renderer,

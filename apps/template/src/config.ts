@@ -23,6 +23,9 @@ export const TemplateConfig = z.object({
     .describe(
       'Compiled program of the evaluating processes; the one beside the service where it is not set.',
     ),
+  TEMPLATE_TENANT_REVISIONS_MAX: positive(1_000_000).describe(
+    'Revisions that the templates of a tenant may have together, deleted templates included.',
+  ),
   PDF_RENDERER_KEYS: keys().describe(
     'Secrets that sign callers for the PDF renderer and nobody else, comma-separated; the first one signs.',
   ),

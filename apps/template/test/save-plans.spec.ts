@@ -48,7 +48,7 @@ async function fillTemplates(admin: Client, tenantId: string, count: number): Pr
 
 /** Saves a new template and another one again, publishes that, and deletes the draft of a third one. */
 async function saveTemplates(db: Database, pool: Pool, caller: Caller, label: string): Promise<void> {
-  const templates = templateStore(db, pool);
+  const templates = templateStore(db, pool, { take: () => undefined });
   const change = (name: string, decide: (current: Template | undefined) => Step) =>
     templates.change({ ...caller, operationId: newId() }, { name, culture: undefined }, decide);
   const saving = (name: string) => (current: Template | undefined) =>

@@ -33,13 +33,37 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const cultures = createCallerCulture(config, log);
   onClose(cultures.close);
 
+  const metrics = createMetrics('timeline');
+  const ofRows = { db, log, metrics };
+  const entryQuota = new RowQuota({
+    ...ofRows,
+    table: 'entry',
+    quota: 'timeline-entries',
+    what: 'timeline entries',
+    limit: config.TIMELINE_TENANT_ENTRIES_MAX,
+  });
+  const followerQuota = new RowQuota({
+    ...ofRows,
+    table: 'follower',
+    quota: 'followers',
+    what: 'followers',
+    limit: config.TIMELINE_TENANT_FOLLOWERS_MAX,
+  });
+  const notificationQuota = new RowQuota({
+    ...ofRows,
+    table: 'notification',
+    quota: 'notifications',
+    what: 'notifications',
+    limit: config.TIMELINE_TENANT_NOTIFICATIONS_MAX,
+  });
+
   const signal = wakeSignal(messaging, 'told');
   onClose(signal.close);
   const timelineSignal = wakeSignal(messaging, 'changed');
   onClose(timelineSignal.close);
   const consumer = eventConsumer(
     'timeline',
-    subscriptions({ signal, timelineSignal, clock: systemClock }),
+    subscriptions({ signal, timelineSignal, notificationQuota, clock: systemClock }),
     db,
     messaging,
     log,
@@ -51,14 +75,6 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
   onClose(unusedBlobCleanup.close);
   onClose(startInterruptedBlobCleanup(blobs, systemClock, log).close);
-  const quota = new RowQuota({
-    db,
-    log,
-    table: 'entry',
-    quota: 'timeline-entries',
-    what: 'timeline entries',
-    limit: config.TIMELINE_TENANT_ENTRIES_MAX,
-  });
   const health = new Health(checks, { informative: { blobs: blobs.check }, log });
   return {
     config,
@@ -69,13 +85,13 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     db,
     deadLetters: consumer.deadLetters,
     health,
-    metrics: createMetrics('timeline'),
+    metrics,
     blobs,
     notificationSignal: signal,
     timelineSignal,
     cultures,
-    entries: entryStore({ db, clock: systemClock, quota }),
-    followers: followerStore({ db, clock: systemClock }),
+    entries: entryStore({ db, clock: systemClock, quota: entryQuota, followerQuota }),
+    followers: followerStore({ db, clock: systemClock, quota: followerQuota }),
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),

@@ -23,6 +23,18 @@ export const TimelineConfig = z.object({
     .positive()
     .default(10_000_000)
     .describe('Timeline entries that a tenant may have; what the system records is not refused.'),
+  TIMELINE_TENANT_FOLLOWERS_MAX: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(10_000_000)
+    .describe('Followers that the entities of a tenant may have together.'),
+  TIMELINE_TENANT_NOTIFICATIONS_MAX: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(10_000_000)
+    .describe('Notifications that the users of a tenant may have together; beyond it nobody is notified.'),
   BLOB_UNATTACHED_HOURS: z.coerce
     .number()
     .positive()

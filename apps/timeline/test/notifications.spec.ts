@@ -394,3 +394,49 @@ describe('GET /notifications/stream', () => {
     await other.close();
   });
 });
+
+describe('the notifications of one user', () => {
+  const KEPT = 5_000;
+
+  /** As many notifications of a user as if all of them had been made, of entries of one entity. */
+  const notifyOften = (tenantId: string, userId: string, count: number) =>
+    timeline.db.inTenant(tenantId, async (tx) => {
+      const id = 'md5(n::text || $1)::uuid, $1::uuid';
+      await tx.$executeRawUnsafe(
+        `INSERT INTO entry (id, tenant_id, entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at)
+         SELECT ${id}, 'Invoice', 'old', 0, 'Hello', 'ann', 'Ann', now() FROM generate_series(1, $2::int) AS n`,
+        tenantId,
+        count,
+      );
+      await tx.$executeRawUnsafe(
+        `INSERT INTO notification (id, tenant_id, entry_id, user_id, sequence, kind, internal, created_at)
+         SELECT ${id}, md5(n::text || $1)::uuid, $3, n, 'Entry', false, now() FROM generate_series(1, $2::int) AS n`,
+        tenantId,
+        count,
+        userId,
+      );
+      await tx.$executeRawUnsafe(
+        'INSERT INTO notification_count (tenant_id, user_id, last_sequence) VALUES ($1::uuid, $2, $3::bigint)',
+        tenantId,
+        userId,
+        count,
+      );
+    });
+
+  it('are the newest ones', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    await notifyOften(tenantId, bob.userId, KEPT + 48);
+    const path = anEntity();
+    await timeline.as(bob).post(`${path}/follow`);
+
+    await write(ann, path, comment('the second to last'));
+    await allEventsProcessed(timeline);
+    expect((await notificationsOf(bob)).totalCount).toBe(KEPT + 49);
+
+    await write(ann, path, comment('the last'));
+    await allEventsProcessed(timeline);
+    const { totalCount, items } = await notificationsOf(bob);
+    expect([totalCount, items[0].body]).toEqual([KEPT, 'the last']);
+  });
+});

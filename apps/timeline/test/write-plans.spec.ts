@@ -20,6 +20,7 @@ type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 
 const ENTRIES = 20_000;
+const unlimited = { take: () => undefined, tryTake: () => true };
 
 /** Half of the entries are of one invoice, the others of one each; all have a file and a follower, and alan is notified of them. */
 async function fillTimeline(admin: Client, tenantId: string, count: number): Promise<void> {
@@ -51,8 +52,8 @@ async function fillTimeline(admin: Client, tenantId: string, count: number): Pro
 /** Follows, writes entries with all that follows from them in the inbox, removes them, and reads a notification. */
 async function write(db: Database, caller: Caller): Promise<void> {
   const { tenantId } = caller;
-  const entries = entryStore({ db, clock: systemClock, quota: { take: () => undefined } });
-  const followers = followerStore({ db, clock: systemClock });
+  const entries = entryStore({ db, clock: systemClock, quota: unlimited, followerQuota: unlimited });
+  const followers = followerStore({ db, clock: systemClock, quota: unlimited });
   const blobIds: string[] = [];
   const entities = ['long', '17'].map((entityId) => ({ entityType: 'Invoice', entityId }));
   for (const entity of entities) {
@@ -83,7 +84,11 @@ async function write(db: Database, caller: Caller): Promise<void> {
       }),
     );
     const reply = await write({ parentEntryId: parent.id, attachmentBlobIds: [blobId] });
-    await db.inTenant(tenantId, (tx) => createNotifications(tx, tenantId, reply.id, new Date()), 'once');
+    await db.inTenant(
+      tenantId,
+      (tx) => createNotifications(tx, tenantId, reply.id, new Date(), unlimited),
+      'once',
+    );
     await entries.remove(entity, reply.id, caller);
     await followers.unfollow(tenantId, entity, caller.userId);
   }

@@ -45,9 +45,11 @@ export async function compose(
   const entities = entityStore(db);
   const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, log);
+  const metrics = createMetrics('workflow');
   const quota = new RowQuota({
     db,
     log,
+    metrics,
     table: 'move',
     quota: 'workflow-history',
     what: 'rows of workflow history',
@@ -69,7 +71,7 @@ export async function compose(
     outbox,
     db,
     health,
-    metrics: createMetrics('workflow'),
+    metrics,
     consume: consumer.start,
     deadLetters: consumer.deadLetters,
     temporal,

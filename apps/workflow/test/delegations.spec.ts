@@ -36,6 +36,22 @@ describe('delegations of approvals', () => {
     expect(await move(dee, '2', 'Approved')).toBe('Denied PendingApproval');
   });
 
+  it('are forgotten when they are over and their user gives the next one', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const http = service.as(user('bob', APPROVER));
+    const give = (until: string) =>
+      http.post('/workflow/delegations', { delegateId: 'dee', from: inDays(0), until });
+    const [short, long] = [(await give(inDays(1))).body, (await give(inDays(9))).body];
+    now = new Date(now.getTime() + 2 * DAY);
+    expect((await give(inDays(1))).status).toBe(201);
+
+    const stored = await service.db.inTenant(user('bob', APPROVER).tenantId, (tx) =>
+      tx.delegation.findMany(),
+    );
+    expect(stored.map(({ id }) => id)).toContain(long.id);
+    expect(stored.map(({ id }) => id)).not.toContain(short.id);
+  });
+
   it('never count for the requester, as delegate or as delegator', async () => {
     const { user, move, openApprovals } = await aTenantWithOrders(service);
     const [ann, bob, dee] = [user('ann', APPROVER), user('bob', APPROVER), user('dee', USER)];

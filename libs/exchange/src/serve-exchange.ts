@@ -20,6 +20,7 @@ import { sendMessage, signalOf, type StreamedCall } from '@plinth/runtime/rpc/st
 import type { BulkDatabase } from './bulk-transaction';
 import { ID_PROPERTY, isUndoable, listRulesOf, type ExchangeDefinition } from './definition';
 import { streamExport } from './export/export-query';
+import type { ImportQuota } from './import/batch-importer';
 import { openImportSession, sealImport } from './import/import-session';
 import { openKeySession } from './import/key-session';
 import { receiveBatches } from './import/receive-batches';
@@ -28,12 +29,14 @@ import { undoImport } from './undo/undo-import';
 interface Dependencies extends BulkDatabase {
   config: { CALLER_KEYS: readonly string[] };
   log: Log;
+  /** By the table of a definition. */
+  importQuotas?: Readonly<Record<string, ImportQuota>>;
 }
 
 /** Serves the exports and imports of these definitions to data exchange: everything that a data owner does. */
 export function serveExchange(
   definitions: readonly ExchangeDefinition[],
-  { config, log, bulkPool, outbox }: Dependencies,
+  { config, log, bulkPool, outbox, importQuotas = {} }: Dependencies,
 ): GrpcService {
   const database: BulkDatabase = { bulkPool, outbox };
   const { callerOf, streamed, unary } = grpcHandlers(config.CALLER_KEYS, log);
@@ -85,7 +88,8 @@ export function serveExchange(
       const { definition, caller } = definitionFor(start.definition, call);
       requireColumns(definition, start.columns);
       const { commit, ...rest } = start;
-      const options = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller };
+      const quota = importQuotas[definition.table];
+      const options = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller, quota };
       const session =
         commit === 'READ_KEYS'
           ? openKeySession(options)

@@ -37,7 +37,7 @@ import {
 import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Pool } from 'pg';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import { requireAccess } from './access';
 import { readJson } from './body';
 import { ByteBudget, measureBytes, type ByteReservation } from './byte-budget';
@@ -45,6 +45,7 @@ import { mountDeadLetters } from './dead-letters';
 import { gatherChunks } from './gather-chunks';
 import { toListRequest, type ListRequest } from './paging';
 import { problemResponse, internalProblem } from './problem-details';
+import { quotaRefusals } from './quota-refusals';
 import type { EndpointResponse } from './response';
 import { sendResponse } from './send-response';
 import { parseInput } from '@plinth/kernel/validation';
@@ -113,7 +114,6 @@ export function createService(
   const table = createRouteTable({ [service]: endpoints });
   requireHandlers(table.routes, handlers);
   const duration = durationMetric(context.metrics);
-  const countRefusal = quotaRefusals(context.metrics);
   const bodies = new ByteBudget(context.config.BUFFERED_BYTES_MAX);
   const responses = new ByteBudget(context.config.BUFFERED_RESPONSE_BYTES_MAX);
   measureBytes(context.metrics, { bodies, responses });
@@ -161,7 +161,7 @@ export function createService(
         reservation: ofResponse,
       });
     } catch (error) {
-      countRefusal(error);
+      countRefusal(context.metrics, error);
       sendProblem(error, req, res, problemContext(), context.log);
     } finally {
       for (const reservation of reservations) reservation.releaseAfter(res);
@@ -195,23 +195,12 @@ const durationMetric = (metrics: Registry) =>
     registers: [metrics],
   });
 
-/** Counts requests that a quota refused. */
-function quotaRefusals(metrics: Registry): (error: unknown) => void {
-  const name = 'plinth_quota_refusals_total';
-  const refusals =
-    (metrics.getSingleMetric(name) as Counter | undefined) ??
-    new Counter({
-      name,
-      help: 'Requests that were refused because a tenant or user has as much as a quota allows.',
-      labelNames: ['quota', 'scope'],
-      registers: [metrics],
-    });
-  return (error) => {
-    const exceeded = error instanceof Problem ? error.options.extensions?.['quota'] : undefined;
-    if (!exceeded) return;
-    const { name: quota, scope } = exceeded as { name: string; scope: string };
-    refusals.inc({ quota, scope });
-  };
+/** Counts a request that a quota refused. */
+function countRefusal(metrics: Registry, error: unknown): void {
+  const exceeded = error instanceof Problem ? error.options.extensions?.['quota'] : undefined;
+  if (!exceeded) return;
+  const { name: quota, scope } = exceeded as { name: string; scope: string };
+  quotaRefusals(metrics).inc({ quota, scope });
 }
 
 const pathOf = (req: Request): string => req.originalUrl.split('?', 1)[0]!;

@@ -1,4 +1,5 @@
 import { silentLog } from '@plinth/runtime/process/log';
+import { Registry } from 'prom-client';
 import { RowQuota } from './row-quota';
 
 /** A quota of a table that stands for the database. */
@@ -15,7 +16,15 @@ function aQuota(limit: number, rows: number) {
       work({ $queryRawUnsafe } as never),
   };
   const names = { table: 'entry', quota: 'entries', what: 'entries' };
-  const quota = new RowQuota({ db: db as never, log: silentLog(), limit, ...names, now: () => time.now });
+  const metrics = new Registry();
+  const quota = new RowQuota({
+    db: db as never,
+    log: silentLog(),
+    metrics,
+    limit,
+    ...names,
+    now: () => time.now,
+  });
   /** Writes, and lets what that began in the background end. */
   const write = async (count = 1, tenantId = 'one') => {
     try {
@@ -28,7 +37,7 @@ function aQuota(limit: number, rows: number) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { table, time, write };
+  return { table, time, write, quota, metrics };
 }
 
 describe('a quota of rows', () => {
@@ -87,5 +96,13 @@ describe('a quota of rows', () => {
     time.now += 60_000;
     await write();
     expect(await write()).not.toBe('written');
+  });
+
+  it('counts refusals that nobody is told of', async () => {
+    const { quota, write, metrics } = aQuota(5, 5);
+    await write();
+    expect(quota.tryTake('one', 1)).toBe(false);
+    const { values } = await metrics.getSingleMetric('plinth_quota_refusals_total')!.get();
+    expect(values).toMatchObject([{ value: 1, labels: { quota: 'entries', scope: 'tenant' } }]);
   });
 });

@@ -1,6 +1,8 @@
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Log } from '@plinth/runtime/process/log';
+import type { Registry } from 'prom-client';
+import { quotaRefusals } from './quota-refusals';
 
 /** A tenant's rows are counted again when this process has added a tenth of the room they left, but at least so many. */
 const ADDED_ROWS_MIN = 1_000;
@@ -10,6 +12,7 @@ const TENANTS_MAX = 10_000;
 interface RowQuotaDeps {
   db: Pick<TenantDatabase<RawStatements>, 'inTenant'>;
   log: Log;
+  metrics: Registry;
   /** A table with `tenant_id`. */
   table: string;
   /** Its name in the problem, in kebab-case. */
@@ -45,14 +48,20 @@ export class RowQuota {
 
   /** Takes room for rows that are added. @throws Problem `quota-exceeded` where there is too little */
   take(tenantId: string, rows = 1): void {
-    if (this.tryTake(tenantId, rows)) return;
+    if (this.fit(tenantId, rows)) return;
     const { quota, what, limit } = this.deps;
     const { counted, added } = this.usageOf(tenantId);
     throw quotaExceeded({ quota, what, limit, used: counted + added });
   }
 
-  /** The same for who has another answer than a problem. */
+  /** The same for who has another answer than a problem, which is counted here. */
   tryTake(tenantId: string, rows: number): boolean {
+    const hasRoom = this.fit(tenantId, rows);
+    if (!hasRoom) quotaRefusals(this.deps.metrics).inc({ quota: this.deps.quota, scope: 'tenant' });
+    return hasRoom;
+  }
+
+  private fit(tenantId: string, rows: number): boolean {
     const usage = this.usageOf(tenantId);
     const room = this.deps.limit - usage.counted;
     const hasRoom = usage.added + rows <= room;

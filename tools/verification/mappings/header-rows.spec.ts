@@ -10,7 +10,7 @@ import { templatesExchange } from '../../../apps/template/src/exchange/templates
 /** Only their fields are looked at, so they need nothing to work with. */
 const nothing = undefined as never;
 const definitions = [
-  overridesExchange(nothing, nothing, () => {}),
+  overridesExchange(nothing, () => {}),
   valuesExchange({ definitions: nothing, box: nothing }),
   templatesExchange,
 ];

@@ -7,7 +7,10 @@ import { contactsExchange } from '../exchange/contacts';
 
 /** The calls that other services make of this one. */
 export function grpcServices(
-  deps: Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'stageTransitions'>,
+  deps: Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'quotas' | 'stageTransitions'>,
 ): GrpcService[] {
-  return [entityOwner(deps), serveExchange([companiesExchange, contactsExchange], deps)];
+  return [
+    entityOwner(deps),
+    serveExchange([companiesExchange, contactsExchange], { ...deps, importQuotas: deps.quotas }),
+  ];
 }

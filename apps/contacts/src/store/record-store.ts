@@ -1,4 +1,5 @@
 import type { ListRequest } from '@plinth/http/paging';
+import type { RowQuota } from '@plinth/http/row-quota';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
@@ -49,7 +50,7 @@ export interface RecordKind<Row, Fields> {
 export interface RecordStore<Row, Fields> {
   list(tenantId: string, list: ListRequest): Promise<{ rows: Row[]; totalCount: number | null }>;
   get(tenantId: string, id: string): Promise<Row>;
-  /** A repeated operation finds what it created the first time. */
+  /** A repeated operation finds what it created the first time. @throws Problem `quota-exceeded` */
   create(caller: Caller, fields: Fields): Promise<Row>;
   update(caller: Caller, id: string, fields: Fields, ifMatch: IfMatch): Promise<Row>;
   delete(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
@@ -58,6 +59,8 @@ export interface RecordStore<Row, Fields> {
 export interface StoreParts {
   db: TenantDatabase<Tx>;
   clock: Clock;
+  /** Of each table. */
+  quotas: Record<'contact' | 'company', Pick<RowQuota, 'take'>>;
 }
 
 const TIMES = ['createdAt', 'changedAt'];
@@ -65,7 +68,7 @@ const TIMES = ['createdAt', 'changedAt'];
 /** Stores records of one kind. Changes of one record wait for each other. */
 export function recordStore<Row extends RecordRow, Fields extends { externalId: string }>(
   kind: RecordKind<Row, Fields>,
-  { db, clock }: StoreParts,
+  { db, clock, quotas }: StoreParts,
 ): RecordStore<Row, Fields> {
   const { model, events } = kind;
   const included = kind.include ? { include: kind.include } : {};
@@ -106,6 +109,7 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
         .inTenant(caller.tenantId, async (tx) => {
           const { tenantId, userId } = caller;
           const { id } = await runOnce(tx, caller, async () => {
+            quotas[kind.table].take(tenantId);
             const id = newId();
             const now = clock.now();
             await model(tx).create({

@@ -7,8 +7,6 @@ import {
 import { defineExchange } from '@plinth/exchange/definition';
 import { breaksRule, type CellError } from '@plinth/exchange/field';
 import { textField } from '@plinth/exchange/fields';
-import type { RowQuota } from '@plinth/http/row-quota';
-import { rowErrorOf } from '@plinth/exchange/row-error';
 import { rowMessage } from '@plinth/exchange/row-message';
 import { bundleOf, errorOfRow, importedOverride } from '../domain/imported-override';
 import type { BaseTexts } from '../domain/texts';
@@ -18,11 +16,7 @@ import synonyms from './overrides.synonyms.json';
 const CULTURE_LENGTH_MAX = 35;
 
 /** `Localization.Overrides`: the texts that a tenant has instead of those of the platform. */
-export const overridesExchange = (
-  base: BaseTexts,
-  quota: Pick<RowQuota, 'tryTake'>,
-  onOverridesChanged: (tenantId: string) => void,
-) =>
+export const overridesExchange = (base: BaseTexts, onOverridesChanged: (tenantId: string) => void) =>
   defineExchange({
     name: 'Localization.Overrides',
     entityType: 'LocalizationOverride',
@@ -74,11 +68,7 @@ export const overridesExchange = (
         ...synonyms.value,
       }),
     },
-    // Which rows are new is not known yet; those that were not are noticed when the quota counts again.
-    check: async (rows, { caller }) =>
-      quota.tryTake(caller.tenantId, rows.length)
-        ? rows.flatMap((row) => errorOfRow(base, row) ?? [])
-        : rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded'))),
+    check: async (rows) => rows.flatMap((row) => errorOfRow(base, row) ?? []),
     afterWrite: (rows, { tx, caller }) => recordOverridesChanged(tx, caller, rows.map(importedOverride)),
     afterUndo: ({ removed, restored }, { tx, caller }) =>
       recordOverridesChanged(tx, caller, [...removed, ...restored.map(({ row }) => row)].map(bundleOf)),

@@ -52,11 +52,12 @@ export function grpcServices({
     handlers: { ResolveTexts },
   };
   if (!bulkPool || !outbox || !quota) return [localization];
-  const exchange = serveExchange([overridesExchange(base, quota, onOverridesChanged)], {
+  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], {
     config,
     log,
     bulkPool,
     outbox,
+    importQuotas: { override: quota },
   });
   return [localization, exchange];
 }

@@ -14,11 +14,13 @@ import { nameOfStatus, statusOfName } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import { templatesExchange } from '../exchange/templates';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'lifecycle'>;
+type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'lifecycle' | 'revisionQuota'>;
 
 /** What this service serves over gRPC: its entities for the workflow service, and its exchange. */
 export function grpcServices(deps: Needs): GrpcService[] {
-  const exchange = serveExchange([templatesExchange], deps);
+  // Each imported row becomes a revision.
+  const importQuotas = { template: deps.revisionQuota };
+  const exchange = serveExchange([templatesExchange], { ...deps, importQuotas });
   return [entityOwner(deps), exchange];
 }
 

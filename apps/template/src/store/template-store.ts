@@ -1,6 +1,7 @@
 import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
@@ -59,6 +60,7 @@ export interface TemplateStore {
   /**
    * Loads a template, lets `decide` compute its change, and saves that, in one transaction. Changes of one template
    * wait for each other. `decide` receives undefined where there is no template.
+   * @throws Problem `quota-exceeded` where the change adds a revision
    */
   change(
     caller: Caller,
@@ -87,7 +89,11 @@ export interface RevisionWithKey {
 /** The strong entity tag of a template. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
 
-export function templateStore(db: TenantDatabase<Tx>, pool: Pool): TemplateStore {
+export function templateStore(
+  db: TenantDatabase<Tx>,
+  pool: Pool,
+  revisionQuota: Pick<RowQuota, 'take'>,
+): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>
     db.inTenant(tenantId, async (tx) => {
       const rows = await tx.template.findMany({
@@ -185,6 +191,8 @@ export function templateStore(db: TenantDatabase<Tx>, pool: Pool): TemplateStore
         if (mustExist && !visible) return undefined;
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
+        const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0)).length;
+        if (added > 0) revisionQuota.take(tenantId, added);
         await write(tx, tenantId, step, current);
         await Promise.all([
           publishStep(tx, caller, visible, step, { moveId: operationId, comment }),

@@ -5,6 +5,7 @@ import { templatePublished } from '@plinth/contracts/template/events';
 import { isEntityNoted } from '@plinth/contracts/timeline/entity-noted';
 import { entryAdded } from '@plinth/contracts/timeline/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { subscription, type Subscription } from '@plinth/runtime/messaging/inbox';
@@ -23,16 +24,19 @@ const SYSTEM = 'system';
 export const subscriptions = ({
   signal,
   timelineSignal,
+  notificationQuota,
   clock,
 }: {
   signal: WakeSignal;
   timelineSignal: WakeSignal;
+  notificationQuota: Pick<RowQuota, 'tryTake'>;
   clock: Clock;
 }): Subscription<Tx>[] => {
   const systemLogsOf = systemLogsWith(timelineSignal);
   return [
     subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
-      const userIds = await createNotifications(tx, tenantId, payload.entryId, clock.now());
+      const { entryId } = payload;
+      const userIds = await createNotifications(tx, tenantId, entryId, clock.now(), notificationQuota);
       return () => signal.wake(tenantId, userIds);
     }),
     systemLogsOf(

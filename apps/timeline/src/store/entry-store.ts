@@ -58,12 +58,13 @@ interface Parts {
   db: TenantDatabase<Tx>;
   clock: Clock;
   quota: Pick<RowQuota, 'take'>;
+  followerQuota: Pick<RowQuota, 'tryTake'>;
 }
 
 const withAttachments = { attachments: { orderBy: { position: 'asc' } } } as const;
 type EntryRow = Prisma.EntryGetPayload<{ include: typeof withAttachments }>;
 
-export function entryStore({ db, clock, quota }: Parts): EntryStore {
+export function entryStore({ db, clock, quota, followerQuota }: Parts): EntryStore {
   return {
     page: (audience, entity, list) =>
       db.inTenant(audience.tenantId, async (tx) => {
@@ -110,9 +111,11 @@ export function entryStore({ db, clock, quota }: Parts): EntryStore {
             quota.take(tenantId);
             await requireParentAndAttachments(tx, draft, caller);
             const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
+            // Who is mentioned beyond the quota is notified and follows nothing; who follows already is counted too.
+            const followers = followerQuota.tryTake(tenantId, others.length) ? others : [];
             await Promise.all([
               insert(tx, tenantId, entry),
-              addFollowers(tx, tenantId, draft, others, {
+              addFollowers(tx, tenantId, draft, followers, {
                 internal: isInternal(entry),
                 since: entry.createdAt,
               }),

@@ -1,7 +1,8 @@
 import { FOLLOWERS_LISTED_MAX } from '@plinth/contracts/timeline/shapes';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { send, sql } from '@plinth/runtime/postgres/raw-statements';
+import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import type { Prisma } from '../generated/client';
@@ -10,20 +11,32 @@ import { visibleTo } from './visibility';
 type Tx = Prisma.TransactionClient;
 
 export interface FollowerStore {
+  /** @throws Problem `quota-exceeded` for somebody who does not follow it yet */
   follow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
   unfollow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
   /** The user ids of the followers, longest first, as far as they are in the directory. */
   list(audience: Audience, entity: EntityName): Promise<string[]>;
 }
 
-export function followerStore({ db, clock }: { db: TenantDatabase<Tx>; clock: Clock }): FollowerStore {
+interface Parts {
+  db: TenantDatabase<Tx>;
+  clock: Clock;
+  quota: Pick<RowQuota, 'take'>;
+}
+
+export function followerStore({ db, clock, quota }: Parts): FollowerStore {
   return {
-    follow: (tenantId, entity, userId) =>
-      db.inTenant(
+    async follow(tenantId, entity, userId) {
+      const statement = insertFollowers(tenantId, entity, [userId], { internal: false, since: clock.now() });
+      await db.inTenant(
         tenantId,
-        (tx) => addFollowers(tx, tenantId, entity, [userId], { internal: false, since: clock.now() }),
+        async (tx) => {
+          const [written] = await tx.$queryRaw<{ isNew: boolean }[]>(statement);
+          if (written?.isNew) quota.take(tenantId);
+        },
         'once',
-      ),
+      );
+    },
 
     async unfollow(tenantId, { entityType, entityId }, userId) {
       const where = { tenantId, entityType, entityId, userId };
@@ -57,19 +70,30 @@ export function followerStore({ db, clock }: { db: TenantDatabase<Tx>; clock: Cl
 export async function addFollowers(
   tx: Tx,
   tenantId: string,
+  entity: EntityName,
+  userIds: readonly string[],
+  following: Following,
+): Promise<void> {
+  if (userIds.length > 0) await send(tx, insertFollowers(tenantId, entity, userIds, following));
+}
+
+interface Following {
+  internal: boolean;
+  since: Date;
+}
+
+function insertFollowers(
+  tenantId: string,
   { entityType, entityId }: EntityName,
   userIds: readonly string[],
-  { internal, since }: { internal: boolean; since: Date },
-): Promise<void> {
-  if (userIds.length === 0) return;
+  { internal, since }: Following,
+): Sql {
   // In the order of the key, so that two writers never wait for each other in a circle.
   const sorted = [...userIds].sort();
-  await send(
-    tx,
-    sql`
+  return sql`
     INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
     SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, user_id, ${internal}, ${since} FROM unnest(${sorted}::text[]) AS user_id
     ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE SET internal = false
-    WHERE follower.internal AND NOT excluded.internal`,
-  );
+    WHERE follower.internal AND NOT excluded.internal
+    RETURNING (xmax = 0) AS "isNew"`;
 }

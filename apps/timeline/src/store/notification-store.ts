@@ -1,6 +1,7 @@
 import { NotificationKind, type TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
 import type { ListRequest } from '@plinth/http/paging';
+import type { RowQuota } from '@plinth/http/row-quota';
 import { holds, type Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
@@ -149,15 +150,21 @@ interface Recipient {
   internal: boolean;
 }
 
+/** Of one user; what is older is removed with one notification of `REMOVED_TOGETHER`. */
+const NOTIFICATIONS_KEPT = 5_000;
+const REMOVED_TOGETHER = 50;
+
 /**
  * Notifies the people whom a new entry mentions and the followers of its entity, each once and not its author. People
- * who may not see the entry get a notification that they may not see either. Returns who was notified.
+ * who may not see the entry get a notification that they may not see either. Beyond the quota nobody is notified. Returns
+ * who was notified.
  */
 export async function createNotifications(
   tx: Tx,
   tenantId: string,
   entryId: string,
   at: Date,
+  quota: Pick<RowQuota, 'tryTake'>,
 ): Promise<string[]> {
   // Later followers are not notified of earlier entries.
   const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
@@ -179,7 +186,15 @@ export async function createNotifications(
         internal: internal || follower.internal,
       })),
   ].filter(({ userId }) => userId !== authorId);
-  return insertNotifications(tx, tenantId, entryId, recipients, at);
+  if (recipients.length === 0 || !quota.tryTake(tenantId, recipients.length)) return [];
+  const notified = await insertNotifications(tx, tenantId, entryId, recipients, at);
+  await removeOldNotifications(tx, tenantId, notified);
+  return notified.map(({ userId }) => userId);
+}
+
+interface Notified {
+  userId: string;
+  sequence: bigint;
 }
 
 async function insertNotifications(
@@ -188,10 +203,9 @@ async function insertNotifications(
   entryId: string,
   recipients: readonly Recipient[],
   at: Date,
-): Promise<string[]> {
-  if (recipients.length === 0) return [];
+): Promise<Notified[]> {
   // Counters are locked in the order of the user ids, so that two writers never wait for each other in a circle.
-  const notified = await tx.$queryRaw<{ userId: string }[]>`
+  return tx.$queryRaw<Notified[]>`
     WITH recipient AS (
       SELECT * FROM unnest(
         ${recipients.map(({ userId }) => userId)}::text[], ${recipients.map(() => newId())}::uuid[],
@@ -209,8 +223,30 @@ async function insertNotifications(
     SELECT ${tenantId}::uuid, id, user_id, last_sequence, kind, internal, ${entryId}::uuid, ${at}
     FROM recipient JOIN numbered USING (user_id)
     ON CONFLICT (tenant_id, entry_id, user_id) DO NOTHING
-    RETURNING user_id AS "userId"`;
-  return notified.map(({ userId }) => userId);
+    RETURNING user_id AS "userId", sequence`;
+}
+
+/** Removes what is older than the newest notifications of these users, of some with each notification. */
+async function removeOldNotifications(
+  tx: Tx,
+  tenantId: string,
+  notified: readonly Notified[],
+): Promise<void> {
+  const due = notified.filter(
+    ({ sequence }) => sequence > NOTIFICATIONS_KEPT && sequence % BigInt(REMOVED_TOGETHER) === 0n,
+  );
+  if (due.length === 0) return;
+  // For each user by their own index range (OFFSET), and then by place, however many users and notifications there are.
+  await tx.$executeRaw`
+    DELETE FROM notification WHERE tenant_id = ${tenantId}::uuid AND ctid = ANY (ARRAY(
+      SELECT old.place FROM unnest(
+        ${due.map(({ userId }) => userId)}::text[],
+        ${due.map(({ sequence }) => sequence - BigInt(NOTIFICATIONS_KEPT))}::bigint[]
+      ) AS of_user (user_id, last_removed)
+      CROSS JOIN LATERAL (
+        SELECT ctid AS place FROM notification AS earlier WHERE earlier.tenant_id = ${tenantId}::uuid
+          AND earlier.user_id = of_user.user_id AND earlier.sequence <= of_user.last_removed OFFSET 0
+      ) AS old))`;
 }
 
 const toStoredNotification = ({

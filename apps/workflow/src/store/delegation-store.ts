@@ -42,6 +42,8 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
       return db.inTenant(tenantId, async (tx) => {
         const { id } = await runOnce(tx, { tenantId, operationId }, async () => {
           const { delegatorId, createdAt } = delegation;
+          // What is over is neither shown nor used again.
+          await tx.delegation.deleteMany({ where: { tenantId, delegatorId, until: { lte: createdAt } } });
           // One writer at a time counts and adds, so that the quota is exact.
           await lockUntilCommit(tx, `${tenantId}/workflow-delegations/${delegatorId}`);
           const given = await tx.delegation.count({

@@ -1,8 +1,9 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { BulkTransaction } from '../bulk-transaction';
-import { isUndoable, type BatchContext, type ExchangeDefinition } from '../definition';
-import { rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
+import { isUndoable, type BatchContext, type ExchangeDefinition, type ImportRow } from '../definition';
+import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
+import { rowMessage } from '../row-message';
 import type { Batch, BatchOutcome } from './batch';
 import type { CellFormat } from './cell-format';
 import {
@@ -30,6 +31,12 @@ import type { ImportMode } from './write-statements';
 export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 
 /** What a stream of batches is, and how they are written. */
+/** How many rows a tenant may have in the table of a definition. */
+export interface ImportQuota {
+  /** Whether there is room for these rows, which it takes. */
+  tryTake(tenantId: string, rows: number): boolean;
+}
+
 export interface ImportOptions {
   definition: ExchangeDefinition;
   jobId: string;
@@ -38,6 +45,7 @@ export interface ImportOptions {
   commit: CommitMode;
   caller: Caller;
   format?: CellFormat;
+  quota?: ImportQuota | undefined;
   /** The range of the file that the batches belong to; each range numbers its own batches. */
   range: number;
   /** Each batch lists which of its rows have a duplicate key. */
@@ -76,7 +84,7 @@ export class BatchImporter {
     const context: BatchContext = { ...transaction, caller, jobId };
     const { unique, repeated } = await this.checkKeys(batch, conversion, context);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
-    const refused = definition.check ? await definition.check(resolved.rows, context) : [];
+    const refused = await this.check(resolved.rows, context);
     const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context);
     const errors = [
       ...conversion.errors,
@@ -105,6 +113,14 @@ export class BatchImporter {
       failed: failedRows.size,
       errors,
     };
+  }
+
+  /** Which rows are new is not known yet; those that were not are noticed when the quota counts again. */
+  private async check(rows: readonly ImportRow[], context: BatchContext): Promise<readonly RowError[]> {
+    const { definition, caller, quota } = this.options;
+    if (quota && !quota.tryTake(caller.tenantId, rows.length))
+      return rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded')));
+    return definition.check ? definition.check(rows, context) : [];
   }
 
   private async checkKeys(

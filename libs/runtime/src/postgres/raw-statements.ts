@@ -50,6 +50,7 @@ const runStatement = (
 
 /** A statement with its values between its words, which travel as parameters. */
 export const sql = sqltag;
+export type { Sql };
 
 const sentOf = new WeakMap<RawStatements, Promise<unknown>[]>();
 

@@ -1,0 +1,47 @@
+import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { aCaller } from '@plinth/testing/http';
+import { grpcServices } from '../src/grpc/server';
+import { startTemplates, type Templates } from './start-templates';
+
+describe('the quota of revisions of templates', () => {
+  let service: Templates;
+  let owner: ExchangeOwner;
+  beforeAll(async () => {
+    service = await startTemplates({ TEMPLATE_TENANT_REVISIONS_MAX: '20' });
+    owner = await openExchangeOwner(grpcServices(service));
+  });
+  afterAll(async () => {
+    await owner.close();
+    await service.close();
+  });
+
+  // What is written while rows are counted may count twice, and the first one not at all.
+  it('refuses saving and importing beyond it, and publishes what is there', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const save = (name: string, content: string) => http.put(`/templates/${name}`, { name, content });
+    for (let count = 0; count < 22; count++) await save('letter', `text ${count}`);
+    const refused = await save('other', 'text');
+    expect({ status: refused.status, body: refused.body }).toMatchObject({
+      status: 429,
+      body: { quota: { name: 'template-revisions', scope: 'tenant', limit: 20 } },
+    });
+    expect((await http.post('/templates/letter/publish')).status).toBe(204);
+    expect((await service.as(aCaller()).put('/templates/a', { name: 'a', content: 'b' })).status).toBe(201);
+
+    const { results } = await owner.importRows(
+      caller,
+      {
+        definition: 'Templates.Templates',
+        columns: ['name', 'content'],
+        mode: 'UPSERT',
+        commit: 'EACH_BATCH',
+      },
+      [[[2, 'imported', 'text']]],
+    );
+    expect(results[0]).toMatchObject({
+      failed: 1,
+      failures: [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }],
+    });
+  });
+});
