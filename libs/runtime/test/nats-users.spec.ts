@@ -1,9 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
@@ -15,8 +10,12 @@ import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
-import { findOrInstall } from '@plinth/testing/find-or-install';
-import { TEST_KEYS } from '@plinth/testing/http';
+import {
+  collectRefusals,
+  natsServices,
+  startNatsWithUsers,
+  type NatsWithUsers,
+} from '@plinth/testing/nats-with-users';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { z } from 'zod';
@@ -24,56 +23,16 @@ import { z } from 'zod';
 const changed = eventType('settings.setting-changed', z.object({ name: z.string() }));
 const log = silentLog();
 const closers: Close[] = [];
-let server: ChildProcess;
-let url: string;
-
-const freePort = async (): Promise<number> => {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
-};
+let server: NatsWithUsers;
 
 beforeAll(async () => {
-  const [port, monitor] = [await freePort(), await freePort()];
-  const store = mkdtempSync(join(tmpdir(), 'nats-users-'));
-  const config = join(__dirname, '../../../k8s/nats/plinth.conf');
-  const services = [
-    'contacts',
-    'data-exchange',
-    'localization',
-    'settings',
-    'template',
-    'timeline',
-    'workflow',
-  ];
-  const passwords = [...services, 'operator'].map((user) => [
-    `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`,
-    `password-of-${user}`,
-  ]);
-  const args = ['-c', config, '-a', '127.0.0.1', '-p', String(port), '-m', String(monitor), '-sd', store];
-  server = spawn(findOrInstall('nats')!, args, { env: Object.fromEntries(passwords), stdio: 'ignore' });
-  url = `nats://127.0.0.1:${port}`;
-  closers.push(async () => {
-    server.kill();
-    await once(server, 'exit');
-    rmSync(store, { recursive: true });
-  });
+  server = await startNatsWithUsers();
+  closers.push(server.stop);
 });
 afterAll(() => closeAll(closers.splice(0), log));
 
 const connectAs = async (user: string) => {
-  const messaging = await connectMessaging(
-    {
-      NATS_URL: url,
-      NATS_PREFIX: 'plinth',
-      EVENT_KEYS: TEST_KEYS,
-      NATS_USER: user,
-      NATS_PASSWORD: `password-of-${user}`,
-    },
-    log,
-  );
+  const messaging = await connectMessaging(server.configOf(user), log);
   closers.push(messaging.close);
   return messaging;
 };
@@ -110,25 +69,83 @@ describe('the users of NATS', () => {
     );
   });
 
-  it('let nobody publish in the name of another service, read along, or in without a password', async () => {
-    const template = await connectAs('template');
-    const refusals: string[] = [];
-    void (async () => {
-      for await (const { type, error } of template.connection.status() as AsyncIterable<{
-        type: string;
-        error?: Error;
-      }>)
-        if (type === 'error') refusals.push(String(error?.message));
-    })();
-    sendMessage(template, subjectOf('plinth', changed.name), '{}');
-    template.connection.subscribe('plinth.events.>', { callback: () => {} });
-    template.connection.subscribe('_INBOX_timeline.>', { callback: () => {} });
-    template.connection.publish('$JS.API.STREAM.DELETE.plinth');
-    template.connection.publish('$JS.API.CONSUMER.DELETE.plinth.timeline');
-    await eventually(() => refusals.length >= 5);
-    expect(refusals.filter((refusal) => !/permissions violation/i.test(refusal))).toEqual([]);
-    await expect(connect({ servers: url })).rejects.toThrow(/authorization/i);
-    await expect(connect({ servers: url, user: 'settings', pass: 'a guess' })).rejects.toThrow(
+  it.each(natsServices)('let %s publish its own events', async (service) => {
+    const { connection, jetstream } = await connectAs(service);
+    const refusals = collectRefusals(connection);
+    await jetstream.publish(`plinth.events.${service}.something-happened`, '{}');
+    expect(refusals).toEqual([]);
+  });
+
+  it.each(natsServices)(
+    'let %s neither publish in the name of another, nor read along or change what is there',
+    async (service) => {
+      const messaging = await connectAs(service);
+      const { connection } = messaging;
+      const other = service === 'template' ? 'settings' : 'template';
+      const reader = service === 'timeline' ? 'workflow' : 'timeline';
+      const refusals = collectRefusals(connection);
+      sendMessage(messaging, subjectOf('plinth', `${other}.saved`), '{}');
+      connection.publish(`plinth.${reader}.told`);
+      for (const subject of [
+        'plinth.events.>',
+        `plinth.events.${other}.>`,
+        `_INBOX_${other}.>`,
+        '$JS.API.>',
+        '>',
+      ])
+        connection.subscribe(subject, { callback: () => {} });
+      for (const request of [
+        'STREAM.DELETE.plinth',
+        'STREAM.UPDATE.plinth',
+        'STREAM.PURGE.plinth',
+        'STREAM.MSG.GET.plinth',
+        'DIRECT.GET.plinth',
+        `CONSUMER.DELETE.plinth.${reader}_template_published`,
+        'CONSUMER.MSG.NEXT.plinth.timeline_localization_override-changed',
+        // Consumers that name what they read elsewhere than in the subject.
+        'CONSUMER.CREATE.plinth',
+        `CONSUMER.CREATE.plinth.${service}`,
+        `CONSUMER.CREATE.plinth.${service}_template_published`,
+        `CONSUMER.DURABLE.CREATE.plinth.${service}`,
+        // Nobody subscribes to this event but its own service.
+        `CONSUMER.CREATE.plinth.${service}_localization_override-changed.plinth.events.localization.override-changed`,
+      ])
+        connection.publish(`$JS.API.${request}`);
+      await connection.flush();
+      await eventually(() => refusals.length >= 19);
+      expect(refusals.filter((refusal) => !/permissions violation/i.test(refusal))).toEqual([]);
+      expect(refusals).toHaveLength(19);
+    },
+  );
+
+  it('let no consumer read other subjects than its request names', async () => {
+    const { connection } = await connectAs('timeline');
+    const allowed = 'plinth.events.template.published';
+    const secret = 'plinth.events.settings.api-key-created';
+    const name = 'timeline_template_published';
+    const create = async (filters: object): Promise<unknown> => {
+      const config = { durable_name: name, ack_policy: 'explicit', ...filters };
+      const request = JSON.stringify({ stream_name: 'plinth', config, action: '' });
+      const response = await connection.request(`$JS.API.CONSUMER.CREATE.plinth.${name}.${allowed}`, request);
+      return response.json<{ error?: unknown }>().error;
+    };
+
+    expect(await create({ filter_subject: secret })).toBeDefined();
+    expect(await create({ filter_subjects: [allowed, secret] })).toBeDefined();
+    expect(await create({ filter_subject: allowed, filter_subjects: [secret] })).toBeDefined();
+    expect(await create({})).toBeDefined();
+    expect(await create({ filter_subject: allowed })).toBeUndefined();
+
+    const operator = await connect({ servers: server.url, user: 'operator', pass: 'password-of-operator' });
+    closers.push(() => operator.close());
+    const manager = await jetstreamManager(operator);
+    const { config } = await manager.consumers.info('plinth', name);
+    expect(config.filter_subject).toBe(allowed);
+  });
+
+  it('let nobody in without a password', async () => {
+    await expect(connect({ servers: server.url })).rejects.toThrow(/authorization/i);
+    await expect(connect({ servers: server.url, user: 'settings', pass: 'a guess' })).rejects.toThrow(
       /authorization/i,
     );
   });

@@ -3,7 +3,12 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { subscription } from '@plinth/runtime/messaging/inbox';
-import { connectMessaging, ensureStream, type Messaging } from '@plinth/runtime/messaging/nats';
+import {
+  connectMessaging,
+  consumerNameOf,
+  ensureStream,
+  type Messaging,
+} from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
@@ -134,7 +139,7 @@ describe('reconciliation', () => {
     await settled();
     const manager = await jetstreamManager(messaging.connection);
     const { rows: before } = await admin.query('SELECT created_at FROM event_subscription');
-    await manager.consumers.delete(messaging.prefix, 'projection');
+    await manager.consumers.delete(messaging.prefix, consumerNameOf('projection', counted.name));
 
     await eventually(async () => {
       const { rows } = await admin.query('SELECT created_at FROM event_subscription');

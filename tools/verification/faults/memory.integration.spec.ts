@@ -8,7 +8,7 @@ import type { EventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
-import { subjectOf } from '@plinth/runtime/messaging/nats';
+import { consumerNameOf, subjectOf } from '@plinth/runtime/messaging/nats';
 import { serviceClient, type ClientConstructor } from '@plinth/runtime/rpc/grpc';
 import type { Client } from '@grpc/grpc-js';
 import { eventually } from '@plinth/testing/eventually';
@@ -220,7 +220,7 @@ describe('the memory of the services', () => {
         });
       });
       await Promise.all(sent);
-      const consumer = await jetstream(nats).consumers.get('plinth', service);
+      const consumer = await jetstream(nats).consumers.get('plinth', consumerNameOf(service, type.name));
       await eventually(async () => {
         const { num_pending, num_ack_pending } = await consumer.info();
         return num_pending + num_ack_pending === 0;

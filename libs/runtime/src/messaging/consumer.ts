@@ -7,10 +7,12 @@ import type { Log } from '../process/log';
 import type { DeadLetters } from './dead-letters';
 import { Inbox, type InboxOptions, type Subscription } from './inbox';
 import {
+  consumerNameOf,
   ensureStream,
   isMissingInJetStream,
   missingSubject,
   receiveMessages,
+  RETENTION_DAYS,
   sendMessage,
   subjectOf,
   type Messaging,
@@ -18,6 +20,8 @@ import {
 import { EventReference, type MissingEventsResponse } from './reconciliation';
 
 const ACK_WAIT_NANOSECONDS = 30_000_000_000;
+const NANOSECONDS_PER_DAY = 86_400_000_000_000;
+/** Of all events of a service together. */
 const PREFETCHED_MAX = 200;
 /** Room for what killed replicas had received and never acknowledged, so that it does not hold up the rest. */
 const UNACKNOWLEDGED_MAX = 10_000;
@@ -35,9 +39,9 @@ export interface EventConsumer {
 
 /**
  * Processes events of other services, each exactly once: its row in the inbox and its effect are one transaction, so a
- * repeated delivery changes nothing. All replicas of a service share one durable consumer, named after the service.
- * An event that fails again and again becomes a dead letter, and those after it go on; while the database is away
- * nothing fails, everything waits.
+ * repeated delivery changes nothing. All replicas of a service share a durable consumer for each kind of event, so that
+ * the server can let a service read these kinds and no others. An event that fails again and again becomes a dead
+ * letter, and those after it go on; while the database is away nothing fails, everything waits.
  */
 export function eventConsumer<Tx extends RawStatements>(
   consumer: string,
@@ -62,7 +66,7 @@ async function startConsumer<Tx extends RawStatements>(
   messaging: Messaging,
   log: Log,
 ): Promise<Close> {
-  await ensureConsumer(consumer, inbox.names, messaging);
+  for (const name of inbox.names) await ensureConsumer(consumer, name, messaging);
   const stopReconciliation = respondToReconciliation(consumer, inbox, messaging);
   const cleanup = backgroundTask(() => inbox.deleteExpired(), {
     name: 'inbox cleanup',
@@ -71,74 +75,72 @@ async function startConsumer<Tx extends RawStatements>(
   });
 
   let isClosed = false;
-  let messages: ConsumerMessages | undefined;
-  const run = async (): Promise<void> => {
+  const prefetched = Math.ceil(PREFETCHED_MAX / inbox.names.length);
+  const opened = new Map<string, ConsumerMessages>();
+  const receive = async (name: string): Promise<void> => {
     while (!isClosed) {
       try {
-        messages = await openMessages(consumer, messaging);
+        const messages = await openMessages(consumer, name, prefetched, messaging);
+        opened.set(name, messages);
         if (!isClosed) await inbox.processAll(messages);
       } catch (error) {
-        if (!isMissingInJetStream(error)) log.warn({ err: error }, 'receiving events failed; will retry');
+        if (!isMissingInJetStream(error))
+          log.warn({ err: error, name }, 'receiving events failed; will retry');
       }
-      if (!isClosed) await restore(consumer, inbox.names, messaging, log);
+      if (!isClosed) await restore(consumer, name, messaging, log);
     }
   };
-  const running = run();
+  const running = inbox.names.map(receive);
   return async () => {
     isClosed = true;
     await stopReconciliation();
-    await messages?.close();
-    await Promise.all([running, cleanup.close()]);
+    await Promise.all([...opened.values()].map((messages) => messages.close()));
+    await Promise.all([...running, cleanup.close()]);
   };
 }
 
-const openMessages = async (consumer: string, { jetstream, prefix }: Messaging): Promise<ConsumerMessages> =>
-  (await jetstream.consumers.get(prefix, consumer)).consume({
-    max_messages: PREFETCHED_MAX,
+const openMessages = async (
+  consumer: string,
+  name: string,
+  prefetched: number,
+  { jetstream, prefix }: Messaging,
+): Promise<ConsumerMessages> =>
+  (await jetstream.consumers.get(prefix, consumerNameOf(consumer, name))).consume({
+    max_messages: prefetched,
     abort_on_missing_resource: true,
   });
 
 /** After the stream or the consumer vanished: makes them again, and waits a moment where that fails too. */
-async function restore(
-  consumer: string,
-  names: readonly string[],
-  messaging: Messaging,
-  log: Log,
-): Promise<void> {
+async function restore(consumer: string, name: string, messaging: Messaging, log: Log): Promise<void> {
   try {
     await ensureStream(messaging);
-    await ensureConsumer(consumer, names, messaging);
+    await ensureConsumer(consumer, name, messaging);
   } catch (error) {
-    log.warn({ err: error }, 'restoring the consumer failed; will retry');
+    log.warn({ err: error, name }, 'restoring the consumer failed; will retry');
     await new Promise((resolve) => setTimeout(resolve, RESTORE_PAUSE_MILLISECONDS));
   }
 }
 
-async function ensureConsumer(
-  consumer: string,
-  names: readonly string[],
-  messaging: Messaging,
-): Promise<void> {
+async function ensureConsumer(consumer: string, name: string, messaging: Messaging): Promise<void> {
   const manager = await jetstreamManager(messaging.connection, { checkAPI: false });
-  const isNew = await manager.consumers.info(messaging.prefix, consumer).then(
-    () => false,
-    (error: unknown) => {
-      if (isMissingInJetStream(error)) return true;
-      throw error;
-    },
-  );
+  const durable = consumerNameOf(consumer, name);
   const settings = {
     ack_wait: ACK_WAIT_NANOSECONDS,
     max_deliver: -1,
     max_ack_pending: UNACKNOWLEDGED_MAX,
-    filter_subjects: names.map((name) => subjectOf(messaging.prefix, name)),
+    // Where nobody subscribes any more; what it would have received is gone by then too.
+    inactive_threshold: RETENTION_DAYS * NANOSECONDS_PER_DAY,
   };
-  // A newer release may subscribe to more than the one that made the consumer.
-  if (!isNew) await manager.consumers.update(messaging.prefix, consumer, settings);
-  else {
+  try {
+    // Another release may have made it with other settings.
+    await manager.consumers.update(messaging.prefix, durable, settings);
+  } catch (error) {
+    if (!isMissingInJetStream(error)) throw error;
     await manager.consumers.add(messaging.prefix, {
       ...settings,
-      durable_name: consumer,
+      durable_name: durable,
+      // One subject, which is then part of the request, where the server can see who may read it.
+      filter_subject: subjectOf(messaging.prefix, name),
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
     });

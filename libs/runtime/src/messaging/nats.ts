@@ -113,6 +113,10 @@ export const isMissingInJetStream = (error: unknown): boolean =>
 /** The subject on which an event travels. */
 export const subjectOf = (prefix: string, eventName: string): string => `${prefix}.events.${eventName}`;
 
+/** The durable consumer through which a service receives one kind of event. */
+export const consumerNameOf = (service: string, eventName: string): string =>
+  `${service}_${eventName.replaceAll('.', '_')}`;
+
 /** Where consumers are asked which events they do not have. */
 export const missingSubject = (prefix: string): string => `${prefix}.inbox.missing`;
 

@@ -22,7 +22,7 @@ import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
 import { send } from '../postgres/raw-statements';
-import { findConsumers, findMissingEvents, subscriptionsOf, type EventSubscription } from './reconciliation';
+import { findMissingEvents, findSubscriptions, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
 import { signMessage } from './signed-message';
 
@@ -259,13 +259,12 @@ async function reconcile(
     if (rows.length === 0 && !isSurvey) return left;
     const expired = isSurvey ? await deleteExpired(tx) : 0;
     await messaging.check();
-    const consumers = await findConsumers(messaging);
+    const subscriptions = await findSubscriptions(messaging);
     // Without a stream nothing says who subscribes; whoever restores it does so within seconds.
-    if (!consumers) return { ...left, isOpen: true };
-    const subscriptions = subscriptionsOf(messaging, consumers);
+    if (!subscriptions) return { ...left, isOpen: true };
     const rechecked = await recheckForNewSubscriptions(tx, subscriptions, confirmSeconds);
     if (rows.length === 0) return { isOpen: left.isOpen || rechecked, hasMore: expired === RECONCILED_MAX };
-    const { missing, unknown } = await findMissingEvents(messaging, consumers, rows);
+    const { missing, unknown } = await findMissingEvents(messaging, subscriptions, rows);
     const lost = rows.filter(({ id }) => missing.has(id)).sort(bySequence);
     if (lost.length > 0) log.warn({ count: lost.length }, 'events did not arrive; publishing them again');
     // With the first message id JetStream would drop them as duplicates.

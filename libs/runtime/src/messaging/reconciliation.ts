@@ -1,9 +1,8 @@
-import { jetstreamManager, type ConsumerInfo } from '@nats-io/jetstream';
-import { isMissingInJetStream, missingSubject, subjectOf, type Messaging } from './nats';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { consumerNameOf, isMissingInJetStream, missingSubject, subjectOf, type Messaging } from './nats';
 import { isGenuine, signMessage } from './signed-message';
 import { z } from 'zod';
 
-/** A consumer that far behind will reach an event by itself; asking it would only send everything twice. */
 const BACKLOG_MAX = 1_000;
 const RESPONSE_MILLISECONDS_MAX = 2_000;
 
@@ -17,74 +16,62 @@ export interface MissingEventsResponse {
   missing: string[];
 }
 
-/** One kind of event that a consumer subscribes to. */
+/** One kind of event that a service subscribes to. */
 export interface EventSubscription {
   consumer: string;
   name: string;
-  /** When the consumer was made, so that one which was made again is known as new. */
+  /** When it was made, so that one which was made again is known as new. */
   created_at: string;
+  /** It will reach an event by itself; asking for it would only send everything twice. */
+  isFarBehind: boolean;
 }
 
-/** All consumers of the stream of events, or undefined while there is no stream. */
-export async function findConsumers({ connection, prefix }: Messaging): Promise<ConsumerInfo[] | undefined> {
+/** What all services subscribe to, or undefined while there is no stream of events. */
+export async function findSubscriptions({
+  connection,
+  prefix,
+}: Messaging): Promise<EventSubscription[] | undefined> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
-  const consumers: ConsumerInfo[] = [];
+  const subscriptions: EventSubscription[] = [];
   try {
-    for await (const consumer of manager.consumers.list(prefix)) consumers.push(consumer);
+    for await (const { name, config, created, num_pending } of manager.consumers.list(prefix)) {
+      const consumer = name.split('_', 1)[0]!;
+      const eventName = config.filter_subject?.slice(subjectOf(prefix, '').length) ?? '';
+      // Others than ours may read along.
+      if (name !== consumerNameOf(consumer, eventName)) continue;
+      const isFarBehind = num_pending > BACKLOG_MAX;
+      subscriptions.push({ consumer, name: eventName, created_at: created, isFarBehind });
+    }
   } catch (error) {
     if (isMissingInJetStream(error)) return undefined;
     throw error;
   }
-  return consumers;
+  return subscriptions;
 }
 
-/** What these consumers subscribe to. */
-export const subscriptionsOf = (
-  { prefix }: Pick<Messaging, 'prefix'>,
-  consumers: readonly ConsumerInfo[],
-): EventSubscription[] =>
-  consumers.flatMap((consumer) =>
-    subjectsOf(consumer).map((subject) => ({
-      consumer: consumer.name,
-      name: subject.slice(subjectOf(prefix, '').length),
-      created_at: consumer.created,
-    })),
-  );
-
 /**
- * Asks these consumers which of the published events they do not have. `unknown` are events of consumers that are away
- * or far behind: to be asked again later.
+ * Asks the subscribers of published events which of them they do not have. `unknown` are events of subscribers that are
+ * away or far behind: to be asked again later.
  */
 export async function findMissingEvents(
   messaging: Messaging,
-  consumers: readonly ConsumerInfo[],
+  subscriptions: readonly EventSubscription[],
   events: readonly EventReference[],
 ): Promise<{ missing: Set<string>; unknown: Set<string> }> {
-  const names = [...new Set(events.map(({ name }) => name))];
-  const subscribers = consumers.filter((consumer) =>
-    names.some((name) => subscribesTo(messaging, consumer, name)),
-  );
-  const behind = new Set(subscribers.filter(isFarBehind).map(({ name }) => name));
-  const responses = (await ask(messaging, events, subscribers.length)).filter(
-    ({ consumer }) => !behind.has(consumer),
-  );
-  const silent = subscribers.filter(({ name }) => !responses.some(({ consumer }) => consumer === name));
-  const unknown = events.filter(({ name }) =>
-    silent.some((consumer) => subscribesTo(messaging, consumer, name)),
-  );
-  return {
-    missing: new Set(responses.flatMap(({ missing }) => missing)),
-    unknown: new Set(unknown.map(({ id }) => id)),
-  };
+  const nameById = new Map(events.map(({ id, name }) => [id, name]));
+  const names = new Set(nameById.values());
+  const wanted = subscriptions.filter(({ name }) => names.has(name));
+  const responses = await ask(messaging, events, new Set(wanted.map(({ consumer }) => consumer)).size);
+  const missing = new Set<string>();
+  const unknownNames = new Set<string>();
+  for (const { consumer, name, isFarBehind } of wanted) {
+    const response = responses.find((one) => one.consumer === consumer);
+    if (!response || isFarBehind) unknownNames.add(name);
+    else response.missing.filter((id) => nameById.get(id) === name).forEach((id) => missing.add(id));
+  }
+  const unknown = events.filter(({ name }) => unknownNames.has(name)).map(({ id }) => id);
+  return { missing, unknown: new Set(unknown) };
 }
-
-const isFarBehind = ({ num_pending }: ConsumerInfo): boolean => num_pending > BACKLOG_MAX;
-
-const subjectsOf = ({ config }: ConsumerInfo): string[] =>
-  config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
-
-const subscribesTo = ({ prefix }: Messaging, consumer: ConsumerInfo, eventName: string): boolean =>
-  subjectsOf(consumer).includes(subjectOf(prefix, eventName));
 
 async function ask(
   { connection, keys, prefix }: Messaging,
