@@ -13,6 +13,7 @@ import {
   sharedResponses,
 } from './components';
 import { exampleProblem } from './examples';
+import { addLinks } from './links';
 import { exampleParams, operation, tagOf } from './operations';
 import { healthPaths } from './health-paths';
 import { SchemaCollection, type Json } from './schemas';
@@ -21,7 +22,7 @@ import type { OpenApiSettings } from './settings';
 /** Describes every endpoint, parameter, header, response and problem. */
 export function openApiDocument(settings: OpenApiSettings): Json {
   const schemas = new SchemaCollection();
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, Record<string, Json>> = {};
   for (const [service, endpoints] of Object.entries(settings.endpoints)) {
     for (const [name, endpoint] of Object.entries(endpoints)) {
       const path = pathOf(endpoint, settings.prefix);
@@ -34,6 +35,7 @@ export function openApiDocument(settings: OpenApiSettings): Json {
       );
     }
   }
+  addLinks(paths, schemas);
   const gatewayPaths = Object.fromEntries(
     Object.entries(platformEndpoints).map(([name, endpoint]) => [
       pathOf(endpoint, ''),

@@ -98,10 +98,10 @@ function sortParameter({ sortable, defaultSort }: ListRules): Json {
   const term = `-?(?:${sortable.join('|')})`;
   return optional(
     'sort',
-    `Fields, at most ${SORT_FIELDS_MAX}, comma-separated, \`-\` for descending: ${sortable.join(', ')}.`,
+    `Fields, at most ${SORT_FIELDS_MAX}, comma-separated, \`-\` for descending: ${sortable.join(', ')}. Empty is the default.`,
     {
       type: 'string',
-      pattern: `^${term}(?:,${term})*$`,
+      pattern: `^(?:${term}(?:,${term})*)?$`,
       default: defaultSort,
     },
   );

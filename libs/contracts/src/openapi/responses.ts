@@ -50,7 +50,8 @@ function contentOf({ body, file, events }: Success, schemas: SchemaCollection): 
     content[JSON_TYPE] = { schema, example: exampleOf(schema, schemas) };
   }
   for (const type of file ? ['application/octet-stream', ...file] : []) content[type] = {};
-  if (events) content['text/event-stream'] = { schema: { type: 'string' } };
+  // No schema: some readers of the document take one for that of the stream, others for that of each event.
+  if (events) content['text/event-stream'] = {};
   return content;
 }
 
