@@ -21,8 +21,8 @@ import { EventReference, type MissingEventsResponse } from './reconciliation';
 
 const ACK_WAIT_NANOSECONDS = 30_000_000_000;
 const NANOSECONDS_PER_DAY = 86_400_000_000_000;
-/** Of all events of a service together. */
-const PREFETCHED_MAX = 200;
+/** Of each kind; a request for more goes out when a quarter of them is processed. */
+const PREFETCHED_MAX = 100;
 /** Room for what killed replicas had received and never acknowledged, so that it does not hold up the rest. */
 const UNACKNOWLEDGED_MAX = 10_000;
 const CLEANUP_MILLISECONDS = 3_600_000;
@@ -66,7 +66,7 @@ async function startConsumer<Tx extends RawStatements>(
   messaging: Messaging,
   log: Log,
 ): Promise<Close> {
-  for (const name of inbox.names) await ensureConsumer(consumer, name, messaging);
+  await Promise.all(inbox.names.map((name) => ensureConsumer(consumer, name, messaging)));
   const stopReconciliation = respondToReconciliation(consumer, inbox, messaging);
   const cleanup = backgroundTask(() => inbox.deleteExpired(), {
     name: 'inbox cleanup',
@@ -75,12 +75,11 @@ async function startConsumer<Tx extends RawStatements>(
   });
 
   let isClosed = false;
-  const prefetched = Math.ceil(PREFETCHED_MAX / inbox.names.length);
   const opened = new Map<string, ConsumerMessages>();
   const receive = async (name: string): Promise<void> => {
     while (!isClosed) {
       try {
-        const messages = await openMessages(consumer, name, prefetched, messaging);
+        const messages = await openMessages(consumer, name, messaging);
         opened.set(name, messages);
         if (!isClosed) await inbox.processAll(messages);
       } catch (error) {
@@ -102,11 +101,10 @@ async function startConsumer<Tx extends RawStatements>(
 const openMessages = async (
   consumer: string,
   name: string,
-  prefetched: number,
   { jetstream, prefix }: Messaging,
 ): Promise<ConsumerMessages> =>
   (await jetstream.consumers.get(prefix, consumerNameOf(consumer, name))).consume({
-    max_messages: prefetched,
+    max_messages: PREFETCHED_MAX,
     abort_on_missing_resource: true,
   });
 
