@@ -307,6 +307,12 @@ describe('several issuers', () => {
   });
 });
 
+it.each(['plinth', 'plinth-console'])('an ID token for %s is told from a foreign one', async (aud) => {
+  const { send } = await start();
+  const response = await send(await token({ claims: { typ: 'ID', aud } }));
+  expect(await response.json()).toMatchObject({ status: 401, detail: expect.stringContaining('ID token') });
+});
+
 describe('a credential that is refused', () => {
   it('leaves a line and a metric with the reason, and never its text', async () => {
     const lines: string[] = [];

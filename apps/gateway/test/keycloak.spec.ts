@@ -142,7 +142,9 @@ const keycloak = process.env['KEYCLOAK_URL'];
     const { send } = await startPlatform();
     const { id_token } = await signIn('ada');
 
-    expect((await send(id_token!)).status).toBe(401);
+    const response = await send(id_token!);
+
+    expect(await response.json()).toMatchObject({ status: 401, detail: expect.stringContaining('ID token') });
   });
 
   it('does not let people choose their tenant', async () => {

@@ -66,9 +66,7 @@ export class Credentials {
 
   private async verify(token: string, fingerprint: string): Promise<Identity> {
     const { issuer, payload } = await this.verifiedToken(token);
-    // Keycloak says here what a token is for.
-    if (typeof payload['typ'] === 'string' && payload['typ'].toUpperCase() === 'ID')
-      throw refusedCredential('id-token', 'An ID token is not a credential; send the access token.');
+    if (isIdToken(payload)) throw idTokenRefused();
     const identity = toIdentity(payload, issuer, this.rolePermissions);
     if (isOfAnotherIssuer(identity.userId, issuer, this.issuers))
       throw refusedCredential('claim', 'The issuer of the token is not trusted for its user.');
@@ -93,6 +91,9 @@ export class Credentials {
       return { issuer, payload };
     } catch (error) {
       if (error instanceof Problem) throw error;
+      // It is issued for its client, not for the platform.
+      if (error instanceof errors.JWTClaimValidationFailed && isIdToken(error.payload))
+        throw idTokenRefused();
       throw refusedCredential(reasonOf(error), detailOf(error), error);
     }
   }
@@ -122,6 +123,12 @@ function toIdentity(payload: JWTPayload, issuer: Issuer, rolePermissions: RolePe
 
 /** Base64 has spare bits at its end; a token that uses them is not the one that was signed. */
 const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;
+
+/** Keycloak says in this claim what a token is for. */
+const isIdToken = ({ typ }: JWTPayload): boolean => typeof typ === 'string' && typ.toUpperCase() === 'ID';
+
+const idTokenRefused = () =>
+  refusedCredential('id-token', 'An ID token is not a credential; send the access token.');
 
 const malformed = (detail: string) => refusedCredential('malformed', detail);
 
