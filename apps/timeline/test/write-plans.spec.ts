@@ -14,7 +14,7 @@ import { entryStore } from '../src/store/entry-store';
 import { followerStore } from '../src/store/follower-store';
 import { createNotifications, notificationStore } from '../src/store/notification-store';
 import { peopleStore } from '../src/store/people-store';
-import { insertSystemLogs } from '../src/store/system-log-store';
+import { insertSystemLog } from '../src/store/system-log-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
@@ -105,10 +105,10 @@ async function write(db: Database, caller: Caller): Promise<void> {
   await db.inTenant(
     tenantId,
     (tx) =>
-      insertSystemLogs(
+      insertSystemLog(
         tx,
         tenantId,
-        entities.map((entity) => ({ ...entity, message })),
+        { entityType: 'Invoice', entityIds: ['long', '17'], message },
         { actorId: 'ada', actorName: 'Ada', at: new Date() },
       ),
     'once',

@@ -12,7 +12,7 @@ import { subscription, type Subscription } from '@plinth/runtime/messaging/inbox
 import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
-import { insertSystemLogs, type SystemLog } from '../store/system-log-store';
+import { insertSystemLog, type SystemLog } from '../store/system-log-store';
 import { entityKey, type WakeSignal } from './wake-signal';
 
 type Tx = Prisma.TransactionClient;
@@ -32,57 +32,57 @@ export const subscriptions = ({
   notificationQuota: Pick<RowQuota, 'tryTake'>;
   clock: Clock;
 }): Subscription<Tx>[] => {
-  const systemLogsOf = systemLogsWith(timelineSignal);
+  const systemLogOf = systemLogWith(timelineSignal);
   return [
     subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
       const { entryId } = payload;
       const userIds = await createNotifications(tx, tenantId, entryId, clock.now(), notificationQuota);
       return () => signal.wake(tenantId, userIds);
     }),
-    systemLogsOf(
+    systemLogOf(
       transitionExecuted,
       ({ entityType, entityId, previousState, newState, comment }) => {
         // The template service publishes an event of its own for this.
-        if (entityType === 'Template' && newState === 'Published') return [];
+        if (entityType === 'Template' && newState === 'Published') return undefined;
         const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
         const message = { key, values: { previousState, newState, comment: comment ?? '' } };
-        return [{ entityType, entityId, message }];
+        return { entityType, entityIds: [entityId], message };
       },
       ({ transitionedBy }) => transitionedBy,
     ),
-    systemLogsOf(templatePublished, ({ name, culture }) => [
-      {
-        entityType: 'Template',
-        entityId: culture ? `${name}~${culture}` : name,
-        message: { key: 'template.published', values: {} },
-      },
-    ]),
-    systemLogsOf(settingChanged, ({ scope, names }) => {
+    systemLogOf(templatePublished, ({ name, culture }) => ({
+      entityType: 'Template',
+      entityIds: [culture ? `${name}~${culture}` : name],
+      message: { key: 'template.published', values: {} },
+    })),
+    systemLogOf(settingChanged, ({ scope, names }) => {
       // A person's own settings are private.
-      if (scope === 'user') return [];
+      if (scope === 'user') return undefined;
       const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
-      return names.map((name) => ({ entityType: 'Setting', entityId: name, message: { key, values: {} } }));
+      return { entityType: 'Setting', entityIds: names, message: { key, values: {} } };
     }),
-    systemLogsOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
+    systemLogOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
       const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
       const key = status === 'Completed' ? counted : 'exchange.export-failed';
       const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
-      return [{ entityType: 'ExportJob', entityId: jobId, message }];
+      return { entityType: 'ExportJob', entityIds: [jobId], message };
     }),
-    systemLogsOf(importFinished, ({ jobId, status, ...values }) => [
-      { entityType: 'ImportJob', entityId: jobId, message: { key: importKeys[status], values } },
-    ]),
-    systemLogsOf(importUndone, ({ jobId, status, ...values }) => [
-      { entityType: 'ImportJob', entityId: jobId, message: { key: undoKeys[status], values } },
-    ]),
+    systemLogOf(importFinished, ({ jobId, status, ...values }) => ({
+      entityType: 'ImportJob',
+      entityIds: [jobId],
+      message: { key: importKeys[status], values },
+    })),
+    systemLogOf(importUndone, ({ jobId, status, ...values }) => ({
+      entityType: 'ImportJob',
+      entityIds: [jobId],
+      message: { key: undoKeys[status], values },
+    })),
     ...allEvents.filter(isEntityNoted).map((noted) =>
-      systemLogsOf(noted, ({ entityType, entityIds, texts }) =>
-        entityIds.map((entityId) => ({
-          entityType,
-          entityId,
-          message: { key: 'entity.noted', values: texts },
-        })),
-      ),
+      systemLogOf(noted, ({ entityType, entityIds, texts }) => ({
+        entityType,
+        entityIds,
+        message: { key: 'entity.noted', values: texts },
+      })),
     ),
   ];
 };
@@ -100,21 +100,26 @@ const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
   Failed: 'exchange.import-undo-failed',
 };
 
-/** Writes system logs of the entities that an event is about, by its actor and with its date. */
-const systemLogsWith =
+/** Writes a system log of the entities that an event is about, by its actor and with its date. */
+const systemLogWith =
   (timelineSignal: WakeSignal) =>
   <E extends EventType>(
     type: E,
-    toLogs: (payload: PayloadOf<E>) => SystemLog[],
+    toLog: (payload: PayloadOf<E>) => SystemLog | undefined,
     actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
   ): Subscription<Tx> =>
     subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
+      const log = toLog(event.payload);
+      if (!log) return;
       const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
       const actorName = await actorNameOf(tx, event, actorId);
-      const at = new Date(event.occurredAt);
-      const logs = toLogs(event.payload);
-      await insertSystemLogs(tx, event.tenantId, logs, { actorId, actorName, at });
-      return () => timelineSignal.wake(event.tenantId, logs.map(entityKey));
+      await insertSystemLog(tx, event.tenantId, log, { actorId, actorName, at: new Date(event.occurredAt) });
+      const { entityType, entityIds } = log;
+      return () =>
+        timelineSignal.wake(
+          event.tenantId,
+          entityIds.map((entityId) => entityKey({ entityType, entityId })),
+        );
     });
 
 async function actorNameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { newIds } from '@plinth/kernel/new-ids';
 import type { PoolClient } from 'pg';
 import { ID_PROPERTY, type BatchContext, type ExchangeDefinition, type WrittenRow } from '../definition';
 import type { FieldValue } from '../field';
@@ -6,7 +7,6 @@ import { rowErrorOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { keyText, type ConvertedRow } from './convert-rows';
 import { duplicateKeyError } from './duplicate-keys';
-import { newRowIds } from './row-ids';
 import { recordWrite, type WriteRecord } from './write-record';
 import { writeStatements, type ImportMode, type WriteResult } from './write-statements';
 
@@ -42,6 +42,8 @@ interface WriterOptions {
 export class BatchWriter {
   private readonly mapped: readonly string[];
   private readonly statements: ReturnType<typeof writeStatements>;
+  private batchesUntilAttempt = 0;
+  private pauseAfterFailure = 1;
 
   constructor(
     private readonly definition: ExchangeDefinition,
@@ -108,14 +110,45 @@ export class BatchWriter {
     const { write } = this.statements;
     const classify = (unwritten: readonly ConvertedRow[]) => this.classifyUnwritten(unwritten, writing);
     if (this.options.mode !== 'UPDATE') {
-      const newIds = newRowIds(rows.length);
-      const ids = new Map(rows.map((row, index) => [row, row.id ?? newIds[index]!]));
+      const unused = newIds(rows.length);
+      const ids = new Map(rows.map((row, index) => [row, row.id ?? unused[index]!]));
+      if (await this.insertNew(rows, ids, writing)) return;
       return this.writeRows(write, rows, ids, writing, classify);
     }
     const places = await this.lockByKey(rows, context);
     written.skipped.push(...rows.filter((row) => !places.has(row)));
     const stored = rows.filter((row) => places.has(row));
     return byPlace(context.connection, () => this.writeRows(write, stored, places, writing, classify));
+  }
+
+  /**
+   * Tries to insert rows as if all of them were new, as in most files; returns whether they were. An attempt that fails
+   * is not repeated for some batches, after the next failure for twice as many, so that mixed files lose little by it.
+   */
+  private async insertNew(
+    rows: readonly ConvertedRow[],
+    ids: Referenced,
+    { context, written, record }: Writing,
+  ): Promise<boolean> {
+    if (this.batchesUntilAttempt > 0) {
+      this.batchesUntilAttempt--;
+      return false;
+    }
+    const inserted = rows.every(({ id }) => id === null)
+      ? await this.query<[transaction: string]>(this.statements.insertNew, rows, ids, context)
+      : undefined;
+    if (!Array.isArray(inserted)) {
+      this.batchesUntilAttempt = this.pauseAfterFailure;
+      this.pauseAfterFailure *= 2;
+      return false;
+    }
+    record.transactions.add(inserted[0]![0]);
+    for (const row of rows) {
+      row.id = ids.get(row)!;
+      record.inserted.push(row.id);
+      written.inserted.push(row as WrittenRow);
+    }
+    return true;
   }
 
   /** Writes rows by one statement; where the database refuses it, halving finds the rows that it refuses. */
@@ -232,22 +265,31 @@ export class BatchWriter {
     references: Referenced,
     { context, record }: Writing,
   ): Promise<WriteResult[] | Error> {
-    const { connection, caller, jobId } = context;
+    const results = await this.query<WriteResult>(statement, rows, references, context);
+    if (results instanceof Error) return results;
+    const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
+    for (const [rowNumber, updatedId, transaction] of results) {
+      record.transactions.add(transaction);
+      if (updatedId === null) record.inserted.push(references.get(byNumber.get(rowNumber)!)!);
+      else record.updated.push(updatedId);
+    }
+    return results;
+  }
+
+  private async query<Result extends unknown[]>(
+    statement: string,
+    rows: readonly ConvertedRow[],
+    references: Referenced,
+    { connection, caller, jobId }: BatchContext,
+  ): Promise<Result[] | Error> {
     const done = await inSavepoint(connection, () =>
-      connection.query<WriteResult>({
+      connection.query<Result>({
         text: statement,
         values: [caller.tenantId, this.toJson(rows, references), jobId],
         rowMode: 'array',
       }),
     );
-    if (done instanceof Error) return done;
-    const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
-    for (const [rowNumber, updatedId, transaction] of done.rows) {
-      record.transactions.add(transaction);
-      if (updatedId === null) record.inserted.push(references.get(byNumber.get(rowNumber)!)!);
-      else record.updated.push(updatedId);
-    }
-    return done.rows;
+    return done instanceof Error ? done : done.rows;
   }
 
   private toJson(rows: readonly ConvertedRow[], references: Referenced): string {

@@ -1,8 +1,8 @@
 import { validate, version } from 'uuid';
-import { newRowIds } from './row-ids';
+import { newIds } from './new-ids';
 
-describe('the ids of imported rows', () => {
-  const ids = newRowIds(10_000);
+describe('ids for many rows', () => {
+  const ids = newIds(10_000);
 
   it('are UUIDs version 7', () => {
     expect(ids.filter((id) => !validate(id) || version(id) !== 7)).toEqual([]);
