@@ -23,6 +23,7 @@ import { importUndoStore } from './store/import-undo-store';
 import { expiredCounter } from './store/job-metrics';
 import { keyStore } from './store/key-store';
 import { mappingStore } from './store/mapping-store';
+import { overdueJobStore } from './store/overdue-job-store';
 import { presetStore } from './store/preset-store';
 import { rangeStore } from './store/range-store';
 import { jobStarter } from './temporal/client';
@@ -67,7 +68,8 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const keys = keyStore(pool);
   const undos = importUndoStore(db);
   const exports = exportStore(db);
-  const starter = jobStarter({ config, temporal, imports, undos, exports, log });
+  const overdueJobs = overdueJobStore(pool);
+  const starter = jobStarter({ config, temporal, imports, undos, exports, overdueJobs, log });
 
   const metrics = createMetrics('data-exchange');
   // Without Temporal no job starts, but everything else works, so the process stays ready.

@@ -16,6 +16,7 @@ import { failedRowStore } from '../src/store/failed-row-store';
 import { importStore } from '../src/store/import-store';
 import { importUndoStore } from '../src/store/import-undo-store';
 import { keyStore } from '../src/store/key-store';
+import { overdueJobStore } from '../src/store/overdue-job-store';
 import { rangeStore } from '../src/store/range-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -87,7 +88,8 @@ async function runJobs(db: Database, pool: Pool, caller: Caller): Promise<void> 
   await imports.advance(tenantId, id, 'preview', { status: 'Mapped' });
   await imports.advance(tenantId, id, 'execute', { status: 'Executing', caller: { ...caller } as object });
   await imports.recordStart(tenantId, id, at);
-  await imports.listOverdue(at);
+  const overdueJobs = overdueJobStore(pool);
+  await overdueJobs.list(at);
   await ranges.insert(tenantId, id, [wholeFile]);
   await ranges.get(tenantId, id, 0);
   await keys.insert(tenantId, id, 0, 1, [
@@ -112,7 +114,7 @@ async function runJobs(db: Database, pool: Pool, caller: Caller): Promise<void> 
   const undos = importUndoStore(db);
   await undos.begin(tenantId, id, { caller, at });
   await undos.recordStart(tenantId, id, at);
-  await undos.listOverdue(at);
+  await overdueJobs.list(at);
   const kept = Array.from({ length: BATCH_ROWS }, (_, row) => ({
     rowNumber: row,
     key: `K${row}`,
@@ -140,7 +142,7 @@ async function runJobs(db: Database, pool: Pool, caller: Caller): Promise<void> 
     },
     requireRoom,
   );
-  await exports.listOverdue(at);
+  await overdueJobs.list(at);
   await exports.recordStart(tenantId, exportId, at);
   await exports.begin(tenantId, exportId);
   await exports.recordProgress(tenantId, exportId, 1);

@@ -8,7 +8,7 @@ import type { ExportRequest } from '../domain/export-job';
 import { publishExportFinished } from '../events/published';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
 import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
-import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { JOB_BATCH_SIZE, jobRecords } from './job-records';
 import { countUnfinishedJobs } from './tenant-usage-store';
 
 export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'fileSizeBytes'> & {
@@ -57,8 +57,6 @@ export interface ExportStore {
   /** Jobs of all tenants that ended before these times and whose file may still be stored. */
   listWithFile(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
-  /** Jobs of all tenants that should run: never started, or silent since. */
-  listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -168,18 +166,6 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
               { status: 'Completed', completedAt: { lt: completed } },
               { status: 'Failed', completedAt: { lt: failed } },
             ],
-          },
-          select: { tenantId: true, id: true },
-          take: JOB_BATCH_SIZE,
-        }),
-      ),
-
-    listOverdue: (silentSince) =>
-      db.inPlatform((tx) =>
-        tx.exportJob.findMany({
-          where: {
-            status: { in: RUNNING },
-            ...isOverdue(silentSince),
           },
           select: { tenantId: true, id: true },
           take: JOB_BATCH_SIZE,

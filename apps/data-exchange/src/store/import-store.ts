@@ -11,7 +11,7 @@ import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { insertFailedRows } from './failed-row-store';
-import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { JOB_BATCH_SIZE, jobRecords } from './job-records';
 import { countUnfinishedJobs } from './tenant-usage-store';
 
 export interface ImportOptions {
@@ -106,8 +106,6 @@ export interface ImportStore {
   listWithRows(endedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Removes the failed rows of an import, and those that its undo kept; returns how many. */
   removeRows(tenantId: string, id: string, at: Date): Promise<number>;
-  /** Jobs of all tenants that should run: never started, or silent since. */
-  listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -252,18 +250,6 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         await tx.importJob.updateMany({ where: { tenantId, id }, data: { rowsRemovedAt: at } });
         return failed.count + kept.count;
       }),
-
-    listOverdue: (silentSince) =>
-      db.inPlatform((tx) =>
-        tx.importJob.findMany({
-          where: {
-            status: 'Executing',
-            ...isOverdue(silentSince),
-          },
-          select: { tenantId: true, id: true },
-          take: JOB_BATCH_SIZE,
-        }),
-      ),
   };
 }
 

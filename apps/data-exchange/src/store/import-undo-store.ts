@@ -4,7 +4,7 @@ import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { publishImportUndone } from '../events/published';
 import { importAlreadyUndone } from '../domain/problems';
 import type { ImportUndo as ImportUndoRow, Prisma } from '../generated/client';
-import { isOverdue, JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { jobRecords } from './job-records';
 
 export type ImportUndo = Omit<ImportUndoRow, 'caller' | 'lastWrite' | 'status'> & {
   status: ImportUndoStatus;
@@ -42,8 +42,6 @@ export interface ImportUndoStore {
   ): Promise<void>;
   /** The first rows that were kept, in the order of the file. */
   keptRows(tenantId: string, jobId: string, take: number): Promise<KeptRow[]>;
-  /** Undos of all tenants that should run: never started, or silent since. */
-  listOverdue(silentSince: Date): Promise<{ tenantId: string; id: string; requestedAt: Date }[]>;
   /** Records that Temporal was asked to run it. */
   recordStart(tenantId: string, jobId: string, at: Date): Promise<void>;
 }
@@ -122,20 +120,6 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
         });
         return rows.map((row) => ({ ...row, reason: row.reason as KeptRowReason }));
       }),
-
-    listOverdue: async (silentSince) => {
-      const rows = await db.inPlatform((tx) =>
-        tx.importUndo.findMany({
-          where: {
-            status: 'Undoing',
-            ...isOverdue(silentSince),
-          },
-          select: { tenantId: true, jobId: true, requestedAt: true },
-          take: JOB_BATCH_SIZE,
-        }),
-      );
-      return rows.map(({ jobId: id, ...row }) => ({ id, ...row }));
-    },
   };
 }
 

@@ -4,17 +4,6 @@ import type { Prisma } from '../generated/client';
 /** How many jobs one run of a background task handles. */
 export const JOB_BATCH_SIZE = 100;
 
-/** The condition of a running job that should be started again: it was never started, or has been silent since. */
-export const isOverdue = (silentSince: Date) => ({
-  OR: [
-    { startedAt: null },
-    {
-      startedAt: { lt: silentSince },
-      OR: [{ progressAt: null }, { progressAt: { lt: silentSince } }],
-    },
-  ],
-});
-
 interface JobTable {
   updateMany(change: { where: object; data: object }): Promise<unknown>;
 }

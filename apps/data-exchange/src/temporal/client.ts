@@ -5,6 +5,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@te
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
 import type { ImportUndoStore } from '../store/import-undo-store';
+import type { OverdueJob, OverdueJobStore } from '../store/overdue-job-store';
 
 export interface JobKey {
   tenantId: string;
@@ -37,6 +38,7 @@ interface Dependencies {
   imports: ImportStore;
   undos: ImportUndoStore;
   exports: ExportStore;
+  overdueJobs: OverdueJobStore;
   log: Log;
 }
 
@@ -46,7 +48,15 @@ interface Start {
   noteStart: ImportStore['recordStart'];
 }
 
-export function jobStarter({ config, temporal, imports, undos, exports, log }: Dependencies): JobStarter {
+export function jobStarter({
+  config,
+  temporal,
+  imports,
+  undos,
+  exports,
+  overdueJobs,
+  log,
+}: Dependencies): JobStarter {
   const start = async ({ tenantId, id }: JobKey, { workflow, workflowId, noteStart }: Start) => {
     const client = await temporal.client();
     try {
@@ -77,6 +87,10 @@ export function jobStarter({ config, temporal, imports, undos, exports, log }: D
       workflowId: `${job.id}-undo-${job.requestedAt.getTime()}`,
       noteStart: undos.recordStart,
     });
+  const startOverdue = (job: OverdueJob): Promise<void> => {
+    if (job.kind === 'undo') return startUndo(job);
+    return job.kind === 'import' ? startImport(job) : startExport(job);
+  };
 
   return {
     async requireReady() {
@@ -97,9 +111,7 @@ export function jobStarter({ config, temporal, imports, undos, exports, log }: D
     startUndo,
     async startOverdueJobs() {
       const silentSince = new Date(Date.now() - SILENCE_MILLISECONDS);
-      for (const job of await imports.listOverdue(silentSince)) await startImport(job);
-      for (const job of await exports.listOverdue(silentSince)) await startExport(job);
-      for (const job of await undos.listOverdue(silentSince)) await startUndo(job);
+      for (const job of await overdueJobs.list(silentSince)) await startOverdue(job);
     },
   };
 }

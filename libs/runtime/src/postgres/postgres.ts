@@ -176,18 +176,28 @@ const beginIn = ([setting, value]: Scope, { begin = 'BEGIN', planning }: Transac
  * Reads by one statement in a tenant, that finds rows by their keys. On a pool with `pipeline` the transaction goes out
  * in one piece, so that it takes one round trip. A statement with a name is planned once on each connection.
  */
-export async function readInTenant<Row extends QueryResultRow>(
+export const readInTenant = <Row extends QueryResultRow>(
   pool: Pool,
   tenantId: string,
+  statement: QueryConfig,
+): Promise<Row[]> => readOnce(pool, ['plinth.tenant_id', tenantId], statement);
+
+/** The same for the platform's own background work, on tables that allow it. */
+export const readInPlatform = <Row extends QueryResultRow>(
+  pool: Pool,
+  statement: QueryConfig,
+): Promise<Row[]> => readOnce(pool, ['plinth.scope', 'platform'], statement);
+
+async function readOnce<Row extends QueryResultRow>(
+  pool: Pool,
+  scope: Scope,
   statement: QueryConfig,
 ): Promise<Row[]> {
   const connection = await pool.connect();
   let broken: Error | undefined;
   try {
     const [, { rows }] = await Promise.all([
-      connection.query(
-        beginIn(['plinth.tenant_id', tenantId], { begin: 'BEGIN READ ONLY', planning: 'once' }),
-      ),
+      connection.query(beginIn(scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
       connection.query<Row>(statement),
       connection.query('COMMIT'),
     ]);

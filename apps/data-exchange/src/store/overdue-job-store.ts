@@ -1,0 +1,33 @@
+import { readInPlatform } from '@plinth/runtime/postgres/postgres';
+import type { Pool } from 'pg';
+import { JOB_BATCH_SIZE } from './job-records';
+
+/** A job that should run: it was never started, or has been silent for too long. */
+export type OverdueJob = { tenantId: string; id: string } & (
+  { kind: 'import' | 'export' } | { kind: 'undo'; requestedAt: Date }
+);
+
+export interface OverdueJobStore {
+  /** Jobs of all tenants that should run: never started, or silent since. */
+  list(silentSince: Date): Promise<OverdueJob[]>;
+}
+
+const overdue = (table: string, columns: string, running: string): string =>
+  `(SELECT tenant_id AS "tenantId", ${columns} FROM ${table}
+    WHERE ${running} AND (started_at IS NULL
+      OR started_at < $1 AND (progress_at IS NULL OR progress_at < $1))
+    LIMIT ${JOB_BATCH_SIZE})`;
+
+/** It is asked every few seconds also while nothing runs, so it is one statement in one round trip. */
+const OVERDUE = {
+  name: 'overdue-jobs',
+  text: [
+    overdue('import_job', `id, 'import' AS kind, NULL::timestamptz AS "requestedAt"`, `status = 'Executing'`),
+    overdue('export_job', `id, 'export', NULL`, `status IN ('Queued', 'Exporting')`),
+    overdue('import_undo', `job_id, 'undo', requested_at`, `status = 'Undoing'`),
+  ].join(' UNION ALL '),
+};
+
+export const overdueJobStore = (pool: Pool): OverdueJobStore => ({
+  list: (silentSince) => readInPlatform<OverdueJob>(pool, { ...OVERDUE, values: [silentSince] }),
+});
