@@ -99,6 +99,58 @@ describe('imports and exports of contacts and companies', () => {
     expect(await owner.exportRows(caller, { ...request, selection: ofOne })).toEqual([rows[3], rows[0]]);
   });
 
+  it('insert new rows and update stored ones, in whichever batches they come', async () => {
+    const caller = aCaller();
+    for (const externalId of ['S-1', 'S-2', 'S-3']) await aContact(service.as(caller), { externalId });
+    const batches = [
+      ['P-1', 'P-2'],
+      ['P-3', 'S-1'],
+      ['P-4'],
+      ['S-2', 'P-5'],
+      ['P-6'],
+      ['P-7', 'P-1'],
+      ['P-8'],
+      ['S-3'],
+      ['P-9'],
+    ];
+    let rowNumber = 1;
+    const { results } = await owner.importRows(
+      caller,
+      { ...start, columns: columns.slice(0, 3) },
+      batches.map((ids) => ids.map((id) => [++rowNumber, id, `row ${rowNumber}`, 'Post'])),
+    );
+
+    expect(results.map(({ inserted, updated, failed }) => [inserted, updated, failed])).toEqual([
+      [2, 0, 0],
+      [1, 1, 0],
+      [1, 0, 0],
+      [1, 1, 0],
+      [1, 0, 0],
+      [1, 0, 1],
+      [1, 0, 0],
+      [0, 1, 0],
+      [1, 0, 0],
+    ]);
+    expect(results[5]!.failures).toMatchObject([
+      { rowNumber: 11, details: [{ code: 'Service:Identity:DuplicateKey' }] },
+    ]);
+    const request = { definition: 'Contacts.Contacts', fields: ['externalId', 'lastName'] };
+    expect(await owner.exportRows(caller, request)).toEqual([
+      ['P-1', 'row 2'],
+      ['P-2', 'row 3'],
+      ['P-3', 'row 4'],
+      ['P-4', 'row 6'],
+      ['P-5', 'row 8'],
+      ['P-6', 'row 9'],
+      ['P-7', 'row 10'],
+      ['P-8', 'row 12'],
+      ['P-9', 'row 14'],
+      ['S-1', 'row 5'],
+      ['S-2', 'row 7'],
+      ['S-3', 'row 13'],
+    ]);
+  });
+
   it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {
     const caller = aCaller();
     const http = service.as(caller);

@@ -54,7 +54,7 @@ export function rowConverter(
 ) {
   const fields = columns.map((property) => {
     const field = definition.fields[property];
-    return field && readAs(field, format);
+    return field && remembering(readAs(field, format));
   });
   const idAt = columns.indexOf(ID_PROPERTY);
 
@@ -105,6 +105,36 @@ function readAs(field: ExchangeField, format: CellFormat): ExchangeField {
   const parse = (text: string) => {
     const plain = toPlain(text);
     return plain instanceof CellError ? plain : field.parse(plain);
+  };
+  return { ...field, parse };
+}
+
+/** How many texts of a column are remembered, and of which length. */
+const REMEMBERED_MAX = 1_000;
+const REMEMBERED_LENGTH_MAX = 64;
+
+/**
+ * The field as it reads each text once, since most columns repeat few of them: words, days, amounts. A column whose
+ * texts are rarely repeated, such as a key, is read as before.
+ */
+function remembering(field: ExchangeField): ExchangeField {
+  const read = new Map<string, FieldValue | CellError>();
+  let repeated = 0;
+  let isUseful = true;
+  const parse = (text: string) => {
+    if (!isUseful || text.length > REMEMBERED_LENGTH_MAX) return field.parse(text);
+    const known = read.get(text);
+    if (known !== undefined) {
+      repeated++;
+      return known;
+    }
+    const value = field.parse(text);
+    if (read.size < REMEMBERED_MAX) read.set(text, value);
+    else if (repeated-- <= REMEMBERED_MAX) {
+      isUseful = false;
+      read.clear();
+    }
+    return value;
   };
   return { ...field, parse };
 }

@@ -1,0 +1,52 @@
+import type { ExchangeDefinition } from '../definition';
+import { CellError } from '../field';
+import { booleanField, textField } from '../fields';
+import { rowConverter, type RawRow } from './convert-rows';
+
+/** Counts how often the cells of its columns are parsed. */
+function countingDefinition() {
+  const parsed = { code: 0, isActive: 0 };
+  const code = textField({ column: 'code', header: 'Code', required: true, lengthMax: 20 });
+  const isActive = booleanField({ column: 'is_active', header: 'Active' });
+  const fields = {
+    code: { ...code, parse: (text: string) => (parsed.code++, code.parse(text)) },
+    isActive: { ...isActive, parse: (text: string) => (parsed.isActive++, isActive.parse(text)) },
+  };
+  return { parsed, isActive, definition: { fields, key: ['code'] } as unknown as ExchangeDefinition };
+}
+
+const ROWS = 5_000;
+const words = ['true', 'no', 'perhaps'];
+const rows = Array.from({ length: ROWS }, (_, index): RawRow => [
+  index + 2,
+  `C-${index}`,
+  words[index % words.length]!,
+]);
+
+describe('the cells of a batch', () => {
+  it('are read as their field reads them, whether or not their text is repeated', () => {
+    const { definition, isActive } = countingDefinition();
+
+    const { rows: valid, invalidRows, errors } = rowConverter(definition, ['code', 'isActive'])(rows);
+
+    const read = [...valid, ...invalidRows].toSorted((left, right) => left.rowNumber - right.rowNumber);
+    expect(read.map(({ values }) => [values['code'], values['isActive']])).toEqual(
+      rows.map(([, code, text]) => {
+        const value = isActive.parse(text as string);
+        return [code, value instanceof CellError ? undefined : value];
+      }),
+    );
+    expect(errors).toHaveLength(invalidRows.length);
+    expect(new Set(errors.map(({ value, code }) => `${value} ${code}`))).toEqual(
+      new Set(['perhaps Service:Conversion:Boolean']),
+    );
+  });
+
+  it('are read once for each text in a column that repeats few, and each in one that does not', () => {
+    const { definition, parsed } = countingDefinition();
+
+    rowConverter(definition, ['code', 'isActive'])(rows);
+
+    expect(parsed).toEqual({ code: ROWS, isActive: words.length });
+  });
+});
