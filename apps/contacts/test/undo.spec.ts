@@ -228,8 +228,9 @@ describe('undoing an import', () => {
   it('still has the records of recent imports after expired ones were deleted', async () => {
     const caller = aCaller();
     await aCompany(service.as(caller), { externalId: 'A' });
-    const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
-    const recent = await owner.importRows(caller, start, [[row(2, 'A', 'y')]]);
+    const rowsOf = (name: string) => [[row(2, 'A', name), row(3, 'without a name', '')]];
+    const { jobId } = await owner.importRows(caller, start, rowsOf('x'));
+    const recent = await owner.importRows(caller, start, rowsOf('y'));
     const { tenantId } = caller;
     await query(
       tenantId,
@@ -245,9 +246,10 @@ describe('undoing an import', () => {
     const { rows } = await query(
       tenantId,
       `SELECT job_id FROM exchange_job UNION ALL SELECT job_id FROM exchange_write
-       UNION ALL SELECT job_id FROM exchange_batch UNION ALL SELECT job_id FROM exchange_former`,
+       UNION ALL SELECT job_id FROM exchange_batch UNION ALL SELECT job_id FROM exchange_former
+       UNION ALL SELECT job_id FROM exchange_key`,
     );
-    expect(rows).toEqual(Array.from({ length: 4 }, () => ({ job_id: recent.jobId })));
+    expect(rows).toEqual(Array.from({ length: 5 }, () => ({ job_id: recent.jobId })));
   });
 
   it('agrees with a model after any sequence of imports, changes and undone imports', async () => {
