@@ -10,7 +10,8 @@ npm run events -- chaos [events]                          check exactly-once pro
 
 /** `npm run events`: lists and replays dead letters, and checks that events are processed exactly once. */
 async function main([command, action, ...rest]: string[]) {
-  if (command === 'chaos') return chaos(action ?? '100000');
+  const events = action ?? '100000';
+  if (command === 'chaos' && /^[1-9]\d*$/.test(events)) return chaos(events);
   if (command !== 'dead' || !['list', 'replay'].includes(action ?? '')) {
     console.error(USAGE);
     process.exitCode = 2;
