@@ -40,6 +40,7 @@ const ENTITY_TYPE_LENGTH_MAX = 100;
 const describeEntityType = {
   maxLength: ENTITY_TYPE_LENGTH_MAX,
   minLength: 1,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   description: 'Kind of entity',
   examples: ['Invoice', 'purchase-order', 'Pièce comptable'],
 };
