@@ -30,13 +30,13 @@ import type { ImportMode } from './write-statements';
 /** When the batches of an import are committed. */
 export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 
-/** What a stream of batches is, and how they are written. */
 /** How many rows a tenant may have in the table of a definition. */
 export interface ImportQuota {
   /** Whether there is room for these rows, which it takes. */
   tryTake(tenantId: string, rows: number): boolean;
 }
 
+/** What a stream of batches is, and how they are written. */
 export interface ImportOptions {
   definition: ExchangeDefinition;
   jobId: string;

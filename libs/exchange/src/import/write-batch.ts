@@ -8,7 +8,7 @@ import { rowMessage } from '../row-message';
 import { keyText, type ConvertedRow } from './convert-rows';
 import { duplicateKeyError } from './duplicate-keys';
 import { recordWrite, type WriteRecord } from './write-record';
-import { writeStatements, type ImportMode, type WriteResult } from './write-statements';
+import { writeStatements, type ImportMode, type Statement, type WriteResult } from './write-statements';
 
 /** The rows of a batch by what became of them. */
 export interface Written {
@@ -20,6 +20,14 @@ export interface Written {
 
 /** Rows and, for each, where it is in the table, or the id that it gets there. */
 type Referenced = ReadonlyMap<ConvertedRow, string>;
+
+/** A row of the table that has the key of a row of the file. */
+interface StoredKey {
+  place: string;
+  id: string;
+  jobId: string | null;
+  importRow: number | null;
+}
 
 /** A batch that is being written. */
 interface Writing {
@@ -59,12 +67,7 @@ export class BatchWriter {
     const written: Written = { inserted: [], updated: [], skipped: [], errors: [] };
     const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [] };
     const writing = { context, written, record };
-    const withId = rows.filter(({ id }) => id !== null);
-    const { sameKey, otherKey } =
-      withId.length > 0 ? await this.splitByKey(withId, context) : { sameKey: [], otherKey: [] };
-    const byKey = otherKey.length > 0 ? [...rows.filter(({ id }) => id === null), ...sameKey] : rows;
-    if (byKey.length > 0) await this.writeByKey(byKey, writing);
-    if (otherKey.length > 0) await this.writeById(otherKey, writing);
+    if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) await this.writeByKey(rows, writing);
     if (this.options.canBeUndone && record.transactions.size > 0) await recordWrite(record, context);
     return written;
   }
@@ -91,57 +94,32 @@ export class BatchWriter {
     );
   }
 
-  /** Of the rows with an id, those whose key is the stored one can be written together with rows without an id. */
-  private async splitByKey(rows: readonly ConvertedRow[], { connection, caller }: BatchContext) {
-    const found = await inIndexOrder(connection, () =>
-      connection.query<unknown[]>({
-        text: this.statements.findKeys,
-        values: [caller.tenantId, rows.map(({ id }) => id)],
-        rowMode: 'array',
-      }),
-    );
-    const keysById = new Map(found.rows.map(([id, ...key]) => [id as string, keyText(key as FieldValue[])]));
-    const hasStoredKey = (row: ConvertedRow) => keysById.get(row.id!) === row.key;
-    return { sameKey: rows.filter(hasStoredKey), otherKey: rows.filter((row) => !hasStoredKey(row)) };
-  }
-
-  private async writeByKey(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
-    const { context, written } = writing;
-    const { write } = this.statements;
-    const classify = (unwritten: readonly ConvertedRow[]) => this.classifyUnwritten(unwritten, writing);
-    if (this.options.mode !== 'UPDATE') {
-      const unused = newIds(rows.length);
-      const ids = new Map(rows.map((row, index) => [row, row.id ?? unused[index]!]));
-      if (await this.insertNew(rows, ids, writing)) return;
-      return this.writeRows(write, rows, ids, writing, classify);
-    }
-    const places = await this.lockByKey(rows, context);
-    written.skipped.push(...rows.filter((row) => !places.has(row)));
-    const stored = rows.filter((row) => places.has(row));
-    return byPlace(context.connection, () => this.writeRows(write, stored, places, writing, classify));
-  }
-
   /**
    * Tries to insert rows as if all of them were new, as in most files; returns whether they were. An attempt that fails
    * is not repeated for some batches, after the next failure for twice as many, so that mixed files lose little by it.
    */
-  private async insertNew(
-    rows: readonly ConvertedRow[],
-    ids: Referenced,
-    { context, written, record }: Writing,
-  ): Promise<boolean> {
+  private async writeAsNew(rows: readonly ConvertedRow[], writing: Writing): Promise<boolean> {
+    if (this.options.mode === 'UPDATE' || rows.some(({ id }) => id !== null)) return false;
     if (this.batchesUntilAttempt > 0) {
       this.batchesUntilAttempt--;
       return false;
     }
-    const inserted = rows.every(({ id }) => id === null)
-      ? await this.query<[transaction: string]>(this.statements.insertNew, rows, ids, context)
-      : undefined;
-    if (!Array.isArray(inserted)) {
+    const isInserted = await this.insertNew(rows, writing);
+    if (!isInserted) {
       this.batchesUntilAttempt = this.pauseAfterFailure;
       this.pauseAfterFailure *= 2;
-      return false;
     }
+    return isInserted;
+  }
+
+  /** Inserts rows, unless one of them is stored already or cannot be. */
+  private async insertNew(
+    rows: readonly ConvertedRow[],
+    { context, written, record }: Writing,
+  ): Promise<boolean> {
+    const ids = idsFor(rows);
+    const inserted = await this.execute<[transaction: string]>(this.statements.insertNew, rows, ids, context);
+    if (inserted instanceof Error) return false;
     record.transactions.add(inserted[0]![0]);
     for (const row of rows) {
       row.id = ids.get(row)!;
@@ -151,17 +129,53 @@ export class BatchWriter {
     return true;
   }
 
+  /** Looks for the keys of rows first: stored rows are updated where they are, and the others are inserted. */
+  private async writeByKey(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
+    const { context, written } = writing;
+    const { mode } = this.options;
+    const storedByKey = await this.lockByKey(rows, context);
+    const places = new Map<ConvertedRow, string>();
+    const unknown: ConvertedRow[] = [];
+    const otherKey: ConvertedRow[] = [];
+    for (const row of rows) {
+      const stored = storedByKey.get(row.key!);
+      if (row.id !== null && row.id !== stored?.id) otherKey.push(row);
+      else if (!stored) unknown.push(row);
+      else if (stored.jobId === context.jobId)
+        written.errors.push(duplicateKeyError(this.definition, row, stored.importRow!));
+      else if (mode === 'INSERT') written.skipped.push(row);
+      else places.set(row, stored.place);
+    }
+    const classify = (unwritten: readonly ConvertedRow[]) => this.classifyUnwritten(unwritten, writing);
+    await this.updateByPlace(this.statements.updateByKey, places, writing, classify);
+    if (mode === 'UPDATE') written.skipped.push(...unknown);
+    else if (unknown.length > 0 && !(await this.insertNew(unknown, writing)))
+      await this.writeRows(this.statements.write, unknown, idsFor(unknown), writing, classify);
+    if (otherKey.length > 0) await this.writeById(otherKey, writing);
+  }
+
+  private updateByPlace(
+    statement: Statement,
+    places: Referenced,
+    writing: Writing,
+    classifyUnwritten: (rows: readonly ConvertedRow[]) => Promise<void> | void,
+  ): Promise<void> {
+    return byPlace(writing.context.connection, () =>
+      this.writeRows(statement, [...places.keys()], places, writing, classifyUnwritten),
+    );
+  }
+
   /** Writes rows by one statement; where the database refuses it, halving finds the rows that it refuses. */
   private async writeRows(
-    statement: string,
+    statement: Statement,
     rows: readonly ConvertedRow[],
     references: Referenced,
     writing: Writing,
     classifyUnwritten: (rows: readonly ConvertedRow[]) => Promise<void> | void,
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { written } = writing;
-    const results = await this.execute(statement, rows, references, writing);
+    const { context, written, record } = writing;
+    const results = await this.execute<WriteResult>(statement, rows, references, context);
     if (results instanceof Error) {
       if (rows.length === 1) {
         written.errors.push(persistenceError(results, rows[0]!));
@@ -173,10 +187,13 @@ export class BatchWriter {
       return;
     }
     const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
-    for (const [rowNumber, updatedId] of results) {
+    for (const [rowNumber, updatedId, transaction] of results) {
       const row = byNumber.get(rowNumber)!;
       row.id = updatedId ?? references.get(row)!;
-      (updatedId === null ? written.inserted : written.updated).push(row as WrittenRow);
+      const what = updatedId === null ? 'inserted' : 'updated';
+      written[what].push(row as WrittenRow);
+      record[what].push(row.id);
+      record.transactions.add(transaction);
       byNumber.delete(rowNumber);
     }
     if (byNumber.size > 0) await classifyUnwritten([...byNumber.values()]);
@@ -223,72 +240,50 @@ export class BatchWriter {
         else if (firstOfId.has(id)) later.push(row);
         else firstOfId.set(id, row);
       }
-      const updated = [...firstOfId.values()];
-      const references = new Map(updated.map((row) => [row, places.get(row.id!)!]));
-      await byPlace(connection, () =>
-        this.writeRows(this.statements.updateById, updated, references, writing, (unwritten) => {
-          written.errors.push(...unwritten.map(unknownIdError));
-        }),
-      );
+      const references = new Map([...firstOfId.values()].map((row) => [row, places.get(row.id!)!]));
+      await this.updateByPlace(this.statements.updateById, references, writing, (unwritten) => {
+        written.errors.push(...unwritten.map(unknownIdError));
+      });
       for (const { id, rowNumber } of written.updated) writtenAs.set(id, rowNumber);
       next = later;
     }
   }
 
-  /** Locks the rows that have the keys of these, and returns where each is. */
+  /** Locks the rows that have the keys of these, and returns them by key. */
   private async lockByKey(
     rows: readonly ConvertedRow[],
     { connection, caller }: BatchContext,
-  ): Promise<Referenced> {
+  ): Promise<ReadonlyMap<string, StoredKey>> {
     const found = await inIndexOrder(connection, () =>
-      connection.query<unknown[]>({
+      connection.query<[string, string, string | null, number | null, ...FieldValue[]]>({
         text: this.statements.lockByKey,
         values: [caller.tenantId, this.keysOf(rows)],
         rowMode: 'array',
       }),
     );
-    const byKey = new Map(
-      found.rows.map(([place, ...key]) => [keyText(key as FieldValue[]), place as string]),
-    );
     return new Map(
-      rows.flatMap((row) => {
-        const place = byKey.get(row.key!);
-        return place === undefined ? [] : [[row, place] as const];
-      }),
+      found.rows.map(([place, id, jobId, importRow, ...key]) => [
+        keyText(key),
+        { place, id, jobId, importRow },
+      ]),
     );
   }
 
-  /** Runs one statement over rows; returns what it did with which, or why the database refused them. */
-  private async execute(
-    statement: string,
-    rows: readonly ConvertedRow[],
-    references: Referenced,
-    { context, record }: Writing,
-  ): Promise<WriteResult[] | Error> {
-    const results = await this.query<WriteResult>(statement, rows, references, context);
-    if (results instanceof Error) return results;
-    const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
-    for (const [rowNumber, updatedId, transaction] of results) {
-      record.transactions.add(transaction);
-      if (updatedId === null) record.inserted.push(references.get(byNumber.get(rowNumber)!)!);
-      else record.updated.push(updatedId);
-    }
-    return results;
-  }
-
-  private async query<Result extends unknown[]>(
-    statement: string,
+  /** Runs one statement over rows, in a savepoint; returns its results, or why the database refused the rows. */
+  private async execute<Result extends unknown[]>(
+    { keepFormer, text }: Statement,
     rows: readonly ConvertedRow[],
     references: Referenced,
     { connection, caller, jobId }: BatchContext,
   ): Promise<Result[] | Error> {
-    const done = await inSavepoint(connection, () =>
-      connection.query<Result>({
-        text: statement,
-        values: [caller.tenantId, this.toJson(rows, references), jobId],
-        rowMode: 'array',
-      }),
-    );
+    const done = await inSavepoint(connection, async () => {
+      if (keepFormer !== undefined) {
+        const places = rows.map((row) => [row.rowNumber, references.get(row)]);
+        await connection.query(keepFormer, [caller.tenantId, JSON.stringify(places), jobId]);
+      }
+      const values = [caller.tenantId, this.toJson(rows, references), jobId];
+      return connection.query<Result>({ text, values, rowMode: 'array' });
+    });
     return done instanceof Error ? done : done.rows;
   }
 
@@ -302,6 +297,12 @@ export class BatchWriter {
       }),
     );
   }
+}
+
+/** Rows with the ids that they get when they are inserted. */
+function idsFor(rows: readonly ConvertedRow[]): Referenced {
+  const ids = newIds(rows.length);
+  return new Map(rows.map((row, index) => [row, ids[index]!]));
 }
 
 /** Runs a statement; an error that is about its rows is returned and leaves the transaction usable. */

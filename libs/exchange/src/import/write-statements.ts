@@ -9,6 +9,12 @@ export type ImportMode = Mode__Output;
 /** A row as it was written: the row of the file, the id of a row that was there before, and the (sub)transaction. */
 export type WriteResult = [importRow: number, updatedId: string | null, transaction: string];
 
+/** A statement that writes rows, and the one before it that stores what they were, where it does not do that itself. */
+export interface Statement {
+  text: string;
+  keepFormer?: string | undefined;
+}
+
 /** The SQL value of a column that is in no file. */
 export const systemSql = (value: SystemValue, column: string, callerId: string): string => {
   switch (value) {
@@ -75,20 +81,28 @@ export function writeStatements(
     ].join(', ');
 
   const isOfOtherJob = 't.import_job_id IS DISTINCT FROM $3::uuid';
-  /** Only rows that the job did not write before are updated; the update stores their former values first (ADR 0018). */
-  const updatable = (importRow: string) =>
-    storesFormer
-      ? `${isOfOtherJob} AND exchange_keep_former(t.tenant_id, t.id, $3::uuid, ${importRow}, to_jsonb(t), t.xmin::text)`
-      : isOfOtherJob;
-  /** Rows that are locked already are updated by their place, which stands where new rows have their id. */
-  const update = (properties: readonly string[]) => `
-    UPDATE ${table} AS t SET ${directUpdates(properties)}
-    FROM ${computed({ r: 'r', place: '(r->>1)::tid' }, source)} AS wanted
-    WHERE t.tenant_id = $1::uuid AND t.ctid = wanted.place AND ${updatable('(r->>0)::int')}
-    RETURNING t.import_row, t.id, t.xmin`;
+  /** Only rows that the job did not write before are updated. */
+  const updatable = storesFormer
+    ? `${isOfOtherJob} AND exchange_keep_former(t.tenant_id, t.id, $3::uuid, EXCLUDED.import_row, to_jsonb(t), t.xmin::text)`
+    : isOfOtherJob;
+  /** Rows that are locked already are found by their place, which stands where new rows have their id. */
+  const atPlaces = computed({ r: 'r', place: '(r->>1)::tid' }, source);
+  const isWanted = `t.tenant_id = $1::uuid AND t.ctid = wanted.place AND ${isOfOtherJob}`;
+  /** Stores rows as they are before they are updated (ADR 0018). */
+  const keepFormer = `
+    INSERT INTO exchange_former AS f (tenant_id, row_id, job_id, import_row, former, former_transaction)
+    SELECT t.tenant_id, t.id, $3::uuid, (r->>0)::int, to_jsonb(t), t.xmin::text
+    FROM ${atPlaces} AS wanted, ${table} AS t WHERE ${isWanted}
+    ON CONFLICT ON CONSTRAINT exchange_former_pkey
+    DO UPDATE SET former = EXCLUDED.former, former_transaction = EXCLUDED.former_transaction`;
+  const update = (properties: readonly string[]): Statement => ({
+    keepFormer: storesFormer ? keepFormer : undefined,
+    text: `UPDATE ${table} AS t SET ${directUpdates(properties)} FROM ${atPlaces} AS wanted WHERE ${isWanted}
+      RETURNING t.import_row, t.id, t.xmin`,
+  });
 
   const conflict = {
-    UPSERT: `DO UPDATE SET ${updates.join(', ')} WHERE ${updatable('EXCLUDED.import_row')}
+    UPSERT: `DO UPDATE SET ${updates.join(', ')} WHERE ${updatable}
       RETURNING t.import_row, CASE WHEN t.xmax <> 0 THEN t.id END, t.xmin`,
     INSERT: 'DO NOTHING RETURNING t.import_row, NULL, t.xmin',
   };
@@ -105,21 +119,28 @@ export function writeStatements(
   );
   const keyValues = definition.key.map((_, index) => `wanted.key_${index}`);
   /** Looks for keys, which come as JSON. */
-  const findByKey = (select: string, lock?: 'FOR UPDATE') =>
+  const findByKey = (select: string, lock?: 'FOR NO KEY UPDATE') =>
     `SELECT found.* FROM ${wantedKeys} AS wanted CROSS JOIN
       ${lookUp({ table: definition.table, columns: keyNames, values: keyValues, select, ...(lock ? { lock } : {}) })} AS found`;
-  /** Looks for ids. */
-  const findById = (select: string, lock?: 'FOR UPDATE') =>
-    `SELECT found.* FROM unnest($2::uuid[]) AS wanted CROSS JOIN
-      ${lookUp({ table: definition.table, columns: ['id'], values: ['wanted'], select, ...(lock ? { lock } : {}) })} AS found`;
   return {
-    write: mode === 'UPDATE' ? update(changed) : `${insert} ${unlessStored} ${conflict[mode]}`,
-    /** Fails where one of the rows is stored already; otherwise it takes a quarter less than the one that updates those. */
-    insertNew: `WITH inserted AS (${insert} RETURNING t.xmin) SELECT xmin FROM inserted LIMIT 1`,
+    /** Inserts rows, and updates those that are stored, or passes over them. */
+    write: { text: `${insert} ${unlessStored} ${conflict[mode === 'INSERT' ? 'INSERT' : 'UPSERT']}` },
+    /** Fails where one of the rows is stored already; otherwise it takes a quarter less than the one that looks. */
+    insertNew: { text: `WITH inserted AS (${insert} RETURNING t.xmin) SELECT xmin FROM inserted LIMIT 1` },
+    updateByKey: update(changed),
     updateById: update(mapped),
     findOfJob: `${findByKey(`t.import_job_id, t.import_row, ${keyTexts}`)} WHERE found.import_job_id = $3::uuid`,
-    lockByKey: findByKey(`t.ctid, ${keyTexts}`, 'FOR UPDATE'),
-    lockById: findById('t.ctid, t.id, t.import_job_id, t.import_row', 'FOR UPDATE'),
-    findKeys: findById(`t.id, ${keyTexts}`),
-  };
+    /** Other tables may still refer to rows whose key stays. Rows that are only passed over are not locked. */
+    lockByKey: findByKey(
+      `t.ctid, t.id, t.import_job_id, t.import_row, ${keyTexts}`,
+      mode === 'INSERT' ? undefined : 'FOR NO KEY UPDATE',
+    ),
+    lockById: `SELECT found.* FROM unnest($2::uuid[]) AS wanted CROSS JOIN ${lookUp({
+      table: definition.table,
+      columns: ['id'],
+      values: ['wanted'],
+      select: 't.ctid, t.id, t.import_job_id, t.import_row',
+      lock: 'FOR UPDATE',
+    })} AS found`,
+  } satisfies Record<string, Statement | string>;
 }
