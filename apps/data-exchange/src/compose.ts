@@ -1,8 +1,7 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
-import { uploadTurns } from '@plinth/http/receive-file';
-import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -95,7 +94,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     exchangeJobs: exchangeJobStore(db),
     usage: tenantUsageStore(db),
     progress: new SharedProgress(),
-    uploadTurns: uploadTurns(),
+    uploadTurns: new EventLoopTurns(),
     dryRunPlaces,
     previewPlaces,
     presets: presetStore(db),

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import type { Endpoints } from '@plinth/contracts/endpoint';
 import { openApiDocument } from '@plinth/contracts/openapi/document';
-import { ByteBudget, measureBytes } from '@plinth/http/byte-budget';
+import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
 import { statusByKind } from '@plinth/http/problem-details';
 import type { ProblemType } from '@plinth/kernel/problem';
 import { systemClock } from '@plinth/kernel/clock';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '@plinth/contracts/endpoint';
-import type { ByteBudget, ByteReservation } from '@plinth/http/byte-budget';
+import type { ByteBudget, ByteReservation } from '@plinth/runtime/process/byte-budget';
 import type { Caller } from '@plinth/kernel/caller';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
@@ -72,10 +72,9 @@ export async function forward(
   if (!installed) throw notInstalled(route.service);
   const { upstream } = installed;
   const pathWithQuery = query === '' ? path : `${path}?${query}`;
-  const headersFor = (operationId?: string, body?: Uint8Array): HeaderList => {
+  const headersFor = (operationId?: string, bodyHash?: string): HeaderList => {
     const signedCaller = caller && operationId ? { ...caller, operationId } : (caller ?? null);
     const { method, instance } = context;
-    const bodyHash = body && body.length > 0 ? hashOf(body) : undefined;
     const claims = { caller: signedCaller, tenantId, method, path: pathWithQuery, instance, bodyHash };
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
@@ -190,7 +189,7 @@ async function forwardCall(
       method: context.method,
       path,
       headers: () => withLength(context, headersFor()),
-      body: hasBody(context) ? boundedBody(context, bodyMilliseconds) : null,
+      body: hasBody(context) ? boundedBody(context, reservation, bodyMilliseconds) : null,
       timeoutMilliseconds,
       bufferedBytesMax: BUFFERED_BYTES_MAX,
       reservation,
@@ -213,17 +212,18 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 async function forwardOnce(
   { context, upstream, owner, reservation, toResponse }: ForwardedRequest,
   { space, isReplayed }: { space: KeySpace; isReplayed: boolean },
-  headersFor: (operationId: string, body: Uint8Array) => HeaderList,
+  headersFor: (operationId: string, bodyHash: string | undefined) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
 ): Promise<CompleteResponse | undefined> {
   const body = await wholeBody(context, reservation, bodyMilliseconds);
+  const bodyHash = await reservation.inTurn(() => hashOf(body));
   const execute = async (operationId: string) => {
     const leave = upstream.enter('calls', owner);
     try {
       const relayed = await relay(context, upstream, {
         method: context.method,
         path: space.path,
-        headers: () => headersFor(operationId, body),
+        headers: () => headersFor(operationId, body.length > 0 ? bodyHash : undefined),
         body,
         timeoutMilliseconds: guard.executionMilliseconds,
         bufferedBytesMax: guard.responseBytesMax,
@@ -235,7 +235,7 @@ async function forwardOnce(
       leave();
     }
   };
-  return guard.run(space, body, execute, { isReplayed });
+  return guard.run(space, bodyHash, execute, { isReplayed });
 }
 
 /** An error response of a service's HTTP parser, which does not send problems, is replaced by a problem. */

@@ -1,8 +1,8 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
-import { uploadTurns } from '@plinth/http/receive-file';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { eventConsumer } from '@plinth/runtime/messaging/consumer';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -95,7 +95,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     people: peopleStore({ db, clock: systemClock }),
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),
-    uploadTurns: uploadTurns(),
+    uploadTurns: new EventLoopTurns(),
     unusedBlobs: unused,
     unusedBlobCleanup,
     clock: systemClock,

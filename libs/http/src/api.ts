@@ -40,7 +40,7 @@ import type { Pool } from 'pg';
 import { Histogram, type Registry } from 'prom-client';
 import { requireAccess } from './access';
 import { readJson } from './body';
-import { ByteBudget, measureBytes, type ByteReservation } from './byte-budget';
+import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { mountDeadLetters } from './dead-letters';
 import { gatherChunks } from './gather-chunks';
 import { toListRequest, type ListRequest } from './paging';
@@ -315,7 +315,8 @@ async function readBody(
     return undefined;
   }
   const body = await readJson(req, reservation, (bytes) => verifyBody(claims, bytes));
-  if (body !== undefined) return parseInput(endpoint.body, body, 'body');
+  const schema = endpoint.body;
+  if (body !== undefined) return reservation.inTurn(() => parseInput(schema, body, 'body'));
   const withoutBody = endpoint.body.safeParse(undefined);
   if (withoutBody.success) return withoutBody.data;
   throw malformed('A JSON body is required.');

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
 import { readJson } from './body';
-import { ByteBudget } from './byte-budget';
+import { ByteBudget } from '@plinth/runtime/process/byte-budget';
 
 const request = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
   Object.assign(Readable.from([Buffer.from(body)]), {
@@ -60,6 +60,20 @@ describe('the JSON body of a request', () => {
     await expect(read('umbrella')).rejects.toMatchObject({ slug: 'overloaded' });
   });
 
+  it('is read in turn where it is large, so that small ones and other tenants wait for one piece', async () => {
+    const budget = new ByteBudget(1024 * 1024 * 1024);
+    const ended: string[] = [];
+    const read = async (tenantId: string, bytes: number, name: string) => {
+      const body = JSON.stringify('x'.repeat(bytes));
+      await readJson(request(body), budget.reserve({ tenantId, userId: 'ada' }));
+      ended.push(name);
+    };
+    const large = Array.from({ length: 10 }, (_, at) => read('acme', 500_000, `acme ${at}`));
+    await Promise.all([...large, read('globex', 500_000, 'globex'), read('globex', 100, 'small')]);
+    expect(ended[0]).toBe('small');
+    expect(ended.indexOf('globex')).toBeLessThan(3);
+  });
+
   it('is refused with NUL in a name at any depth', async () => {
     expect(await refusal('{"a":[{"b\\u0000":1}]}')).toBe('invalid');
   });
@@ -70,6 +84,11 @@ describe('the JSON body of a request', () => {
     expect(await refusal(nested(65))).toBe('malformed');
     expect(await refusal(`{"a":${nested(64)}}`)).toBe('malformed');
     expect(await refusal(`[${'[{}],'.repeat(1_000)}1]`)).toBe('read');
+    for (const escapes of ['\\'.repeat(201), '"'.repeat(70), '\\"'.repeat(70), `${'x'.repeat(63)}\\`])
+      for (const closed of [nested(62), nested(63)])
+        expect(
+          await refusal(`["${'x'.repeat(99)}",[${JSON.stringify(escapes + '[['.repeat(50))},${closed}]]`),
+        ).toBe(closed === nested(62) ? 'read' : 'malformed');
     expect(await refusal(JSON.stringify([`"\\${'['.repeat(100)}`, `\\${'{'.repeat(100)}"`]))).toBe('read');
   });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { invalid, malformed, Problem } from '@plinth/kernel/problem';
 import { findUnstorable } from '@plinth/kernel/text';
-import type { ByteReservation } from './byte-budget';
+import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { collectBody, JSON_BODY_BYTES_MAX, requireFittingLength } from './collect-body';
 
 export const JSON_DEPTH_MAX = 64;
@@ -19,7 +19,14 @@ export async function readJson(
 ): Promise<unknown> {
   requireFittingLength(request, JSON_BODY_BYTES_MAX);
   const bytes = await collectBody(request, { bytesMax: JSON_BODY_BYTES_MAX, reservation });
-  verify(bytes);
+  const read = (): unknown => {
+    verify(bytes);
+    return parseBody(request, bytes);
+  };
+  return reservation ? reservation.inTurn(read) : read();
+}
+
+function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   requireJsonType(request);
   if (isDeeperThan(bytes, JSON_DEPTH_MAX))
@@ -80,14 +87,33 @@ const BRACE_BIT = 0x20;
 /** Counts brackets outside of texts, before anything is made of the bytes. */
 function isDeeperThan(bytes: Buffer, levels: number): boolean {
   let depth = 0;
-  let isInText = false;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index]!;
-    if (byte === QUOTE) isInText = !isInText;
-    else if (isInText) index += byte === BACKSLASH ? 1 : 0;
+    if (byte === QUOTE) index = endOfText(bytes, index + 1);
     else if ((byte | BRACE_BIT) === OPENER) {
       if (++depth > levels) return true;
     } else if ((byte | BRACE_BIT) === CLOSER) depth--;
   }
   return false;
+}
+
+/** Most texts end within so many bytes; finding the end of a longer one is left to the buffer. */
+const NEAR_BYTES = 64;
+
+/** The place of the quote that ends a text, or behind the last byte. */
+function endOfText(bytes: Buffer, begin: number): number {
+  let index = begin;
+  while (index < bytes.length) {
+    for (const far = Math.min(index + NEAR_BYTES, bytes.length); index < far; index++) {
+      if (bytes[index] === QUOTE) return index;
+      if (bytes[index] === BACKSLASH) index++;
+    }
+    const quote = bytes.indexOf(QUOTE, index);
+    if (quote === -1) break;
+    let escapes = 0;
+    while (quote - escapes > index && bytes[quote - escapes - 1] === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return quote;
+    index = quote + 1;
+  }
+  return bytes.length;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { Problem } from '@plinth/kernel/problem';
-import type { ByteReservation } from './byte-budget';
+import { SMALL_BYTES_MAX, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 
 /** The largest JSON body, also of batches. */
 export const JSON_BODY_BYTES_MAX = 1024 * 1024;
@@ -29,7 +29,11 @@ export function collectBody(
   return new Promise((resolve, reject) => {
     let buffer: Buffer = NO_BYTES;
     let size = 0;
+    let isStopped = false;
+    let isEnded = false;
+    let isWaiting = false;
     const stop = (): void => {
+      isStopped = true;
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError);
     };
@@ -37,13 +41,22 @@ export function collectBody(
       stop();
       buffer = NO_BYTES;
       reservation?.release();
+      // What is left of it is discarded.
+      request.resume();
       reject(problem);
     };
-    const onEnd = (): void => {
+    const finish = (): void => {
       stop();
       resolve(buffer.subarray(0, size));
     };
-    const onError = (error?: Error): void => fail(incomplete(error));
+    // The last piece may be waiting for its turn.
+    const onEnd = (): void => {
+      isEnded = true;
+      if (!isWaiting) finish();
+    };
+    const onError = (error?: Error): void => {
+      if (!isEnded) fail(incomplete(error));
+    };
     const makeRoom = (bytes: number): void => {
       if (bytes <= buffer.length) return;
       const length = Math.min(Math.max(bytes, buffer.length * 2, FIRST_BYTES), bytesMax);
@@ -53,14 +66,31 @@ export function collectBody(
       buffer.copy(larger, 0, 0, size);
       buffer = larger;
     };
+    const add = (chunk: Buffer): void => {
+      if (isStopped) return;
+      if (size + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
+      makeRoom(size + chunk.length);
+      size += chunk.copy(buffer, size);
+    };
     const onData = (chunk: Buffer): void => {
+      if (reservation && size > SMALL_BYTES_MAX) {
+        // Nothing more is read until it is the turn of its owner again.
+        request.pause();
+        isWaiting = true;
+        reservation.inTurn(() => add(chunk), size).then(goOn, fail);
+        return;
+      }
       try {
-        if (size + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
-        makeRoom(size + chunk.length);
-        size += chunk.copy(buffer, size);
+        add(chunk);
       } catch (error) {
         fail(error as Problem);
       }
+    };
+    const goOn = (): void => {
+      isWaiting = false;
+      if (isStopped) return;
+      if (isEnded) finish();
+      else request.resume();
     };
     const timer =
       millisecondsMax === undefined ? undefined : setTimeout(() => fail(bodyTooSlow()), millisecondsMax);

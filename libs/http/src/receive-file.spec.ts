@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { receiveFile, uploadTurns, type UploadedFile } from './receive-file';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { receiveFile, type UploadedFile } from './receive-file';
 
 const PIECE = 'x'.repeat(16 * 1024);
 
@@ -16,7 +17,7 @@ function uploadOf(pieces: number): IncomingMessage {
 
 describe('uploads of several tenants to one process', () => {
   it('take turns, so that a small one ends while many large ones are at their beginning', async () => {
-    const limit = { bytesMax: Infinity, tooLarge: () => new Error() as never, turns: uploadTurns() };
+    const limit = { bytesMax: Infinity, tooLarge: () => new Error() as never, turns: new EventLoopTurns() };
     const received = { greedy: 0, modest: 0 };
     const receive = (tenantId: keyof typeof received, pieces: number) =>
       receiveFile(uploadOf(pieces), { tenantId, userId: 'ada' }, limit, async ({ content }: UploadedFile) => {

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { invalid, Problem } from '@plinth/kernel/problem';
-import { turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { cleanFileName } from './file-name';
 
 /** Room for boundaries, part headers and text parts. */
@@ -16,26 +15,15 @@ export interface UploadLimit {
   bytesMax: number;
   /** The problem of a larger file. */
   tooLarge: () => Problem;
-  /** Of all uploads of the process; see `uploadTurns`. */
-  turns: FairPlaces;
+  /** Of all uploads of the process. */
+  turns: EventLoopTurns;
 }
 
-/**
- * One piece of an upload is read in each turn of the event loop, and tenants take turns at it: so however many upload
- * however much at the same time, everybody else in the process waits for one piece only. Who is connected has been
- * admitted, so nobody is refused here.
- */
-export const uploadTurns = (): FairPlaces => turnsAt(1);
-
 /** Passes a stream on, piece by piece in the turns of its owner. */
-const inTurns = (owner: ShareOwner, turns: FairPlaces): Transform =>
+const inTurns = (owner: ShareOwner, turns: EventLoopTurns): Transform =>
   new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const pass = async (): Promise<void> => {
-        this.push(chunk);
-        await setImmediate();
-      };
-      turns.run(owner, pass).then(() => done(), done);
+      turns.take(owner, () => this.push(chunk)).then(() => done(), done);
     },
   });
 

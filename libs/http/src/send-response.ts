@@ -5,7 +5,7 @@ import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint'
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import type { Request } from 'express';
-import type { ByteReservation } from './byte-budget';
+import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { Problem } from '@plinth/kernel/problem';
 import {
   attachment,

@@ -9,7 +9,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
-import type { FairPlaces } from '@plinth/runtime/process/fair-places';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import {
   definitionNotImportable,
   definitionUnknown,
@@ -35,7 +35,7 @@ export interface UploadDependencies {
   blobs: BlobStore;
   cultures: CallerCulture;
   clock: Clock;
-  uploadTurns: FairPlaces;
+  uploadTurns: EventLoopTurns;
 }
 
 /**

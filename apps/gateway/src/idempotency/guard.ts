@@ -3,14 +3,7 @@ import type { Counter } from 'prom-client';
 import type { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { platformProblems } from '@plinth/contracts/platform/problems';
-import {
-  fingerprintOf,
-  operationIdOf,
-  type Claim,
-  type KeySpace,
-  type IdempotencyRecords,
-  type Run,
-} from './records';
+import { operationIdOf, type Claim, type KeySpace, type IdempotencyRecords, type Run } from './records';
 
 export interface IdempotencySettings {
   /** Lower case. */
@@ -89,12 +82,13 @@ export class IdempotencyGuard {
 
   /**
    * Runs the operation unless it has run before, and returns its response.
+   * @param fingerprint of the body, by which another request with the same key is recognized
    * `execute` returns undefined when the response was streamed to the client because it is too large to be stored.
    * A response that is not to be replayed is not stored: a retry runs again, with the same operation id.
    */
   async run(
     space: KeySpace,
-    body: Buffer,
+    fingerprint: string,
     execute: (operationId: string) => Promise<CompleteResponse | undefined>,
     { isReplayed = true }: { isReplayed?: boolean } = {},
   ): Promise<CompleteResponse | undefined> {
@@ -102,7 +96,7 @@ export class IdempotencyGuard {
       operationId: operationIdOf(space),
       owner: space,
       run: randomUUID(),
-      fingerprint: fingerprintOf(body),
+      fingerprint,
     };
     this.deps.onCheckpoint('before-marker');
     const claim = await this.claim(run);

@@ -10,7 +10,6 @@
  * lose everything: then a second request runs. That is harmless because both carry the same operation id, and the service
  * stores that id together with the effect, under a unique index: the second run finds the first effect.
  */
-import { hash } from 'node:crypto';
 import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { Redis } from 'ioredis';
@@ -181,5 +180,3 @@ const toResponse = ([status, headers, body]: Buffer[]): CompleteResponse => ({
 export function operationIdOf({ tenantId, userId, method, path, key }: KeySpace): string {
   return uuidFrom(JSON.stringify([tenantId, userId, method, path, key]));
 }
-
-export const fingerprintOf = (body: Buffer): string => hash('sha256', body, 'base64url');

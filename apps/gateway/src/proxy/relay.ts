@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
-import type { ByteReservation } from '@plinth/http/byte-budget';
+import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { responseHeaders } from './headers';

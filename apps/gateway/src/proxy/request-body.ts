@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from 'node:stream';
-import type { ByteReservation } from '@plinth/http/byte-budget';
+import { SMALL_BYTES_MAX, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import {
   bodyTooLarge,
   bodyTooSlow,
@@ -18,9 +18,13 @@ export const hasBody = ({ request: { headers, method } }: RequestContext): boole
  * A streamed body, limited in size and time.
  * Its reader may destroy it without closing the connection to the client, who still gets a response.
  */
-export function boundedBody(context: RequestContext, milliseconds: number): Transform {
+export function boundedBody(
+  context: RequestContext,
+  reservation: ByteReservation,
+  milliseconds: number,
+): Transform {
   requireFittingLength(context.request, JSON_BODY_BYTES_MAX);
-  const body = new BoundedBody();
+  const body = new BoundedBody(reservation);
   const timer = setTimeout(() => body.destroy(bodyTooSlow()), milliseconds);
   body.once('close', () => clearTimeout(timer));
   body.once('end', () => clearTimeout(timer));
@@ -51,12 +55,18 @@ export function sendContinue({ request, response }: RequestContext): void {
   if (request.headers.expect !== undefined) response.writeContinue();
 }
 
+/** Its pieces are passed on at once while it is small, and then in turns. */
 class BoundedBody extends Transform {
   private size = 0;
+
+  constructor(private readonly reservation: ByteReservation) {
+    super();
+  }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.size += chunk.length;
     if (this.size > JSON_BODY_BYTES_MAX) done(bodyTooLarge(JSON_BODY_BYTES_MAX));
-    else done(null, chunk);
+    else if (this.size <= SMALL_BYTES_MAX) done(null, chunk);
+    else this.reservation.inTurn(() => done(null, chunk), this.size).catch(done);
   }
 }

@@ -1,5 +1,5 @@
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import { FairPlaces } from './fair-places';
+import { EventLoopTurns, FairPlaces } from './fair-places';
 
 const ada = { tenantId: 'acme', userId: 'ada' };
 const grace = { tenantId: 'acme', userId: 'grace' };
@@ -92,5 +92,36 @@ describe('fair places', () => {
     await bobs;
     expect(shared.refusedCounts.get('user')).toBe(refusals.length);
     expect(all).toHaveLength(20);
+  });
+});
+
+describe('turns of the event loop', () => {
+  it('are one for each piece of work, and alternate between tenants', async () => {
+    const turns = new EventLoopTurns();
+    const done: string[] = [];
+    let loops = 0;
+    const isEnded = { value: false };
+    const countLoops = (): void => {
+      loops++;
+      if (!isEnded.value) setImmediate(countLoops);
+    };
+    setImmediate(countLoops);
+    const owners = [ada, ada, ada, ada, bob, bob];
+    await Promise.all(
+      owners.map((owner) => turns.take(owner, () => done.push(`${owner.userId} in ${loops}`))),
+    );
+    isEnded.value = true;
+    expect(done.map((one) => one.split(' ')[0])).toEqual(['ada', 'bob', 'ada', 'bob', 'ada', 'ada']);
+    expect(new Set(done.map((one) => one.split(' ')[2])).size).toBe(owners.length);
+  });
+
+  it('go on after a piece that fails', async () => {
+    const turns = new EventLoopTurns();
+    const failing = turns.take(ada, () => {
+      throw new Error('bad');
+    });
+    const next = turns.take(bob, () => 'done');
+    await expect(failing).rejects.toThrow('bad');
+    expect(await next).toBe('done');
   });
 });

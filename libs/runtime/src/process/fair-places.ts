@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { FairShares, type ShareOwner, type ShareScope } from '@plinth/kernel/fair-shares';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
@@ -173,3 +174,23 @@ export function measurePlaces(metrics: Registry, places: Record<string, FairPlac
  */
 export const turnsAt = (count: number): FairPlaces =>
   new FairPlaces({ places: count, waitingMax: Infinity, refused: () => new Error('Nobody is refused.') });
+
+/**
+ * Turns of the event loop for pieces of work that it cannot do in passing: one piece in each turn, and tenants take turns
+ * at it. So however many have however much of it, everybody else in the process waits for one piece only. Who has such
+ * work has been admitted, so nobody is refused here.
+ */
+export class EventLoopTurns {
+  private readonly places = turnsAt(1);
+
+  /** Does one piece of work in a turn of its owner. @throws what the work throws */
+  take<Result>(owner: ShareOwner, work: () => Result): Promise<Result> {
+    return this.places.run(owner, async () => {
+      try {
+        return work();
+      } finally {
+        await setImmediate();
+      }
+    });
+  }
+}

@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller } from '@plinth/kernel/caller';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import { UsedSignatures } from './used-signatures';
 
@@ -68,8 +69,18 @@ export function verifyCaller(
   return claims;
 }
 
+/** Whose share a request uses, as a header says that nobody has verified yet; undefined where it says nothing. */
+export function ownerIn(header: string | undefined): ShareOwner | undefined {
+  try {
+    const caller = decode((header ?? '').split('.', 1)[0]!) as Caller | null;
+    return caller ? { tenantId: String(caller.tenantId), userId: String(caller.userId) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What `bodyHash` says of a body. */
-export const hashOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url');
+export const hashOf = (body: Uint8Array): string => hash('sha256', body, 'base64url');
 
 /**
  * Checks a body against the hash that was signed with the caller, where there is one.

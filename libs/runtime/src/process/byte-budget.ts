@@ -1,12 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { FairShares, type ShareOwner, type ShareScope } from '@plinth/kernel/fair-shares';
 import { Gauge, type Registry } from 'prom-client';
+import { EventLoopTurns } from './fair-places';
 
-const METRIC = 'plinth_buffered_bytes';
+/** What a process does with so many bytes of a body, everybody else may wait for. */
+export const SMALL_BYTES_MAX = 64 * 1024;
 
 /** The bytes of bodies that the requests of a process hold in memory together, shared fairly between their callers. */
 export class ByteBudget {
   private readonly shares: FairShares;
+  private readonly turns = new EventLoopTurns();
 
   constructor(bytesMax: number) {
     this.shares = new FairShares(bytesMax);
@@ -14,7 +17,7 @@ export class ByteBudget {
 
   /** Begins the reservation of one request. */
   reserve(owner: ShareOwner): ByteReservation {
-    return new ByteReservation(this.shares, owner);
+    return new ByteReservation(this.shares, this.turns, owner);
   }
 
   get usedBytes(): number {
@@ -28,6 +31,7 @@ export class ByteReservation {
 
   constructor(
     private readonly shares: FairShares,
+    private readonly turns: EventLoopTurns,
     private readonly owner: ShareOwner,
   ) {}
 
@@ -36,6 +40,14 @@ export class ByteReservation {
     const refusal = this.shares.take(this.owner, bytes);
     if (!refusal) this.bytes += bytes;
     return refusal;
+  }
+
+  /**
+   * Works with a body: at once with a small one, and with a large one in a turn of its owner, so that large bodies of one
+   * tenant do not hold up small ones of all.
+   */
+  async inTurn<Result>(work: () => Result, bytes = this.bytes): Promise<Result> {
+    return bytes <= SMALL_BYTES_MAX ? work() : this.turns.take(this.owner, work);
   }
 
   /** Gives everything back. */
@@ -51,16 +63,21 @@ export class ByteReservation {
   }
 }
 
+const measured = new WeakMap<Registry, Map<string, ByteBudget>>();
+
 /** Shows operators how much of each budget is used. */
 export function measureBytes(metrics: Registry, budgets: Record<string, ByteBudget>): void {
-  if (metrics.getSingleMetric(METRIC)) return;
+  const all = measured.get(metrics) ?? new Map<string, ByteBudget>();
+  for (const [of, budget] of Object.entries(budgets)) all.set(of, budget);
+  if (measured.has(metrics)) return;
+  measured.set(metrics, all);
   new Gauge({
-    name: METRIC,
-    help: 'Bytes of bodies and of responses that are held in memory.',
+    name: 'plinth_buffered_bytes',
+    help: 'Bytes of bodies, of responses and of messages between services that are held in memory.',
     labelNames: ['of'],
     registers: [metrics],
     collect() {
-      for (const [of, { usedBytes }] of Object.entries(budgets)) this.set({ of }, usedBytes);
+      for (const [of, { usedBytes }] of all) this.set({ of }, usedBytes);
     },
   });
 }
