@@ -1,5 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import type { ShareScope } from '@plinth/kernel/fair-shares';
+import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
 import { Drain, drainSeconds } from '@plinth/runtime/process/drain';
 import { serveGrpc, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import { listen, serveAdmin, type Health } from '@plinth/runtime/process/health';
@@ -17,6 +20,7 @@ interface Served {
     HTTP_HOST: string;
     HTTP_PORT: number;
     GRPC_PORT: number;
+    BUFFERED_MESSAGE_BYTES_MAX: number;
     ADMIN_PORT: number;
     DRAIN_SECONDS?: number | undefined;
   };
@@ -44,7 +48,10 @@ export async function serveService(
   measureParts(metrics, health);
   const admin = await serveAdmin(config, health, metrics);
   onClose(admin.close);
-  const grpc = await serveGrpc(config, grpcServices);
+  const bytes = new ByteBudget(config.BUFFERED_MESSAGE_BYTES_MAX);
+  measureBytes(metrics, { messages: bytes });
+  const refused = (scope: ShareScope) => shareUsedUp(scope, 'large messages');
+  const grpc = await serveGrpc(config, grpcServices, { bytes, refused });
   onClose(grpc.close);
   const drain = new Drain();
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, drain.watch(app));

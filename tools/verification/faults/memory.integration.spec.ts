@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contactsNoted } from '@plinth/contracts/contacts/events';
@@ -15,10 +16,12 @@ import { eventually } from '@plinth/testing/eventually';
 import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { watchProcesses } from '../bench/processes.ts';
+import { describeUsage, watchProcesses } from '../bench/processes.ts';
 
 /** How many send at the same time; `npm run faults -- memory` sends more. */
 const ATTACKERS = Number(process.env['FAULTS_ATTACKERS'] ?? 4);
+/** Each of these events makes thousands of rows, one event after the other: more of them last longer and prove no more. */
+const LONG_EVENTS_MAX = 16;
 const MILLISECONDS_MAX = 60_000 + ATTACKERS * 10_000;
 jest.setTimeout(MILLISECONDS_MAX);
 /** The heap of a service in `k8s/`. A process that needs more ends. */
@@ -56,14 +59,19 @@ async function attack(service: string, send: () => Promise<unknown>): Promise<vo
   const before = processes();
   const usage = watchProcesses(before.map(([name, pid]) => ({ name, pid: pid! })));
   await send();
-  expect(usage().filter(({ peakMegabytes }) => peakMegabytes > MEGABYTES_MAX)).toEqual([]);
+  const used = usage();
+  if (process.env['FAULTS_ATTACKERS']) {
+    const lines = describeUsage(used).map((line) => `${expect.getState().currentTestName}\n  ${line}\n`);
+    process.stdout.write(lines.join(''));
+  }
+  expect(used.filter(({ peakMegabytes }) => peakMegabytes > MEGABYTES_MAX)).toEqual([]);
   expect(processes()).toEqual(before);
 }
 
 const keysOf = (name: string) => secrets[name]!.split(',');
-function clientOf<C extends Client>(service: string, Constructor: ClientConstructor<C>) {
+function clientOf<C extends Client>(service: string, Constructor: ClientConstructor<C>, keys = 'callerKeys') {
   const address = `127.0.0.1:${ports[`${service}-grpc`]}`;
-  const client = serviceClient(service, Constructor, address, keysOf('callerKeys'));
+  const client = serviceClient(service, Constructor, address, keysOf(keys));
   closers.push(client.close);
   return client;
 }
@@ -81,7 +89,7 @@ const envelope = (type: EventType) => ({
   actorName: 'Ada',
 });
 
-const { settings, localization, exchange, workflow } = protoPackages;
+const { settings, localization, exchange, workflow, pdf } = protoPackages;
 const unary: [
   service: string,
   method: string,
@@ -173,7 +181,39 @@ describe('the memory of the services', () => {
     await attack('localization', () => Promise.all([sideBySide(importRows), sideBySide(exportRows)]));
   });
 
-  it.each<[service: string, type: EventType, payload: object]>([
+  it('holds against the largest messages of UndoImport, and many who watch revocations', async () => {
+    const owner = clientOf('contacts', exchange.v1.ExchangeOwner);
+    const keys = clientOf('settings', settings.v1.ApiKeys);
+    const undo = async () => {
+      const request = { definition: 'Contacts.Contacts', jobId: textOf(MESSAGE_BYTES) };
+      for await (const _write of owner.client.UndoImport(request, owner.identity('UndoImport', caller)));
+    };
+    const watch = async () => {
+      const call = keys.client.WatchRevocations({}, keys.identity('WatchRevocations', null));
+      call.on('error', () => undefined);
+      await once(call, 'data');
+      call.cancel();
+    };
+    await attack('contacts', () => sideBySide(undo));
+    await attack('settings', () => sideBySide(watch));
+  });
+
+  it('holds against the largest pages of documents', async () => {
+    const { client, identity } = clientOf('pdf-renderer', pdf.v1.PdfRenderer, 'pdfRendererKeys');
+    const print = async () => {
+      const call = client.Print(identity('Print', caller), { deadline: Date.now() + 20_000 });
+      call.on('error', () => undefined);
+      const band = textOf(MESSAGE_BYTES / 2 - 100);
+      call.write({ page: { header: band, footer: band } });
+      for await (const { begun } of call) {
+        if (begun) call.write({ html: Buffer.from('<p>Hello</p>') });
+        call.end();
+      }
+    };
+    await attack('pdf-renderer', () => sideBySide(print));
+  });
+
+  it.each<[service: string, type: EventType, payload: object, count: number]>([
     [
       'timeline',
       transitionExecuted,
@@ -188,6 +228,7 @@ describe('the memory of the services', () => {
         transitionedBy: 'ada',
         position: 1,
       },
+      2 * ATTACKERS,
     ],
     [
       'timeline',
@@ -197,6 +238,7 @@ describe('the memory of the services', () => {
         userId: null,
         names: Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(190, 'x')),
       },
+      Math.min(2 * ATTACKERS, LONG_EVENTS_MAX),
     ],
     [
       'timeline',
@@ -206,12 +248,13 @@ describe('the memory of the services', () => {
         entityIds: Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(190, 'x')),
         texts: { en: textOf(500), fr: textOf(500) },
       },
+      Math.min(2 * ATTACKERS, LONG_EVENTS_MAX),
     ],
-  ])('%s holds against the largest events %p', async (service, type, payload) => {
+  ])('%s holds against the largest events %p', async (service, type, payload, count) => {
     const nats = await connect({ servers: `nats://127.0.0.1:${ports['nats']}` });
     closers.push(() => nats.close());
     await attack(service, async () => {
-      const sent = Array.from({ length: 2 * ATTACKERS }, async () => {
+      const sent = Array.from({ length: count }, async () => {
         const subject = subjectOf('plinth', type.name);
         const event = { ...envelope(type), payload };
         const body = JSON.stringify(event);

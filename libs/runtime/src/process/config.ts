@@ -230,6 +230,12 @@ export const serviceEnvironment = {
     .min(1)
     .default(128 * 1024 * 1024)
     .describe('Bytes of large responses that the process holds until their clients have read them.'),
+  BUFFERED_MESSAGE_BYTES_MAX: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(32 * 1024 * 1024)
+    .describe('Bytes of messages that the gRPC calls to the process hold in memory at the same time.'),
   EVENT_KEYS: keys().describe(
     'Secrets that sign events between services, comma-separated; the first one signs.',
   ),

@@ -21,6 +21,7 @@ import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@pl
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { problemOfDatabase } from '../postgres/postgres';
+import { countMessages, isUnread, notingSizes, type MessageBudget } from './message-budget';
 import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
 import type { StreamedCall } from './streamed-call';
 import { currentTraceparent, inSpan, TRACE_PARENT_HEADER } from '../process/tracing';
@@ -28,6 +29,8 @@ import { currentTraceparent, inSpan, TRACE_PARENT_HEADER } from '../process/trac
 const PROBLEM_KEY = 'plinth-problem-bin';
 const METHOD = 'GRPC';
 const DEADLINE_MILLISECONDS = 10_000;
+/** After a message for which a service had no room; twice as long after each further attempt. */
+const UNREAD_WAIT_MILLISECONDS = 100;
 
 const channelOptions: ChannelOptions = {
   'grpc.keepalive_time_ms': 15_000,
@@ -67,13 +70,19 @@ export interface GrpcService {
   handlers: UntypedServiceImplementation;
 }
 
-/** Serves the calls of other services. */
+/**
+ * Serves the calls of other services.
+ * @param messages of all calls together; without it only the size of each is limited
+ */
 export async function serveGrpc(
   config: { HTTP_HOST: string; GRPC_PORT: number },
   services: readonly GrpcService[],
+  messages?: MessageBudget,
 ): Promise<{ port: number; close: Close }> {
-  const server = new Server({ 'grpc.keepalive_permit_without_calls': 1 });
-  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  const interceptors = messages ? [countMessages(messages, toMetadata)] : [];
+  const server = new Server({ 'grpc.keepalive_permit_without_calls': 1, interceptors });
+  for (const { definition, handlers } of services)
+    server.addService(messages ? notingSizes(definition) : definition, handlers);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(
       `${config.HTTP_HOST}:${config.GRPC_PORT}`,
@@ -143,13 +152,16 @@ function toGrpcError(error: unknown, log: Log): ServerErrorResponse {
     log.error({ err: error }, 'call from another service failed');
     return Object.assign(new Error('An unexpected error occurred.'), { code: status.INTERNAL });
   }
-  const { cause: _cause, ...options } = problem.options;
+  return Object.assign(new Error(problem.kind), {
+    code: statusByKind[problem.kind],
+    metadata: toMetadata(problem),
+  });
+}
+
+function toMetadata({ kind, detail, options: { cause: _cause, ...options } }: Problem): Metadata {
   const metadata = new Metadata();
-  metadata.set(
-    PROBLEM_KEY,
-    Buffer.from(JSON.stringify({ kind: problem.kind, detail: problem.detail, options })),
-  );
-  return Object.assign(new Error(problem.kind), { code: statusByKind[problem.kind], metadata });
+  metadata.set(PROBLEM_KEY, Buffer.from(JSON.stringify({ kind, detail, options })));
+  return metadata;
 }
 
 /** Whether something that was thrown is the failure of a call. */
@@ -226,14 +238,24 @@ export function serviceClient<C extends Client>(
     client,
     identity,
     call: (method, request, caller, options = {}) =>
-      inSpan({ name: pathOf(method), kind: SpanKind.CLIENT }, () => {
+      inSpan({ name: pathOf(method), kind: SpanKind.CLIENT }, async () => {
         const deadline = Date.now() + (options.deadlineMilliseconds ?? DEADLINE_MILLISECONDS);
-        const { promise, resolve, reject } = Promise.withResolvers<never>();
-        const respond = (error: ServiceError | null, response?: unknown) =>
-          error ? reject(problemOfGrpc(error, area)) : resolve(response as never);
         const call = client[method] as unknown as (...parts: unknown[]) => void;
-        call.call(client, request, identity(method, caller), { deadline }, respond);
-        return promise;
+        const attempt = () =>
+          new Promise<never>((resolve, reject) => {
+            const respond = (error: ServiceError | null, response?: unknown) =>
+              error ? reject(error) : resolve(response as never);
+            call.call(client, request, identity(method, caller), { deadline }, respond);
+          });
+        for (let wait = UNREAD_WAIT_MILLISECONDS; ; wait *= 2) {
+          try {
+            return await attempt();
+          } catch (error) {
+            const mayRepeat = isUnread(error as ServiceError) && Date.now() + wait < deadline;
+            if (!mayRepeat) throw problemOfGrpc(error as ServiceError, area);
+          }
+          await pause(wait);
+        }
       }),
     close: () => client.close(),
   };

@@ -1,0 +1,110 @@
+import { makeGenericClientConstructor, type Client, type requestCallback } from '@grpc/grpc-js';
+import type { Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
+import { ByteBudget } from '../process/byte-budget';
+import { silentLog } from '../process/log';
+import { grpcHandlers, serveGrpc, serviceClient, type ClientConstructor } from './grpc';
+
+interface Message {
+  text: string;
+}
+
+const serialize = (message: Message): Buffer => Buffer.from(message.text);
+const deserialize = (bytes: Buffer): Message => ({ text: bytes.toString() });
+const definition = {
+  Find: {
+    path: '/test.Things/Find',
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: serialize,
+    requestDeserialize: deserialize,
+    responseSerialize: serialize,
+    responseDeserialize: deserialize,
+  },
+};
+interface ThingsClient extends Client {
+  Find(message: Message, callback: requestCallback<Message>): unknown;
+}
+const Things = makeGenericClientConstructor(
+  definition,
+  'Things',
+) as unknown as ClientConstructor<ThingsClient>;
+
+const KEYS = ['0123456789abcdef-of-a-test'];
+const KIBIBYTE = 1024;
+
+describe('the messages of all calls', () => {
+  const closers: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  /** A service that has room for so many bytes, and answers when it is told to. */
+  async function start(bytesMax: number) {
+    const bytes = new ByteBudget(bytesMax);
+    const refusals: string[] = [];
+    const waiting: (() => void)[] = [];
+    const { unary } = grpcHandlers(KEYS, silentLog());
+    const handlers = {
+      Find: unary(() => new Promise<Message>((resolve) => waiting.push(() => resolve({ text: 'found' })))),
+    };
+    const server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [{ definition, handlers }], {
+      bytes,
+      refused: (scope) => {
+        refusals.push(scope);
+        return new Problem('overloaded', `no room for ${scope}`);
+      },
+    });
+    closers.push(server.close);
+    const client = serviceClient('things', Things, `127.0.0.1:${server.port}`, KEYS);
+    closers.push(client.close);
+    const find = (tenantId: string, length: number, deadlineMilliseconds?: number) => {
+      const caller: Caller = { tenantId, userId: 'ada', userName: 'Ada', permissions: [] };
+      const options = deadlineMilliseconds === undefined ? {} : { deadlineMilliseconds };
+      return client.call('Find', { text: 'x'.repeat(length) }, caller, options);
+    };
+    const until = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    return { bytes, refusals, waiting, find, until };
+  }
+
+  it('are counted until the call ends', async () => {
+    const { bytes, waiting, find, until } = await start(100 * KIBIBYTE);
+    const answered = find('acme', 40 * KIBIBYTE);
+    await until(() => waiting.length === 1);
+    expect(bytes.usedBytes).toBe(40 * KIBIBYTE);
+    waiting[0]!();
+    await answered;
+    await until(() => bytes.usedBytes === 0);
+  });
+
+  it('are refused where a tenant holds its share, before a handler sees them; others are served', async () => {
+    const { refusals, waiting, find, until } = await start(100 * KIBIBYTE);
+    const held = find('acme', 40 * KIBIBYTE);
+    await until(() => waiting.length === 1);
+    await expect(find('acme', 40 * KIBIBYTE, 50)).rejects.toMatchObject({
+      kind: 'overloaded',
+      detail: 'no room for tenant',
+    });
+    expect([refusals, waiting.length]).toEqual([['tenant'], 1]);
+    const other = find('globex', 40 * KIBIBYTE);
+    await until(() => waiting.length === 2);
+    waiting.forEach((answer) => answer());
+    await Promise.all([held, other]);
+  });
+
+  it('are sent again by our clients until there is room', async () => {
+    const { refusals, waiting, find, until } = await start(100 * KIBIBYTE);
+    const held = find('acme', 60 * KIBIBYTE);
+    await until(() => waiting.length === 1);
+    const repeated = find('globex', 60 * KIBIBYTE);
+    await until(() => refusals.length === 1);
+    waiting[0]!();
+    await held;
+    await until(() => waiting.length === 2);
+    waiting[1]!();
+    await repeated;
+    expect(new Set(refusals)).toEqual(new Set(['all']));
+  });
+});
