@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -30,11 +30,29 @@ const start = (program: string, options: Record<string, string>): void => {
   running.push(spawn(program, args, { cwd: folder, stdio: 'ignore' }));
 };
 
-const kubectl = (...args: string[]) =>
+const kubectl = (args: string[], input?: string) =>
   spawnSync('kubectl', [`--server=${server}`, '--insecure-skip-tls-verify', `--token=${TOKEN}`, ...args], {
     encoding: 'utf8',
     cwd: root,
+    ...(input !== undefined && { input }),
   });
+
+interface Workload {
+  metadata: { name: string };
+  spec: { template: { spec: { securityContext: object } } };
+}
+
+/** Of the workloads of a namespace. */
+const imagesOf = (namespace: string): string[] => {
+  const images = '{range .items[*]}{.spec.template.spec.containers[*].image}{"\\n"}{end}';
+  const { stdout } = kubectl([
+    'get',
+    'deployments',
+    `--namespace=${namespace}`,
+    `--output=jsonpath=${images}`,
+  ]);
+  return stdout.split('\n').filter((image) => image !== '');
+};
 
 async function startApiServer(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'plinth-api-server-'));
@@ -67,7 +85,7 @@ async function startApiServer(): Promise<void> {
     'authorization-mode': 'RBAC',
     'service-cluster-ip-range': '10.0.0.0/24',
   });
-  await eventually(() => kubectl('get', '--raw', '/readyz').status === 0, START_MILLISECONDS_MAX);
+  await eventually(() => kubectl(['get', '--raw', '/readyz']).status === 0, START_MILLISECONDS_MAX);
 }
 
 (missing.length > 0 ? describe.skip : describe)('a real Kubernetes API server', () => {
@@ -89,23 +107,109 @@ async function startApiServer(): Promise<void> {
         execFileSync('kubectl', ['kustomize', `k8s/overlays/${overlay}`], { cwd: root }),
       );
 
-      const { status, stderr } = kubectl('apply', '--validate=strict', '--filename', manifests);
+      const { status, stderr } = kubectl(['apply', '--validate=strict', '--filename', manifests]);
 
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     },
   );
 
-  (helm === undefined ? it.skip : it)('accepts what the Helm chart renders in the same way', () => {
-    const chart = join(folder, 'chart');
-    execFileSync(join(root, 'node_modules/.bin/node'), ['tools/release/chart/main.ts', chart], { cwd: root });
-    const options = ['--namespace', 'of-helm', '--values', join(chart, 'values-production.yaml')];
-    const manifests = join(folder, 'chart.yaml');
-    writeFileSync(manifests, execFileSync(helm!, ['template', 'plinth', chart, ...options]));
-    kubectl('create', 'namespace', 'of-helm');
-    kubectl('label', 'namespace', 'of-helm', 'pod-security.kubernetes.io/warn=restricted');
+  it('takes the next version of an overlay as k8s/README.md says', () => {
+    const manifests = join(folder, 'production.yaml');
+    const next = join(folder, 'next.yaml');
+    writeFileSync(next, readFileSync(manifests, 'utf8').replaceAll(':0.1.0', ':0.2.0'));
+    const [namespace, file] = ['--namespace=plinth', `--filename=${next}`];
 
-    const { status, stderr } = kubectl('apply', '--validate=strict', '--filename', manifests);
+    expect(kubectl(['delete', 'job', 'migrate', namespace, '--ignore-not-found'])).toMatchObject({
+      status: 0,
+    });
+    expect(kubectl(['apply', '--validate=strict', file])).toMatchObject({ status: 0, stderr: '' });
 
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(imagesOf('plinth')).toContain('registry.example/plinth/gateway:0.2.0');
+  });
+
+  it('lets the pods of every workload into a namespace that enforces the restricted profile', () => {
+    const list = (kind: string): Workload[] =>
+      JSON.parse(kubectl(['get', kind, '--namespace=plinth', '--output=json']).stdout).items;
+    const pods = [...list('deployments'), ...list('jobs')].map(({ metadata, spec }) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `${metadata.name}-of-test`, namespace: 'plinth' },
+      spec: spec.template.spec,
+    }));
+    const create = (items: object[]) =>
+      kubectl(
+        ['create', '--dry-run=server', '--filename=-'],
+        JSON.stringify({ kind: 'List', apiVersion: 'v1', items }),
+      );
+    const [first] = pods;
+    const asRoot = { ...first!, spec: { ...first!.spec, securityContext: { runAsUser: 0 } } };
+
+    expect(pods.length).toBeGreaterThan(9);
+    expect(create(pods)).toMatchObject({ status: 0, stderr: '' });
+    expect(create([asRoot]).stderr).toContain('violates PodSecurity "restricted');
+  });
+
+  (helm === undefined ? describe.skip : describe)('asked by Helm', () => {
+    let chart: string;
+    const values = () => ['--values', join(chart, 'values-production.yaml')];
+
+    const inNamespace = (name: string): string => {
+      kubectl(['create', 'namespace', name]);
+      const labels = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
+      kubectl(['label', 'namespace', name, ...labels]);
+      return `--namespace=${name}`;
+    };
+
+    const runHelm = (...args: string[]) =>
+      spawnSync(
+        helm!,
+        [`--kube-apiserver=${server}`, '--kube-insecure-skip-tls-verify', `--kube-token=${TOKEN}`, ...args],
+        { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder } },
+      );
+
+    beforeAll(() => {
+      chart = join(folder, 'chart');
+      execFileSync(join(root, 'node_modules/.bin/node'), ['tools/release/chart/main.ts', chart], {
+        cwd: root,
+      });
+    });
+
+    it.each(['client', 'server'])('accepts what the chart renders, applied by the %s', (side) => {
+      const namespace = inNamespace(`of-${side}`);
+      const manifests = join(folder, `of-${side}.yaml`);
+      writeFileSync(manifests, execFileSync(helm!, ['template', 'plinth', chart, namespace, ...values()]));
+      const args = [`--server-side=${side === 'server'}`, '--validate=strict', `--filename=${manifests}`];
+
+      // Whoever applies the same again changes nothing.
+      for (const options of [['--dry-run=server'], [], []]) {
+        const { status, stderr } = kubectl(['apply', ...args, ...options]);
+        expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      }
+    });
+
+    it('installs a release, upgrades it to the next values, and takes it back', () => {
+      const namespace = inNamespace('of-helm');
+      const release = (verb: string, ...options: string[]) => {
+        const { status, stderr } = runHelm(verb, 'plinth', chart, namespace, ...values(), ...options);
+        expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      };
+      const jobs = () =>
+        kubectl(['get', 'jobs', namespace, '--output=jsonpath={.items[*].metadata.name}']).stdout.split(' ');
+
+      release('install');
+      const before = imagesOf('of-helm');
+      const [firstJob] = jobs();
+      const next = ['--set=image.tag=0.2.0', '--set-string=configuration.DRAIN_SECONDS=9'];
+      release('upgrade', ...next, '--set=workloads.workflow-worker.replicas.max=3');
+
+      expect(imagesOf('of-helm')).toEqual(before.map((image) => image.replace(':0.1.0', ':0.2.0')));
+      expect(jobs()).toHaveLength(1);
+      expect(jobs()).not.toContain(firstJob);
+
+      expect(runHelm('rollback', 'plinth', '1', namespace)).toMatchObject({ status: 0, stderr: '' });
+      expect(imagesOf('of-helm')).toEqual(before);
+      expect(runHelm('uninstall', 'plinth', namespace)).toMatchObject({ status: 0, stderr: '' });
+      expect(imagesOf('of-helm')).toEqual([]);
+    });
   });
 });
