@@ -43,7 +43,8 @@ function knownVariables(): string[] {
   const names = processes.flat().map(({ name }) => name);
   // The SDK of S3 and Node.js read more than the platform does.
   const ofOthers = ['AWS_REGION', 'NODE_EXTRA_CA_CERTS', 'OTEL_EXPORTER_OTLP_HEADERS', 'TZ'];
-  return [...new Set([...names, ...ofOthers])].sort();
+  const files = names.map((name) => `${name}_FILE`);
+  return [...new Set([...names, ...files, ...ofOthers])].sort();
 }
 
 const node = (...args: string[]): string =>

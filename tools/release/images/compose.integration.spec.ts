@@ -130,6 +130,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('lets nobody into Redis without its password, which the gateway and its health check have', () => {
+    const { command, environment } = containers['redis']!;
+    const password = command![command!.indexOf('--requirepass') + 1];
+    expect(command).toContain('--requirepass');
+    expect(new URL(containers['gateway']!.environment!['REDIS_URL']!).password).toBe(password);
+    expect(environment).toEqual({ REDISCLI_AUTH: password });
+  });
+
   it('gives the PDF renderer one key of its own, and a network in which only the template service is, and a way to its metrics', () => {
     const { environment, networks } = containers['pdf-renderer']!;
     expect(Object.keys(environment ?? {}).sort()).toEqual(['NODE_ENV', 'PDF_RENDERER_KEYS']);

@@ -129,9 +129,11 @@ const find = (manifests: readonly Manifest[], kind: string, name: string) =>
       ...['--set-json', 'workloads.workflow-worker.replicas={"max":3}'],
       ...['--set', 'workloads.template-main.resources.limits.cpu=4'],
       ...['--set', 'ingress.namespace=traefik', '--set', 'ingress.enabled=false'],
+      ...['--set-string', 'configuration.TEMPORAL_CA_FILE=/var/run/plinth/authorities/ca.pem'],
     );
 
     expect(said).toBe('');
+    expect(find(manifests, 'ConfigMap', 'plinth').data).toHaveProperty('TEMPORAL_CA_FILE');
     const pod = (name: string) => find(manifests, 'Deployment', name).spec.template.spec.containers[0];
     expect(pod('settings-main').image).toBe(digest);
     expect(pod('template-main').resources.limits).toMatchObject({ cpu: 4, memory: '1Gi' });

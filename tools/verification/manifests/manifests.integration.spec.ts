@@ -256,6 +256,19 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
     }
   });
 
+  it('has the authorities of the installation in every pod that connects to servers', () => {
+    for (const [workload, { spec }] of ofPods) {
+      const [authorities] = spec.volumes.filter(({ name }) => name === 'authorities');
+      const wanted = { name: 'authorities', configMap: { name: 'plinth-authorities', optional: true } };
+      expect(authorities).toEqual(workload.startsWith('pdf-renderer') ? undefined : wanted);
+      if (!authorities) continue;
+      for (const { volumeMounts } of spec.containers)
+        expect(volumeMounts.find(({ name }) => name === 'authorities')?.mountPath).toBe(
+          '/var/run/plinth/authorities',
+        );
+    }
+  });
+
   it('denies all traffic that is not allowed, and the PDF renderer everything', () => {
     const policies = named(manifests, 'NetworkPolicy').map(({ metadata, spec }) => ({
       name: metadata.name,
