@@ -2,7 +2,7 @@ import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
-import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { eventConsumer } from '@plinth/runtime/messaging/consumer';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -18,6 +18,12 @@ import { followerStore } from './store/follower-store';
 import { notificationStore } from './store/notification-store';
 import { peopleStore } from './store/people-store';
 import { startInterruptedBlobCleanup, startUnusedBlobCleanup, unusedBlobs } from './store/unused-blobs';
+
+/**
+ * How many streams read at the same time. An entry wakes all streams that are open for its readers, and whoever opens a
+ * thousand reads a thousand times: without turns every request would wait for a connection behind them.
+ */
+const STREAM_READS = 4;
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -70,6 +76,9 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   );
   onClose(await consumer.start());
 
+  const streamReads = turnsAt(STREAM_READS);
+  measurePlaces(metrics, { 'stream-reads': streamReads });
+
   const blobs = openBlobStore(config.BLOB_URL);
   const unused = unusedBlobs(db, blobs, systemClock);
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
@@ -96,6 +105,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),
     uploadTurns: new EventLoopTurns(),
+    streamReads,
     unusedBlobs: unused,
     unusedBlobCleanup,
     clock: systemClock,

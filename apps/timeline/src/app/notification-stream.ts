@@ -1,4 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { WakeSignal } from '../events/wake-signal';
 import type { NotificationStore, StoredNotification } from '../store/notification-store';
 import { wakeUps } from './wake-ups';
@@ -8,6 +9,7 @@ const BATCH_SIZE = 100;
 interface Parts {
   notifications: Pick<NotificationStore, 'since'>;
   signal: Pick<WakeSignal, 'onWake'>;
+  streamReads: FairPlaces;
 }
 
 /**
@@ -19,13 +21,13 @@ export async function* notificationStream(
   caller: Caller,
   position: bigint,
   ending: AbortSignal,
-  { notifications, signal }: Parts,
+  { notifications, signal, streamReads }: Parts,
 ): AsyncIterable<StoredNotification[]> {
   const subscribe = (listener: () => void) => signal.onWake(caller.tenantId, caller.userId, listener);
   for await (const _ of wakeUps(caller, subscribe, ending)) {
     let batch: StoredNotification[];
     do {
-      batch = await notifications.since(caller, position, BATCH_SIZE);
+      batch = await streamReads.run(caller, () => notifications.since(caller, position, BATCH_SIZE));
       const last = batch.at(-1);
       if (last) {
         position = last.sequence;

@@ -1,4 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { audienceOf } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import { entityKey, type WakeSignal } from '../events/wake-signal';
@@ -8,6 +9,7 @@ import { wakeUps } from './wake-ups';
 interface Parts {
   entries: Pick<EntryStore, 'state'>;
   signal: Pick<WakeSignal, 'onWake'>;
+  streamReads: FairPlaces;
 }
 
 /**
@@ -18,12 +20,12 @@ export async function* timelineStream(
   caller: Caller,
   entity: EntityName,
   ending: AbortSignal,
-  { entries, signal }: Parts,
+  { entries, signal, streamReads }: Parts,
 ): AsyncIterable<TimelineState> {
   let last: TimelineState | undefined;
   const subscribe = (listener: () => void) => signal.onWake(caller.tenantId, entityKey(entity), listener);
   for await (const _ of wakeUps(caller, subscribe, ending)) {
-    const state = await entries.state(audienceOf(caller), entity);
+    const state = await streamReads.run(caller, () => entries.state(audienceOf(caller), entity));
     const isSame = state.newestEntryId === last?.newestEntryId && state.totalCount === last.totalCount;
     last = state;
     if (!isSame) yield state;

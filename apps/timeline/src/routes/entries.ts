@@ -14,10 +14,13 @@ import { toEntryResponse } from './entry-response';
 const { getTimeline, watchTimeline, postTimelineEntry, getTimelineEntry, deleteTimelineEntry } =
   timelineEndpoints;
 
-type Needs = Pick<Deps, 'entries' | 'cultures' | 'unusedBlobCleanup' | 'timelineSignal' | 'health'>;
+type Needs = Pick<
+  Deps,
+  'entries' | 'cultures' | 'unusedBlobCleanup' | 'timelineSignal' | 'streamReads' | 'health'
+>;
 
 export function mountEntries(api: Api, deps: Needs): void {
-  const { entries, cultures, unusedBlobCleanup, timelineSignal: signal, health } = deps;
+  const { entries, cultures, unusedBlobCleanup, timelineSignal: signal, streamReads, health } = deps;
   /** The culture of the system logs for this reader; looked up only where there is one. */
   const cultureFor = async (rows: readonly Entry[], caller: Caller, request: IncomingMessage) =>
     rows.some(({ message }) => message)
@@ -38,7 +41,7 @@ export function mountEntries(api: Api, deps: Needs): void {
 
   api.on(watchTimeline, ({ params, caller, signal: closed }) => {
     const ending = AbortSignal.any([closed, health.draining]);
-    const stream = timelineStream(caller, params, ending, { entries, signal });
+    const stream = timelineStream(caller, params, ending, { entries, signal, streamReads });
     return events(
       (async function* (): AsyncIterable<ServerSentEvent> {
         for await (const state of stream) yield { event: 'changed', data: state };

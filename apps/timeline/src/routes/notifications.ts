@@ -15,10 +15,13 @@ import { toNotificationResponse } from './notification-response';
 const { getNotifications, getUnreadCount, streamNotifications, readNotification, readAllNotifications } =
   timelineEndpoints;
 
-type Needs = Pick<Deps, 'notifications' | 'people' | 'cultures' | 'notificationSignal' | 'health'>;
+type Needs = Pick<
+  Deps,
+  'notifications' | 'people' | 'cultures' | 'notificationSignal' | 'streamReads' | 'health'
+>;
 
 export function mountNotifications(api: Api, deps: Needs): void {
-  const { notifications, people, cultures, notificationSignal: signal, health } = deps;
+  const { notifications, people, cultures, notificationSignal: signal, streamReads, health } = deps;
 
   const toResponses = async (
     rows: readonly StoredNotification[],
@@ -48,9 +51,11 @@ export function mountNotifications(api: Api, deps: Needs): void {
 
   api.on(streamNotifications, async ({ caller, request, signal: closed }) => {
     const lastId = String(request.headers['last-event-id'] ?? '');
-    const position = await notifications.positionOf(caller, isUuid(lastId) ? lastId : undefined);
+    const position = await streamReads.run(caller, () =>
+      notifications.positionOf(caller, isUuid(lastId) ? lastId : undefined),
+    );
     const ending = AbortSignal.any([closed, health.draining]);
-    const stream = notificationStream(caller, position, ending, { notifications, signal });
+    const stream = notificationStream(caller, position, ending, { notifications, signal, streamReads });
     return events(
       (async function* (): AsyncIterable<ServerSentEvent> {
         for await (const rows of stream) {

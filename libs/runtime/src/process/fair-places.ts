@@ -24,7 +24,8 @@ interface Waiting {
 export class FairPlaces {
   private readonly running: FairShares;
   private readonly queued: FairShares;
-  private readonly waiting: Waiting[] = [];
+  /** In the order of their coming, by tenant and user. */
+  private readonly waiting = new Map<string, Map<string, Waiting[]>>();
   /** When a tenant or user who is here began to work last, as a number that grows. */
   private readonly lastBegun = new Map<string, number>();
   private begunCount = 0;
@@ -58,7 +59,7 @@ export class FairPlaces {
   }
 
   get waitingCount(): number {
-    return this.waiting.length;
+    return this.queued.usedAmount;
   }
 
   /** How many were refused since the start, by whose share was used up. */
@@ -75,7 +76,7 @@ export class FairPlaces {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         signal?.removeEventListener('abort', giveUp);
-        this.waiting.splice(this.waiting.indexOf(waiting), 1);
+        this.dequeue(waiting);
         this.queued.give(owner);
         this.forget(owner);
       };
@@ -88,32 +89,55 @@ export class FairPlaces {
         reject(signal!.reason as Error);
       };
       const waiting: Waiting = { owner, begin };
-      this.waiting.push(waiting);
+      this.enqueue(waiting);
       signal?.addEventListener('abort', giveUp, { once: true });
     });
   }
 
+  private enqueue(waiting: Waiting): void {
+    const { tenantId, userId } = waiting.owner;
+    const ofTenant = this.waiting.get(tenantId) ?? new Map<string, Waiting[]>();
+    const ofUser = ofTenant.get(userId) ?? [];
+    ofUser.push(waiting);
+    this.waiting.set(tenantId, ofTenant.set(userId, ofUser));
+  }
+
+  private dequeue(waiting: Waiting): void {
+    const { tenantId, userId } = waiting.owner;
+    const ofTenant = this.waiting.get(tenantId)!;
+    const ofUser = ofTenant.get(userId)!;
+    ofUser.splice(ofUser.indexOf(waiting), 1);
+    if (ofUser.length === 0) ofTenant.delete(userId);
+    if (ofTenant.size === 0) this.waiting.delete(tenantId);
+  }
+
   private beginNext(): void {
     for (;;) {
-      const next = this.waiting.reduce<Waiting | undefined>(
-        (best, waiting) => (best && this.precedence(best, waiting) <= 0 ? best : waiting),
-        undefined,
-      );
+      const next = this.next();
       if (!next || !this.tryBegin(next.owner)) return;
       next.begin();
     }
   }
 
-  /** Negative where `left` comes first. */
-  private precedence({ owner: left }: Waiting, { owner: right }: Waiting): number {
+  private next(): Waiting | undefined {
     const { running, lastBegun } = this;
     const begun = (key: string): number => lastBegun.get(key) ?? 0;
-    return (
-      running.usedByTenant(left.tenantId) - running.usedByTenant(right.tenantId) ||
-      begun(left.tenantId) - begun(right.tenantId) ||
-      running.usedByUser(left) - running.usedByUser(right) ||
-      begun(userKey(left)) - begun(userKey(right))
+    const tenantId = firstOf(
+      this.waiting.keys(),
+      (left, right) => running.usedByTenant(left) - running.usedByTenant(right) || begun(left) - begun(right),
     );
+    if (tenantId === undefined) return undefined;
+    const ofTenant = this.waiting.get(tenantId)!;
+    const userId = firstOf(ofTenant.keys(), (leftId, rightId) => {
+      const [left, right] = [leftId, rightId].map((userId) => ({ tenantId, userId })) as [
+        ShareOwner,
+        ShareOwner,
+      ];
+      return (
+        running.usedByUser(left) - running.usedByUser(right) || begun(userKey(left)) - begun(userKey(right))
+      );
+    });
+    return ofTenant.get(userId!)![0];
   }
 
   private tryBegin(owner: ShareOwner): boolean {
@@ -130,6 +154,16 @@ export class FairPlaces {
     const { tenantId } = owner;
     if (running.usedByTenant(tenantId) + queued.usedByTenant(tenantId) === 0) lastBegun.delete(tenantId);
   }
+}
+
+/** The key that comes first; of equals the one that was there before. */
+function firstOf(
+  keys: Iterable<string>,
+  precedence: (left: string, right: string) => number,
+): string | undefined {
+  let first: string | undefined;
+  for (const key of keys) if (first === undefined || precedence(key, first) < 0) first = key;
+  return first;
 }
 
 const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${userId}`;
