@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process';
 import { requestHead, sendRaw } from './raw-http';
@@ -66,7 +67,7 @@ describe('the memory of a gateway', () => {
     const response = await gateway.fetch('/api/v1/things', {
       method: 'POST',
       body: JSON.stringify('x'.repeat(500 * 1024)),
-      headers: { 'content-type': 'application/json', 'idempotency-key': 'other' },
+      headers: { 'content-type': 'application/json', 'idempotency-key': newId() },
       as: { tenantId: OTHER_TENANT_ID },
     });
     expect(response.status).toBe(200);

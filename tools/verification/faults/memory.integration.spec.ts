@@ -260,6 +260,7 @@ describe('the memory of the services', () => {
         const body = JSON.stringify(event);
         await jetstream(nats).publish(subject, body, {
           headers: signMessage(subject, body, keysOf('eventKeys')),
+          timeout: MILLISECONDS_MAX,
         });
       });
       await Promise.all(sent);
