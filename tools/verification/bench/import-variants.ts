@@ -9,7 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { BenchLine } from './bench-line.ts';
 import { execute, mapFile, signInToTenant } from './exchange-jobs.ts';
 import type { BenchTarget } from './platform.ts';
-import { describeUsage, watchProcesses } from './processes.ts';
+import { describeUsage, watchProcesses, type ProcessUsage } from './processes.ts';
 import { readCldrRows, type Row } from '../../development/demo/cldr-rows.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 import { seconds, timeOf } from './times.ts';
@@ -134,29 +134,56 @@ export const benchVariants = (
   { rowCount, only, report }: { rowCount: number; only: string[]; report: (line: BenchLine) => void },
 ): Promise<void> =>
   inTemporaryFolder(async (folder) => {
-    const cleanTimes = new Map<Kind, number>();
+    const cleanTimes = new Map<Kind, Spent>();
     const wanted = variants.filter(
       ({ name }) => only.length === 0 || only.some((part) => name.includes(part)),
     );
     for (const kind of new Set(wanted.map((variant) => variant.kind)))
       await measure(target, folder, { name: 'warm-up', kind }, Math.min(rowCount, 50_000));
     for (const variant of wanted) {
-      const { taken, reference, details } = await measure(target, folder, variant, rowCount);
+      const { spent, reference, usage } = await measure(target, folder, variant, rowCount);
       const clean = cleanTimes.get(variant.kind);
-      if (variant.name.startsWith('clean')) cleanTimes.set(variant.kind, taken);
+      if (variant.name.startsWith('clean')) cleanTimes.set(variant.kind, spent);
       const isUpdate = variant.storedOfTen === 10;
       const isFewErrors = (variant.every ?? 0) >= 100 && clean !== undefined && !isUpdate;
       const beside = isFewErrors ? clean : reference;
       report({
         job: `${variant.name}: ${rowCount.toLocaleString('en')} rows`,
-        measured: seconds(taken),
-        reference: `${isFewErrors ? 'clean' : isUpdate ? 'upsert from a staging table' : 'COPY'} ${seconds(beside)}`,
-        ratio: taken / beside,
+        measured: describeSpent(spent),
+        reference: `${isFewErrors ? 'clean' : isUpdate ? 'upsert from a staging table' : 'COPY'} ${describeSpent(beside)}`,
+        ratio: spent.milliseconds / beside.milliseconds,
         goal: isUpdate ? UPDATE_GOAL : isFewErrors ? FEW_ERRORS_GOAL : INSERT_GOAL,
-        details,
+        details: describeUsage(usage),
       });
     }
   });
+
+/** On a machine that others use too, only processor time can be compared. */
+interface Spent {
+  milliseconds: number;
+  cpuSeconds: number;
+}
+
+const describeSpent = ({ milliseconds, cpuSeconds }: Spent): string =>
+  `${seconds(milliseconds)}, ${cpuSeconds.toFixed(1)} s CPU`;
+
+const sum = (left: Spent, right: Spent): Spent => ({
+  milliseconds: left.milliseconds + right.milliseconds,
+  cpuSeconds: left.cpuSeconds + right.cpuSeconds,
+});
+
+async function spend(
+  processes: BenchTarget['processes'],
+  work: () => Promise<unknown>,
+): Promise<{ spent: Spent; usage: ProcessUsage[] }> {
+  const end = watchProcesses(processes);
+  const milliseconds = await timeOf(work);
+  const usage = end();
+  return {
+    spent: { milliseconds, cpuSeconds: usage.reduce((all, { cpuSeconds }) => all + cpuSeconds, 0) },
+    usage,
+  };
+}
 
 async function measure(target: BenchTarget, folder: string, variant: Variant, rowCount: number) {
   const { kind, dryRun, storedOfTen = 0 } = variant;
@@ -167,16 +194,16 @@ async function measure(target: BenchTarget, folder: string, variant: Variant, ro
   const database = new pg.Client({ connectionString: target.adminUrlOf(kind.service) });
   await database.connect();
   try {
-    if (kind === contacts) await copyRows(database, folder, companies, tenantId, COMPANIES, 10);
-    const reference = await timeReference(database, folder, variant, rowCount);
-    if (storedOfTen > 0) await copyRows(database, folder, kind, tenantId, rowCount, storedOfTen);
+    const server = { database, processes: target.processes.filter(({ name }) => name === 'postgres') };
+    if (kind === contacts) await copyRows(server, folder, companies, tenantId, COMPANIES, 10);
+    const reference = await spendOnReference(server, folder, variant, rowCount);
+    if (storedOfTen > 0) await copyRows(server, folder, kind, tenantId, rowCount, storedOfTen);
     await database.query(`VACUUM (ANALYZE) ${kind.table}`);
     const jobId = await mapFile(client, file, kind.definition);
-    const end = watchProcesses(target.processes);
-    const taken = await timeOf(() =>
+    const { spent, usage } = await spend(target.processes, () =>
       dryRun ? client.call('POST', `/imports/${jobId}/dry-run`) : execute(client, jobId),
     );
-    return { taken, reference, details: describeUsage(end()) };
+    return { spent, usage, reference };
   } finally {
     await database.end();
   }
@@ -202,16 +229,22 @@ async function writeFile(
   await pipeline(Readable.from(lines()), createWriteStream(path));
 }
 
-/** Puts rows of a tenant into a table by COPY; returns how long that took. */
+/** A connection to the database, and the processes that work for it. */
+interface Server {
+  database: pg.Client;
+  processes: BenchTarget['processes'];
+}
+
+/** Puts rows of a tenant into a table by COPY. */
 async function copyRows(
-  database: pg.Client,
+  { database, processes }: Server,
   folder: string,
   { table, columns, row, values }: Kind,
   tenantId: string,
   rowCount: number,
   storedOfTen: number,
   into = table,
-): Promise<number> {
+): Promise<Spent> {
   const path = join(folder, 'copy.txt');
   const lines = function* () {
     for (let number = table === 'company' && rowCount === COMPANIES ? 0 : 1; number <= rowCount; number++)
@@ -220,27 +253,31 @@ async function copyRows(
   };
   await pipeline(Readable.from(lines()), createWriteStream(path));
   const statement = `COPY ${into} (tenant_id, id, ${columns.join(', ')}) FROM STDIN`;
-  return timeOf(() => pipeline(createReadStream(path), database.query(copyFrom(statement))));
+  const { spent } = await spend(processes, () =>
+    pipeline(createReadStream(path), database.query(copyFrom(statement))),
+  );
+  return spent;
 }
 
 /** The same rows by the database alone; updates come from a staging table, and store former rows as imports do. */
-async function timeReference(
-  database: pg.Client,
+async function spendOnReference(
+  server: Server,
   folder: string,
   { kind, storedOfTen = 0 }: Variant,
   rowCount: number,
-): Promise<number> {
+): Promise<Spent> {
   const tenantId = randomUUID();
+  const { database, processes } = server;
   const { table, columns, key } = kind;
   try {
-    if (storedOfTen < 10) return await copyRows(database, folder, kind, tenantId, rowCount, 10);
-    await copyRows(database, folder, kind, tenantId, rowCount, 10);
+    if (storedOfTen < 10) return await copyRows(server, folder, kind, tenantId, rowCount, 10);
+    await copyRows(server, folder, kind, tenantId, rowCount, 10);
     await database.query(`VACUUM (ANALYZE) ${table}`);
     const names = ['tenant_id', 'id', ...columns].join(', ');
     await database.query(`CREATE TEMP TABLE staging AS SELECT ${names} FROM ${table} LIMIT 0`);
-    const staged = await copyRows(database, folder, kind, tenantId, rowCount, 10, 'staging');
+    const staged = await copyRows(server, folder, kind, tenantId, rowCount, 10, 'staging');
     const updates = columns.filter((column) => !key.includes(column));
-    const upserted = await timeOf(() =>
+    const { spent: upserted } = await spend(processes, () =>
       database.query(
         `INSERT INTO ${table} AS t (${names}, import_job_id, import_row)
          SELECT ${names}, '${randomUUID()}', 1 FROM staging
@@ -250,7 +287,7 @@ async function timeReference(
          WHERE exchange_keep_former(t.tenant_id, t.id, EXCLUDED.import_job_id, 1, to_jsonb(t), t.xmin::text)`,
       ),
     );
-    return staged + upserted;
+    return sum(staged, upserted);
   } finally {
     await database.query('DROP TABLE IF EXISTS staging');
     for (const name of ['exchange_former', table])
