@@ -35,7 +35,7 @@ const localization = () =>
   );
 
 describe('signing in to the console', () => {
-  it('leads through the OpenID provider and back to the page that was wanted, with a token for the interface', async () => {
+  it('leads through the OpenID provider and back to the page that was wanted, with a token for the interface, and out of both again', async () => {
     const issuer = await startProvider();
     const nothing = await startUpstream((_request, response) =>
       sendJson(response, 200, { items: [], totalCount: null, hasMore: false, nextCursor: null, count: 0 }),
@@ -65,6 +65,15 @@ describe('signing in to the console', () => {
     await page.waitForURL(`${url}/console/exports`);
     await page.getByRole('heading', { level: 1, name: 'Platform.areas.exports' }).waitFor();
     await page.getByRole('button', { name: 'Ada' }).waitFor();
+
+    await page.getByRole('button', { name: 'Ada' }).click();
+    await page.getByRole('menuitem', { name: 'Platform.actions.signOut' }).click();
+    await page.locator('button[name=logout]').click();
+    await page.waitForURL(`${url}/console/sign-in*`);
+    await page.getByRole('button', { name: 'Platform.actions.signIn' }).click();
+    // The provider has forgotten who it was.
+    await page.locator('input[name=login]').waitFor();
+
     expect(complaints.filter((text) => !text.startsWith(`Failed to load resource`))).toEqual([]);
     await page.close();
   }, 120_000);

@@ -46,6 +46,7 @@ const provider = new Provider(issuer, {
       application_type: 'native',
       token_endpoint_auth_method: 'none',
       redirect_uris: ['http://127.0.0.1/console/signed-in', 'http://127.0.0.1/docs/signed-in'],
+      post_logout_redirect_uris: ['http://127.0.0.1/console'],
       grant_types: ['authorization_code'],
     },
     {

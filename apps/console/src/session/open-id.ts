@@ -61,7 +61,22 @@ export async function finishSignIn(
   );
   const result = await oauth.processAuthorizationCodeResponse(server, client, response);
   const seconds = result.expires_in ?? DEFAULT_LIFETIME_SECONDS;
-  return { session: { token: result.access_token, expiresAt: Date.now() + seconds * 1_000 }, from };
+  const expiresAt = Date.now() + seconds * 1_000;
+  return { session: { token: result.access_token, expiresAt, idToken: result.id_token }, from };
+}
+
+/**
+ * Ends the session at the identity provider too, which would otherwise let in whoever comes next; it sends the person
+ * back to the console. A provider that has no such page is left as it is.
+ */
+export async function signOutAtProvider(openId: OpenId, idToken: string): Promise<void> {
+  const server = await discover(openId);
+  if (!server.end_session_endpoint) return;
+  const address = new URL(server.end_session_endpoint);
+  address.searchParams.set('client_id', openId.clientId);
+  address.searchParams.set('id_token_hint', idToken);
+  address.searchParams.set('post_logout_redirect_uri', `${location.origin}/console`);
+  location.assign(address);
 }
 
 /** A provider that does not say how long a token is valid gets a new request when the platform refuses it. */

@@ -5,6 +5,8 @@ export interface Session {
   token: string;
   /** In milliseconds since 1970. */
   expiresAt: number;
+  /** Says to the identity provider whose session ends there; people of development have none. */
+  idToken?: string | undefined;
 }
 
 const STORAGE_KEY = 'plinth-session';
