@@ -147,6 +147,20 @@ const keycloak = process.env['KEYCLOAK_URL'];
     expect(await response.json()).toMatchObject({ status: 401, detail: expect.stringContaining('ID token') });
   });
 
+  it('ends its session when the console signs out, and sends people back there', async () => {
+    const { id_token } = await signIn('ada');
+    const query = new URLSearchParams({
+      client_id: 'plinth-console',
+      id_token_hint: id_token!,
+      post_logout_redirect_uri: 'http://localhost:8080/console',
+    });
+
+    const response = await fetch(`${issuer}/protocol/openid-connect/logout?${query}`, { redirect: 'manual' });
+
+    expect(response.status).toBe(302);
+    expect(response.headers.get('location')).toBe('http://localhost:8080/console');
+  });
+
   it('does not let people choose their tenant', async () => {
     const { access_token } = await signIn('vera');
     const headers = { authorization: `Bearer ${access_token}`, accept: 'application/json' };
