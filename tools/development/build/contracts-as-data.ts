@@ -1,21 +1,33 @@
+import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Plugin } from 'vite';
 import { root } from '../launcher/paths.mjs';
 import { loadModule } from './load-module.ts';
 
 const MODULES = /\/libs\/contracts\/src\/[\w-]+\/(?:[\w-]*endpoints|shapes)\.ts$/;
+/** The module by which forms are checked: it alone has the shapes, and pages load it for those who write in a form. */
+const CHECKER = /\/apps\/console\/src\/forms\/shapes\.ts$/;
+const WITH_SHAPES = '?with-shapes';
 /** What the client of the platform reads of an endpoint. */
 const READ_BY_CLIENT = ['method', 'path', 'upload', 'binary', 'success', 'alternatives'];
 
 /**
  * Gives browsers the contracts without their shapes: the client reads methods, paths and kinds of responses, while shapes
- * would bring zod and every rule of the platform to pages that never check anything by them.
+ * would bring zod and every rule of the platform to pages that never check anything by them. Forms are checked by the
+ * shapes as they are.
  */
 export const contractsAsData = (): Plugin => ({
   name: 'contracts-as-data',
   apply: 'build',
   enforce: 'pre',
+  async resolveId(source, importer) {
+    if (!importer || !(CHECKER.test(importer) || importer.endsWith(WITH_SHAPES))) return null;
+    const resolved = await this.resolve(source, importer, { skipSelf: true });
+    return resolved && MODULES.test(resolved.id) ? { ...resolved, id: resolved.id + WITH_SHAPES } : null;
+  },
   async load(id) {
+    if (id.endsWith(WITH_SHAPES))
+      return { code: await readFile(id.slice(0, -WITH_SHAPES.length), 'utf8'), moduleType: 'ts' };
     if (!MODULES.test(id)) return null;
     const module = await loadModule<Record<string, unknown>>(relative(root, id));
     const exported = Object.entries(module).filter(

@@ -9,6 +9,8 @@ export const workflow = createClient(workflowEndpoints, clientOptions);
 export type Approval = Awaited<ReturnType<typeof workflow.getApprovals>>['body']['items'][number];
 export type TransitionResult = Awaited<ReturnType<typeof workflow.postTransition>>['body'];
 
+export type WorkflowStatus = Awaited<ReturnType<typeof workflow.getTransitions>>['body'];
+
 export interface Entity {
   entityType: string;
   entityId: string;

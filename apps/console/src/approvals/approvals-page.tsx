@@ -1,16 +1,16 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, CircleCheckBig } from 'lucide-react';
-import { useState } from 'react';
-import { approvalsQuery, workflow, type Approval } from '../api/workflow';
-import { Button } from '../components/button';
+import { lazy, Suspense } from 'react';
+import { approvalsQuery, type Approval } from '../api/workflow';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
-import { Badge, Callout, EmptyState, Failure } from '../components/state';
-import { TextField } from '../components/text-field';
+import { Badge, EmptyState, Skeleton } from '../components/state';
 import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
+
+const DecisionForm = lazy(async () => ({ default: (await import('./decision-form')).DecisionForm }));
 
 /** What waits for the decision of this person, the oldest first. */
 export function ApprovalsPage() {
@@ -36,19 +36,7 @@ export function ApprovalsPage() {
 function ApprovalCard({ approval }: { approval: Approval }) {
   const texts = useTexts();
   const { t, relative } = texts;
-  const queries = useQueryClient();
-  const [comment, setComment] = useState('');
   const { id, entityType, entityId, transitionName, formerState, targetState } = approval;
-  const decide = useMutation({
-    mutationFn: async (state: string) => {
-      const body = { targetState: state, ...(comment.trim() ? { comment: comment.trim() } : {}) };
-      return (await workflow.postTransition({ params: { entityType, entityId }, body })).body;
-    },
-    onSuccess: async ({ succeeded }) => {
-      if (succeeded) await queries.invalidateQueries({ queryKey: approvalsQuery.queryKey });
-    },
-  });
-  const refusal = decide.data && !decide.data.succeeded ? decide.data.outcome : undefined;
   return (
     <article className="panel padded stack" aria-labelledby={id}>
       <div className="row spread">
@@ -83,17 +71,9 @@ function ApprovalCard({ approval }: { approval: Approval }) {
           {t('Console.approvals.evidence')}
         </Link>
       </div>
-      <TextField label={t('Console.approvals.comment')} value={comment} onChange={setComment} isMultiline />
-      {decide.error && <Failure error={decide.error} />}
-      {refusal && <Callout tone="warn" title={t(`Workflow.outcomes.${refusal}`)} />}
-      <div className="row">
-        <Button look="primary" isPending={decide.isPending} onPress={() => decide.mutate(targetState)}>
-          {t('Platform.actions.approve')}
-        </Button>
-        <Button look="danger" isDisabled={decide.isPending} onPress={() => decide.mutate(formerState)}>
-          {t('Platform.actions.deny')}
-        </Button>
-      </div>
+      <Suspense fallback={<Skeleton lines={2} height="4.5rem" />}>
+        <DecisionForm approval={approval} />
+      </Suspense>
     </article>
   );
 }

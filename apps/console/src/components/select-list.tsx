@@ -10,6 +10,7 @@ import { Text } from 'react-aria-components/Text';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import { useTexts } from '../texts/texts';
 import type { Option, SelectProps } from './select';
+import { Skeleton } from './state';
 import { TextField } from './text-field';
 
 /** More than one sees at once are found by a part of their name. */
@@ -23,6 +24,7 @@ export function SelectList({
   value,
   onChange,
   description,
+  search,
   ...rest
 }: SelectProps) {
   // It opens once its button has the focus, so that the focus comes back to it.
@@ -31,6 +33,10 @@ export function SelectList({
     const frame = requestAnimationFrame(() => setOpen(true));
     return () => cancelAnimationFrame(frame);
   }, []);
+  const toggle = (opens: boolean) => {
+    setOpen(opens);
+    if (!opens) search?.onChange('');
+  };
   return (
     <AriaSelect
       {...rest}
@@ -38,7 +44,7 @@ export function SelectList({
       className="field"
       autoFocus
       isOpen={isOpen}
-      onOpenChange={setOpen}
+      onOpenChange={toggle}
       value={value}
       onChange={(key) => key !== null && onChange(String(key))}
     >
@@ -53,7 +59,9 @@ export function SelectList({
         </Text>
       )}
       <Popover className="popover" offset={4}>
-        {options.length > MANY_OPTIONS ? (
+        {search ? (
+          <FoundOptions options={options} search={search} />
+        ) : options.length > MANY_OPTIONS ? (
           <SearchableOptions options={options} />
         ) : (
           <Options options={options} className="list" />
@@ -63,13 +71,21 @@ export function SelectList({
   );
 }
 
-function Options({ options, className }: { options: readonly Option[]; className: string }) {
+interface OptionsProps {
+  options: readonly Option[];
+  className: string;
+  isSearching?: boolean;
+}
+
+function Options({ options, className, isSearching = false }: OptionsProps) {
   const { t } = useTexts();
   return (
     <ListBox
       className={className}
       items={options}
-      renderEmptyState={() => <p className="soft">{t('Platform.lists.noMatches')}</p>}
+      renderEmptyState={() =>
+        isSearching ? <Skeleton lines={1} /> : <p className="soft">{t('Platform.lists.noMatches')}</p>
+      }
     >
       {(option) => (
         <ListBoxItem id={option.id} textValue={option.label} className="item">
@@ -86,19 +102,38 @@ function Options({ options, className }: { options: readonly Option[]; className
   );
 }
 
-function SearchableOptions({ options }: { options: readonly Option[] }) {
+function SearchField() {
   const { t } = useTexts();
+  return (
+    <div className="list-search">
+      <TextField
+        autoFocus
+        hidesLabel
+        label={t('Platform.actions.search')}
+        placeholder={t('Platform.actions.search')}
+      />
+    </div>
+  );
+}
+
+/** Matches that the platform finds for what is typed. */
+function FoundOptions({
+  options,
+  search,
+}: Required<Pick<SelectProps, 'search'>> & Pick<SelectProps, 'options'>) {
+  return (
+    <Autocomplete inputValue={search.text} onInputChange={search.onChange}>
+      <SearchField />
+      <Options options={options} className="list" isSearching={search.isSearching} />
+    </Autocomplete>
+  );
+}
+
+function SearchableOptions({ options }: { options: readonly Option[] }) {
   const { contains } = useFilter({ sensitivity: 'base' });
   return (
     <Autocomplete filter={contains}>
-      <div className="list-search">
-        <TextField
-          autoFocus
-          hidesLabel
-          label={t('Platform.actions.search')}
-          placeholder={t('Platform.actions.search')}
-        />
-      </div>
+      <SearchField />
       <Virtualizer layout={ListLayout} layoutOptions={{ rowSize: 34 }}>
         <Options options={options} className="list long" />
       </Virtualizer>

@@ -20,6 +20,8 @@ export interface SelectProps {
   placeholder?: string;
   isDisabled?: boolean;
   description?: string | undefined;
+  /** Where the options are found by the platform: what is typed, of which `options` are the matches. */
+  search?: { text: string; onChange: (text: string) => void; isSearching: boolean };
 }
 
 /** One of a few things. The list is loaded for those who open it. */

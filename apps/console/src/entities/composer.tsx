@@ -2,12 +2,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Paperclip, X } from 'lucide-react';
 import { useId, useRef, useState } from 'react';
 import { FileTrigger } from 'react-aria-components/FileTrigger';
+import { useController } from 'react-hook-form';
 import { suggestionsQuery, timeline, timelineQuery, type Entry, type Suggestion } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Checkbox } from '../components/choices';
 import { Failure } from '../components/state';
+import { Form, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { mentionBefore, withMentions } from './mentions';
@@ -32,7 +34,6 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   const queries = useQueryClient();
   const field = useRef<HTMLTextAreaElement>(null);
   const labelId = useId();
-  const [text, setText] = useState('');
   const [search, setSearch] = useState<string>();
   const [people, setPeople] = useState<readonly Suggestion[]>([]);
   const [files, setFiles] = useState<readonly Attached[]>([]);
@@ -40,8 +41,11 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   const isNoteOnly = parent?.entryType === INTERNAL_NOTE;
   const [isNote, setNote] = useState(isNoteOnly);
 
-  const post = useMutation({
-    mutationFn: async (written: string) => {
+  const form = useContractForm({
+    shape: 'comment',
+    defaultValues: { body: '' },
+    words: { 'body.NotEmpty': 'Console.entities.empty', 'body.Range': 'Console.entities.tooManyMentions' },
+    send: async ({ body: written }) => {
       const body = {
         entryType: isNote ? (1 as const) : (0 as const),
         body: withMentions(written, people),
@@ -50,15 +54,19 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
       };
       await timeline.postTimelineEntry({ params: entity, body });
     },
-    onSuccess: async (_, written) => {
+    onSent: async ({ body: written }) => {
       // What was typed meanwhile is another entry.
-      setText((latest) => (latest === written ? '' : latest));
+      if (form.values().body === written) form.reset();
       setPeople([]);
       setFiles([]);
       await queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey });
       onDone?.();
     },
   });
+  const {
+    field: { value: text, onChange: setText, ref: registered },
+    fieldState: { error: wrong },
+  } = useController({ control: form.control, name: 'body' });
   const attach = useMutation({
     mutationFn: async (file: File) => (await timeline.postBlob({ file, fileName: file.name })).body,
     onSuccess: ({ id, fileName }) => setFiles((former) => [...former, { id, fileName }]),
@@ -76,22 +84,33 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
     setSearch(undefined);
     field.current?.focus();
   };
-  const error = post.error ?? attach.error;
+  const error = form.failure ?? attach.error;
 
   return (
-    <div className={isNote ? 'composer panel note' : 'composer panel'}>
+    <Form form={form} className={isNote ? 'composer panel note' : 'composer panel'}>
       <label className="visually-hidden" id={labelId}>
         {t(parent ? 'Platform.actions.reply' : 'Console.entities.write')}
       </label>
       <textarea
-        ref={field}
+        ref={(element) => {
+          field.current = element;
+          registered(element);
+        }}
         className="input"
         aria-labelledby={labelId}
+        {...(wrong
+          ? { 'aria-invalid': true, 'aria-describedby': `${labelId}error`, 'data-invalid': true }
+          : {})}
         rows={parent ? 2 : 3}
         placeholder={t('Timeline.messages.writeComment')}
         value={text}
         onChange={({ target }) => write(target.value, target.selectionStart)}
       />
+      {wrong && (
+        <p id={`${labelId}error`} className="problem small">
+          {wrong.message}
+        </p>
+      )}
       {search !== undefined && <Suggestions search={search} onChoose={mention} />}
       {files.length > 0 && (
         <ul className="chips">
@@ -125,17 +144,12 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
         </span>
         <span className="row">
           {onDone && <Button onPress={onDone}>{t('Platform.actions.cancel')}</Button>}
-          <Button
-            look="primary"
-            isPending={post.isPending}
-            isDisabled={text.trim() === ''}
-            onPress={() => post.mutate(text)}
-          >
+          <Button type="submit" look="primary" isPending={form.isPending}>
             {t(parent ? 'Platform.actions.reply' : 'Console.entities.post')}
           </Button>
         </span>
       </div>
-    </div>
+    </Form>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Cog, Lock, MessageSquare, Paperclip, Reply, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { timeline, timelineQuery, type Entry } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Avatar } from '../components/brand';
@@ -10,12 +10,13 @@ import { Confirm } from '../components/confirm';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { saveFile } from '../components/save-file';
-import { Badge, EmptyState, Failure } from '../components/state';
+import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
-import { Composer } from './composer';
 import { partsOf } from './mentions';
 import { useLiveTimeline } from './use-live-timeline';
+
+const Composer = lazy(async () => ({ default: (await import('./composer')).Composer }));
 
 export const INTERNAL_NOTE = 1;
 const SYSTEM_LOG = 2;
@@ -28,7 +29,11 @@ export function Timeline({ entity }: { entity: Entity }) {
   useLiveTimeline(entity);
   return (
     <section className="stack" aria-label={t('Platform.areas.timeline')}>
-      {mayDo(caller, 'Timeline.Entries.Create') && <Composer entity={entity} />}
+      {mayDo(caller, 'Timeline.Entries.Create') && (
+        <Suspense fallback={<Skeleton lines={1} height="9rem" />}>
+          <Composer entity={entity} />
+        </Suspense>
+      )}
       <PagedList
         query={query}
         skeleton={{ lines: 4, height: '4rem' }}
@@ -67,7 +72,11 @@ function Thread({ entity, entry, all }: ThreadProps) {
           {replies.map((reply) => (
             <Thread key={reply.id} entity={entity} entry={reply} all={all} />
           ))}
-          {isReplying && <Composer entity={entity} parent={entry} onDone={() => setReplying(false)} />}
+          {isReplying && (
+            <Suspense>
+              <Composer entity={entity} parent={entry} onDone={() => setReplying(false)} />
+            </Suspense>
+          )}
         </div>
       )}
     </article>

@@ -159,6 +159,7 @@ function ConditionValue({
         onChange={change}
       />
     );
+  const isWrong = condition.value.trim() !== '' && !isValueOf(filter, condition.value);
   const isNumber = filter.type === 'integer' || filter.type === 'number';
   return (
     <TextField
@@ -168,6 +169,7 @@ function ConditionValue({
       inputMode={isNumber ? 'decimal' : 'text'}
       value={condition.value}
       onChange={change}
+      errorMessage={isWrong ? t('Console.forms.Format') : undefined}
     />
   );
 }

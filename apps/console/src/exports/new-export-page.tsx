@@ -1,8 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Lock, Trash2 } from 'lucide-react';
-import { useState } from 'react';
-import { Form } from 'react-aria-components/Form';
+import { Lock } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 import {
   dataExchange,
   exportDefinitionsQuery,
@@ -14,7 +13,6 @@ import {
   type ExportPreset,
 } from '../api/data-exchange';
 import { Button } from '../components/button';
-import { IconButton } from '../components/icon-button';
 import { Checkbox, Choices } from '../components/choices';
 import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
@@ -23,9 +21,11 @@ import { TextField } from '../components/text-field';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
 import { BackToExports } from './back-to-exports';
-import { toConditions, toFilter, type Condition } from './conditions';
+import { isValueOf, toConditions, toFilter, type Condition } from './conditions';
 import { FieldOrder, type ChosenField } from './field-order';
 import { FilterSentence } from './filter-sentence';
+
+const Presets = lazy(async () => ({ default: (await import('./presets')).Presets }));
 
 type Format = 'csv' | 'xlsx' | 'json';
 
@@ -96,6 +96,10 @@ function Settings({ definition, fields, presets }: SettingsProps) {
   const [search, setSearch] = useState('');
   const [conditions, setConditions] = useState<readonly Condition[]>([]);
   const filter = toFilter(conditions, definition.filters);
+  const areSound = conditions.every(({ field, value }) => {
+    const known = definition.filters.find((one) => one.field === field);
+    return value.trim() === '' || (known !== undefined && isValueOf(known, value));
+  });
   const selectedFields = order.filter(({ isSelected }) => isSelected).map(({ id }) => id);
 
   const start = useMutation({
@@ -122,12 +126,14 @@ function Settings({ definition, fields, presets }: SettingsProps) {
 
   return (
     <>
-      <Presets
-        definition={definition}
-        presets={presets}
-        current={{ selectedFields, format, includeIdForImport: includesId, filter }}
-        onUse={use}
-      />
+      <Suspense fallback={<Skeleton lines={2} height="2.2rem" />}>
+        <Presets
+          definition={definition}
+          presets={presets}
+          current={{ selectedFields, format, includeIdForImport: includesId, filter }}
+          onUse={use}
+        />
+      </Suspense>
       <div className="two-columns">
         <FieldOrder order={order} onChange={setOrder} />
         <div className="stack loose">
@@ -163,7 +169,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
               look="primary"
               isLarge
               isPending={start.isPending}
-              isDisabled={selectedFields.length === 0}
+              isDisabled={selectedFields.length === 0 || !areSound}
               onPress={() => start.mutate()}
             >
               {t('Console.exports.start', { count: selectedFields.length })}
@@ -172,77 +178,5 @@ function Settings({ definition, fields, presets }: SettingsProps) {
         </div>
       </div>
     </>
-  );
-}
-
-interface PresetsProps {
-  definition: ExportDefinition;
-  presets: readonly ExportPreset[];
-  current: Pick<ExportPreset, 'selectedFields' | 'format' | 'includeIdForImport' | 'filter'>;
-  onUse: (preset: ExportPreset) => void;
-}
-
-/** The person's own settings under a name. */
-function Presets({ definition, presets, current, onUse }: PresetsProps) {
-  const { t } = useTexts();
-  const queries = useQueryClient();
-  const [name, setName] = useState('');
-  const refresh = () => queries.invalidateQueries({ queryKey: exportPresetsQuery(definition.name).queryKey });
-  const save = useMutation({
-    mutationFn: () => {
-      const body = { ...current, definitionName: definition.name, presetName: name.trim() };
-      return dataExchange.saveExportPreset({ body });
-    },
-    onSuccess: async () => {
-      setName('');
-      await refresh();
-    },
-  });
-  const remove = useMutation({
-    mutationFn: (preset: string) =>
-      dataExchange.deleteExportPreset({ params: { name: definition.name, preset } }),
-    onSuccess: refresh,
-  });
-  const error = save.error ?? remove.error;
-  return (
-    <section className="stack tight" aria-labelledby="presets">
-      <h2 id="presets">{t('Console.exports.presets')}</h2>
-      {presets.length > 0 && (
-        <ul className="chips">
-          {presets.map((preset) => (
-            <li key={preset.presetName} className="preset">
-              <Button look="quiet" onPress={() => onUse(preset)}>
-                {preset.presetName}
-              </Button>
-              <IconButton
-                label={t('Console.exports.removePreset', { name: preset.presetName })}
-                onPress={() => remove.mutate(preset.presetName)}
-              >
-                <Trash2 aria-hidden />
-              </IconButton>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Form
-        className="row preset-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim()) save.mutate();
-        }}
-      >
-        <TextField
-          hidesLabel
-          label={t('Console.exports.presetName')}
-          placeholder={t('Console.exports.presetName')}
-          value={name}
-          onChange={setName}
-        />
-        <Button type="submit" isPending={save.isPending} isDisabled={name.trim() === ''}>
-          {t('Console.exports.savePreset')}
-        </Button>
-      </Form>
-      {error && <Failure error={error} />}
-    </section>
   );
 }

@@ -1,9 +1,8 @@
-import { useState } from 'react';
-import { Form } from 'react-aria-components/Form';
 import type { SettingDefinition } from '../api/settings';
 import { Button } from '../components/button';
 import { Select } from '../components/select';
-import { TextField } from '../components/text-field';
+import { Failure } from '../components/state';
+import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { useTexts, type Texts } from '../texts/texts';
 import { choicesOf, settingName, valueText } from './setting-text';
 
@@ -11,8 +10,10 @@ interface SettingEditorProps {
   definition: SettingDefinition;
   value: string | null;
   isDisabled: boolean;
-  isPending: boolean;
+  /** Shows the value at once. */
   onChange: (value: string) => void;
+  /** Shows the value once the platform accepts it. */
+  onSave: (value: string) => Promise<unknown>;
 }
 
 /** The control that fits the values of a setting. Choosing saves at once; what is typed is saved by a button. */
@@ -45,40 +46,33 @@ function valuesOfFormat({ languages }: Texts, format: unknown): string[] | undef
   return undefined;
 }
 
-function TypedValue({
-  definition,
-  value,
-  isPending,
-  onChange,
-  label,
-}: SettingEditorProps & { label: string }) {
+function TypedValue({ definition, value, onSave, label }: SettingEditorProps & { label: string }) {
   const { t } = useTexts();
   const { isSecret, schema } = definition;
   const before = isSecret ? '' : (value ?? '');
-  const [text, setText] = useState(before);
+  const form = useContractForm({
+    shape: 'setting',
+    defaultValues: { value: before },
+    send: async ({ value: typed }) => (typed === before ? undefined : onSave(typed)),
+  });
   const type = String(schema['type'] ?? 'string');
   const isNumber = type === 'integer' || type === 'number';
   return (
-    <Form
-      className="row setting-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text !== before) onChange(text);
-      }}
-    >
-      <TextField
+    <Form form={form} className="row setting-form">
+      <FormField
+        form={form}
+        name="value"
         hidesLabel
         label={label}
         placeholder={isSecret && value !== null ? t('Settings.messages.secret') : ''}
-        value={text}
-        onChange={setText}
         isMultiline={type === 'object' || type === 'array'}
         {...(isSecret ? { type: 'password' as const, autoComplete: 'off' } : {})}
         {...(isNumber ? { inputMode: 'decimal' as const } : {})}
       />
-      <Button type="submit" isPending={isPending} isDisabled={text === before}>
+      <Button type="submit" isPending={form.isPending}>
         {t('Platform.actions.save')}
       </Button>
+      {form.failure && <Failure error={form.failure} />}
     </Form>
   );
 }

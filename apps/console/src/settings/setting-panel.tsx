@@ -38,6 +38,11 @@ export function SettingPanel({ level, definition, setting }: SettingPanelProps) 
   const { name, scopes } = definition;
   const caller = useCaller();
   const change = useSettingChange(level);
+  const queries = useQueryClient();
+  const save = async (value: string) => {
+    await settings.putSetting({ params: { scope: level, name }, body: { value } });
+    await queries.invalidateQueries({ queryKey: ['settings'] });
+  };
   const [showsHistory, setShowsHistory] = useState(false);
   const mayManage = mayDo(caller, permissionToManage[level]);
   const isEditable = mayManage && scopes.includes(level) && !setting.locked;
@@ -65,8 +70,8 @@ export function SettingPanel({ level, definition, setting }: SettingPanelProps) 
           definition={definition}
           value={setting.value}
           isDisabled={!isEditable}
-          isPending={change.isPending}
           onChange={(value) => change.mutate({ name, value })}
+          onSave={save}
         />
         {setting.locked && <p className="small soft">{t('Settings.messages.lockedAbove')}</p>}
         {!scopes.includes(level) && <p className="small soft">{t('Console.settings.otherLevel')}</p>}

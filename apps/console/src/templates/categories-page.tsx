@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pencil, Tags } from 'lucide-react';
 import { useState } from 'react';
-import { Form } from 'react-aria-components/Form';
 import { categoriesQuery, templates, type TemplateCategory } from '../api/templates';
 import { Button } from '../components/button';
 import { Confirm } from '../components/confirm';
@@ -10,7 +9,7 @@ import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { TableFrame } from '../components/table-frame';
-import { TextField } from '../components/text-field';
+import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
@@ -67,38 +66,35 @@ const useRefresh = () => {
   return () => queries.invalidateQueries({ queryKey: ['templates'] });
 };
 
+const categoryForm = { shape: 'category', problems: { 'category-exists': 'name' } } as const;
+
 function NewCategory() {
   const { t } = useTexts();
-  const [name, setName] = useState('');
   const refresh = useRefresh();
-  const create = useMutation({
-    mutationFn: () => templates.postTemplateCategory({ body: { name: name.trim() } }),
-    onSuccess: async () => {
-      setName('');
+  const form = useContractForm({
+    ...categoryForm,
+    defaultValues: { name: '' },
+    send: ({ name }) => templates.postTemplateCategory({ body: { name: name.trim() } }),
+    onSent: async () => {
+      form.reset();
       await refresh();
     },
   });
   return (
     <div className="stack tight">
-      <Form
-        className="row preset-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim()) create.mutate();
-        }}
-      >
-        <TextField
+      <Form form={form} className="row preset-form">
+        <FormField
+          form={form}
+          name="name"
           hidesLabel
           label={t('Console.templates.categories.newName')}
           placeholder={t('Console.templates.categories.newName')}
-          value={name}
-          onChange={setName}
         />
-        <Button type="submit" look="primary" isPending={create.isPending} isDisabled={name.trim() === ''}>
+        <Button type="submit" look="primary" isPending={form.isPending}>
           {t('Console.templates.categories.create')}
         </Button>
       </Form>
-      {create.error && <Failure error={create.error} />}
+      {form.failure && <Failure error={form.failure} />}
     </div>
   );
 }
@@ -161,44 +157,39 @@ function Row({ category, mayManage }: RowProps) {
 
 function Rename({ category, onDone }: { category: TemplateCategory; onDone: () => void }) {
   const { t } = useTexts();
-  const [name, setName] = useState(category.name);
   const refresh = useRefresh();
-  const rename = useMutation({
-    mutationFn: () => {
+  const form = useContractForm({
+    ...categoryForm,
+    defaultValues: { name: category.name },
+    send: async ({ name }) => {
       const { id, description, icon, sortOrder } = category;
+      if (name.trim() === category.name) return;
       const body = { name: name.trim(), description, icon, sortOrder };
-      return templates.putTemplateCategory({ params: { id }, body });
+      await templates.putTemplateCategory({ params: { id }, body });
     },
-    onSuccess: async () => {
+    onSent: async () => {
       await refresh();
       onDone();
     },
   });
   return (
     <div className="stack tight">
-      <Form
-        className="row preset-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() === category.name) onDone();
-          else if (name.trim()) rename.mutate();
-        }}
-      >
-        <TextField
+      <Form form={form} className="row preset-form">
+        <FormField
+          form={form}
+          name="name"
           autoFocus
           hidesLabel
           label={t('Console.templates.categories.newName')}
-          value={name}
-          onChange={setName}
         />
-        <Button type="submit" isPending={rename.isPending} isDisabled={name.trim() === ''}>
+        <Button type="submit" isPending={form.isPending}>
           {t('Platform.actions.save')}
         </Button>
         <Button look="quiet" onPress={onDone}>
           {t('Platform.actions.cancel')}
         </Button>
       </Form>
-      {rename.error && <Failure error={rename.error} />}
+      {form.failure && <Failure error={form.failure} />}
     </div>
   );
 }

@@ -1,15 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Form } from 'react-aria-components/Form';
 import { categoriesQuery, cultureQuery, templates } from '../api/templates';
 import { Button } from '../components/button';
 import { Choices } from '../components/choices';
 import { Page } from '../components/page';
 import { Select } from '../components/select';
 import { Failure } from '../components/state';
-import { TextField } from '../components/text-field';
+import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { useTexts } from '../texts/texts';
+import { nameProblems, nameWords } from './template-name';
 import { BackToTemplates } from './back-to-templates';
 
 const EVERY_LANGUAGE = 'every';
@@ -42,12 +42,15 @@ export function NewTemplatePage() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const { data: categories = [] } = useQuery(categoriesQuery);
-  const [name, setName] = useState('');
   const [language, setLanguage] = useState(EVERY_LANGUAGE);
   const [category, setCategory] = useState(NO_CATEGORY);
   const [mimeType, setMimeType] = useState<keyof typeof beginnings>('text/html');
-  const create = useMutation({
-    mutationFn: async () => {
+  const form = useContractForm({
+    shape: 'template',
+    defaultValues: { name: '' },
+    words: nameWords,
+    problems: nameProblems,
+    send: async ({ name }) => {
       const culture = cultureQuery(language === EVERY_LANGUAGE ? undefined : language);
       const body = {
         name: name.trim(),
@@ -63,18 +66,12 @@ export function NewTemplatePage() {
   });
   return (
     <Page title={t('Console.templates.new')} lead={t('Console.templates.newLead')} back={<BackToTemplates />}>
-      <Form
-        className="stack loose narrow-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim()) create.mutate();
-        }}
-      >
-        <TextField
+      <Form form={form} className="stack loose narrow-form">
+        <FormField
+          form={form}
+          name="name"
           label={t('Templating.fields.name')}
           description={t('Console.templates.nameHelp')}
-          value={name}
-          onChange={setName}
         />
         <Select
           label={t('Templating.fields.culture')}
@@ -112,15 +109,9 @@ export function NewTemplatePage() {
             },
           ]}
         />
-        {create.error && <Failure error={create.error} />}
+        {form.failure && <Failure error={form.failure} />}
         <div>
-          <Button
-            type="submit"
-            look="primary"
-            isLarge
-            isPending={create.isPending}
-            isDisabled={name.trim() === ''}
-          >
+          <Button type="submit" look="primary" isLarge isPending={form.isPending}>
             {t('Console.templates.write')}
           </Button>
         </div>

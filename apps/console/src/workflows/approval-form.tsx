@@ -10,6 +10,8 @@ import { PeoplePicker } from './people-picker';
 interface ApprovalFormProps {
   transition: WorkflowTransition;
   onChange: (change: Pick<Partial<WorkflowTransition>, 'approvers' | 'timers'>) => void;
+  /** What is wrong with a part of the transition, such as `approvers.count`. */
+  messageOf: (path: string) => string | undefined;
 }
 
 const NONE = '';
@@ -24,7 +26,7 @@ const noTimers = {
 const modes = ['Any', 'All', 'Count'] as const;
 
 /** Who approves a transition, how many of them, and what happens when they do not. */
-export function ApprovalForm({ transition, onChange }: ApprovalFormProps) {
+export function ApprovalForm({ transition, onChange, messageOf }: ApprovalFormProps) {
   const { t } = useTexts();
   const approvers = { ...noApprovers, ...transition.approvers };
   const timers = { ...noTimers, ...transition.timers };
@@ -61,16 +63,19 @@ export function ApprovalForm({ transition, onChange }: ApprovalFormProps) {
           label={t('Console.workflows.count')}
           value={approvers.count}
           onChange={(count) => changeApprovers({ count })}
+          errorMessage={messageOf('approvers.count')}
         />
       )}
       <DurationField
         label={t('Console.workflows.remind')}
         seconds={timers.remindAfterSeconds}
         onChange={(remindAfterSeconds) => changeTimers({ remindAfterSeconds })}
+        errorMessage={messageOf('timers.remindAfterSeconds')}
       />
       <DurationField
         label={t('Console.workflows.escalate')}
         seconds={timers.escalateAfterSeconds}
+        errorMessage={messageOf('timers.escalateAfterSeconds')}
         onChange={(escalateAfterSeconds) =>
           changeTimers({
             escalateAfterSeconds,
@@ -90,6 +95,7 @@ export function ApprovalForm({ transition, onChange }: ApprovalFormProps) {
         label={t('Console.workflows.expire')}
         seconds={timers.expireAfterSeconds}
         onChange={(expireAfterSeconds) => changeTimers({ expireAfterSeconds })}
+        errorMessage={messageOf('timers.expireAfterSeconds')}
       />
     </fieldset>
   );
@@ -135,13 +141,24 @@ interface CountFieldProps {
   label: string;
   value: number | null;
   onChange: (count: number | null) => void;
+  errorMessage: string | undefined;
 }
 
-function CountField({ label, value, onChange }: CountFieldProps) {
+function CountField({ label, value, onChange, errorMessage }: CountFieldProps) {
+  const { t } = useTexts();
   const [text, setText] = useState(() => String(value ?? ''));
   const write = (next: string) => {
     setText(next);
     onChange(/^[1-9]\d{0,2}$/.test(next.trim()) ? Number(next) : null);
   };
-  return <TextField label={label} inputMode="decimal" value={text} onChange={write} />;
+  const isWrong = value === null;
+  return (
+    <TextField
+      label={label}
+      inputMode="decimal"
+      value={text}
+      onChange={write}
+      errorMessage={isWrong ? t('Console.forms.Number') : errorMessage}
+    />
+  );
 }

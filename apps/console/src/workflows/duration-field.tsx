@@ -15,10 +15,11 @@ interface DurationFieldProps {
   label: string;
   seconds: number | null;
   onChange: (seconds: number | null) => void;
+  errorMessage: string | undefined;
 }
 
 /** A duration as a number and its unit; without a number there is none. */
-export function DurationField({ label, seconds, onChange }: DurationFieldProps) {
+export function DurationField({ label, seconds, onChange, errorMessage }: DurationFieldProps) {
   const { t, culture } = useTexts();
   const [unit, setUnit] = useState(() => unitOf(seconds));
   const [text, setText] = useState(() => (seconds === null ? '' : String(seconds / units[unit])));
@@ -40,6 +41,7 @@ export function DurationField({ label, seconds, onChange }: DurationFieldProps) 
         value={text}
         onChange={(next) => write(next, unit)}
         placeholder={t('Console.workflows.never')}
+        errorMessage={text.trim() !== '' && seconds === null ? t('Console.forms.Number') : errorMessage}
       />
       <Select
         hidesLabel

@@ -18,6 +18,7 @@ import {
 } from './definition-draft';
 import type { GraphSelection } from './state-graph';
 
+const RenameForm = lazy(async () => ({ default: (await import('./rename-form')).RenameForm }));
 const ApprovalForm = lazy(async () => ({ default: (await import('./approval-form')).ApprovalForm }));
 
 interface PartFormProps {
@@ -26,6 +27,8 @@ interface PartFormProps {
   onSelect: (selection: GraphSelection | undefined) => void;
   onChange: (draft: DefinitionDraft) => void;
   isReadOnly: boolean;
+  /** What is wrong, by path such as `transitions[2].name`. */
+  messages: Readonly<Record<string, string>>;
 }
 
 /** What was chosen in the picture, to be changed; all of it works by keyboard. */
@@ -47,9 +50,7 @@ export function PartForm(props: PartFormProps) {
 function StateForm({ draft, state, onChange, onSelect, isReadOnly }: PartFormProps & { state: string }) {
   const texts = useTexts();
   const { t } = texts;
-  const [name, setName] = useState(state);
   const [target, setTarget] = useState<string | null>(null);
-  const isNameFree = name.trim() !== '' && !draft.states.includes(name.trim());
   const unconnected = draft.states.filter(
     (to) => !draft.transitions.some((one) => one.from === state && one.to === to),
   );
@@ -60,17 +61,13 @@ function StateForm({ draft, state, onChange, onSelect, isReadOnly }: PartFormPro
       </h2>
       {!isReadOnly && (
         <>
-          <TextField label={t('Console.workflows.nameOfState')} value={name} onChange={setName} />
-          {name !== state && (
-            <div>
-              <Button
-                isDisabled={!isNameFree}
-                onPress={() => onChange(renameState(draft, state, name.trim()))}
-              >
-                {t('Console.workflows.rename')}
-              </Button>
-            </div>
-          )}
+          <Suspense fallback={<Skeleton lines={1} height="3.4rem" />}>
+            <RenameForm
+              state={state}
+              taken={draft.states}
+              onRename={(name) => onChange(renameState(draft, state, name))}
+            />
+          </Suspense>
           <Checkbox
             isSelected={draft.initialState === state}
             onChange={(isInitial) => isInitial && onChange({ ...draft, initialState: state })}
@@ -127,7 +124,14 @@ function StateForm({ draft, state, onChange, onSelect, isReadOnly }: PartFormPro
 
 const NONE = '';
 
-function TransitionForm({ draft, index, onChange, onSelect, isReadOnly }: PartFormProps & { index: number }) {
+function TransitionForm({
+  draft,
+  index,
+  onChange,
+  onSelect,
+  isReadOnly,
+  messages,
+}: PartFormProps & { index: number }) {
   const texts = useTexts();
   const { t } = texts;
   const transition = draft.transitions[index]!;
@@ -149,6 +153,7 @@ function TransitionForm({ draft, index, onChange, onSelect, isReadOnly }: PartFo
             label={t('Console.workflows.nameOfTransition')}
             value={name}
             onChange={(next) => change({ name: next })}
+            errorMessage={messages[`transitions[${index}].name`]}
           />
           <Select
             label={t('Console.workflows.from')}
@@ -184,7 +189,11 @@ function TransitionForm({ draft, index, onChange, onSelect, isReadOnly }: PartFo
           </Checkbox>
           {requiresApproval && (
             <Suspense fallback={<Skeleton lines={6} height="3.6rem" />}>
-              <ApprovalForm transition={transition} onChange={change} />
+              <ApprovalForm
+                transition={transition}
+                onChange={change}
+                messageOf={(path) => messages[`transitions[${index}].${path}`]}
+              />
             </Suspense>
           )}
           <div>

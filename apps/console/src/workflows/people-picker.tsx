@@ -2,15 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useState } from 'react';
 import { useFilter } from 'react-aria-components/Autocomplete';
-import { ComboBox } from 'react-aria-components/ComboBox';
-import { Input } from 'react-aria-components/Input';
-import { Label } from 'react-aria-components/Label';
-import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
-import { Popover } from 'react-aria-components/Popover';
-import { Text } from 'react-aria-components/Text';
 import { peopleQuery, suggestionsQuery, type Suggestion } from '../api/timeline';
 import { IconButton } from '../components/icon-button';
-import { Skeleton } from '../components/state';
+import { Select } from '../components/select';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 
@@ -48,41 +42,21 @@ export function PeoplePicker({ label, value, onChange }: PeoplePickerProps) {
   };
   return (
     <div className="stack tight">
-      <ComboBox
-        className="field"
-        menuTrigger="focus"
-        // What is found comes after the list has opened.
-        allowsEmptyCollection
-        items={people.filter(({ id }) => !value.includes(id))}
-        inputValue={search}
-        onInputChange={setSearch}
-        selectedKey={null}
-        onSelectionChange={(id) => id !== null && add(String(id))}
-      >
-        <Label>{label}</Label>
-        <Input className="input" />
-        <Text slot="description" className="description">
-          {t('Console.workflows.peopleHelp')}
-        </Text>
-        <Popover className="popover" offset={4}>
-          <ListBox<Suggestion>
-            className="list"
-            renderEmptyState={() =>
-              isFetching ? <Skeleton lines={1} /> : <p className="soft">{t('Platform.lists.noMatches')}</p>
-            }
-          >
-            {({ id, displayName }) => {
-              const name = displayName || t('Console.workflows.personWithId', { id });
-              return (
-                <ListBoxItem id={id} textValue={name} className="item">
-                  <span>{name}</span>
-                  {displayName && <span className="item-description">{id}</span>}
-                </ListBoxItem>
-              );
-            }}
-          </ListBox>
-        </Popover>
-      </ComboBox>
+      <Select
+        label={label}
+        description={t('Console.workflows.peopleHelp')}
+        placeholder={t('Console.workflows.addPerson')}
+        options={people
+          .filter(({ id }) => !value.includes(id))
+          .map(({ id, displayName }) => ({
+            id,
+            label: displayName || t('Console.workflows.personWithId', { id }),
+            description: displayName ? id : undefined,
+          }))}
+        value={null}
+        onChange={add}
+        search={{ text: search, onChange: setSearch, isSearching: isFetching }}
+      />
       {value.length > 0 && (
         <ul className="chips people" aria-label={label} aria-busy={isLoading}>
           {value.map((id) => (

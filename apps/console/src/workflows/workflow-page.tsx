@@ -10,7 +10,8 @@ import { Page } from '../components/page';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
-import { useTexts } from '../texts/texts';
+import { ruleOf, ruleText } from '../forms/rule-text';
+import { useTexts, type Texts } from '../texts/texts';
 import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './definition-draft';
 import { PartForm } from './part-form';
 import type { GraphSelection } from './state-graph';
@@ -72,7 +73,8 @@ const draftOf = ({ initialState, states, finalStates, transitions }: DefinitionD
 });
 
 function Editor({ entityType, stored, etag }: EditorProps) {
-  const { t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   const queries = useQueryClient();
   const isReadOnly = !mayDo(useCaller(), 'Workflow.Definitions.Manage');
   const [steps, setSteps] = useState<readonly DefinitionDraft[]>(() => [draftOf(stored)]);
@@ -83,10 +85,8 @@ function Editor({ entityType, stored, etag }: EditorProps) {
     if (next !== draft) setSteps([...steps, next]);
   };
   const settled = useDebounced(draft, QUIET_MILLISECONDS);
-  const { data: errors = [] } = useQuery({
-    ...definitionErrorsQuery(entityType, settled),
-    enabled: !isReadOnly,
-  });
+  const check = useQuery({ ...definitionErrorsQuery(entityType, settled), enabled: !isReadOnly });
+  const errors = check.error ? refusedParts(texts, check.error) : (check.data ?? []);
   const save = useMutation({
     mutationFn: async () => workflow.putDefinition({ params: { entityType }, body: draft, ifMatch: etag }),
     onSuccess: async () => {
@@ -171,9 +171,19 @@ function Editor({ entityType, stored, etag }: EditorProps) {
             onSelect={setSelection}
             onChange={change}
             isReadOnly={isReadOnly}
+            messages={Object.fromEntries(errors.map(({ path, message }) => [path, message]))}
           />
         </div>
       </div>
     </div>
   );
+}
+
+/** Parts of a drawing that are none, such as a name that is too long: the platform refuses to judge the whole. */
+function refusedParts(texts: Texts, error: Error): { path: string; message: string }[] {
+  if (!(error instanceof ApiProblem)) return [];
+  return Object.entries(error.errors).map(([path, [code]]) => ({
+    path,
+    message: ruleText(texts, ruleOf(code)),
+  }));
 }

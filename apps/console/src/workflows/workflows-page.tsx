@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
-import { Form } from 'react-aria-components/Form';
 import { definitionsQuery, type WorkflowDefinition } from '../api/workflow';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { Badge, Failure, Skeleton } from '../components/state';
 import { TableFrame } from '../components/table-frame';
-import { TextField } from '../components/text-field';
+import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 
@@ -72,24 +70,22 @@ function DefinitionTable({ definitions }: { definitions: readonly WorkflowDefini
 function NewDefinition() {
   const { t } = useTexts();
   const navigate = useNavigate();
-  const [entityType, setEntityType] = useState('');
+  const form = useContractForm({
+    shape: 'entityType',
+    defaultValues: { entityType: '' },
+    send: ({ entityType }) =>
+      navigate({ to: '/workflows/$entityType', params: { entityType: entityType.trim() } }),
+  });
   return (
-    <Form
-      className="panel padded stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const name = entityType.trim();
-        if (name) void navigate({ to: '/workflows/$entityType', params: { entityType: name } });
-      }}
-    >
-      <TextField
+    <Form form={form} className="panel padded stack">
+      <FormField
+        form={form}
+        name="entityType"
         label={t('Console.workflows.newFor')}
         description={t('Console.workflows.newHelp')}
-        value={entityType}
-        onChange={setEntityType}
       />
       <div>
-        <Button type="submit" isDisabled={entityType.trim() === ''}>
+        <Button type="submit">
           <Plus aria-hidden />
           {t('Console.workflows.draw')}
         </Button>

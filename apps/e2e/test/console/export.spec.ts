@@ -36,6 +36,8 @@ describe('an export in the console', () => {
     const condition = page.getByRole('group', { name: 'Condition 1' });
     await condition.getByRole('button', { name: /Field/ }).click();
     await page.getByRole('option', { name: 'Employees' }).click();
+    await condition.getByRole('textbox', { name: 'Value' }).fill('seven');
+    await condition.getByText('This cannot be read: check how it is written.').waitFor();
     await condition.getByRole('textbox', { name: 'Value' }).fill('7');
     await page.getByText('Only rows are exported where Employees is at least 7.').waitFor();
     const preset = `Short ${externalId}`;

@@ -51,7 +51,7 @@ export const CreateTimelineEntryRequest = z
       .string()
       .refine((value) => value.trim() !== '', { params: { rule: 'NotEmpty' }, message: 'Write something.' })
       .refine((value) => lengthOf(value) <= BODY_LENGTH_MAX, {
-        params: { rule: 'MaximumLength' },
+        params: { rule: 'MaximumLength', maximum: BODY_LENGTH_MAX },
         message: `At most ${BODY_LENGTH_MAX} characters.`,
       })
       .meta({ maxLength: BODY_LENGTH_MAX, minLength: 1 }),

@@ -1,0 +1,47 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { approvalsQuery, workflow, type Approval, type TransitionResult } from '../api/workflow';
+import { Button } from '../components/button';
+import { Callout, Failure } from '../components/state';
+import { Form, FormField, useContractForm } from '../forms/contract-form';
+import { useTexts } from '../texts/texts';
+
+/** Approves or denies, with what is said to it. */
+export function DecisionForm({ approval }: { approval: Approval }) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const [refusal, setRefusal] = useState<TransitionResult['outcome']>();
+  const { entityType, entityId, formerState, targetState } = approval;
+  const form = useContractForm({
+    shape: 'transitionRequest',
+    defaultValues: { comment: '', targetState },
+    send: async (values) => {
+      const said = values.comment.trim();
+      const body = { targetState: values.targetState, ...(said ? { comment: said } : {}) };
+      const { succeeded, outcome } = (
+        await workflow.postTransition({ params: { entityType, entityId }, body })
+      ).body;
+      setRefusal(succeeded ? undefined : outcome);
+      if (succeeded) await queries.invalidateQueries({ queryKey: approvalsQuery.queryKey });
+    },
+  });
+  return (
+    <Form form={form} className="stack">
+      <FormField form={form} name="comment" label={t('Console.approvals.comment')} isMultiline />
+      {form.failure && <Failure error={form.failure} />}
+      {refusal && <Callout tone="warn" title={t(`Workflow.outcomes.${refusal}`)} />}
+      <div className="row">
+        <Button look="primary" isPending={form.isPending} onPress={() => form.submit({ targetState })}>
+          {t('Platform.actions.approve')}
+        </Button>
+        <Button
+          look="danger"
+          isDisabled={form.isPending}
+          onPress={() => form.submit({ targetState: formerState })}
+        >
+          {t('Platform.actions.deny')}
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,87 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import { workflow, type Entity, type TransitionResult, type WorkflowStatus } from '../api/workflow';
+import { Button } from '../components/button';
+import { Badge, Callout, Failure } from '../components/state';
+import { Form, FormField, useContractForm } from '../forms/contract-form';
+import { mayDo, useCaller } from '../shell/caller';
+import { useTexts } from '../texts/texts';
+import { stateName, transitionName } from './state-name';
+
+/** The state of an entity, and what may become of it by this person. */
+export function TransitionForm({ entity, status }: { entity: Entity; status: WorkflowStatus }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const caller = useCaller();
+  const queries = useQueryClient();
+  const [result, setResult] = useState<TransitionResult>();
+  const form = useContractForm({
+    shape: 'transitionRequest',
+    defaultValues: { comment: '', targetState: '' },
+    send: async ({ targetState, comment }) => {
+      const said = comment.trim();
+      const body = { targetState, ...(said ? { comment: said } : {}) };
+      const moved = (await workflow.postTransition({ params: entity, body })).body;
+      setResult(moved);
+      // What was written meanwhile is for the next change.
+      if (moved.succeeded && form.values().comment === comment) form.reset();
+      await queries.invalidateQueries({ queryKey: ['workflow', entity.entityType, entity.entityId] });
+      await queries.invalidateQueries({ queryKey: ['timeline', entity.entityType, entity.entityId] });
+      await queries.invalidateQueries({ queryKey: ['approvals'] });
+    },
+  });
+  const mayMove = mayDo(caller, 'Workflow.Transitions.Execute');
+  return (
+    <section className="panel padded stack" aria-labelledby="state">
+      <div className="row spread">
+        <h2 id="state">{t('Workflow.fields.currentState')}</h2>
+        <Badge tone="accent">{stateName(texts, status.currentState)}</Badge>
+      </div>
+      {status.availableTransitions.length === 0 ? (
+        <p className="soft">{t('Console.entities.final')}</p>
+      ) : (
+        <ul className="transitions">
+          {status.availableTransitions.map(({ name, targetState, allowed, requiresApproval, reasons }) => (
+            <li key={`${name} ${targetState}`}>
+              <Button
+                isDisabled={!allowed || !mayMove || form.isPending}
+                onPress={() => form.submit({ targetState })}
+              >
+                {transitionName(texts, name)}
+                <ArrowRight aria-hidden />
+                {stateName(texts, targetState)}
+              </Button>
+              <span className="soft small">
+                {allowed ? requiresApproval && t('Workflow.fields.requiresApproval') : reasons.join(' ')}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {mayMove && status.availableTransitions.some(({ allowed }) => allowed) && (
+        <Form form={form} className="stack">
+          <FormField form={form} name="comment" label={t('Console.entities.reason')} isMultiline />
+        </Form>
+      )}
+      {form.failure && <Failure error={form.failure} />}
+      {result && <Outcome result={result} />}
+    </section>
+  );
+}
+
+const tones: Record<TransitionResult['outcome'], 'good' | 'info' | 'warn'> = {
+  Completed: 'good',
+  ApprovalRequested: 'info',
+  Denied: 'warn',
+  InvalidTransition: 'warn',
+};
+
+function Outcome({ result }: { result: TransitionResult }) {
+  const { t } = useTexts();
+  return (
+    <div role="status">
+      <Callout tone={tones[result.outcome]} title={t(`Workflow.outcomes.${result.outcome}`)} />
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+import { standardSchemaResolver } from '@hookform/resolvers/standard-schema';
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import {
+  useController,
+  useForm,
+  type Control,
+  type DefaultValues,
+  type FieldPath,
+  type FieldValues,
+} from 'react-hook-form';
+import { TextField, type TextFieldProps } from '../components/text-field';
+import { useTexts, type TextKey } from '../texts/texts';
+import { ruleOf, ruleText } from './rule-text';
+import type { Refusal, ShapeName } from './shapes';
+
+interface ContractFormOptions<Values extends FieldValues> {
+  /** By which the fields are checked before they are sent. */
+  shape: ShapeName;
+  defaultValues: DefaultValues<Values>;
+  /** Words for a broken rule of a field, such as `name.Format`, where there are better ones than those for every field. */
+  words?: Partial<Record<`${FieldPath<Values>}.${string}`, TextKey>>;
+  /** The fields that problems are about, by the type of the problem. */
+  problems?: Partial<Record<string, FieldPath<Values>>>;
+  send: (values: Values) => Promise<unknown>;
+  onSent?: (values: Values) => unknown;
+}
+
+export interface ContractForm<Values extends FieldValues> {
+  control: Control<Values>;
+  /** What is written now. */
+  values: () => Values;
+  reset: () => void;
+  /** Sends the fields where the platform would accept them; else shows why not. What is given replaces values. */
+  submit: (change?: Partial<Values>) => void;
+  isPending: boolean;
+  /** What went wrong with the sending and is shown at no field. */
+  failure: Error | null;
+}
+
+const loadShapes = () => import('./shapes');
+
+/** A form that is checked by the contract before it is sent, and shows at each field what the platform refuses of it. */
+export function useContractForm<Values extends FieldValues>({
+  shape,
+  defaultValues,
+  words = {},
+  problems = {},
+  send,
+  onSent,
+}: ContractFormOptions<Values>): ContractForm<Values> {
+  const texts = useTexts();
+  const isField = (path: string): path is FieldPath<Values> => path in defaultValues;
+  const messageOf = (path: string, code: string, value: unknown, maximumLength?: number) => {
+    const rule = ruleOf(code);
+    const own = (words as Record<string, TextKey | undefined>)[`${path}.${rule}`];
+    return own ? texts.t(own) : ruleText(texts, rule, value, maximumLength);
+  };
+  const check = async (values: Values) => {
+    // Where the shapes cannot be loaded, the platform is the one that judges.
+    const { refusalOf } = await loadShapes().catch(() => ({ refusalOf: () => undefined }));
+    const refusal: Refusal | undefined = refusalOf(shape, values);
+    if (!refusal) return { value: values };
+    const issues = Object.entries(refusal.errors).map(([path, [code = '']]) => ({
+      path: path.split('.'),
+      message: messageOf(path, code, values[path], refusal.maximumLengths[path]),
+    }));
+    return { issues };
+  };
+  const form = useForm<Values>({
+    defaultValues,
+    resolver: standardSchemaResolver<Values, unknown, Values>({
+      '~standard': { version: 1, vendor: 'plinth', validate: (values) => check(values as Values) },
+    }),
+  });
+  const fieldsOf = (error: Error | null): [FieldPath<Values>, string][] => {
+    if (!(error instanceof ApiProblem)) return [];
+    const field = problems[error.slug ?? ''];
+    if (field) return [[field, texts.find(`Problems.types.${error.slug}`) ?? error.problem.detail]];
+    return Object.entries(error.errors).flatMap(([path, [code = '']]) =>
+      isField(path) ? [[path, messageOf(path, code, form.getValues(path))]] : [],
+    );
+  };
+  const mutation = useMutation({
+    mutationFn: send,
+    onSuccess: (_, values) => onSent?.(values),
+    onError: (error) =>
+      fieldsOf(error).forEach(([field, message], index) =>
+        form.setError(field, { message }, { shouldFocus: index === 0 }),
+      ),
+  });
+  return {
+    control: form.control,
+    values: () => form.getValues(),
+    reset: () => form.reset(),
+    submit: (change = {}) => void form.handleSubmit((values) => mutation.mutate({ ...values, ...change }))(),
+    isPending: mutation.isPending,
+    failure: fieldsOf(mutation.error).length > 0 ? null : mutation.error,
+  };
+}
+
+interface ContractFormProps<Values extends FieldValues> {
+  form: ContractForm<Values>;
+  className: string;
+  children: ReactNode;
+}
+
+export function Form<Values extends FieldValues>({ form, className, children }: ContractFormProps<Values>) {
+  return (
+    <form
+      noValidate
+      className={className}
+      // Who begins to write soon sends.
+      onFocus={() => void loadShapes().catch(() => undefined)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        form.submit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+interface FormFieldProps<Values extends FieldValues> extends Omit<TextFieldProps, 'value' | 'onChange'> {
+  form: ContractForm<Values>;
+  name: FieldPath<Values>;
+}
+
+/** A text of a form, with what is wrong with it. */
+export function FormField<Values extends FieldValues>({ form, name, ...rest }: FormFieldProps<Values>) {
+  const { field, fieldState } = useController({ control: form.control, name });
+  return (
+    <TextField
+      {...rest}
+      inputRef={field.ref}
+      value={field.value}
+      onChange={field.onChange}
+      errorMessage={fieldState.error?.message}
+    />
+  );
+}

@@ -1,0 +1,44 @@
+import { SaveExportPresetRequest } from '@plinth/contracts/data-exchange/shapes';
+import { EntityType } from '@plinth/contracts/schemas';
+import { UpdateSettingValueRequest } from '@plinth/contracts/settings/shapes';
+import { CreateTemplateCategoryRequest, SaveTemplateRequest } from '@plinth/contracts/template/shapes';
+import { CreateTimelineEntryRequest } from '@plinth/contracts/timeline/shapes';
+import { TransitionRequestDto, WorkflowTransition } from '@plinth/contracts/workflow/shapes';
+import { problemOfIssues } from '@plinth/kernel/validation';
+import { z } from 'zod';
+
+// The policy of the page allows no evaluation, by which zod would compile its shapes.
+z.config({ jitless: true });
+
+/** The fields of forms, by the contracts of what the forms send. */
+const shapes = {
+  template: SaveTemplateRequest.pick({ name: true }),
+  category: CreateTemplateCategoryRequest.pick({ name: true }),
+  exportPreset: SaveExportPresetRequest.pick({ presetName: true }),
+  setting: UpdateSettingValueRequest,
+  comment: CreateTimelineEntryRequest.pick({ body: true }),
+  transitionRequest: TransitionRequestDto.pick({ comment: true }),
+  entityType: z.object({ entityType: EntityType }),
+  state: z.object({ name: WorkflowTransition.shape.from }),
+};
+
+export type ShapeName = keyof typeof shapes;
+
+/** What the platform would refuse: the codes of broken rules by field, as in the `errors` of its problems. */
+export interface Refusal {
+  errors: Record<string, string[]>;
+  /** The greatest length of each field that is too long. */
+  maximumLengths: Record<string, number>;
+}
+
+/** Judges the fields of a form as the platform does. */
+export function refusalOf(name: ShapeName, values: unknown): Refusal | undefined {
+  const { error } = shapes[name].safeParse(values, { reportInput: true });
+  if (!error) return undefined;
+  const { errors = {} } = problemOfIssues(error.issues, 'body');
+  const maximumLengths = error.issues.flatMap((issue) => {
+    const maximum = issue.code === 'custom' ? issue.params?.['maximum'] : 'maximum' in issue && issue.maximum;
+    return typeof maximum === 'number' ? [[issue.path.join('.'), maximum] as const] : [];
+  });
+  return { errors, maximumLengths: Object.fromEntries(maximumLengths) };
+}
