@@ -8,7 +8,7 @@ import {
   type JobView,
   type PlatformOperations,
 } from '../api/operations';
-import { PagedList } from '../components/paged-list';
+import { itemsOf, PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Select } from '../components/select';
 import { Badge, type BadgeTone } from '../components/state';
@@ -31,6 +31,8 @@ export function Jobs({ tenants }: JobsProps) {
   const [selection, setSelection] = useState<JobSelection>(everyUnfinished);
   const { view, kind, tenantId } = selection;
   const query = useInfiniteQuery({ ...jobsQuery(selection), placeholderData: keepPreviousData });
+  // Tenants that only the identity provider knows are known here by their jobs.
+  const others = new Set([...(itemsOf(query.data) ?? []).map((job) => job.tenantId), tenantId ?? ALL]);
   const isNarrowed = kind !== undefined || tenantId !== undefined;
   return (
     <div className="stack tight">
@@ -63,6 +65,9 @@ export function Jobs({ tenants }: JobsProps) {
             options={[
               { id: ALL, label: t('Console.operations.allTenants') },
               ...tenants.map(({ id, name }) => ({ id, label: name })),
+              ...[...others]
+                .filter((id) => id !== ALL && !tenants.some((tenant) => tenant.id === id))
+                .map((id) => ({ id, label: tenantName(tenants, id) })),
             ]}
             value={tenantId ?? ALL}
             onChange={(id) => setSelection({ ...selection, tenantId: id === ALL ? undefined : id })}

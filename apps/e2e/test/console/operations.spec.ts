@@ -47,6 +47,10 @@ describe('operations in the console', () => {
     const body = { definitionName: 'Settings.Values', format: 'csv' };
     const exporting = await journey.call('POST', '/api/v1/exports/jobs', { token, body });
     expect(exporting.status).toBe(202);
+    // The configuration does not name every tenant.
+    const stranger = newId();
+    const foreign = await journey.tokenOf({ tenantId: stranger });
+    expect((await journey.call('POST', '/api/v1/exports/jobs', { token: foreign, body })).status).toBe(202);
     const { page } = await browser.open();
     await page.goto('/console/operations');
     const host = page.getByRole('region', { name: 'Plinth' });
@@ -76,8 +80,11 @@ describe('operations in the console', () => {
     };
     await show('Not finished', 'All');
     await show('All kinds', 'Export');
-    await show('All tenants', tenants.console.name);
+    await show('All tenants', stranger);
     const jobs = page.getByRole('region', { name: 'Jobs of all tenants' }).getByRole('row');
+    await jobs.filter({ hasText: tenants.console.name }).first().waitFor({ state: 'detached' });
+    await jobs.filter({ hasText: stranger }).first().waitFor();
+    await show(stranger, tenants.console.name);
     await jobs.filter({ hasText: tenants.console.name }).first().waitFor();
     await jobs.filter({ hasText: 'Import ·' }).first().waitFor({ state: 'detached' });
     await expectForEverybody(page);
