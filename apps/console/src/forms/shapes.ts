@@ -1,3 +1,5 @@
+// Before the shapes.
+import './without-evaluation';
 import { SaveExportPresetRequest } from '@plinth/contracts/data-exchange/shapes';
 import { EntityType } from '@plinth/contracts/schemas';
 import { UpdateSettingValueRequest } from '@plinth/contracts/settings/shapes';
@@ -6,9 +8,6 @@ import { CreateTimelineEntryRequest } from '@plinth/contracts/timeline/shapes';
 import { TransitionRequestDto, WorkflowTransition } from '@plinth/contracts/workflow/shapes';
 import { problemOfIssues } from '@plinth/kernel/validation';
 import { z } from 'zod';
-
-// The policy of the page allows no evaluation, by which zod would compile its shapes.
-z.config({ jitless: true });
 
 /** The fields of forms, by the contracts of what the forms send. */
 const shapes = {
