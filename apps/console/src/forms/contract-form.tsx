@@ -71,7 +71,8 @@ export function useContractForm<Values extends FieldValues>({
   const form = useForm<Values>({
     defaultValues,
     resolver: standardSchemaResolver<Values, unknown, Values>({
-      '~standard': { version: 1, vendor: 'plinth', validate: (values) => check(values as Values) },
+      // As they are now: what is typed while the shapes are loaded is not sent.
+      '~standard': { version: 1, vendor: 'plinth', validate: (values) => check({ ...(values as Values) }) },
     }),
   });
   const fieldsOf = (error: Error | null): [FieldPath<Values>, string][] => {

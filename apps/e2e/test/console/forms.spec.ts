@@ -33,7 +33,7 @@ describe('forms in the console', () => {
     page.on('request', (request) => {
       if (request.method() === 'POST' && request.url().endsWith('/templates')) sent.push(request.url());
     });
-    await page.goto('/console/templates/new');
+    await page.goto('/console/new-template');
     const field = page.getByRole('textbox', { name: 'Name' });
     const write = page.getByRole('button', { name: 'Begin to write' });
     await write.click();
@@ -62,7 +62,7 @@ describe('forms in the console', () => {
     const window = await browser.signIn('Ada Lovelace');
     const { page } = window;
     await page.route(/\/assets\/shapes-/, (route) => route.abort());
-    await page.goto('/console/templates/categories');
+    await page.goto('/console/template-categories');
     const field = page.getByRole('textbox', { name: 'Name of the category' });
     await field.fill('x'.repeat(101));
     await page.getByRole('button', { name: 'Create the category' }).click();

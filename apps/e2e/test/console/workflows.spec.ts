@@ -8,7 +8,8 @@ const browser = browserForTests();
 describe('workflows in the console', () => {
   it('are drawn with checks while drawing, and show where a thing is and where it can go', async () => {
     const entityType = `Claim${newId().slice(-12)}`;
-    const { page } = await browser.signIn('Ada Lovelace');
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
     await page.getByRole('link', { name: 'Workflows' }).click();
     await page.getByRole('row', { name: /^Invoice/ }).waitFor();
     await expectForEverybody(page);
@@ -34,6 +35,7 @@ describe('workflows in the console', () => {
     const transition = page.getByRole('textbox', { name: 'Name of the transition' });
     await transition.fill('x'.repeat(101));
     await page.getByText('This is too long.').first().waitFor();
+    expect(window.complaints.splice(0)).toEqual([expect.stringContaining('422')]);
     await transition.fill('Settle');
     await page.getByText('Needs approval').click();
     await page.getByRole('textbox', { name: 'Remind them after' }).fill('2');
@@ -111,7 +113,11 @@ async function choose(page: Page, button: Locator, text: string, option: string)
   await page.getByRole('option', { name: option }).waitFor();
   await page.getByRole('option').nth(1).waitFor({ state: 'detached' });
   await page.keyboard.press('ArrowDown');
-  await page.locator('[role=option][data-focused]').getByText(option).waitFor();
+  // What is chosen next is told to those who hear it.
+  await page.waitForFunction((text) => {
+    const id = document.activeElement?.getAttribute('aria-activedescendant');
+    return document.getElementById(id ?? '')?.textContent.includes(text);
+  }, option);
   await expectForEverybody(page);
   await search.press('Enter');
   await page.getByRole('listbox').waitFor({ state: 'detached' });
