@@ -1,0 +1,47 @@
+import { refusalOf, type ShapeName } from './shapes';
+
+const coded = (rule: string) => [`Service:Validation:${rule}Validator`];
+
+describe('the fields of a form', () => {
+  it.each<[ShapeName, Record<string, string>]>([
+    ['template', { name: 'Invoice é' }],
+    ['category', { name: 'Letters' }],
+    ['exportPreset', { presetName: 'x'.repeat(100) }],
+    ['setting', { value: '' }],
+    ['comment', { body: 'Fine' }],
+    ['transitionRequest', { comment: '' }],
+    ['entityType', { entityType: 'Pièce comptable' }],
+    ['state', { name: 'Draft' }],
+  ])('of a %s are accepted as %j', (shape, values) => {
+    expect(refusalOf(shape, values)).toBeUndefined();
+  });
+
+  it.each<[ShapeName, string, string, string]>([
+    ['template', 'name', ' ', 'NotEmpty'],
+    ['template', 'name', 'a/b', 'Format'],
+    ['comment', 'body', '\n', 'NotEmpty'],
+    ['entityType', 'entityType', 'a\u0007', 'Format'],
+  ])('of a %s are refused where %s is %j, by the rule %s', (shape, field, value, rule) => {
+    expect(refusalOf(shape, { [field]: value })).toEqual({
+      errors: { [field]: coded(rule) },
+      maximumLengths: {},
+    });
+  });
+
+  it.each<[ShapeName, string, number]>([
+    ['template', 'name', 200],
+    ['category', 'name', 100],
+    ['exportPreset', 'presetName', 200],
+    ['setting', 'value', 65_536],
+    ['comment', 'body', 65_536],
+    ['transitionRequest', 'comment', 4_000],
+    ['entityType', 'entityType', 100],
+    ['state', 'name', 100],
+  ])('of a %s say how long %s may be', (shape, field, maximum) => {
+    expect(refusalOf(shape, { [field]: '€'.repeat(maximum) })).toBeUndefined();
+    expect(refusalOf(shape, { [field]: '€'.repeat(maximum + 1) })).toEqual({
+      errors: { [field]: coded('MaximumLength') },
+      maximumLengths: { [field]: maximum },
+    });
+  });
+});
