@@ -72,6 +72,24 @@ describe('forms in the console', () => {
     expect(complaints).toEqual([expect.stringContaining('422')]);
   }, 60_000);
 
+  it('are sent as they were when they were sent', async () => {
+    const { page } = await browser.signIn('Émile Zola');
+    const typed = Promise.withResolvers<void>();
+    await page.route(/\/assets\/shapes-/, async (route) => {
+      await typed.promise;
+      await route.continue();
+    });
+    await page.goto(`/console/entities/Invoice/${newId()}`);
+    const asked = page.waitForRequest((request) => request.method() === 'POST');
+    await page.getByRole('button', { name: /^Submit/ }).click();
+    const comment = page.getByRole('textbox', { name: 'Comment on the change' });
+    await comment.fill('For the next change');
+    typed.resolve();
+    expect((await asked).postDataJSON()).toEqual({ targetState: 'Submitted' });
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    expect(await comment.inputValue()).toBe('For the next change');
+  });
+
   it.each([
     ['en-GB', 'Fill this in.'],
     ['fr', 'Remplissez ce champ.'],
