@@ -8,6 +8,7 @@ import {
   inTransaction,
   isUniqueViolation,
   problemOfDatabase,
+  readInPlatform,
   readInTenant,
   refuseUnboundRole,
   type Planning,
@@ -170,6 +171,31 @@ describe('a reading statement in a tenant', () => {
     await expect(readInTenant(pipelined, 'no tenant', readNames)).rejects.toThrow();
 
     expect(await read(pipelined, tenantId)).toEqual([{ tenant_id: tenantId, name: 'a' }]);
+    await pipelined.end();
+  });
+});
+
+describe('a reading statement of the platform', () => {
+  it('sees the rows of all tenants in tables that allow it, in no others, and leaves nothing on its connection', async () => {
+    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const tenants = [newId(), newId()].sort();
+    const subject = newId();
+    for (const tenantId of tenants) {
+      await insert(tenantId, 'a');
+      await inTenantConnection(pipelined, tenantId, (connection) =>
+        connection.query(
+          `INSERT INTO outbox (tenant_id, id, name, subject, payload) VALUES ($1, $2, 'test', $3, '{}')`,
+          [tenantId, newId(), subject],
+        ),
+      );
+    }
+    const text = 'SELECT tenant_id FROM outbox WHERE subject = $1 ORDER BY tenant_id';
+
+    expect(await readInPlatform(pipelined, { text, values: [subject] })).toEqual(
+      tenants.map((tenant_id) => ({ tenant_id })),
+    );
+    expect(await readInPlatform(pipelined, { text: 'SELECT FROM setting_value' })).toEqual([]);
+    expect((await pipelined.query(text, [subject])).rows).toEqual([]);
     await pipelined.end();
   });
 });
