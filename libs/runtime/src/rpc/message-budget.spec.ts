@@ -1,4 +1,12 @@
-import { makeGenericClientConstructor, type Client, type requestCallback } from '@grpc/grpc-js';
+import {
+  makeGenericClientConstructor,
+  type Client,
+  type ClientWritableStream,
+  type Metadata,
+  type requestCallback,
+  type sendUnaryData,
+  type ServerReadableStream,
+} from '@grpc/grpc-js';
 import type { Caller } from '@plinth/kernel/caller';
 import { Problem } from '@plinth/kernel/problem';
 import { ByteBudget } from '../process/byte-budget';
@@ -11,19 +19,19 @@ interface Message {
 
 const serialize = (message: Message): Buffer => Buffer.from(message.text);
 const deserialize = (bytes: Buffer): Message => ({ text: bytes.toString() });
+const serialization = {
+  requestSerialize: serialize,
+  requestDeserialize: deserialize,
+  responseSerialize: serialize,
+  responseDeserialize: deserialize,
+};
 const definition = {
-  Find: {
-    path: '/test.Things/Find',
-    requestStream: false,
-    responseStream: false,
-    requestSerialize: serialize,
-    requestDeserialize: deserialize,
-    responseSerialize: serialize,
-    responseDeserialize: deserialize,
-  },
+  Find: { path: '/test.Things/Find', requestStream: false, responseStream: false, ...serialization },
+  Send: { path: '/test.Things/Send', requestStream: true, responseStream: false, ...serialization },
 };
 interface ThingsClient extends Client {
   Find(message: Message, callback: requestCallback<Message>): unknown;
+  Send(identity: Metadata, callback: requestCallback<Message>): ClientWritableStream<Message>;
 }
 const Things = makeGenericClientConstructor(
   definition,
@@ -47,6 +55,11 @@ describe('the messages of all calls', () => {
     const { unary } = grpcHandlers(KEYS, silentLog());
     const handlers = {
       Find: unary(() => new Promise<Message>((resolve) => waiting.push(() => resolve({ text: 'found' })))),
+      async Send(call: ServerReadableStream<Message, Message>, callback: sendUnaryData<Message>) {
+        const texts: string[] = [];
+        for await (const { text } of call as AsyncIterable<Message>) texts.push(text);
+        callback(null, { text: texts.map(({ length }) => length).join() });
+      },
     };
     const server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [{ definition, handlers }], {
       bytes,
@@ -63,10 +76,20 @@ describe('the messages of all calls', () => {
       const options = deadlineMilliseconds === undefined ? {} : { deadlineMilliseconds };
       return client.call('Find', { text: 'x'.repeat(length) }, caller, options);
     };
+    const send = async (tenantId: string, ...lengths: number[]): Promise<string> => {
+      const caller: Caller = { tenantId, userId: 'ada', userName: 'Ada', permissions: [] };
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const stream = client.client.Send(client.identity('Send', caller), (error, response) =>
+        error ? reject(error) : resolve(response!.text),
+      );
+      for (const length of lengths) stream.write({ text: 'x'.repeat(length) });
+      stream.end();
+      return promise;
+    };
     const until = async (isSo: () => boolean): Promise<void> => {
       while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
     };
-    return { bytes, refusals, waiting, find, until };
+    return { bytes, refusals, waiting, find, send, until };
   }
 
   it('are counted until the call ends', async () => {
@@ -106,5 +129,19 @@ describe('the messages of all calls', () => {
     waiting[1]!();
     await repeated;
     expect(new Set(refusals)).toEqual(new Set(['all']));
+  });
+
+  it('of a stream wait until there is room', async () => {
+    const { bytes, refusals, waiting, find, send, until } = await start(100 * KIBIBYTE);
+    const held = find('acme', 60 * KIBIBYTE);
+    await until(() => waiting.length === 1);
+    const lengths = [10, 20, 15].map((length) => length * KIBIBYTE);
+    const streamed = send('globex', ...lengths);
+    await until(() => bytes.usedBytes === 70 * KIBIBYTE);
+    waiting[0]!();
+    expect(await streamed).toBe(lengths.join());
+    await held;
+    await until(() => bytes.usedBytes === 0);
+    expect(refusals).toEqual([]);
   });
 });

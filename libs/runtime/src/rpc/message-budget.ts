@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Metadata,
   ServerInterceptingCall,
@@ -19,6 +20,10 @@ export interface MessageBudget {
 
 /** While a message of a stream is processed, the next one is read already. */
 const HELD_MESSAGES = 2;
+
+/** How long a stream waits for room; its sender waits with it, as for a slow reader. */
+const ROOM_WAIT_MILLISECONDS_MAX = 5_000;
+const ROOM_POLL_MILLISECONDS = 20;
 
 /** Says of a failed call that no handler saw its message, so that it may be repeated whatever it does. */
 const UNREAD_KEY = 'plinth-unread';
@@ -45,12 +50,12 @@ export const notingSizes = (definition: ServiceDefinition): ServiceDefinition =>
 
 /**
  * Counts the messages of each call in a budget until it ends, of a stream the newest ones. A call whose next message has
- * no room fails before a handler sees that.
+ * no room fails before a handler sees that, a stream after it waited for a while.
  * @param describe what is sent of a problem
  */
 export const countMessages =
   ({ bytes, refused }: MessageBudget, describe: (problem: Problem) => Metadata): ServerInterceptor =>
-  (_method, call) => {
+  ({ requestStream: isStream }, call) => {
     let owner: ShareOwner = { tenantId: '', userId: '' };
     let held: ReturnType<ByteBudget['reserve']>[] = [];
     let isOver = false;
@@ -58,6 +63,18 @@ export const countMessages =
       isOver = true;
       for (const message of held) message.release();
       held = [];
+    };
+    const reserve = async (size: number): Promise<ShareScope | undefined> => {
+      const endsAt = Date.now() + (isStream ? ROOM_WAIT_MILLISECONDS_MAX : 0);
+      const reservation = bytes.reserve(owner);
+      let refusal = reservation.grow(size);
+      while (refusal && !isOver && Date.now() < endsAt) {
+        await pause(ROOM_POLL_MILLISECONDS);
+        refusal = reservation.grow(size);
+      }
+      if (isOver) reservation.release();
+      else if (!refusal) held.push(reservation);
+      return refusal;
     };
     const counted = new ServerInterceptingCall(call, {
       start: (next) =>
@@ -67,16 +84,12 @@ export const countMessages =
             owner = ownerIn(metadata.get(CALLER_HEADER)[0]?.toString()) ?? owner;
             proceed(metadata);
           },
-          onReceiveMessage(message: object, proceed) {
+          async onReceiveMessage(message: object, proceed) {
             if (isOver) return;
             if (held.length === HELD_MESSAGES) held.shift()!.release();
-            const reservation = bytes.reserve(owner);
-            const refusal = reservation.grow(sizes.get(message) ?? 0);
-            if (!refusal) {
-              held.push(reservation);
-              proceed(message);
-              return;
-            }
+            const refusal = await reserve(sizes.get(message) ?? 0);
+            if (isOver) return;
+            if (!refusal) return proceed(message);
             const problem = refused(refusal);
             const metadata = describe(problem);
             metadata.set(UNREAD_KEY, 'true');
