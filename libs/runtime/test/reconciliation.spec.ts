@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { subscription } from '@plinth/runtime/messaging/inbox';
@@ -20,6 +21,7 @@ import { infrastructure } from '@plinth/testing/infrastructure';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import { Client } from 'pg';
+import { z } from 'zod';
 
 const log = silentLog();
 const tenantId = newId();
@@ -130,6 +132,22 @@ describe('reconciliation', () => {
     const { rows } = await admin.query('SELECT check_at IS NOT NULL AS is_open FROM outbox');
 
     expect(rows).toEqual([{ is_open: true }]);
+  });
+
+  it('publishes again what a database forgot, however soon others say that they miss nothing', async () => {
+    const received = await consume('projection');
+    const other = subscription(eventType('chaos.other', z.object({})), async () => undefined);
+    opened.unshift(await consumeEvents('other', [other], db, messaging, log));
+    const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
+    await publish('forgotten');
+    await eventually(() => received.length > 0);
+    await relay.close();
+    await admin.query('DELETE FROM inbox');
+    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
+
+    await settled();
+
+    expect(received).toEqual(['forgotten', 'forgotten']);
   });
 
   it('asks again for all that a consumer wants which was deleted and made again', async () => {

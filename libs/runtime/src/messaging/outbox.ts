@@ -33,7 +33,10 @@ const BATCH_SIZE = 200;
  */
 const RELAY_PACE = { pauseMilliseconds: 10, retryMilliseconds: 1_000 };
 const RECONCILED_MAX = 1_000;
-/** How many times longer to wait for a consumer that is away or far behind than for one that responds. */
+/**
+ * A consumer that is away or far behind is asked again after as long as the event is old: soon, where it was only
+ * restarted, and at most so many times later than one that responds.
+ */
 const PATIENCE = 10;
 
 export interface RelayTiming {
@@ -272,7 +275,8 @@ async function reconcile(
     await tx.$executeRawUnsafe(
       `UPDATE outbox SET check_at = CASE
          WHEN outbox.id = ANY($3::uuid[]) THEN now() + make_interval(secs => $5::integer)
-         WHEN outbox.id = ANY($4::uuid[]) THEN now() + make_interval(secs => $5::integer * ${PATIENCE}) END
+         WHEN outbox.id = ANY($4::uuid[]) THEN now() + GREATEST(make_interval(secs => $5::integer),
+           LEAST(now() - outbox.occurred_at, make_interval(secs => $5::integer * ${PATIENCE}))) END
        FROM ${NAMED} WHERE outbox.tenant_id = named.tenant_id AND outbox.id = named.id`,
       ...namesOf(rows),
       [...missing],

@@ -61,7 +61,7 @@ export async function findMissingEvents(
   const nameById = new Map(events.map(({ id, name }) => [id, name]));
   const names = new Set(nameById.values());
   const wanted = subscriptions.filter(({ name }) => names.has(name));
-  const responses = await ask(messaging, events, new Set(wanted.map(({ consumer }) => consumer)).size);
+  const responses = await ask(messaging, events, new Set(wanted.map(({ consumer }) => consumer)));
   const missing = new Set<string>();
   const unknownNames = new Set<string>();
   for (const { consumer, name, isFarBehind } of wanted) {
@@ -73,23 +73,27 @@ export async function findMissingEvents(
   return { missing, unknown: new Set(unknown) };
 }
 
+/** Asks all consumers, and waits for the responses of the wanted ones. Others respond too, and often sooner. */
 async function ask(
   { connection, keys, prefix }: Messaging,
   events: readonly EventReference[],
-  responsesMax: number,
+  wanted: Set<string>,
 ): Promise<MissingEventsResponse[]> {
-  if (responsesMax === 0) return [];
-  const request = JSON.stringify(events.map(({ tenant_id, id, name }) => ({ tenant_id, id, name })));
   const responses: MissingEventsResponse[] = [];
+  if (wanted.size === 0) return responses;
+  const request = JSON.stringify(events.map(({ tenant_id, id, name }) => ({ tenant_id, id, name })));
   const subject = missingSubject(prefix);
   const messages = await connection.requestMany(subject, request, {
     headers: signMessage(subject, request, keys),
-    strategy: 'count',
-    maxMessages: responsesMax,
+    strategy: 'timer',
     maxWait: RESPONSE_MILLISECONDS_MAX,
   });
   for await (const message of messages) {
-    if (isGenuine(message, keys)) responses.push(message.json<MissingEventsResponse>());
+    if (!isGenuine(message, keys)) continue;
+    const response = message.json<MissingEventsResponse>();
+    if (!wanted.delete(response.consumer)) continue;
+    responses.push(response);
+    if (wanted.size === 0) break;
   }
   return responses;
 }
