@@ -43,6 +43,8 @@ export function SelectList({
       {...(hidesLabel ? { 'aria-label': label } : {})}
       className="field"
       autoFocus
+      // What is typed may find somebody where nobody was suggested.
+      allowsEmptyCollection={search !== undefined}
       isOpen={isOpen}
       onOpenChange={toggle}
       value={value}
