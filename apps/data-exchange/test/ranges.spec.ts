@@ -80,7 +80,7 @@ describe('a large file that several workers import', () => {
           expect(several.seen).toEqual(one.seen);
         },
       ),
-      { numRuns: Number(process.env['PLINTH_TEST_RANGES'] ?? 15) },
+      { numRuns: Number(process.env['PLINTH_TEST_RANGES'] ?? 8) },
     );
     expect(cut).toBeGreaterThan(5);
   }, 180_000);
