@@ -1,8 +1,11 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
-import { databaseUrl, serviceEnvironment, temporalEnvironment } from '@plinth/runtime/process/config';
+import {
+  databaseUrl,
+  positiveInteger,
+  serviceEnvironment,
+  temporalEnvironment,
+} from '@plinth/runtime/process/config';
 import { z } from 'zod';
-
-const bytes = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
 
 export const DataExchangeConfig = z.object({
   ...serviceEnvironment,
@@ -14,8 +17,8 @@ export const DataExchangeConfig = z.object({
     .default('data-exchange')
     .describe('Task queue of imports and exports in Temporal.'),
   BLOB_URL: z.url().describe('Where files are stored: `file:///folder` or `s3://bucket`.'),
-  EXCHANGE_UPLOAD_BYTES_MAX: bytes(2 * 1024 ** 3).describe('Largest file that can be uploaded.'),
-  EXCHANGE_RANGE_BYTES: bytes(4 * 1024 ** 2).describe(
+  EXCHANGE_UPLOAD_BYTES_MAX: positiveInteger(2 * 1024 ** 3).describe('Largest file that can be uploaded.'),
+  EXCHANGE_RANGE_BYTES: positiveInteger(4 * 1024 ** 2).describe(
     'Larger text files are imported in ranges of about this size, so that jobs alternate and workers share them.',
   ),
   EXCHANGE_EXPORT_DAYS: z.coerce
@@ -28,14 +31,16 @@ export const DataExchangeConfig = z.object({
     .positive()
     .default(7)
     .describe('How long an upload waits to be executed before it is cancelled and its file removed.'),
-  EXCHANGE_TENANT_BYTES_MAX: bytes(20 * 1024 ** 3).describe(
+  EXCHANGE_TENANT_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
     'Bytes of uploads and exported files that a tenant may have stored at the same time.',
   ),
-  EXCHANGE_TENANT_JOBS_MAX: bytes(500).describe('Unfinished imports and exports that a tenant may have.'),
-  EXCHANGE_DRY_RUNS_MAX: bytes(4).describe(
+  EXCHANGE_TENANT_JOBS_MAX: positiveInteger(500).describe(
+    'Unfinished imports and exports that a tenant may have.',
+  ),
+  EXCHANGE_DRY_RUNS_MAX: positiveInteger(4).describe(
     'Dry-runs at the same time, each with a transaction of the data owner; a tenant has at most as many as are free.',
   ),
-  EXCHANGE_PREVIEWS_MAX: bytes(4).describe('Previews and corrections of formats at the same time.'),
+  EXCHANGE_PREVIEWS_MAX: positiveInteger(4).describe('Previews and corrections of formats at the same time.'),
   EXCHANGE_REPORT_DAYS: z.coerce
     .number()
     .positive()

@@ -1,6 +1,13 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { z } from 'zod';
-import { addressBook, keys, processEnvironment, tenants } from '@plinth/runtime/process/config';
+import {
+  addressBook,
+  keys,
+  port,
+  positiveInteger,
+  processEnvironment,
+  tenants,
+} from '@plinth/runtime/process/config';
 import { ConfiguredClaimNames } from './identity/claims';
 import { defaultRolePermissions } from './identity/grants';
 import { configuredIssuers, IssuerSettings, issuersWithSharedUsers } from './identity/issuers';
@@ -36,9 +43,6 @@ const json = <Schema extends z.ZodType>(schema: Schema, byDefault: string) =>
       }
     });
 
-const milliseconds = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
-const count = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
-
 const Deprecated = z.object({ since: z.iso.date(), sunset: z.iso.date().optional(), link: z.string() });
 const Versions = z
   .array(z.object({ version: z.string().regex(/^\d+\.\d+$/), deprecated: Deprecated.optional() }))
@@ -47,13 +51,7 @@ const Versions = z
 /** What the gateway reads from its environment. */
 export const GatewayConfig = z.object({
   ...processEnvironment,
-  HTTP_PORT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(8080)
-    .describe('Port of the public HTTP interface. 0 takes a free one.'),
+  HTTP_PORT: port(8080).describe('Port of the public HTTP interface. 0 takes a free one.'),
   PUBLIC_URL: z
     .url()
     .default('http://localhost:8080')
@@ -180,13 +178,17 @@ export const GatewayConfig = z.object({
     .describe(
       'What an idempotency key of a multipart request leads to: 422, or a request that is served as if it had none.',
     ),
-  IDEMPOTENCY_RETENTION_SECONDS: count(86_400).describe('How long a response is stored for replay.'),
-  IDEMPOTENCY_MARKER_MILLISECONDS: milliseconds(30_000).describe(
+  IDEMPOTENCY_RETENTION_SECONDS: positiveInteger(86_400).describe(
+    'How long a response is stored for replay.',
+  ),
+  IDEMPOTENCY_MARKER_MILLISECONDS: positiveInteger(30_000).describe(
     'How long a running request holds its key when its gateway dies.',
   ),
-  IDEMPOTENCY_TIMEOUT_MILLISECONDS: milliseconds(25_000).describe('How long a request with a key may take.'),
-  IDEMPOTENCY_ANSWER_BYTES_MAX: count(512 * 1024).describe('Larger responses are not stored.'),
-  IDEMPOTENCY_STORED_BYTES_MAX: count(64 * 1024 * 1024).describe(
+  IDEMPOTENCY_TIMEOUT_MILLISECONDS: positiveInteger(25_000).describe(
+    'How long a request with a key may take.',
+  ),
+  IDEMPOTENCY_ANSWER_BYTES_MAX: positiveInteger(512 * 1024).describe('Larger responses are not stored.'),
+  IDEMPOTENCY_STORED_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe(
     'Bytes of all stored responses together; a tenant may hold as much of them as is free, a user half of that. Redis needs twice as much memory.',
   ),
   IDEMPOTENCY_REDIS_URL: z
@@ -194,40 +196,40 @@ export const GatewayConfig = z.object({
     .optional()
     .describe('Another Redis for idempotency keys, so that they share no memory with the rate limits.'),
 
-  UPSTREAM_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
+  UPSTREAM_TIMEOUT_MILLISECONDS: positiveInteger(30_000).describe(
     'How long a service may take until its response begins.',
   ),
-  UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: milliseconds(300_000).describe(
+  UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: positiveInteger(300_000).describe(
     'The same for endpoints of the class `expensive`, such as the dry-run of a large import.',
   ),
-  UPSTREAM_CONCURRENCY_MAX: count(512).describe(
+  UPSTREAM_CONCURRENCY_MAX: positiveInteger(512).describe(
     'Requests to one service at the same time; a tenant alone has half of them, a user a third.',
   ),
-  UPSTREAM_STREAMS_MAX: count(1_000).describe(
+  UPSTREAM_STREAMS_MAX: positiveInteger(1_000).describe(
     'Uploads, downloads and event streams of one service at the same time.',
   ),
-  BREAKER_FAILURES_MAX: count(10).describe(
+  BREAKER_FAILURES_MAX: positiveInteger(10).describe(
     'Number of consecutive failures that open the circuit breaker of a service.',
   ),
-  BREAKER_OPEN_MILLISECONDS: milliseconds(1_000).describe('How long the circuit breaker stays open.'),
+  BREAKER_OPEN_MILLISECONDS: positiveInteger(1_000).describe('How long the circuit breaker stays open.'),
 
-  HEADERS_TIMEOUT_MILLISECONDS: milliseconds(10_000).describe(
+  HEADERS_TIMEOUT_MILLISECONDS: positiveInteger(10_000).describe(
     'How long a client may take to send the head of a request.',
   ),
-  BODY_TIMEOUT_MILLISECONDS: milliseconds(30_000).describe(
+  BODY_TIMEOUT_MILLISECONDS: positiveInteger(30_000).describe(
     'How long a client may take to send a JSON body, and how long an upload may pause.',
   ),
-  IDLE_TIMEOUT_MILLISECONDS: milliseconds(120_000).describe(
+  IDLE_TIMEOUT_MILLISECONDS: positiveInteger(120_000).describe(
     'How long a connection may be idle in the middle of a request or response.',
   ),
-  KEEP_ALIVE_MILLISECONDS: milliseconds(65_000).describe(
+  KEEP_ALIVE_MILLISECONDS: positiveInteger(65_000).describe(
     'How long an unused connection is kept; longer than the load balancer keeps it.',
   ),
-  BUFFERED_BYTES_MAX: count(32 * 1024 * 1024).describe(
+  BUFFERED_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe(
     'Bytes of bodies and responses that the process holds in memory at the same time.',
   ),
-  CONNECTIONS_MAX: count(10_000).describe('Connections at the same time.'),
-  CONNECTIONS_PER_ADDRESS_MAX: count(2_000).describe(
+  CONNECTIONS_MAX: positiveInteger(10_000).describe('Connections at the same time.'),
+  CONNECTIONS_PER_ADDRESS_MAX: positiveInteger(2_000).describe(
     'Connections of one address at the same time; behind trusted proxies, requests of one client at the same time.',
   ),
 });

@@ -1,5 +1,5 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const LocalizationConfig = z
@@ -13,12 +13,9 @@ export const LocalizationConfig = z
       .describe(
         "Where tenants' overrides of texts are stored. `none`: nowhere; their endpoints respond 501, and neither a database nor NATS is needed.",
       ),
-    LOCALIZATION_TENANT_OVERRIDES_MAX: z.coerce
-      .number()
-      .int()
-      .positive()
-      .default(10_000_000)
-      .describe('Texts of its own that a tenant may have, in all languages together.'),
+    LOCALIZATION_TENANT_OVERRIDES_MAX: positiveInteger(10_000_000).describe(
+      'Texts of its own that a tenant may have, in all languages together.',
+    ),
   })
   .refine((config) => config.OVERRIDE_STORE === 'none' || config.DATABASE_URL_LOCALIZATION !== undefined, {
     path: ['DATABASE_URL_LOCALIZATION'],

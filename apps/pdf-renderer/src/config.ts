@@ -1,7 +1,5 @@
-import { keys, port, processEnvironment } from '@plinth/runtime/process/config';
+import { keys, port, positiveInteger, processEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
-
-const positive = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
 
 // Traces would need a connection to the outside.
 const { OTEL_EXPORTER_OTLP_ENDPOINT: _, ...environment } = processEnvironment;
@@ -16,14 +14,16 @@ export const PdfRendererConfig = z.object({
     .string()
     .optional()
     .describe('Chromium, which prints PDF; the usual paths are looked at where it is not set.'),
-  PDF_PAGES: positive(3).describe(
+  PDF_PAGES: positiveInteger(3).describe(
     'Documents printed at the same time; a tenant prints at most as many as places are free.',
   ),
-  PDF_QUEUE_MAX: positive(100).describe('Documents that may wait to be printed; more are refused.'),
-  PDF_DOCUMENTS_PER_BROWSER: positive(200).describe('Documents after which the browser is replaced.'),
-  PDF_MILLISECONDS_MAX: positive(15_000).describe('Longest time of printing one document.'),
-  PDF_HTML_BYTES_MAX: positive(48 * 1024 * 1024).describe('Largest document that is printed, as HTML.'),
-  PDF_BYTES_MAX: positive(64 * 1024 * 1024).describe('Largest PDF.'),
+  PDF_QUEUE_MAX: positiveInteger(100).describe('Documents that may wait to be printed; more are refused.'),
+  PDF_DOCUMENTS_PER_BROWSER: positiveInteger(200).describe('Documents after which the browser is replaced.'),
+  PDF_MILLISECONDS_MAX: positiveInteger(15_000).describe('Longest time of printing one document.'),
+  PDF_HTML_BYTES_MAX: positiveInteger(48 * 1024 * 1024).describe(
+    'Largest document that is printed, as HTML.',
+  ),
+  PDF_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe('Largest PDF.'),
 });
 
 export type PdfRendererConfig = z.output<typeof PdfRendererConfig>;

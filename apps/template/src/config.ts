@@ -1,35 +1,35 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
-import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, keys, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
-
-const positive = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
 
 export const TemplateConfig = z.object({
   ...serviceEnvironment,
   ...undoEnvironment,
   DATABASE_URL_TEMPLATE: databaseUrl(),
-  RENDER_PROCESSES: positive(3).describe(
+  RENDER_PROCESSES: positiveInteger(3).describe(
     'Processes that evaluate templates at the same time; a tenant uses at most as many as are free.',
   ),
-  RENDER_QUEUE_MAX: positive(200).describe('Renderings that may wait; more are refused.'),
-  RENDER_BATCHES: positive(4).describe('Batches rendered at the same time, each with its results in memory.'),
-  RENDER_MILLISECONDS_MAX: positive(700).describe(
+  RENDER_QUEUE_MAX: positiveInteger(200).describe('Renderings that may wait; more are refused.'),
+  RENDER_BATCHES: positiveInteger(4).describe(
+    'Batches rendered at the same time, each with its results in memory.',
+  ),
+  RENDER_MILLISECONDS_MAX: positiveInteger(700).describe(
     'Longest time of one evaluation on the processor; the process of one that takes longer is killed.',
   ),
-  RENDER_MEMORY_MEGABYTES_MAX: positive(192).describe('Heap of one process that evaluates templates.'),
+  RENDER_MEMORY_MEGABYTES_MAX: positiveInteger(192).describe('Heap of one process that evaluates templates.'),
   RENDER_SANDBOX_PROGRAM: z
     .string()
     .optional()
     .describe(
       'Compiled program of the evaluating processes; the one beside the service where it is not set.',
     ),
-  TEMPLATE_TENANT_REVISIONS_MAX: positive(1_000_000).describe(
+  TEMPLATE_TENANT_REVISIONS_MAX: positiveInteger(1_000_000).describe(
     'Revisions that the templates of a tenant may have together, deleted templates included.',
   ),
   PDF_RENDERER_KEYS: keys().describe(
     'Secrets that sign callers for the PDF renderer and nobody else, comma-separated; the first one signs.',
   ),
-  PDF_BYTES_MAX: positive(64 * 1024 * 1024).describe('Largest PDF.'),
+  PDF_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe('Largest PDF.'),
 });
 
 export type TemplateConfig = z.output<typeof TemplateConfig>;

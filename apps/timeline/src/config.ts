@@ -1,40 +1,23 @@
-import { databaseUrl, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const TimelineConfig = z.object({
   ...serviceEnvironment,
   DATABASE_URL_TIMELINE: databaseUrl(),
   BLOB_URL: z.string().default('file:///var/lib/plinth/blobs').describe('Where attached files are kept.'),
-  BLOB_BYTES_MAX: z.coerce
-    .number()
-    .int()
-    .positive()
-    .default(25 * 1024 * 1024)
-    .describe('Largest file that can be attached.'),
-  BLOB_TENANT_BYTES_MAX: z.coerce
-    .number()
-    .int()
-    .positive()
-    .default(10 * 1024 ** 3)
-    .describe('Bytes of attached files that a tenant may have stored.'),
-  TIMELINE_TENANT_ENTRIES_MAX: z.coerce
-    .number()
-    .int()
-    .positive()
-    .default(10_000_000)
-    .describe('Timeline entries that a tenant may have; what the system records is not refused.'),
-  TIMELINE_TENANT_FOLLOWERS_MAX: z.coerce
-    .number()
-    .int()
-    .positive()
-    .default(10_000_000)
-    .describe('Followers that the entities of a tenant may have together.'),
-  TIMELINE_TENANT_NOTIFICATIONS_MAX: z.coerce
-    .number()
-    .int()
-    .positive()
-    .default(10_000_000)
-    .describe('Notifications that the users of a tenant may have together; beyond it nobody is notified.'),
+  BLOB_BYTES_MAX: positiveInteger(25 * 1024 * 1024).describe('Largest file that can be attached.'),
+  BLOB_TENANT_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
+    'Bytes of attached files that a tenant may have stored.',
+  ),
+  TIMELINE_TENANT_ENTRIES_MAX: positiveInteger(10_000_000).describe(
+    'Timeline entries that a tenant may have; what the system records is not refused.',
+  ),
+  TIMELINE_TENANT_FOLLOWERS_MAX: positiveInteger(10_000_000).describe(
+    'Followers that the entities of a tenant may have together.',
+  ),
+  TIMELINE_TENANT_NOTIFICATIONS_MAX: positiveInteger(10_000_000).describe(
+    'Notifications that the users of a tenant may have together; beyond it nobody is notified.',
+  ),
   BLOB_UNATTACHED_HOURS: z.coerce
     .number()
     .positive()

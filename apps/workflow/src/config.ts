@@ -2,6 +2,7 @@ import { ownedDefinitionsByService } from '@plinth/contracts/owned-definitions';
 import {
   addressBook,
   databaseUrl,
+  positiveInteger,
   serviceEnvironment,
   temporalEnvironment,
 } from '@plinth/runtime/process/config';
@@ -34,14 +35,9 @@ export const WorkflowConfig = z.object({
   WORKFLOW_EXTRA_PERMISSIONS: commaSeparated().describe(
     'Permissions of your own services that definitions may ask for, beside the platform’s.',
   ),
-  WORKFLOW_TENANT_MOVES_MAX: z.coerce
-    .number()
-    .int()
-    .positive()
-    .default(10_000_000)
-    .describe(
-      'Rows of history that the entities of a tenant may have together; what owners and timers do is not refused.',
-    ),
+  WORKFLOW_TENANT_MOVES_MAX: positiveInteger(10_000_000).describe(
+    'Rows of history that the entities of a tenant may have together; what owners and timers do is not refused.',
+  ),
   WORKFLOW_SWEEP_SECONDS: z.coerce
     .number()
     .positive()

@@ -120,6 +120,9 @@ function hasGuessablePassword(url: string): boolean {
   return password !== '' && (password === username || GUESSABLE.test(decodeURIComponent(password)));
 }
 
+/** A number of things, bytes or milliseconds: a whole one, and at least 1. */
+export const positiveInteger = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
+
 /** A port to listen on; 0 takes a free one. */
 export const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);
 
@@ -218,24 +221,15 @@ export const serviceEnvironment = {
     'Secrets that sign callers between processes, comma-separated; the first one signs.',
   ),
   CURSOR_KEYS: keys().describe('Secrets that sign list cursors, comma-separated; the first one signs.'),
-  BUFFERED_BYTES_MAX: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(16 * 1024 * 1024)
-    .describe('Bytes of request bodies that the process holds in memory at the same time.'),
-  BUFFERED_RESPONSE_BYTES_MAX: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(128 * 1024 * 1024)
-    .describe('Bytes of large responses that the process holds until their clients have read them.'),
-  BUFFERED_MESSAGE_BYTES_MAX: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(32 * 1024 * 1024)
-    .describe('Bytes of messages that the gRPC calls to the process hold in memory at the same time.'),
+  BUFFERED_BYTES_MAX: positiveInteger(16 * 1024 * 1024).describe(
+    'Bytes of request bodies that the process holds in memory at the same time.',
+  ),
+  BUFFERED_RESPONSE_BYTES_MAX: positiveInteger(128 * 1024 * 1024).describe(
+    'Bytes of large responses that the process holds until their clients have read them.',
+  ),
+  BUFFERED_MESSAGE_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe(
+    'Bytes of messages that the gRPC calls to the process hold in memory at the same time.',
+  ),
   EVENT_KEYS: keys().describe(
     'Secrets that sign events between services, comma-separated; the first one signs.',
   ),
