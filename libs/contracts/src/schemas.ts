@@ -36,18 +36,21 @@ export const text = (lengthMax: number, lengthMin = 0) => {
 };
 
 const ENTITY_TYPE_LENGTH_MAX = 100;
+/** No control characters, as a pattern of JSON Schema. */
+const ENTITY_TYPE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+const entityTypePattern = new RegExp(ENTITY_TYPE_PATTERN, 'u');
 
 const describeEntityType = {
   maxLength: ENTITY_TYPE_LENGTH_MAX,
   minLength: 1,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  pattern: ENTITY_TYPE_PATTERN,
   description: 'Kind of entity',
   examples: ['Invoice', 'purchase-order', 'Pièce comptable'],
 };
 
 /** The name of a kind of entity in any language, as the service or the tenant that owns it chose it. */
 export const EntityType = text(ENTITY_TYPE_LENGTH_MAX, 1)
-  .refine((value) => !/\p{Cc}/u.test(value), {
+  .refine((value) => entityTypePattern.test(value), {
     params: { rule: 'Format' },
     message: 'An entity type has no control characters.',
   })
