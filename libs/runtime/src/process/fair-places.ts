@@ -128,15 +128,12 @@ export class FairPlaces {
     );
     if (tenantId === undefined) return undefined;
     const ofTenant = this.waiting.get(tenantId)!;
-    const userId = firstOf(ofTenant.keys(), (leftId, rightId) => {
-      const [left, right] = [leftId, rightId].map((userId) => ({ tenantId, userId })) as [
-        ShareOwner,
-        ShareOwner,
-      ];
-      return (
-        running.usedByUser(left) - running.usedByUser(right) || begun(userKey(left)) - begun(userKey(right))
-      );
-    });
+    const usedBy = (userId: string): number => running.usedByUser({ tenantId, userId });
+    const begunBy = (userId: string): number => begun(userKey({ tenantId, userId }));
+    const userId = firstOf(
+      ofTenant.keys(),
+      (left, right) => usedBy(left) - usedBy(right) || begunBy(left) - begunBy(right),
+    );
     return ofTenant.get(userId!)![0];
   }
 
