@@ -8,12 +8,21 @@ export const workflow = createClient(workflowEndpoints, clientOptions);
 
 export type Approval = Awaited<ReturnType<typeof workflow.getApprovals>>['body']['items'][number];
 export type TransitionResult = Awaited<ReturnType<typeof workflow.postTransition>>['body'];
-
 export type WorkflowStatus = Awaited<ReturnType<typeof workflow.getTransitions>>['body'];
 
 export interface Entity {
   entityType: string;
   entityId: string;
+}
+
+/** Moves an entity to a state, with what is said to it where anything is. */
+export async function moveEntity(
+  { entityType, entityId }: Entity,
+  { targetState, comment }: { targetState: string; comment: string },
+): Promise<TransitionResult> {
+  const said = comment.trim();
+  const body = { targetState, ...(said ? { comment: said } : {}) };
+  return (await workflow.postTransition({ params: { entityType, entityId }, body })).body;
 }
 
 export const approvalsQuery = infiniteQueryOptions({

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { approvalsQuery, workflow, type Approval, type TransitionResult } from '../api/workflow';
+import { approvalsQuery, moveEntity, type Approval, type TransitionResult } from '../api/workflow';
 import { Button } from '../components/button';
 import { Callout, Failure } from '../components/state';
 import { Form, FormField, useContractForm } from '../forms/contract-form';
@@ -11,16 +11,12 @@ export function DecisionForm({ approval }: { approval: Approval }) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const [refusal, setRefusal] = useState<TransitionResult['outcome']>();
-  const { entityType, entityId, formerState, targetState } = approval;
+  const { formerState, targetState } = approval;
   const form = useContractForm({
     shape: 'transitionRequest',
     defaultValues: { comment: '', targetState },
     send: async (values) => {
-      const said = values.comment.trim();
-      const body = { targetState: values.targetState, ...(said ? { comment: said } : {}) };
-      const { succeeded, outcome } = (
-        await workflow.postTransition({ params: { entityType, entityId }, body })
-      ).body;
+      const { succeeded, outcome } = await moveEntity(approval, values);
       setRefusal(succeeded ? undefined : outcome);
       if (succeeded) await queries.invalidateQueries({ queryKey: approvalsQuery.queryKey });
     },

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
-import { workflow, type Entity, type TransitionResult, type WorkflowStatus } from '../api/workflow';
+import { moveEntity, type Entity, type TransitionResult, type WorkflowStatus } from '../api/workflow';
 import { Button } from '../components/button';
 import { Badge, Callout, Failure } from '../components/state';
 import { Form, FormField, useContractForm } from '../forms/contract-form';
@@ -19,13 +19,11 @@ export function TransitionForm({ entity, status }: { entity: Entity; status: Wor
   const form = useContractForm({
     shape: 'transitionRequest',
     defaultValues: { comment: '', targetState: '' },
-    send: async ({ targetState, comment }) => {
-      const said = comment.trim();
-      const body = { targetState, ...(said ? { comment: said } : {}) };
-      const moved = (await workflow.postTransition({ params: entity, body })).body;
+    send: async (values) => {
+      const moved = await moveEntity(entity, values);
       setResult(moved);
       // What was written meanwhile is for the next change.
-      if (moved.succeeded && form.values().comment === comment) form.reset();
+      if (moved.succeeded && form.values().comment === values.comment) form.reset();
       await queries.invalidateQueries({ queryKey: ['workflow', entity.entityType, entity.entityId] });
       await queries.invalidateQueries({ queryKey: ['timeline', entity.entityType, entity.entityId] });
       await queries.invalidateQueries({ queryKey: ['approvals'] });
