@@ -8,10 +8,9 @@ export async function waitForJob<State>(job: Job<State>, terminal: Terminal): Pr
   return last;
 }
 
-const lineOf = ({ rowsDone, rowsFailed, rowsPerSecond, estimatedEndAt }: JobProgress): string =>
-  progressLine(
-    rowsDone,
-    rowsFailed,
-    rowsPerSecond,
-    estimatedEndAt === null ? undefined : Math.max(0, (Date.parse(estimatedEndAt) - Date.now()) / 1_000),
-  );
+function lineOf({ phase, rowsDone, rowsFailed, rowsPerSecond, estimatedEndAt }: JobProgress): string {
+  const secondsLeft =
+    estimatedEndAt === null ? undefined : Math.max(0, (Date.parse(estimatedEndAt) - Date.now()) / 1_000);
+  const line = progressLine(rowsDone, rowsFailed, rowsPerSecond, secondsLeft);
+  return phase === 'FinishingFile' ? `${line}, finishing the file` : line;
+}

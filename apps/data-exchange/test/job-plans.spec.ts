@@ -145,7 +145,7 @@ async function runJobs(db: Database, pool: Pool, caller: Caller): Promise<void> 
   await overdueJobs.list(at);
   await exports.recordStart(tenantId, exportId, at);
   await exports.begin(tenantId, exportId);
-  await exports.recordProgress(tenantId, exportId, 1);
+  await exports.recordProgress(tenantId, exportId, { phase: 'WritingRows', rowsDone: 1 });
   const file = { blobKey: '', fileName: 'a.csv', sizeBytes: 1, sha256: '', rowCount: 1, at };
   await exports.complete(tenantId, exportId, file);
 }

@@ -14,7 +14,7 @@ type StateOf<Call extends (...input: never[]) => Promise<ApiResponse<unknown>>> 
 export type ExportJob = Job<StateOf<DataExchange['getExportJob']>>;
 export type ImportJob = Job<StateOf<DataExchange['getImport']>>;
 
-/** The progress of a job: `status`, `rowsDone`, `rowsFailed`, `rowsPerSecond`, `estimatedEndAt`. */
+/** The progress of a job: `status`, `phase` of an export, `rowsDone`, `rowsFailed`, `rowsPerSecond`, `estimatedEndAt`. */
 export type JobProgress = Wire<z.output<typeof ExchangeProgress>>;
 
 export interface WaitOptions {

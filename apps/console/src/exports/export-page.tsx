@@ -63,6 +63,9 @@ function Running({ job }: { job: ExportJob }) {
   });
   const mayCancel = mayDo(useCaller(), 'DataExchange.Exports.Execute');
   const { rowsDone = 0, rowsPerSecond = 0 } = progress ?? {};
+  const phase = progress ? progress.phase : (job.phase ?? undefined);
+  const status = progress?.status ?? job.status;
+  const doing = t(phase ? `DataExchange.exportPhase.${phase}` : `DataExchange.exportStatus.${status}`);
   return (
     <>
       {!isConnected && (
@@ -72,11 +75,15 @@ function Running({ job }: { job: ExportJob }) {
       )}
       <div className="panel padded stack">
         <div className="row spread">
-          <strong aria-live="polite">{t('Console.imports.running', { count: rowsDone })}</strong>
-          <span className="soft number">{t('Console.imports.rate', { rate: number(rowsPerSecond) })}</span>
+          <strong aria-live="polite">{doing}</strong>
+          <span className="soft number">{t('Console.imports.running', { count: rowsDone })}</span>
         </div>
-        <Progress label={t('DataExchange.exportStatus.Exporting')} value={undefined} />
-        <p className="soft small">{t('Console.exports.finish')}</p>
+        <Progress label={doing} value={undefined} />
+        <p className="soft small number">
+          {phase === 'FinishingFile'
+            ? t('Console.exports.finishing')
+            : t('Console.imports.rate', { rate: number(rowsPerSecond) })}
+        </p>
       </div>
       <div className="row spread">
         <p className="soft">{t('Console.exports.mayLeave')}</p>

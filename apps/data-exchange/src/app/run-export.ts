@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ExportPhase } from '@plinth/contracts/data-exchange/shapes';
 import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
@@ -11,7 +12,7 @@ import { countCopiedRows } from '@plinth/exchange/export/copy-text';
 import { writeFile } from '../formats/write-file';
 import type { Owners } from '../grpc/owners';
 import { receiveRows } from '../grpc/receive-rows';
-import type { ExportJob, ExportStore } from '../store/export-store';
+import type { ExportJob, ExportProgress, ExportStore } from '../store/export-store';
 
 export interface ExportDependencies {
   exports: ExportStore;
@@ -39,7 +40,7 @@ export async function runExport(
   if (!definition) throw definitionNotFound(job.definitionName);
 
   const blobKey = exportBlobKey(tenantId, jobId);
-  const progress = { rows: 0 };
+  const progress: ExportProgress = { phase: ExportPhase.WritingRows, rowsDone: 0 };
   const stop = new AbortController();
   const ended = new AbortController();
   void recordProgress(exports, job, progress, stop, ended.signal);
@@ -55,7 +56,7 @@ export async function runExport(
       ...stored,
       blobKey,
       fileName,
-      rowCount: progress.rows,
+      rowCount: progress.rowsDone,
       at: clock.now(),
     });
   } catch (error) {
@@ -85,14 +86,14 @@ function receiveJobRows(
 async function recordProgress(
   exports: ExportStore,
   { tenantId, id }: ExportJob,
-  progress: { rows: number },
+  progress: ExportProgress,
   stop: AbortController,
   ended: AbortSignal,
 ): Promise<void> {
   try {
     for (;;) {
       await pause(PROGRESS_MILLISECONDS, undefined, { signal: ended });
-      const { isCancelled } = await exports.recordProgress(tenantId, id, progress.rows);
+      const { isCancelled } = await exports.recordProgress(tenantId, id, progress);
       if (isCancelled) throw new ExportCancelled();
     }
   } catch (error) {
@@ -100,11 +101,12 @@ async function recordProgress(
   }
 }
 
-async function* counted(pieces: AsyncGenerator<Buffer>, progress: { rows: number }): AsyncGenerator<Buffer> {
+async function* counted(pieces: AsyncGenerator<Buffer>, progress: ExportProgress): AsyncGenerator<Buffer> {
   for await (const lines of pieces) {
     yield lines;
-    progress.rows += countCopiedRows(lines);
+    progress.rowsDone += countCopiedRows(lines);
   }
+  progress.phase = ExportPhase.FinishingFile;
 }
 
 function columnsOf({ request }: ExportJob, { fields }: Definition): FileColumn[] {

@@ -1,9 +1,12 @@
+import type { ExportPhase } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { POLL_MILLISECONDS, type SharedProgress } from './shared-progress';
 
 export interface Progress {
   status: string;
+  /** Of an export that runs. */
+  phase?: ExportPhase | undefined;
   isFinal: boolean;
   rowsDone: number;
   rowsFailed: number;
@@ -35,7 +38,7 @@ export async function* watchProgress(
   for (let id = 1; !signal.aborted && clock.now().getTime() < endsAt;) {
     const progress = await shared.read(jobKey, read);
     const data = describe(progress, clock.now());
-    const text = JSON.stringify([data.status, data.rowsDone, data.rowsFailed]);
+    const text = JSON.stringify([data.status, data.phase, data.rowsDone, data.rowsFailed]);
     if (text !== last) yield { id: String(id++), event: progress.isFinal ? 'end' : 'progress', data };
     last = text;
     if (progress.isFinal) return;
@@ -43,12 +46,12 @@ export async function* watchProgress(
   }
 }
 
-function describe({ status, rowsDone, rowsFailed, startedAt, endedAt, share }: Progress, now: Date) {
+function describe({ status, phase, rowsDone, rowsFailed, startedAt, endedAt, share }: Progress, now: Date) {
   const elapsed = startedAt ? Math.max(1, (endedAt ?? now).getTime() - startedAt.getTime()) : 0;
   const rowsPerSecond = elapsed > 0 ? Math.round((rowsDone / elapsed) * 1_000) : 0;
   const isEstimable = share !== null && share > 0 && startedAt !== null && endedAt === null;
   const estimatedEndAt = isEstimable ? new Date(startedAt.getTime() + elapsed / share) : endedAt;
-  return { status, rowsDone, rowsFailed, rowsPerSecond, estimatedEndAt };
+  return { status, phase, rowsDone, rowsFailed, rowsPerSecond, estimatedEndAt };
 }
 
 const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>

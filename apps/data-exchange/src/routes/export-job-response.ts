@@ -7,6 +7,7 @@ export const toExportJobResponse = (job: ExportJob, caller: Caller) => ({
   definitionName: job.definitionName,
   format: job.format,
   status: job.status as 'Queued' | 'Exporting' | 'Completed' | 'Failed',
+  phase: job.phase,
   rowCount: job.widerPermission === null || holds(caller, job.widerPermission) ? job.rowCount : null,
   fileName: job.fileName,
   errorMessage: job.errorMessage,

@@ -83,6 +83,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
       const job = await exports.get(tenantId, params.jobId);
       return {
         status: job.status,
+        phase: job.phase ?? undefined,
         isFinal: ['Completed', 'Failed'].includes(job.status),
         rowsDone: job.rowsDone,
         rowsFailed: 0,

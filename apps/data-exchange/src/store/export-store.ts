@@ -1,6 +1,6 @@
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
-import type { ExportFormat } from '@plinth/contracts/data-exchange/shapes';
+import { ExportPhase, type ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -11,10 +11,11 @@ import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
 import { JOB_BATCH_SIZE, jobRecords } from './job-records';
 import { countUnfinishedJobs } from './tenant-usage-store';
 
-export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'fileSizeBytes'> & {
+export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'phase' | 'fileSizeBytes'> & {
   request: ExportRequest;
   caller: Caller;
   format: ExportFormat;
+  phase: ExportPhase | null;
   fileSizeBytes: number | null;
 };
 
@@ -31,6 +32,11 @@ export type NewExportJob = Pick<
   | 'createdBy'
   | 'createdAt'
 > & { operationId: string | null };
+
+export interface ExportProgress {
+  phase: ExportPhase;
+  rowsDone: number;
+}
 
 export interface WrittenFile {
   blobKey: string;
@@ -49,7 +55,7 @@ export interface ExportStore {
   list(tenantId: string, list: ListRequest): Promise<{ rows: ExportJob[]; totalCount: number | null }>;
   /** Starts a run of the job; returns undefined when it has ended. */
   begin(tenantId: string, id: string): Promise<ExportJob | undefined>;
-  recordProgress(tenantId: string, id: string, rowsDone: number): Promise<{ isCancelled: boolean }>;
+  recordProgress(tenantId: string, id: string, progress: ExportProgress): Promise<{ isCancelled: boolean }>;
   complete(tenantId: string, id: string, file: WrittenFile): Promise<void>;
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
   /** @throws Problem `export-already-ended`. */
@@ -119,20 +125,22 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     async begin(tenantId, id) {
       const isRunning = await changeRunning(tenantId, id, {
         status: 'Exporting',
+        phase: ExportPhase.WritingRows,
         rowsDone: 0,
         progressAt: new Date(),
       });
       return isRunning ? get(tenantId, id) : undefined;
     },
 
-    async recordProgress(tenantId, id, rowsDone) {
-      await changeRunning(tenantId, id, { rowsDone, progressAt: new Date() });
+    async recordProgress(tenantId, id, { phase, rowsDone }) {
+      await changeRunning(tenantId, id, { phase, rowsDone, progressAt: new Date() });
       return { isCancelled: (await get(tenantId, id)).cancelRequestedAt !== null };
     },
 
     async complete(tenantId, id, { blobKey, fileName, sizeBytes, sha256, rowCount, at }) {
       await changeRunning(tenantId, id, {
         status: 'Completed',
+        phase: null,
         blobKey,
         fileName,
         fileSizeBytes: BigInt(sizeBytes),
@@ -144,12 +152,14 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     },
 
     async fail(tenantId, id, reason, at) {
-      await changeRunning(tenantId, id, { status: 'Failed', errorMessage: reason, completedAt: at });
+      const ended = { status: 'Failed', phase: null, errorMessage: reason, completedAt: at };
+      await changeRunning(tenantId, id, ended);
     },
 
     async cancel(tenantId, id, at) {
       const wasRunning = await changeRunning(tenantId, id, {
         status: 'Failed',
+        phase: null,
         errorMessage: 'The export was cancelled.',
         cancelRequestedAt: at,
         completedAt: at,
@@ -179,5 +189,6 @@ const toJob = (row: ExportJobRow): ExportJob => ({
   request: row.request as unknown as ExportRequest,
   caller: row.caller as unknown as Caller,
   format: row.format as ExportFormat,
+  phase: row.phase as ExportPhase | null,
   fileSizeBytes: row.fileSizeBytes === null ? null : Number(row.fileSizeBytes),
 });

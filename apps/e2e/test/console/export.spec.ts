@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { newId } from '@plinth/kernel/uuid';
+import { connectToDatabase } from '../databases';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
@@ -60,5 +61,25 @@ describe('an export in the console', () => {
     await page.getByRole('link', { name: 'Exports' }).first().click();
     await page.getByRole('link', { name: 'Companies' }).first().waitFor();
     await expectForEverybody(page);
+  }, 120_000);
+
+  it('says that it writes its rows while none can be read, and goes on to its file', async () => {
+    const journey = browser.journey();
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.goto('/console/exports/new');
+    await page.getByRole('radiogroup').getByText('Companies', { exact: true }).click();
+    const owner = await connectToDatabase(journey, 'contacts');
+    try {
+      await owner.query('BEGIN');
+      // No row can be read until this ends.
+      await owner.query('LOCK TABLE company IN ACCESS EXCLUSIVE MODE');
+      await page.getByRole('button', { name: /^Export \d+ fields$/ }).click();
+      await page.getByRole('progressbar', { name: 'Writing the rows' }).waitFor();
+      await page.getByText('0 rows done').waitFor();
+      await expectForEverybody(page);
+    } finally {
+      await owner.end();
+    }
+    await page.getByRole('button', { name: 'Download' }).waitFor();
   }, 120_000);
 });

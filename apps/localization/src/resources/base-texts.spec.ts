@@ -112,6 +112,7 @@ describe('the texts of the platform', () => {
     ['Templating', 'status', Object.keys(template.TemplateLifecycleStatus)],
     ['Templating', 'format', Object.keys(template.DocumentFormat)],
     ['DataExchange', 'exportStatus', Object.values(exchange.ExportJobStatus)],
+    ['DataExchange', 'exportPhase', Object.values(exchange.ExportPhase)],
     ['DataExchange', 'importStatus', Object.values(exchange.ImportJobStatus)],
     ['DataExchange', 'undoStatus', Object.values(exchange.ImportUndoStatus)],
     ['DataExchange', 'keptRowReason', Object.values(exchange.KeptRowReason)],

@@ -3,6 +3,7 @@ const exportJob = {
   definitionName: 'Localization.Overrides',
   format: 'csv',
   status: 'Completed',
+  phase: null,
   rowCount: 124,
   fileName: 'Localization.Overrides_20261121-120000.csv',
   errorMessage: null,

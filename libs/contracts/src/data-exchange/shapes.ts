@@ -21,6 +21,13 @@ export const ExportJobStatus = {
 } as const;
 export type ExportJobStatus = (typeof ExportJobStatus)[keyof typeof ExportJobStatus];
 
+/** What an export that runs is doing. */
+export const ExportPhase = {
+  WritingRows: 'WritingRows',
+  FinishingFile: 'FinishingFile',
+} as const;
+export type ExportPhase = (typeof ExportPhase)[keyof typeof ExportPhase];
+
 export const ImportJobStatus = {
   Created: 'Created',
   Previewed: 'Previewed',
@@ -136,6 +143,9 @@ export const ExportJobResponse = z
     definitionName: z.string(),
     format: z.string(),
     status: z.enum(ExportJobStatus),
+    phase: z.enum(ExportPhase).nullable().meta({
+      description: 'While it is `Exporting`: after the last row the file is finished and stored',
+    }),
     rowCount: z.int().nullable(),
     fileName: z.string().nullable(),
     errorMessage: z.string().nullable(),
@@ -510,6 +520,7 @@ export const CorrectImportFormatRequest = z
 export const ExchangeProgress = z
   .object({
     status: z.string(),
+    phase: z.enum(ExportPhase).optional().meta({ description: 'Of an export that is `Exporting`' }),
     rowsDone: z.int(),
     rowsFailed: z.int(),
     rowsPerSecond: z.number(),

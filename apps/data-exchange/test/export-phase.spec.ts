@@ -1,0 +1,75 @@
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { aCaller } from '@plinth/testing/http';
+import { runExport } from '../src/app/run-export';
+import { startDataExchange, type DataExchange } from './start-data-exchange';
+
+/** A store that takes all of a file, and says that it is stored when it is told to. */
+function heldStore(blobs: BlobStore) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const put: BlobStore['put'] = async (key, content) => {
+    const stored = await blobs.put(key, content);
+    await released;
+    return stored;
+  };
+  return { blobs: { ...blobs, put }, release };
+}
+
+/** Reads a stream of events as far as it has to, and then on from there. */
+async function openEvents({ url, headers }: { url: string; headers: Record<string, string> }) {
+  const { body } = await fetch(url, { headers });
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    async readTo(part: string) {
+      while (!text.includes(part)) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`The stream ended without ${part}: ${text}`);
+        text += value;
+      }
+      text = text.slice(text.indexOf(part));
+    },
+  };
+}
+
+describe('an export', () => {
+  let exchange: DataExchange;
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({ worker: false });
+  });
+  afterAll(() => exchange.close());
+
+  it.each(['csv', 'xlsx', 'json'])(
+    'tells the writing of its rows from the end of its file (%s)',
+    async (format) => {
+      const caller = aCaller();
+      const http = exchange.as(caller);
+      const { body: queued } = await http.post('/exports/jobs', {
+        definitionName: 'Shop.Articles',
+        format,
+      });
+      expect(queued).toMatchObject({ status: 'Queued', phase: null });
+      const read = async () => (await http.get(`/exports/jobs/${queued.id}`)).body;
+      const events = await openEvents(http.address('GET', `/exports/jobs/${queued.id}/events`));
+      const { blobs, release } = heldStore(exchange.blobs);
+      const { signal } = new AbortController();
+
+      await exchange.shop.query('BEGIN');
+      await exchange.shop.query('LOCK TABLE article IN ACCESS EXCLUSIVE MODE');
+      const run = runExport({ ...exchange, blobs }, caller.tenantId, queued.id, signal);
+      try {
+        await events.readTo('"phase":"WritingRows"');
+        expect(await read()).toMatchObject({ status: 'Exporting', phase: 'WritingRows' });
+      } finally {
+        await exchange.shop.query('ROLLBACK');
+      }
+      await events.readTo('"phase":"FinishingFile"');
+      expect(await read()).toMatchObject({ status: 'Exporting', phase: 'FinishingFile' });
+
+      release();
+      await run;
+      await events.readTo('event: end');
+      expect(await read()).toMatchObject({ status: 'Completed', phase: null });
+    },
+  );
+});
