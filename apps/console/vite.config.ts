@@ -20,6 +20,8 @@ export default defineConfig({
     target: 'es2023',
     // Browsers that know `light-dark()`: otherwise it becomes media queries, which a choice of the person cannot change.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    // Small, and a style that failed without a connection would not be asked for again.
+    cssCodeSplit: false,
     // The policy of the page allows no `data:` scripts and fonts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,

@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { whenOnline } from './components/when-online';
 import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { currentSession } from './session/session';
@@ -17,19 +18,19 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
     typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {},
-  component: lazyRouteComponent(() => import('./session/sign-in-page'), 'SignInPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./session/sign-in-page')), 'SignInPage'),
 });
 
 const signedIn = createRoute({
   getParentRoute: () => root,
   path: '/signed-in',
-  component: lazyRouteComponent(() => import('./session/signed-in-page'), 'SignedInPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./session/signed-in-page')), 'SignedInPage'),
 });
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  component: lazyRouteComponent(() => import('./shell/shell'), 'Shell'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./shell/shell')), 'Shell'),
   beforeLoad: ({ location }) => {
     if (!currentSession()) throw redirect({ to: '/sign-in', search: { from: location.href } });
   },
@@ -46,13 +47,13 @@ const home = createRoute({
 const imports = createRoute({
   getParentRoute: () => shell,
   path: '/imports',
-  component: lazyRouteComponent(() => import('./imports/imports-page'), 'ImportsPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./imports/imports-page')), 'ImportsPage'),
 });
 
 const newImport = createRoute({
   getParentRoute: () => shell,
   path: '/imports/new',
-  component: lazyRouteComponent(() => import('./imports/new-import-page'), 'NewImportPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./imports/new-import-page')), 'NewImportPage'),
 });
 
 const oneImport = createRoute({
@@ -60,43 +61,49 @@ const oneImport = createRoute({
   path: '/imports/$jobId',
   validateSearch: ({ step }: Record<string, unknown>): { step?: 'columns' } =>
     step === 'columns' ? { step } : {},
-  component: lazyRouteComponent(() => import('./imports/import-page'), 'ImportPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./imports/import-page')), 'ImportPage'),
 });
 
 const exportList = createRoute({
   getParentRoute: () => shell,
   path: '/exports',
-  component: lazyRouteComponent(() => import('./exports/exports-page'), 'ExportsPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./exports/exports-page')), 'ExportsPage'),
 });
 
 const newExport = createRoute({
   getParentRoute: () => shell,
   path: '/exports/new',
-  component: lazyRouteComponent(() => import('./exports/new-export-page'), 'NewExportPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./exports/new-export-page')), 'NewExportPage'),
 });
 
 const oneExport = createRoute({
   getParentRoute: () => shell,
   path: '/exports/$jobId',
-  component: lazyRouteComponent(() => import('./exports/export-page'), 'ExportPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./exports/export-page')), 'ExportPage'),
 });
 
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
-  component: lazyRouteComponent(() => import('./approvals/approvals-page'), 'ApprovalsPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./approvals/approvals-page')),
+    'ApprovalsPage',
+  ),
 });
 
 const notifications = createRoute({
   getParentRoute: () => shell,
   path: '/notifications',
-  component: lazyRouteComponent(() => import('./notifications/notifications-page'), 'NotificationsPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./notifications/notifications-page')),
+    'NotificationsPage',
+  ),
 });
 
 const entity = createRoute({
   getParentRoute: () => shell,
   path: '/entities/$entityType/$entityId',
-  component: lazyRouteComponent(() => import('./entities/entity-page'), 'EntityPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./entities/entity-page')), 'EntityPage'),
 });
 
 const levels = ['user', 'tenant', 'global'] as const;
@@ -108,13 +115,16 @@ const settings = createRoute({
     const known = levels.find((one) => one === level);
     return known ? { level: known } : {};
   },
-  component: lazyRouteComponent(() => import('./settings/settings-page'), 'SettingsPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./settings/settings-page')), 'SettingsPage'),
 });
 
 const localization = createRoute({
   getParentRoute: () => shell,
   path: '/localization',
-  component: lazyRouteComponent(() => import('./localization/localization-page'), 'LocalizationPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./localization/localization-page')),
+    'LocalizationPage',
+  ),
 });
 
 /** The members of an address's query that are texts, by their names. */
@@ -129,56 +139,74 @@ const templateList = createRoute({
   getParentRoute: () => shell,
   path: '/templates',
   validateSearch: texts('search', 'status', 'category', 'kind'),
-  component: lazyRouteComponent(() => import('./templates/templates-page'), 'TemplatesPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./templates/templates-page')),
+    'TemplatesPage',
+  ),
 });
 
 const newTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/new-template',
-  component: lazyRouteComponent(() => import('./templates/new-template-page'), 'NewTemplatePage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./templates/new-template-page')),
+    'NewTemplatePage',
+  ),
 });
 
 const oneTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/templates/$name',
   validateSearch: texts('culture', 'view'),
-  component: lazyRouteComponent(() => import('./templates/template-page'), 'TemplatePage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./templates/template-page')), 'TemplatePage'),
 });
 
 const templateCategories = createRoute({
   getParentRoute: () => shell,
   path: '/template-categories',
-  component: lazyRouteComponent(() => import('./templates/categories-page'), 'CategoriesPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./templates/categories-page')),
+    'CategoriesPage',
+  ),
 });
 
 const workflowList = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
-  component: lazyRouteComponent(() => import('./workflows/workflows-page'), 'WorkflowsPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./workflows/workflows-page')),
+    'WorkflowsPage',
+  ),
 });
 
 const oneWorkflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$entityType',
-  component: lazyRouteComponent(() => import('./workflows/workflow-page'), 'WorkflowPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./workflows/workflow-page')), 'WorkflowPage'),
 });
 
 const gallery = createRoute({
   getParentRoute: () => shell,
   path: '/template-gallery',
-  component: lazyRouteComponent(() => import('./templates/gallery-page'), 'GalleryPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./templates/gallery-page')), 'GalleryPage'),
 });
 
 const galleryTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/template-gallery/$name',
-  component: lazyRouteComponent(() => import('./templates/gallery-template-page'), 'GalleryTemplatePage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./templates/gallery-template-page')),
+    'GalleryTemplatePage',
+  ),
 });
 
 const operations = createRoute({
   getParentRoute: () => shell,
   path: '/operations',
-  component: lazyRouteComponent(() => import('./operations/operations-page'), 'OperationsPage'),
+  component: lazyRouteComponent(
+    () => whenOnline(() => import('./operations/operations-page')),
+    'OperationsPage',
+  ),
 });
 
 export const router = createRouter({

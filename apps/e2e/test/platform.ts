@@ -67,7 +67,11 @@ export const tenants = {
 export async function startJourney(): Promise<Journey> {
   const url = process.env['PLINTH_URL'];
   if (url) return journeyOn({ url });
-  const environment = { RATE_LIMITS: LIMITS, PLINTH_TENANTS: JSON.stringify(Object.values(tenants)) };
+  const environment = {
+    RATE_LIMITS: LIMITS,
+    PLINTH_TENANTS: JSON.stringify(Object.values(tenants)),
+    TRACES_URL: 'https://traces.test/trace/{traceId}',
+  };
   const platform = await sharedPlatform('journeys', environment);
   return { ...journeyOn(platform), platform };
 }

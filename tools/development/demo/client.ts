@@ -29,13 +29,13 @@ export interface Client {
 /** A patient client of the platform: it retries what is unavailable for a moment. */
 export async function signIn(
   url: string,
-  person: { sub: string; name: string; tenantId: string },
+  person: { sub: string; name: string; tenantId: string; roles?: string[] },
 ): Promise<Client> {
   const token = async (): Promise<string> => {
     const response = await attempt(`${url}/dev/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...person, roles: ['admin'] }),
+      body: JSON.stringify({ roles: ['admin'], ...person }),
     });
     return (JSON.parse(await response.text()) as { accessToken: string }).accessToken;
   };

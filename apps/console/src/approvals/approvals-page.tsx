@@ -7,10 +7,13 @@ import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Badge, EmptyState, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
 
-const DecisionForm = lazy(async () => ({ default: (await import('./decision-form')).DecisionForm }));
+const DecisionForm = lazy(async () => ({
+  default: (await whenOnline(() => import('./decision-form'))).DecisionForm,
+}));
 
 /** What waits for the decision of this person, the oldest first. */
 export function ApprovalsPage() {

@@ -1,7 +1,10 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from './button';
+import { whenOnline } from './when-online';
 
-const ConfirmDialog = lazy(async () => ({ default: (await import('./confirm-dialog')).ConfirmDialog }));
+const ConfirmDialog = lazy(async () => ({
+  default: (await whenOnline(() => import('./confirm-dialog'))).ConfirmDialog,
+}));
 
 interface ConfirmProps {
   /** The button that asks. */

@@ -1,8 +1,11 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { lazy, Suspense, useId, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
+import { whenOnline } from './when-online';
 
-const SelectList = lazy(async () => ({ default: (await import('./select-list')).SelectList }));
+const SelectList = lazy(async () => ({
+  default: (await whenOnline(() => import('./select-list'))).SelectList,
+}));
 
 export interface Option {
   id: string;

@@ -11,12 +11,13 @@ import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { saveFile } from '../components/save-file';
 import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { partsOf } from './mentions';
 import { useLiveTimeline } from './use-live-timeline';
 
-const Composer = lazy(async () => ({ default: (await import('./composer')).Composer }));
+const Composer = lazy(async () => ({ default: (await whenOnline(() => import('./composer'))).Composer }));
 
 export const INTERNAL_NOTE = 1;
 const SYSTEM_LOG = 2;

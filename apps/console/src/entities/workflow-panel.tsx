@@ -11,12 +11,17 @@ import {
 import { itemsOf, LoadMore } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Badge, Failure, Skeleton, type BadgeTone } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { stateName } from './state-name';
 
-const TransitionForm = lazy(async () => ({ default: (await import('./transition-form')).TransitionForm }));
-const StateGraph = lazy(async () => ({ default: (await import('../workflows/state-graph')).StateGraph }));
+const TransitionForm = lazy(async () => ({
+  default: (await whenOnline(() => import('./transition-form'))).TransitionForm,
+}));
+const StateGraph = lazy(async () => ({
+  default: (await whenOnline(() => import('../workflows/state-graph'))).StateGraph,
+}));
 
 /** The state of an entity, what may become of it and why not, and how it came here. */
 export function WorkflowPanel({ entity }: { entity: Entity }) {

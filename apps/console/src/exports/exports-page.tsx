@@ -56,7 +56,7 @@ function ExportTable({ jobs }: { jobs: readonly ExportJob[] }) {
   const texts = useTexts();
   const { t, number } = texts;
   return (
-    <TableFrame label={t('Platform.areas.exports')}>
+    <TableFrame label={t('Platform.areas.exports')} cardsWhenNarrow>
       <thead>
         <tr>
           <th scope="col">{t('DataExchange.fields.definitionName')}</th>
@@ -80,7 +80,9 @@ function ExportTable({ jobs }: { jobs: readonly ExportJob[] }) {
             <td>
               <ExportStatus status={job.status} />
             </td>
-            <td className="end">{job.rowCount === null ? '–' : number(job.rowCount)}</td>
+            <td className="end" data-label={t('DataExchange.fields.rowCount')}>
+              {job.rowCount === null ? '–' : number(job.rowCount)}
+            </td>
             <td>
               <RelativeTime instant={job.createdAt} />
             </td>

@@ -1,9 +1,12 @@
 import { GripVertical } from 'lucide-react';
 import { lazy, Suspense, type Dispatch, type SetStateAction } from 'react';
 import { Checkbox } from '../components/choices';
+import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
 
-const OrderedFields = lazy(async () => ({ default: (await import('./ordered-fields')).OrderedFields }));
+const OrderedFields = lazy(async () => ({
+  default: (await whenOnline(() => import('./ordered-fields'))).OrderedFields,
+}));
 
 export interface ChosenField {
   id: string;

@@ -128,7 +128,9 @@ function ConditionForm(props: ConditionFormProps) {
         value={condition.operator}
         onChange={(operator) => onChange({ ...condition, operator })}
       />
-      <ConditionValue filter={filter} condition={condition} onChange={onChange} />
+      <div className="condition-value">
+        <ConditionValue filter={filter} condition={condition} onChange={onChange} />
+      </div>
       <IconButton label={t('Console.exports.removeCondition', { number })} onPress={onRemove}>
         <Trash2 aria-hidden />
       </IconButton>

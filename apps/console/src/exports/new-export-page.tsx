@@ -18,6 +18,7 @@ import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { useStoredState } from '../components/stored-state';
 import { TextField } from '../components/text-field';
+import { whenOnline } from '../components/when-online';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
 import { BackToExports } from './back-to-exports';
@@ -25,7 +26,7 @@ import { isValueOf, toConditions, toFilter, type Condition } from './conditions'
 import { FieldOrder, type ChosenField } from './field-order';
 import { FilterSentence } from './filter-sentence';
 
-const Presets = lazy(async () => ({ default: (await import('./presets')).Presets }));
+const Presets = lazy(async () => ({ default: (await whenOnline(() => import('./presets'))).Presets }));
 
 type Format = 'csv' | 'xlsx' | 'json';
 

@@ -11,6 +11,7 @@ import {
   type FieldValues,
 } from 'react-hook-form';
 import { TextField, type TextFieldProps } from '../components/text-field';
+import { whenOnline } from '../components/when-online';
 import { useTexts, type TextKey } from '../texts/texts';
 import { ruleOf, ruleText } from './rule-text';
 import type { Refusal, ShapeName } from './shapes';
@@ -39,7 +40,7 @@ export interface ContractForm<Values extends FieldValues> {
   failure: Error | null;
 }
 
-const loadShapes = () => import('./shapes');
+const loadShapes = () => whenOnline(() => import('./shapes'));
 
 /** A form that is checked by the contract before it is sent, and shows at each field what the platform refuses of it. */
 export function useContractForm<Values extends FieldValues>({

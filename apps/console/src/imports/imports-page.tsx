@@ -49,7 +49,7 @@ function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
   const texts = useTexts();
   const { t, bytes } = texts;
   return (
-    <TableFrame label={t('Platform.areas.imports')}>
+    <TableFrame label={t('Platform.areas.imports')} cardsWhenNarrow>
       <thead>
         <tr>
           <th scope="col">{t('DataExchange.fields.originalFileName')}</th>

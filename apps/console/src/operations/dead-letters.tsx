@@ -87,7 +87,7 @@ export function DeadLetters({ operations }: DeadLettersProps) {
       )}
       {items.length > 0 && found.length === 0 && <p className="soft">{t('Platform.lists.noMatches')}</p>}
       {found.length > 0 && (
-        <TableFrame label={t('Console.operations.dead')}>
+        <TableFrame label={t('Console.operations.dead')} cardsWhenNarrow>
           <thead>
             <tr>
               <th scope="col">{t('Console.operations.event')}</th>
@@ -147,7 +147,9 @@ function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: R
       </th>
       <td>{service}</td>
       <td>{tenantName(tenants, tenantId)}</td>
-      <td className="end">{number(deliveries)}</td>
+      <td className="end" data-label={t('Console.operations.attempts')}>
+        {number(deliveries)}
+      </td>
       <td>
         <RelativeTime instant={diedAt} />
       </td>

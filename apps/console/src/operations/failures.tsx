@@ -13,7 +13,7 @@ export function Failures({ operations: { failures, tracesUrl } }: { operations: 
       {failures.length === 0 ? (
         <p className="soft">{t('Console.operations.noFailures')}</p>
       ) : (
-        <TableFrame label={t('Console.operations.failures')}>
+        <TableFrame label={t('Console.operations.failures')} cardsWhenNarrow>
           <thead>
             <tr>
               <th scope="col">{t('Console.operations.request')}</th>
@@ -30,7 +30,9 @@ export function Failures({ operations: { failures, tracesUrl } }: { operations: 
               <tr key={`${traceId} ${at}`}>
                 <th scope="row">{route.split('.').at(-1)}</th>
                 <td>{service}</td>
-                <td className="end">{status}</td>
+                <td className="end" data-label={t('Platform.fields.status')}>
+                  {status}
+                </td>
                 <td>
                   <RelativeTime instant={at} />
                 </td>

@@ -110,7 +110,7 @@ function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] 
   const texts = useTexts();
   const { t, number } = texts;
   return (
-    <TableFrame label={t('Console.operations.jobs')}>
+    <TableFrame label={t('Console.operations.jobs')} cardsWhenNarrow>
       <thead>
         <tr>
           <th scope="col">{t('Console.operations.job')}</th>
@@ -138,7 +138,9 @@ function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] 
                 {isStuck(job) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
               </span>
             </td>
-            <td className="end">{number(job.rowsDone)}</td>
+            <td className="end" data-label={t('DataExchange.fields.rowCount')}>
+              {number(job.rowsDone)}
+            </td>
             <td>
               <RelativeTime instant={job.createdAt} />
             </td>

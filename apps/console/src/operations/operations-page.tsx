@@ -166,7 +166,7 @@ function Figures({ name, counts }: { name: 'limits' | 'idempotency'; counts: Rec
     <section className="panel padded stack tight" aria-labelledby={name}>
       <h2 id={name}>{t(`Console.operations.${name}`)}</h2>
       {entries.length === 0 && <p className="soft">{t('Platform.lists.empty')}</p>}
-      <dl className="figures">
+      <dl className="traffic">
         {entries.map(([key, count]) => (
           <div key={key}>
             <dt className="soft">{label(key)}</dt>

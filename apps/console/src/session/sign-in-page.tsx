@@ -6,6 +6,7 @@ import { configurationQuery } from '../api/platform';
 import { Button } from '../components/button';
 import { Brand, Avatar } from '../components/brand';
 import { Callout, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
 import { people, type Person } from './people';
 import { beginSession } from './session';
@@ -42,7 +43,7 @@ type Tenants = NonNullable<Configuration['development']>['tenants'];
 function OpenIdSignIn({ openId, from }: { openId: OpenId; from: string }) {
   const { t } = useTexts();
   const { mutate, error, isPending } = useMutation({
-    mutationFn: async () => (await import('./open-id')).startSignIn(openId, from),
+    mutationFn: async () => (await whenOnline(() => import('./open-id'))).startSignIn(openId, from),
   });
   return (
     <div className="stack">

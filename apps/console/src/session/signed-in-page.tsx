@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { configurationQuery } from '../api/platform';
 import { LinkButton } from '../components/link-button';
 import { Callout, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
 import { beginSession } from './session';
 
@@ -16,7 +17,8 @@ export function SignedInPage() {
   const { data, error } = useQuery({
     queryKey: ['sign-in', location.search],
     enabled: openId !== undefined && openId !== null,
-    queryFn: async () => (await import('./open-id')).finishSignIn(openId!, new URL(location.href)),
+    queryFn: async () =>
+      (await whenOnline(() => import('./open-id'))).finishSignIn(openId!, new URL(location.href)),
     retry: false,
     staleTime: Infinity,
     gcTime: 0,

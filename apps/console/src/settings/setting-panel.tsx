@@ -12,12 +12,15 @@ import {
 } from '../api/settings';
 import { Button } from '../components/button';
 import { Badge, Failure } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { SettingEditor } from './setting-editor';
 import { settingDescription, settingName, valueText } from './setting-text';
 
-const SettingHistory = lazy(async () => ({ default: (await import('./setting-history')).SettingHistory }));
+const SettingHistory = lazy(async () => ({
+  default: (await whenOnline(() => import('./setting-history'))).SettingHistory,
+}));
 
 const permissionToManage: Record<Level, Permission | undefined> = {
   user: undefined,

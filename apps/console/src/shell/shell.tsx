@@ -6,6 +6,7 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
 import { Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { UnreadBadge } from '../notifications/unread-badge';
 import { useTexts } from '../texts/texts';
 import { useCaller } from './caller';
@@ -15,9 +16,9 @@ import { PersonButton } from './person-button';
 import { useOwnSettings } from './use-own-settings';
 
 const CommandPalette = lazy(async () => ({
-  default: (await import('./command-palette')).CommandPalette,
+  default: (await whenOnline(() => import('./command-palette'))).CommandPalette,
 }));
-const Drawer = lazy(async () => ({ default: (await import('./drawer')).Drawer }));
+const Drawer = lazy(async () => ({ default: (await whenOnline(() => import('./drawer'))).Drawer }));
 
 /** Asked for by key and by buttons. */
 const PALETTE_EVENT = 'plinth-palette';

@@ -6,12 +6,13 @@ import { galleryItemQuery, type GalleryTemplate } from '../api/templates';
 import { Page } from '../components/page';
 import { Select } from '../components/select';
 import { Callout, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { PreviewPane } from './preview-pane';
 import './templates.css';
 
-const CopyForm = lazy(async () => ({ default: (await import('./copy-form')).CopyForm }));
+const CopyForm = lazy(async () => ({ default: (await whenOnline(() => import('./copy-form'))).CopyForm }));
 
 /** One template of the gallery, with what is needed to copy it. */
 export function GalleryTemplatePage() {

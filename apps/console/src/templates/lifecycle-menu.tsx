@@ -6,11 +6,14 @@ import { cultureQuery, entityOf, lifecycleQuery, templates, type TemplateDetail 
 import { workflow } from '../api/workflow';
 import { Button } from '../components/button';
 import { Callout, Failure } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { TemplateStatus } from './template-status';
 
-const LifecycleSteps = lazy(async () => ({ default: (await import('./lifecycle-steps')).LifecycleSteps }));
+const LifecycleSteps = lazy(async () => ({
+  default: (await whenOnline(() => import('./lifecycle-steps'))).LifecycleSteps,
+}));
 
 const Draft = 0;
 const PendingReview = 1;

@@ -6,11 +6,14 @@ import { documentQuery, Excel, Pdf, previewQuery, type Rendering } from '../api/
 import { Button } from '../components/button';
 import { saveFile } from '../components/save-file';
 import { Callout, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
 import { PageFrame } from './page-frame';
 
-const PdfPages = lazy(async () => ({ default: (await import('./pdf-pages')).PdfPages }));
-const WorkbookSheets = lazy(async () => ({ default: (await import('./workbook-sheets')).WorkbookSheets }));
+const PdfPages = lazy(async () => ({ default: (await whenOnline(() => import('./pdf-pages'))).PdfPages }));
+const WorkbookSheets = lazy(async () => ({
+  default: (await whenOnline(() => import('./workbook-sheets'))).WorkbookSheets,
+}));
 
 interface PreviewPaneProps {
   rendering: Rendering;

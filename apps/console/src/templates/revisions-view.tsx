@@ -15,13 +15,16 @@ import { Choices } from '../components/choices';
 import { LoadMore } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { EmptyState, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { PageFrame } from './page-frame';
 import { TemplateStatus } from './template-status';
 import { useRenderData } from './use-render-data';
 
-const SourceDiff = lazy(async () => ({ default: (await import('./source-diff')).SourceDiff }));
+const SourceDiff = lazy(async () => ({
+  default: (await whenOnline(() => import('./source-diff'))).SourceDiff,
+}));
 
 type Look = 'source' | 'page';
 

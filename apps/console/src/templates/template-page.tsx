@@ -5,15 +5,20 @@ import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '..
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
 import { cultureName } from './culture-name';
 import { LifecycleMenu } from './lifecycle-menu';
 import './templates.css';
 
-const WriteView = lazy(async () => ({ default: (await import('./write-view')).WriteView }));
-const CulturesView = lazy(async () => ({ default: (await import('./cultures-view')).CulturesView }));
-const RevisionsView = lazy(async () => ({ default: (await import('./revisions-view')).RevisionsView }));
+const WriteView = lazy(async () => ({ default: (await whenOnline(() => import('./write-view'))).WriteView }));
+const CulturesView = lazy(async () => ({
+  default: (await whenOnline(() => import('./cultures-view'))).CulturesView,
+}));
+const RevisionsView = lazy(async () => ({
+  default: (await whenOnline(() => import('./revisions-view'))).RevisionsView,
+}));
 
 const views = ['write', 'languages', 'revisions'] as const;
 const loading = <Skeleton lines={5} height="5rem" />;

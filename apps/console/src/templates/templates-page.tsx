@@ -142,7 +142,7 @@ function TemplateTable({ items }: { items: readonly TemplateListItem[] }) {
   const texts = useTexts();
   const { t } = texts;
   return (
-    <TableFrame label={t('Platform.areas.templates')}>
+    <TableFrame label={t('Platform.areas.templates')} cardsWhenNarrow>
       <thead>
         <tr>
           <th scope="col">{t('Templating.fields.name')}</th>

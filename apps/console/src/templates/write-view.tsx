@@ -13,6 +13,7 @@ import {
 import { Button } from '../components/button';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { cultureName } from './culture-name';
@@ -20,8 +21,12 @@ import { PreviewPane } from './preview-pane';
 import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
-const CodeEditor = lazy(async () => ({ default: (await import('./code-editor')).CodeEditor }));
-const SampleDataForm = lazy(async () => ({ default: (await import('./sample-data-form')).SampleDataForm }));
+const CodeEditor = lazy(async () => ({
+  default: (await whenOnline(() => import('./code-editor'))).CodeEditor,
+}));
+const SampleDataForm = lazy(async () => ({
+  default: (await whenOnline(() => import('./sample-data-form'))).SampleDataForm,
+}));
 
 const QUIET_MILLISECONDS = 350;
 

@@ -6,6 +6,7 @@ import { Checkbox } from '../components/choices';
 import { Select } from '../components/select';
 import { Skeleton } from '../components/state';
 import { TextField } from '../components/text-field';
+import { whenOnline } from '../components/when-online';
 import { stateName, transitionName } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
 import {
@@ -18,8 +19,12 @@ import {
 } from './definition-draft';
 import type { GraphSelection } from './state-graph';
 
-const RenameForm = lazy(async () => ({ default: (await import('./rename-form')).RenameForm }));
-const ApprovalForm = lazy(async () => ({ default: (await import('./approval-form')).ApprovalForm }));
+const RenameForm = lazy(async () => ({
+  default: (await whenOnline(() => import('./rename-form'))).RenameForm,
+}));
+const ApprovalForm = lazy(async () => ({
+  default: (await whenOnline(() => import('./approval-form'))).ApprovalForm,
+}));
 
 interface PartFormProps {
   draft: DefinitionDraft;

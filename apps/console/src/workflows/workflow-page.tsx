@@ -8,6 +8,7 @@ import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
@@ -16,7 +17,9 @@ import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './d
 import { PartForm } from './part-form';
 import type { GraphSelection } from './state-graph';
 
-const StateGraph = lazy(async () => ({ default: (await import('./state-graph')).StateGraph }));
+const StateGraph = lazy(async () => ({
+  default: (await whenOnline(() => import('./state-graph'))).StateGraph,
+}));
 
 const QUIET_MILLISECONDS = 300;
 

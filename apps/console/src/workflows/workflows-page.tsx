@@ -28,7 +28,7 @@ export function WorkflowsPage() {
 function DefinitionTable({ definitions }: { definitions: readonly WorkflowDefinition[] }) {
   const { t, number } = useTexts();
   return (
-    <TableFrame label={t('Console.workflows.title')}>
+    <TableFrame label={t('Console.workflows.title')} cardsWhenNarrow>
       <thead>
         <tr>
           <th scope="col">{t('Workflow.fields.entityType')}</th>
@@ -52,14 +52,20 @@ function DefinitionTable({ definitions }: { definitions: readonly WorkflowDefini
                 {entityType}
               </Link>
             </th>
-            <td className="end">{number(states.length)}</td>
-            <td className="end">{number(transitions.length)}</td>
+            <td className="end" data-label={t('Console.workflows.states')}>
+              {number(states.length)}
+            </td>
+            <td className="end" data-label={t('Console.workflows.transitions')}>
+              {number(transitions.length)}
+            </td>
             <td>
               <Badge tone={scope === 'Tenant' ? 'accent' : undefined}>
                 {t(`Workflow.definitionScope.${scope}`)}
               </Badge>
             </td>
-            <td className="end">{number(version)}</td>
+            <td className="end" data-label={t('Console.workflows.version')}>
+              {number(version)}
+            </td>
           </tr>
         ))}
       </tbody>

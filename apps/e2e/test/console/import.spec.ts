@@ -65,6 +65,10 @@ describe('an import in the console', () => {
     await page.getByText('2 rows have errors').waitFor();
     await page.getByRole('cell', { name: 'zoe(at)example.com' }).waitFor();
     await expectForEverybody(page);
+    // Another device goes on where this one was.
+    const { page: elsewhere } = await browser.signIn('Ada Lovelace');
+    await elsewhere.getByRole('link', { name: 'people.xlsx' }).first().click();
+    await elsewhere.getByText('2 rows have errors').waitFor();
     await page.getByRole('button', { name: 'Import 9,998 rows' }).click();
     // Whoever opens the address anew finds the import where it is.
     await page
@@ -73,6 +77,8 @@ describe('an import in the console', () => {
       .waitFor();
     await page.reload();
     await page.getByText('Imported, but for 2 rows').waitFor();
+    await elsewhere.reload();
+    await elsewhere.getByText('Imported, but for 2 rows').waitFor();
     expect(Date.now() - startedAt).toBeLessThan(120_000);
     await expectForEverybody(page);
 

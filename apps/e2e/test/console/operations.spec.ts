@@ -65,6 +65,9 @@ describe('operations in the console', () => {
     const letter = letters.getByRole('row').filter({ hasText: 'c0ffee00' });
     await letter.getByText('Error: The disk was full.').waitFor();
     await letter.getByText('template.published').waitFor();
+    expect(await letter.getByRole('link').getAttribute('href')).toBe(
+      `https://traces.test/trace/${'c0ffee00'.repeat(4)}`,
+    );
     await page.getByRole('heading', { name: 'Jobs of all tenants' }).waitFor();
     await expectForEverybody(page);
 

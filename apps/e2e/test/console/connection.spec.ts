@@ -1,0 +1,65 @@
+import { newId } from '@plinth/kernel/uuid';
+import { tenants } from '../platform';
+import { browserForTests, expectForEverybody } from './browser';
+
+const browser = browserForTests();
+
+describe('the console without the platform', () => {
+  it('keeps what is written and where one goes until there is a connection again', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const order = newId();
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    await page.goto(`/console/entities/Order/${order}`);
+    const writing = page.getByRole('textbox', { name: 'Comment', exact: true });
+    await writing.fill('Written in a tunnel');
+
+    await page.context().setOffline(true);
+    await page.getByText('What waits is sent when it is back.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expectForEverybody(page);
+    // Nothing of this page was loaded yet: what is there stays until it is.
+    await page.getByRole('link', { name: 'Exports' }).click();
+    await page.waitForURL(/\/console\/exports$/);
+    await page.getByRole('heading', { name: `Order ${order}` }).waitFor();
+    const path = `/api/v1/timeline/Order/${order}`;
+    expect((await journey.call('GET', path, { token })).body.items).toEqual([]);
+
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Exports', level: 1 }).waitFor();
+    await page.getByText('What waits is sent when it is back.').waitFor({ state: 'detached' });
+    await page.goBack();
+    await page.getByRole('article').filter({ hasText: 'Written in a tunnel' }).waitFor();
+    expect((await journey.call('GET', path, { token })).body.items).toHaveLength(1);
+    const complaints = window.complaints.splice(0);
+    expect(complaints.filter((complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
+  }, 60_000);
+
+  it('says what is wrong while a service is away, and shows the page once it is back', async () => {
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    const problem = {
+      type: '/problems/area-unavailable',
+      title: 'Part of the platform unavailable',
+      status: 503,
+      detail: 'The service does not respond.',
+      traceId: 'c0ffee00c0ffee00c0ffee00c0ffee00',
+    };
+    const exports = /\/api\/v1\/exports\/jobs(\?|$)/;
+    await page.route(exports, (route) =>
+      route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    );
+    await page.getByRole('link', { name: 'Exports' }).click();
+    await page.getByText('The service does not respond.').waitFor();
+    await page.getByText(problem.traceId).waitFor();
+    await expectForEverybody(page);
+
+    await page.unroute(exports);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('The service does not respond.').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'New export' }).first().waitFor();
+    const complaints = window.complaints.splice(0);
+    expect(complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
+  }, 60_000);
+});
