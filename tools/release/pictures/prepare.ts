@@ -102,7 +102,9 @@ async function prepareWorkflow({ ada, grace, emile }: Clients): Promise<void> {
       { name: 'Refuse', from: 'In review', to: 'Refused' },
     ],
   };
-  await ada.call('PUT', `/workflow/definitions/${entityType}`, { body: definition });
+  const path = `/workflow/definitions/${entityType}?format=json`;
+  const { status } = await ada.call('GET', path, { expect: [200, 404] });
+  if (status === 404) await ada.call('PUT', `/workflow/definitions/${entityType}`, { body: definition });
   const entries = `/timeline/${entityType}/4711/entries`;
   if ((await ada.call('GET', `/timeline/${entityType}/4711`)).body.items.length > 0) return;
   const mention = `@[${people.ada.name}](user:${people.ada.sub})`;

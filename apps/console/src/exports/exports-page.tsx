@@ -80,7 +80,10 @@ function ExportTable({ jobs }: { jobs: readonly ExportJob[] }) {
             <td>
               <ExportStatus status={job.status} />
             </td>
-            <td className="end" data-label={t('DataExchange.fields.rowCount')}>
+            <td
+              className={job.rowCount === null ? 'end nothing' : 'end'}
+              data-label={t('DataExchange.fields.rowCount')}
+            >
               {job.rowCount === null ? '–' : number(job.rowCount)}
             </td>
             <td>

@@ -166,7 +166,7 @@ function TemplateTable({ items }: { items: readonly TemplateListItem[] }) {
               </Link>
             </th>
             <td>{cultureName(texts, culture)}</td>
-            <td>{category ?? '–'}</td>
+            <td className={category ? undefined : 'nothing'}>{category ?? '–'}</td>
             <td>
               <TemplateStatus status={status} hasPublishedVersion={hasPublishedVersion} />
             </td>

@@ -1,4 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
+import { connectToDatabase } from '../databases';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
@@ -66,5 +67,36 @@ describe('texts in the console', () => {
     await grid.getByText('Offer 2 for {name}').waitFor();
     await page.getByRole('button', { name: /^Undo/ }).waitFor({ state: 'detached' });
     expect(await valueOf(3)).toBe('Offer 3 for {name}');
+  }, 60_000);
+
+  it('are marked where the platform says something else since they were written', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const key = 'actions.retry';
+    const path = `/api/v1/localization/overrides/Platform/en/${key}`;
+    const body = { value: 'Once more' };
+    expect((await journey.call('PUT', path, { token, body })).status).toBeLessThan(300);
+    // As after an update of the platform.
+    const database = await connectToDatabase(journey, 'localization');
+    await database.query(
+      `UPDATE override SET replaced_value = 'Retry' WHERE tenant_id = $1 AND resource_name = 'Platform' AND key = $2`,
+      [tenants.console.id, key],
+    );
+    await database.end();
+
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Localization' }).click();
+    await page.getByRole('button', { name: /Texts to show/ }).click();
+    await page.getByRole('option', { name: 'Original changed since' }).click();
+    const grid = page.getByRole('grid', { name: 'Texts by language' });
+    await grid.getByText(key).waitFor();
+    await grid.getByRole('img', { name: 'The original changed since you wrote this' }).waitFor();
+    await grid.getByText('Once more').click();
+    const editor = page.getByRole('region', { name: new RegExp(key) });
+    await editor.getByText('When you wrote it, the original was: Retry').waitFor();
+    await expectForEverybody(page);
+    await editor.getByRole('button', { name: 'Use the original text again' }).click();
+    await grid.getByText('Once more').waitFor({ state: 'detached' });
+    expect((await journey.call('GET', path, { token })).body.value).not.toBe('Once more');
   }, 60_000);
 });
