@@ -63,6 +63,8 @@ export function TextGrid({ filter, cultures, selected, onSelect, onEdit, onUndo 
       column: Math.min(Math.max(column, 0), cultures.length + LEADING - 1),
     };
     setActive(next);
+    // What stands above may have moved a part of the grid out of the window.
+    frame.current?.scrollIntoView({ block: 'nearest' });
     virtualizer.scrollToIndex(next.row);
   };
   const toggle = (index: number, extends_: boolean) => {

@@ -12,7 +12,9 @@ import { cultureName } from './culture-name';
 import { LifecycleMenu } from './lifecycle-menu';
 import './templates.css';
 
-const WriteView = lazy(async () => ({ default: (await whenOnline(() => import('./write-view'))).WriteView }));
+// What most people come for is loaded beside the template, not after it.
+const writeView = whenOnline(() => import('./write-view'));
+const WriteView = lazy(async () => ({ default: (await writeView).WriteView }));
 const CulturesView = lazy(async () => ({
   default: (await whenOnline(() => import('./cultures-view'))).CulturesView,
 }));

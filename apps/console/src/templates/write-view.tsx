@@ -21,9 +21,8 @@ import { PreviewPane } from './preview-pane';
 import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
-const CodeEditor = lazy(async () => ({
-  default: (await whenOnline(() => import('./code-editor'))).CodeEditor,
-}));
+const codeEditor = whenOnline(() => import('./code-editor'));
+const CodeEditor = lazy(async () => ({ default: (await codeEditor).CodeEditor }));
 const SampleDataForm = lazy(async () => ({
   default: (await whenOnline(() => import('./sample-data-form'))).SampleDataForm,
 }));
@@ -121,7 +120,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
           </span>
         </div>
         {save.error && <Failure error={save.error} />}
-        <Suspense fallback={<Skeleton lines={12} height="1.1rem" />}>
+        <Suspense fallback={<pre className="source-text">{content}</pre>}>
           <CodeEditor
             label={t('Console.templates.source')}
             value={content}

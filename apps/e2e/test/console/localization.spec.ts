@@ -55,6 +55,12 @@ describe('texts in the console', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Shift+Space');
     await page.getByRole('heading', { name: '3 texts selected' }).waitFor();
+    // The keys lead to what can be seen, also with the fields above the grid.
+    await page.keyboard.press('ArrowDown');
+    await page.waitForFunction(() => {
+      const { bottom } = document.querySelector('[role=grid]')!.getBoundingClientRect();
+      return bottom <= innerHeight;
+    });
     await page.getByRole('textbox', { name: 'Find' }).fill('Offer');
     await page.getByRole('textbox', { name: 'Replace by' }).fill('Bargain');
     await expectForEverybody(page);
