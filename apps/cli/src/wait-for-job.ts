@@ -2,7 +2,10 @@ import type { Job, JobProgress } from '@plinth/sdk/jobs';
 import { progressLine, type Terminal } from './terminal';
 
 /** Waits until a job has ended, and shows its progress meanwhile. Returns its last state. */
-export async function waitForJob<State>(job: Job<State>, terminal: Terminal): Promise<State> {
+export async function waitForJob<State>(
+  job: Pick<Job<State>, 'wait'>,
+  terminal: Pick<Terminal, 'progress' | 'endProgress'>,
+): Promise<State> {
   const last = await job.wait({ onProgress: (progress) => terminal.progress(lineOf(progress)) });
   terminal.endProgress();
   return last;
