@@ -7,22 +7,25 @@ import { Page } from '../components/page';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { Timeline } from './timeline';
-import { WorkflowPanel } from './workflow-panel';
+import { CurrentState, StatePath } from './workflow-panel';
 
 /** Everything about one entity: its state and what may become of it, and what people say about it. */
 export function EntityPage() {
   const { entityType, entityId } = useParams({ from: '/shell/entities/$entityType/$entityId' });
   const entity = { entityType, entityId };
   const caller = useCaller();
+  const mayReadTimeline = mayDo(caller, 'Timeline.Entries.Read');
+  const mayReadState = mayDo(caller, 'Workflow.Transitions.Read');
   return (
     <Page
       isWide
       title={`${entityType} ${entityId}`}
-      actions={mayDo(caller, 'Timeline.Entries.Read') && <FollowButton entity={entity} />}
+      actions={mayReadTimeline && <FollowButton entity={entity} />}
     >
-      <div className="entity">
-        {mayDo(caller, 'Timeline.Entries.Read') && <Timeline entity={entity} />}
-        {mayDo(caller, 'Workflow.Transitions.Read') && <WorkflowPanel entity={entity} />}
+      <div className={mayReadTimeline ? 'entity' : 'stack'}>
+        {mayReadTimeline && <Timeline entity={entity} />}
+        {mayReadState && <CurrentState entity={entity} />}
+        {mayReadState && <StatePath entity={entity} />}
       </div>
     </Page>
   );

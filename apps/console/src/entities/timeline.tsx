@@ -29,7 +29,7 @@ export function Timeline({ entity }: { entity: Entity }) {
   const query = useInfiniteQuery(timelineQuery(entity));
   useLiveTimeline(entity);
   return (
-    <section className="stack" aria-label={t('Platform.areas.timeline')}>
+    <section className="stack timeline" aria-label={t('Platform.areas.timeline')}>
       {mayDo(caller, 'Timeline.Entries.Create') && (
         <Suspense fallback={<Skeleton lines={1} height="9rem" />}>
           <Composer entity={entity} />

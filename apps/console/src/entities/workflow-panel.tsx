@@ -23,22 +23,36 @@ const StateGraph = lazy(async () => ({
   default: (await whenOnline(() => import('../workflows/state-graph'))).StateGraph,
 }));
 
-/** The state of an entity, what may become of it and why not, and how it came here. */
-export function WorkflowPanel({ entity }: { entity: Entity }) {
+/** As high as the form mostly is, so that nothing moves when it arrives. */
+const loading = <Skeleton lines={1} height="13.75rem" />;
+
+/** The state of an entity, and what may become of it and why not; nothing where it has no workflow. */
+export function CurrentState({ entity }: { entity: Entity }) {
   const { t } = useTexts();
-  const caller = useCaller();
   const { data: status, error, refetch } = useQuery(workflowStatusQuery(entity));
   if (status === null) return null;
   return (
-    <aside className="stack" aria-label={t('Platform.areas.workflow')}>
+    <section className="stack current-state" aria-label={t('Platform.areas.workflow')}>
       {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {!status && !error && <Skeleton lines={3} height="2.4rem" />}
+      {!status && !error && loading}
       {status && (
-        <Suspense fallback={<Skeleton lines={3} height="3.4rem" />}>
+        <Suspense fallback={loading}>
           <TransitionForm entity={entity} status={status} />
         </Suspense>
       )}
-      {status && <Picture entity={entity} status={status} />}
+    </section>
+  );
+}
+
+/** Where an entity stands among all states, and how it came here. */
+export function StatePath({ entity }: { entity: Entity }) {
+  const { t } = useTexts();
+  const caller = useCaller();
+  const { data: status } = useQuery(workflowStatusQuery(entity));
+  if (!status) return null;
+  return (
+    <aside className="stack state-path" aria-label={t('Workflow.messages.history')}>
+      <Picture entity={entity} status={status} />
       {mayDo(caller, 'Workflow.History.Read') && <History entity={entity} />}
     </aside>
   );
