@@ -1,5 +1,5 @@
 import { importFinished } from '@plinth/contracts/data-exchange/events';
-import { entryAdded } from '@plinth/contracts/timeline/events';
+import { notificationsDue } from '@plinth/contracts/timeline/events';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
@@ -199,16 +199,11 @@ describe('notifications', () => {
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const path = anEntity();
     const entry = await write(ann, path, comment(`Hello ${mention(bob)}`));
-    const payload = {
-      entryId: entry.id,
-      entityType: 'Invoice',
-      entityId: entry.entityId,
-      entryType: 0 as const,
-    };
+    const payload = { entryId: entry.id };
     const id = newId();
-    await publishForeignEvent(timeline.natsPrefix, { type: entryAdded, tenantId, payload, id });
-    await publishForeignEvent(timeline.natsPrefix, { type: entryAdded, tenantId, payload, id });
-    await publishForeignEvent(timeline.natsPrefix, { type: entryAdded, tenantId, payload });
+    await publishForeignEvent(timeline.natsPrefix, { type: notificationsDue, tenantId, payload, id });
+    await publishForeignEvent(timeline.natsPrefix, { type: notificationsDue, tenantId, payload, id });
+    await publishForeignEvent(timeline.natsPrefix, { type: notificationsDue, tenantId, payload });
     await allEventsProcessed(timeline);
     await eventually(async () => (await notesOf(tenantId)) === 3);
     expect((await notificationsOf(bob)).totalCount).toBe(1);

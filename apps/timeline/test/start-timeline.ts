@@ -89,7 +89,7 @@ export const allEventsProcessed = ({ db }: Timeline): Promise<boolean> =>
   eventually(async () => {
     const [row] = await db.inPlatform((tx) =>
       tx.$queryRawUnsafe<{ open: number }[]>(
-        `SELECT count(*)::int AS open FROM outbox WHERE name = 'timeline.entry-added' AND NOT EXISTS (
+        `SELECT count(*)::int AS open FROM outbox WHERE name = 'timeline.notifications-due' AND NOT EXISTS (
            SELECT FROM inbox WHERE inbox.tenant_id = outbox.tenant_id AND event_id = outbox.id)`,
       ),
     );

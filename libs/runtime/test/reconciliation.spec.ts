@@ -85,6 +85,16 @@ const consume = async (consumer: string): Promise<string[]> => {
   return received;
 };
 
+/** Resolves when a relay has found who subscribes. */
+const subscriptionsKnown = async (count: number) => {
+  const relay = startOutboxRelay(db, messaging, log, timing);
+  await eventually(async () => {
+    const { rowCount } = await admin.query('SELECT FROM event_subscription');
+    return rowCount === count;
+  });
+  await relay.close();
+};
+
 /** Resolves when all events are published and every consumer that there is has them. */
 const settled = (millisecondsMax?: number) =>
   eventually(async () => {
@@ -113,6 +123,62 @@ describe('reconciliation', () => {
     expect(received).toEqual(['early']);
   });
 
+  it('asks nobody about a kind of event that nobody subscribes to, until somebody does', async () => {
+    const received = await consume('projection');
+    const other = eventType('chaos.other', z.object({}));
+    await subscriptionsKnown(1);
+    const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
+    await db.inTenant(tenantId, (tx) =>
+      appendToOutbox(tx, { type: other, tenantId, subject: 'one', payload: {} }),
+    );
+    await publish('wanted');
+    await eventually(() => received.length > 0);
+    await relay.close();
+    const { rows } = await admin.query(
+      'SELECT name, check_at IS NOT NULL AS is_open FROM outbox ORDER BY sequence',
+    );
+    expect(rows).toEqual([
+      { name: 'chaos.other', is_open: false },
+      { name: 'chaos.counted', is_open: true },
+    ]);
+
+    await loseStream();
+    const late: string[] = [];
+    const lateSubscription = subscription(other, async (_tx, _payload) => void late.push('other'));
+    await ensureStream(messaging);
+    opened.unshift(await consumeEvents('late', [lateSubscription], db, messaging, log));
+    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
+    await eventually(() => late.length > 0);
+
+    expect(late).toEqual(['other']);
+  });
+
+  it('waits, before it asks for what is newly subscribed to, for relays that do not know of it', async () => {
+    await consume('projection');
+    const publisher = new Client({ connectionString: database.adminUrl });
+    await publisher.connect();
+    await publisher.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('outbox subscriptions'))`);
+    await publisher.query(
+      `INSERT INTO outbox (tenant_id, id, name, subject, payload, published_at)
+       VALUES ($1, uuidv7(), $2, 'counter', '{}', now())`,
+      [tenantId, counted.name],
+    );
+    opened.unshift(startOutboxRelay(db, messaging, log, { ...timing, confirmSeconds: 100 }).close);
+    await eventually(async () => {
+      const { rowCount } = await admin.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+      );
+      return rowCount! > 0;
+    });
+    await publisher.query('COMMIT');
+    await publisher.end();
+    await subscriptionsKnown(1);
+
+    const { rows } = await admin.query('SELECT check_at IS NOT NULL AS is_open FROM outbox');
+
+    expect(rows).toEqual([{ is_open: true }]);
+  });
+
   it('concludes nothing while the stream is gone', async () => {
     const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
     await publish('late');
@@ -138,6 +204,7 @@ describe('reconciliation', () => {
     const received = await consume('projection');
     const other = subscription(eventType('chaos.other', z.object({})), async () => undefined);
     opened.unshift(await consumeEvents('other', [other], db, messaging, log));
+    await subscriptionsKnown(2);
     const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
     await publish('forgotten');
     await eventually(() => received.length > 0);
@@ -151,8 +218,9 @@ describe('reconciliation', () => {
   });
 
   it('asks again for all that a consumer wants which was deleted and made again', async () => {
-    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
     const received = await consume('projection');
+    await subscriptionsKnown(1);
+    opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
     await publish('once');
     await settled();
     const manager = await jetstreamManager(messaging.connection);

@@ -3,7 +3,7 @@ import { allEvents } from '@plinth/contracts/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
 import { isEntityNoted } from '@plinth/contracts/timeline/entity-noted';
-import { entryAdded } from '@plinth/contracts/timeline/events';
+import { notificationsDue } from '@plinth/contracts/timeline/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
@@ -20,7 +20,7 @@ type Tx = Prisma.TransactionClient;
 /** The author of a system log whose event names no actor. */
 const SYSTEM = 'system';
 
-/** This service's own new entries, and what other services publish about their entities. */
+/** Whom this service's own entries notify, and what other services publish about their entities. */
 export const subscriptions = ({
   signal,
   timelineSignal,
@@ -34,7 +34,7 @@ export const subscriptions = ({
 }): Subscription<Tx>[] => {
   const systemLogOf = systemLogWith(timelineSignal);
   return [
-    subscription(entryAdded, async (tx: Tx, { tenantId, payload }) => {
+    subscription(notificationsDue, async (tx: Tx, { tenantId, payload }) => {
       const { entryId } = payload;
       const userIds = await createNotifications(tx, tenantId, entryId, clock.now(), notificationQuota);
       return () => signal.wake(tenantId, userIds);

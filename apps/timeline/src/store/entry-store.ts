@@ -19,10 +19,15 @@ import {
   type SystemMessage,
 } from '../domain/entry';
 import { entryNotFound } from '../domain/problems';
-import { publishEntriesAdded, publishEntryRemoved } from '../events/published';
+import {
+  publishEntryAdded,
+  publishEntryRemoved,
+  publishNotificationsDue,
+  publishNotificationsDueWhere,
+} from '../events/published';
 import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
-import { addFollowers } from './follower-store';
+import { addFollowers, isFollowedByOthers } from './follower-store';
 import { markUnused } from './unused-blobs';
 import { countFor, visibleTo } from './visibility';
 
@@ -115,6 +120,9 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
             const followers = followerQuota.tryTake(tenantId, others.length) ? others : [];
             await Promise.all([
               insert(tx, tenantId, entry),
+              others.length > 0
+                ? publishNotificationsDue(tx, tenantId, [entry])
+                : publishNotificationsDueWhere(tx, tenantId, isFollowedByOthers(tenantId, entry), entry),
               addFollowers(tx, tenantId, draft, followers, {
                 internal: isInternal(entry),
                 since: entry.createdAt,
@@ -218,7 +226,7 @@ async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
         FROM unnest(${attachmentBlobIds}::uuid[]) WITH ORDINALITY AS attached (blob_id, position)`,
       ),
     countEntry(tx, tenantId, entry, 1),
-    publishEntriesAdded(tx, tenantId, [entry]),
+    publishEntryAdded(tx, tenantId, entry),
   ]);
 }
 

@@ -77,6 +77,14 @@ export async function addFollowers(
   if (userIds.length > 0) await send(tx, insertFollowers(tenantId, entity, userIds, following));
 }
 
+/** Whether anybody but the author of an entry follows its entity, as a condition of a statement. */
+export const isFollowedByOthers = (
+  tenantId: string,
+  { entityType, entityId, authorId }: EntityName & { authorId: string },
+): Sql => sql`
+  EXISTS (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType}
+    AND entity_id = ${entityId} AND user_id <> ${authorId})`;
+
 interface Following {
   internal: boolean;
   since: Date;

@@ -2,7 +2,7 @@ import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { newIds } from '@plinth/kernel/new-ids';
 import type { SystemMessage } from '../domain/entry';
 import { defaultCulture, localizeMessage } from '../domain/system-text';
-import { publishEntriesAdded } from '../events/published';
+import { publishNotificationsDue } from '../events/published';
 import type { Prisma } from '../generated/client';
 
 /** What the system writes in the timelines of entities of one type. */
@@ -21,8 +21,7 @@ interface Origin {
 
 /**
  * Inserts the system log of an event, in the transaction of its inbox. An event may be about thousands of entities, so
- * there is one statement, to which only their ids are sent one by one; only the entries of entities with followers are
- * published.
+ * there is one statement, to which only their ids are sent one by one; followers are notified.
  */
 export async function insertSystemLog(
   tx: Prisma.TransactionClient,
@@ -51,9 +50,9 @@ export async function insertSystemLog(
     -- For each entity by itself (OFFSET), not for all that anybody follows.
     SELECT id::text AS id, entity_id AS "entityId" FROM log WHERE EXISTS (SELECT FROM follower
       WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = log.entity_id OFFSET 0)`;
-  await publishEntriesAdded(
+  await publishNotificationsDue(
     tx,
     tenantId,
-    followed.map((entry) => ({ ...entry, entityType, entryType: TimelineEntryType.SystemLog })),
+    followed.map((entry) => ({ ...entry, entityType })),
   );
 }

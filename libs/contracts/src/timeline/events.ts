@@ -10,10 +10,13 @@ const EntryEvent = z.object({
   entryType: z.enum(TimelineEntryType),
 });
 
-/** An entry was written: by a person, or by the system about an entity that has followers. */
+/** A person wrote an entry. */
 export const entryAdded = eventType('timeline.entry-added', EntryEvent);
+
+/** An entry was written that mentions people, or about an entity that others follow: they are to be notified. */
+export const notificationsDue = eventType('timeline.notifications-due', z.object({ entryId: z.uuid() }));
 
 /** An entry was removed. */
 export const entryRemoved = eventType('timeline.entry-removed', EntryEvent);
 
-export const timelineEvents = { entryAdded, entryRemoved };
+export const timelineEvents = { entryAdded, notificationsDue, entryRemoved };

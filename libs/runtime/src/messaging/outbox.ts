@@ -8,7 +8,8 @@
  * published again with the same message id, and consumers have an inbox.
  *
  * NATS may lose what it acknowledged, and the stream may be deleted. So a published event is reconciled a little later:
- * every consumer is asked whether its inbox has it, and what is missing is published again. A subscription that was not
+ * every consumer is asked whether its inbox has it, and what is missing is published again; nobody is asked for a kind of
+ * event that nobody subscribes to. A subscription that was not
  * there before may have missed what all others have, so everything that it wants is reconciled once more. Postgres is
  * the truth, NATS the messenger. An event is stored as long as the stream would store it.
  */
@@ -21,7 +22,7 @@ import { ensureStream, RETENTION_DAYS, subjectOf, type Messaging } from './nats'
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
-import { send } from '../postgres/raw-statements';
+import { raw, send, sql, type Sql } from '../postgres/raw-statements';
 import { findMissingEvents, findSubscriptions, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
 import { signMessage } from './signed-message';
@@ -38,6 +39,8 @@ const RECONCILED_MAX = 1_000;
  * restarted, and at most so many times later than one that responds.
  */
 const PATIENCE = 10;
+/** Shared by relays, which read what is subscribed to; taken alone by who finds new subscriptions. */
+const SUBSCRIPTIONS_LOCK = 'outbox subscriptions';
 
 export interface RelayTiming {
   /** How often a relay publishes without being woken. */
@@ -80,25 +83,50 @@ export async function appendToOutbox<E extends EventType>(
   ...events: readonly NewEvent<E>[]
 ): Promise<void> {
   if (events.length === 0) return;
+  if (events.length === 1) return appendToOutboxWhere(tx, ALWAYS, events[0]!);
   publishing.add(tx);
-  const rows = events.map(({ type, tenantId, subject, payload, actor }) => ({
-    tenant_id: tenantId,
-    id: newId(),
-    name: type.name,
-    subject,
-    payload: type.payload.parse(payload),
-    actor_id: actor?.userId,
-    actor_name: actor?.userName,
-    traceparent: currentTraceparent(),
-  }));
   await send(
     tx,
-    `INSERT INTO outbox (tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent)
+    `INSERT INTO outbox (${APPENDED_COLUMNS})
      SELECT * FROM jsonb_to_recordset($1::jsonb) AS event (tenant_id uuid, id uuid, name text, subject text,
        payload jsonb, actor_id text, actor_name text, traceparent text)`,
-    JSON.stringify(rows),
+    JSON.stringify(events.map(toAppendedRow)),
   );
 }
+
+/**
+ * Writes an event where a condition holds in the running transaction, so that nobody has to ask before.
+ * @throws ZodError when the payload is not what the catalogue of events says: a bug of the publisher.
+ */
+export async function appendToOutboxWhere<E extends EventType>(
+  tx: RawStatements,
+  condition: Sql,
+  event: NewEvent<E>,
+): Promise<void> {
+  publishing.add(tx);
+  const row = toAppendedRow(event);
+  await send(
+    tx,
+    sql`INSERT INTO outbox (${raw(APPENDED_COLUMNS)})
+        SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
+          ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}
+        WHERE ${condition}`,
+  );
+}
+
+const ALWAYS = sql`true`;
+const APPENDED_COLUMNS = 'tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent';
+
+const toAppendedRow = <E extends EventType>({ type, tenantId, subject, payload, actor }: NewEvent<E>) => ({
+  tenant_id: tenantId,
+  id: newId(),
+  name: type.name,
+  subject,
+  payload: type.payload.parse(payload),
+  actor_id: actor?.userId ?? null,
+  actor_name: actor?.userName ?? null,
+  traceparent: currentTraceparent() ?? null,
+});
 
 interface OutboxRow {
   tenant_id: string;
@@ -211,9 +239,12 @@ async function publishBatch(
     await readByIndexes(tx);
     // Where Postgres forgets it, the events are published again under the same message ids.
     await commitWithoutWaiting(tx);
+    await send(tx, 'SELECT pg_advisory_xact_lock_shared(hashtext($1))', SUBSCRIPTIONS_LOCK);
     // Rows by their place in the table, which no plan can look for in a slower way.
     const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
-      `UPDATE outbox SET published_at = now(), check_at = now() + make_interval(secs => $1::integer)
+      `UPDATE outbox SET published_at = now(),
+         check_at = CASE WHEN name = ANY (ARRAY (SELECT name FROM event_subscription))
+           THEN now() + make_interval(secs => $1::integer) END
        WHERE ctid = ANY (ARRAY (
          SELECT ctid FROM outbox WHERE published_at IS NULL ORDER BY sequence LIMIT ${BATCH_SIZE}
          FOR UPDATE SKIP LOCKED))
@@ -320,6 +351,8 @@ async function recheckForNewSubscriptions(
     JSON.stringify(subscriptions),
   );
   if (added.length === 0) return false;
+  // Relays that do not know these subscriptions yet end first.
+  await send(tx, 'SELECT pg_advisory_xact_lock(hashtext($1))', SUBSCRIPTIONS_LOCK);
   await tx.$executeRawUnsafe(
     `UPDATE outbox SET check_at = now() + make_interval(secs => $2::integer)
      WHERE name = ANY($1::text[]) AND published_at IS NOT NULL AND check_at IS NULL`,
