@@ -1,18 +1,30 @@
 import { entryAdded, entryRemoved, notificationsDue } from '@plinth/contracts/timeline/events';
-import { appendToOutbox, appendToOutboxWhere } from '@plinth/runtime/messaging/outbox';
+import { appendToOutbox, writeWithEvents } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Entry } from '../domain/entry';
 
 type PublishedEntry = Pick<Entry, 'id' | 'entityType' | 'entityId' | 'entryType'>;
+type NotifyingEntry = Pick<Entry, 'id' | 'entityType' | 'entityId'>;
 
-export const publishEntryAdded = (
+/**
+ * Writes the entry of a person, and publishes it.
+ * @param changes what inserts it
+ * @param notifies whether people are to be notified of it
+ */
+export const writeEntryAdded = (
   tx: RawStatements,
   tenantId: string,
   entry: PublishedEntry,
-): Promise<void> => appendToOutbox(tx, { type: entryAdded, ...describe(tenantId, entry) });
-
-type NotifyingEntry = Pick<Entry, 'id' | 'entityType' | 'entityId'>;
+  changes: readonly Sql[],
+  notifies: Sql,
+): Promise<void> =>
+  writeWithEvents(
+    tx,
+    changes,
+    { type: entryAdded, ...describe(tenantId, entry) },
+    { ...toNotificationsDue(tenantId, entry), where: notifies },
+  );
 
 /** Has people notified of these entries. */
 export const publishNotificationsDue = (
@@ -21,13 +33,11 @@ export const publishNotificationsDue = (
   entries: readonly NotifyingEntry[],
 ): Promise<void> => appendToOutbox(tx, ...entries.map((entry) => toNotificationsDue(tenantId, entry)));
 
-/** Has people notified of an entry where a condition holds. */
-export const publishNotificationsDueWhere = (
+export const publishEntryRemoved = (
   tx: RawStatements,
   tenantId: string,
-  condition: Sql,
-  entry: NotifyingEntry,
-): Promise<void> => appendToOutboxWhere(tx, condition, toNotificationsDue(tenantId, entry));
+  entry: PublishedEntry,
+): Promise<void> => appendToOutbox(tx, { type: entryRemoved, ...describe(tenantId, entry) });
 
 const toNotificationsDue = (tenantId: string, { id, entityType, entityId }: NotifyingEntry) => ({
   type: notificationsDue,
@@ -35,12 +45,6 @@ const toNotificationsDue = (tenantId: string, { id, entityType, entityId }: Noti
   subject: `${entityType}/${entityId}`,
   payload: { entryId: id },
 });
-
-export const publishEntryRemoved = (
-  tx: RawStatements,
-  tenantId: string,
-  entry: PublishedEntry,
-): Promise<void> => appendToOutbox(tx, { type: entryRemoved, ...describe(tenantId, entry) });
 
 const describe = (tenantId: string, { id, entityType, entityId, entryType }: PublishedEntry) => ({
   tenantId,

@@ -6,7 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { send, sql } from '@plinth/runtime/postgres/raw-statements';
+import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
 import {
@@ -19,12 +19,7 @@ import {
   type SystemMessage,
 } from '../domain/entry';
 import { entryNotFound } from '../domain/problems';
-import {
-  publishEntryAdded,
-  publishEntryRemoved,
-  publishNotificationsDue,
-  publishNotificationsDueWhere,
-} from '../events/published';
+import { publishEntryRemoved, writeEntryAdded } from '../events/published';
 import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers, isFollowedByOthers } from './follower-store';
@@ -119,10 +114,12 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
             // Who is mentioned beyond the quota is notified and follows nothing; who follows already is counted too.
             const followers = followerQuota.tryTake(tenantId, others.length) ? others : [];
             await Promise.all([
-              insert(tx, tenantId, entry),
-              others.length > 0
-                ? publishNotificationsDue(tx, tenantId, [entry])
-                : publishNotificationsDueWhere(tx, tenantId, isFollowedByOthers(tenantId, entry), entry),
+              insert(
+                tx,
+                tenantId,
+                entry,
+                others.length > 0 ? sql`true` : isFollowedByOthers(tenantId, entry),
+              ),
               addFollowers(tx, tenantId, draft, followers, {
                 internal: isInternal(entry),
                 since: entry.createdAt,
@@ -153,7 +150,7 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
         requireRemovable(entry, caller);
         const { count } = await tx.entry.deleteMany({ where });
         if (count === 0) throw entryNotFound();
-        await countEntry(tx, tenantId, entry, -1);
+        await send(tx, counted(tenantId, entry, -1));
         await publishEntryRemoved(tx, tenantId, entry);
         await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
       });
@@ -204,19 +201,20 @@ async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller)
   }
 }
 
-/** Inserts the entry of a person, counts it and publishes it: statements by hand, that go out together. */
-async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
+/**
+ * Inserts the entry of a person, counts it and publishes it: statements by hand, that go out together.
+ * @param notifies whether people are to be notified of it
+ */
+async function insert(tx: Tx, tenantId: string, entry: Entry, notifies: Sql): Promise<void> {
   const { attachmentBlobIds } = entry;
+  const inserted = sql`
+    INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name,
+      parent_entry_id, created_at)
+    VALUES (${tenantId}::uuid, ${entry.id}::uuid, ${entry.entityType}, ${entry.entityId},
+      ${entry.entryType}::smallint, ${entry.body}, ${entry.authorId}, ${entry.authorDisplayName},
+      ${entry.parentEntryId}::uuid, ${entry.createdAt}::timestamptz)`;
   await Promise.all([
-    send(
-      tx,
-      sql`
-      INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name,
-        parent_entry_id, created_at)
-      VALUES (${tenantId}::uuid, ${entry.id}::uuid, ${entry.entityType}, ${entry.entityId},
-        ${entry.entryType}::smallint, ${entry.body}, ${entry.authorId}, ${entry.authorDisplayName},
-        ${entry.parentEntryId}::uuid, ${entry.createdAt}::timestamptz)`,
-    ),
+    writeEntryAdded(tx, tenantId, entry, [inserted, counted(tenantId, entry, 1)], notifies),
     attachmentBlobIds.length > 0 &&
       send(
         tx,
@@ -225,22 +223,17 @@ async function insert(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
         SELECT ${tenantId}::uuid, ${entry.id}::uuid, position - 1, blob_id
         FROM unnest(${attachmentBlobIds}::uuid[]) WITH ORDINALITY AS attached (blob_id, position)`,
       ),
-    countEntry(tx, tenantId, entry, 1),
-    publishEntryAdded(tx, tenantId, entry),
   ]);
 }
 
-async function countEntry(tx: Tx, tenantId: string, entry: Entry, by: 1 | -1): Promise<void> {
+function counted(tenantId: string, entry: Entry, by: 1 | -1): Sql {
   const internal = isInternal(entry) ? by : 0;
-  await send(
-    tx,
-    sql`
+  return sql`
     INSERT INTO entry_count (tenant_id, entity_type, entity_id, public_count, internal_count)
     VALUES (${tenantId}::uuid, ${entry.entityType}, ${entry.entityId}, ${by - internal}, ${internal})
     ON CONFLICT (tenant_id, entity_type, entity_id) DO UPDATE
     SET public_count = entry_count.public_count + excluded.public_count,
-        internal_count = entry_count.internal_count + excluded.internal_count`,
-  );
+        internal_count = entry_count.internal_count + excluded.internal_count`;
 }
 
 const toEntry = (row: EntryRow): Entry => ({

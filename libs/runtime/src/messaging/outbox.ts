@@ -22,7 +22,7 @@ import { ensureStream, RETENTION_DAYS, subjectOf, type Messaging } from './nats'
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
-import { raw, send, sql, type Sql } from '../postgres/raw-statements';
+import { empty, join, raw, send, sql, type Sql } from '../postgres/raw-statements';
 import { findMissingEvents, findSubscriptions, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
 import { signMessage } from './signed-message';
@@ -83,7 +83,7 @@ export async function appendToOutbox<E extends EventType>(
   ...events: readonly NewEvent<E>[]
 ): Promise<void> {
   if (events.length === 0) return;
-  if (events.length === 1) return appendToOutboxWhere(tx, ALWAYS, events[0]!);
+  if (events.length === 1) return writeWithEvents(tx, [], ...events);
   publishing.add(tx);
   await send(
     tx,
@@ -94,23 +94,34 @@ export async function appendToOutbox<E extends EventType>(
   );
 }
 
+/** An event that is published where a condition holds in the running transaction, so that nobody has to ask before. */
+export interface ConditionalEvent<E extends EventType> extends NewEvent<E> {
+  where?: Sql;
+}
+
 /**
- * Writes an event where a condition holds in the running transaction, so that nobody has to ask before.
- * @throws ZodError when the payload is not what the catalogue of events says: a bug of the publisher.
+ * Writes events and, in the same statement, the changes that they tell of: a database spends less on one statement than
+ * on several. Changes do not see each other's rows.
+ * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
  */
-export async function appendToOutboxWhere<E extends EventType>(
+export async function writeWithEvents(
   tx: RawStatements,
-  condition: Sql,
-  event: NewEvent<E>,
+  changes: readonly Sql[],
+  ...events: readonly ConditionalEvent<EventType>[]
 ): Promise<void> {
   publishing.add(tx);
-  const row = toAppendedRow(event);
+  const named = changes.map((change, index) => sql`${raw(`change_${index}`)} AS (${change})`);
+  const appended = events.map((event) => {
+    const row = toAppendedRow(event);
+    return sql`
+      SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
+        ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}
+      WHERE ${event.where ?? ALWAYS}`;
+  });
   await send(
     tx,
-    sql`INSERT INTO outbox (${raw(APPENDED_COLUMNS)})
-        SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
-          ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}
-        WHERE ${condition}`,
+    sql`${named.length > 0 ? join(named, ', ', 'WITH ') : empty}
+      INSERT INTO outbox (${raw(APPENDED_COLUMNS)}) ${join(appended, ' UNION ALL ')}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
-import { raw, sqltag, type Sql } from '@prisma/client/runtime/client';
+import { empty, join, raw, sqltag, type Sql } from '@prisma/client/runtime/client';
 import type { RawStatements } from './postgres';
 import { statementName } from './statement-names';
 
@@ -50,8 +50,8 @@ const runStatement = (
 
 /** A statement with its values between its words, which travel as parameters. */
 export const sql = sqltag;
-/** Words of a statement that are written by us, for use in `sql`. Never anything of a caller. */
-export { raw };
+/** Parts of statements, for use in `sql`. What `raw` takes is written by us, and never anything of a caller. */
+export { empty, join, raw };
 export type { Sql };
 
 const sentOf = new WeakMap<RawStatements, Promise<unknown>[]>();

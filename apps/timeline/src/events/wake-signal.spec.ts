@@ -1,0 +1,52 @@
+import type { Messaging } from '@plinth/runtime/messaging/nats';
+import { silentLog } from '@plinth/runtime/process/log';
+import { TEST_KEYS } from '@plinth/testing/http';
+import { wakeSignal } from './wake-signal';
+
+const startSignal = () => {
+  const published: string[][] = [];
+  const connection = {
+    subscribe: () => ({ unsubscribe: () => undefined }),
+    publish: (_subject: string, body: string) => published.push(JSON.parse(body)),
+  };
+  const messaging = { connection, keys: TEST_KEYS, log: silentLog(), prefix: 'plinth' };
+  return { published, signal: wakeSignal(messaging as unknown as Messaging, 'changed') };
+};
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+describe('a wake signal', () => {
+  it('is sent at once where nothing was sent a moment before', () => {
+    const { published, signal } = startSignal();
+    signal.wake('acme', ['Invoice/1']);
+    expect(published).toEqual([['acme/Invoice/1']]);
+  });
+
+  it('says under load in one message what many requests changed, of each only once', () => {
+    const { published, signal } = startSignal();
+    signal.wake('acme', ['Invoice/1']);
+    for (const number of [2, 3, 2]) signal.wake('acme', [`Invoice/${number}`]);
+    signal.wake('other', ['Invoice/2']);
+    jest.runAllTimers();
+    expect(published).toEqual([['acme/Invoice/1'], ['acme/Invoice/2', 'acme/Invoice/3', 'other/Invoice/2']]);
+  });
+
+  it('is split where it would be too large for a message', () => {
+    const { published, signal } = startSignal();
+    signal.wake(
+      'acme',
+      Array.from({ length: 1_001 }, (_, number) => `Invoice/${number}`),
+    );
+    expect(published.map((keys) => keys.length)).toEqual([500, 500, 1]);
+  });
+
+  it('is sent before its process ends', async () => {
+    const { published, signal } = startSignal();
+    signal.wake('acme', ['Invoice/1']);
+    signal.wake('acme', ['Invoice/2']);
+    await signal.close();
+    expect(published).toEqual([['acme/Invoice/1'], ['acme/Invoice/2']]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
