@@ -11,6 +11,12 @@ import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { currentSession } from './session/session';
 
+/** A page that is loaded when it is opened first; where there is no connection, as soon as there is one. */
+const page = <Module extends Record<string, unknown>, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+) => lazyRouteComponent(() => whenOnline(load), name);
+
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
 const signIn = createRoute({
@@ -18,19 +24,19 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
     typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {},
-  component: lazyRouteComponent(() => whenOnline(() => import('./session/sign-in-page')), 'SignInPage'),
+  component: page(() => import('./session/sign-in-page'), 'SignInPage'),
 });
 
 const signedIn = createRoute({
   getParentRoute: () => root,
   path: '/signed-in',
-  component: lazyRouteComponent(() => whenOnline(() => import('./session/signed-in-page')), 'SignedInPage'),
+  component: page(() => import('./session/signed-in-page'), 'SignedInPage'),
 });
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  component: lazyRouteComponent(() => whenOnline(() => import('./shell/shell')), 'Shell'),
+  component: page(() => import('./shell/shell'), 'Shell'),
   beforeLoad: ({ location }) => {
     if (!currentSession()) throw redirect({ to: '/sign-in', search: { from: location.href } });
   },
@@ -47,13 +53,13 @@ const home = createRoute({
 const imports = createRoute({
   getParentRoute: () => shell,
   path: '/imports',
-  component: lazyRouteComponent(() => whenOnline(() => import('./imports/imports-page')), 'ImportsPage'),
+  component: page(() => import('./imports/imports-page'), 'ImportsPage'),
 });
 
 const newImport = createRoute({
   getParentRoute: () => shell,
   path: '/imports/new',
-  component: lazyRouteComponent(() => whenOnline(() => import('./imports/new-import-page')), 'NewImportPage'),
+  component: page(() => import('./imports/new-import-page'), 'NewImportPage'),
 });
 
 const oneImport = createRoute({
@@ -61,49 +67,43 @@ const oneImport = createRoute({
   path: '/imports/$jobId',
   validateSearch: ({ step }: Record<string, unknown>): { step?: 'columns' } =>
     step === 'columns' ? { step } : {},
-  component: lazyRouteComponent(() => whenOnline(() => import('./imports/import-page')), 'ImportPage'),
+  component: page(() => import('./imports/import-page'), 'ImportPage'),
 });
 
 const exportList = createRoute({
   getParentRoute: () => shell,
   path: '/exports',
-  component: lazyRouteComponent(() => whenOnline(() => import('./exports/exports-page')), 'ExportsPage'),
+  component: page(() => import('./exports/exports-page'), 'ExportsPage'),
 });
 
 const newExport = createRoute({
   getParentRoute: () => shell,
   path: '/exports/new',
-  component: lazyRouteComponent(() => whenOnline(() => import('./exports/new-export-page')), 'NewExportPage'),
+  component: page(() => import('./exports/new-export-page'), 'NewExportPage'),
 });
 
 const oneExport = createRoute({
   getParentRoute: () => shell,
   path: '/exports/$jobId',
-  component: lazyRouteComponent(() => whenOnline(() => import('./exports/export-page')), 'ExportPage'),
+  component: page(() => import('./exports/export-page'), 'ExportPage'),
 });
 
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./approvals/approvals-page')),
-    'ApprovalsPage',
-  ),
+  component: page(() => import('./approvals/approvals-page'), 'ApprovalsPage'),
 });
 
 const notifications = createRoute({
   getParentRoute: () => shell,
   path: '/notifications',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./notifications/notifications-page')),
-    'NotificationsPage',
-  ),
+  component: page(() => import('./notifications/notifications-page'), 'NotificationsPage'),
 });
 
 const entity = createRoute({
   getParentRoute: () => shell,
   path: '/entities/$entityType/$entityId',
-  component: lazyRouteComponent(() => whenOnline(() => import('./entities/entity-page')), 'EntityPage'),
+  component: page(() => import('./entities/entity-page'), 'EntityPage'),
 });
 
 const levels = ['user', 'tenant', 'global'] as const;
@@ -115,16 +115,13 @@ const settings = createRoute({
     const known = levels.find((one) => one === level);
     return known ? { level: known } : {};
   },
-  component: lazyRouteComponent(() => whenOnline(() => import('./settings/settings-page')), 'SettingsPage'),
+  component: page(() => import('./settings/settings-page'), 'SettingsPage'),
 });
 
 const localization = createRoute({
   getParentRoute: () => shell,
   path: '/localization',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./localization/localization-page')),
-    'LocalizationPage',
-  ),
+  component: page(() => import('./localization/localization-page'), 'LocalizationPage'),
 });
 
 /** The members of an address's query that are texts, by their names. */
@@ -139,74 +136,56 @@ const templateList = createRoute({
   getParentRoute: () => shell,
   path: '/templates',
   validateSearch: texts('search', 'status', 'category', 'kind'),
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./templates/templates-page')),
-    'TemplatesPage',
-  ),
+  component: page(() => import('./templates/templates-page'), 'TemplatesPage'),
 });
 
 const newTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/new-template',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./templates/new-template-page')),
-    'NewTemplatePage',
-  ),
+  component: page(() => import('./templates/new-template-page'), 'NewTemplatePage'),
 });
 
 const oneTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/templates/$name',
   validateSearch: texts('culture', 'view'),
-  component: lazyRouteComponent(() => whenOnline(() => import('./templates/template-page')), 'TemplatePage'),
+  component: page(() => import('./templates/template-page'), 'TemplatePage'),
 });
 
 const templateCategories = createRoute({
   getParentRoute: () => shell,
   path: '/template-categories',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./templates/categories-page')),
-    'CategoriesPage',
-  ),
+  component: page(() => import('./templates/categories-page'), 'CategoriesPage'),
 });
 
 const workflowList = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./workflows/workflows-page')),
-    'WorkflowsPage',
-  ),
+  component: page(() => import('./workflows/workflows-page'), 'WorkflowsPage'),
 });
 
 const oneWorkflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$entityType',
-  component: lazyRouteComponent(() => whenOnline(() => import('./workflows/workflow-page')), 'WorkflowPage'),
+  component: page(() => import('./workflows/workflow-page'), 'WorkflowPage'),
 });
 
 const gallery = createRoute({
   getParentRoute: () => shell,
   path: '/template-gallery',
-  component: lazyRouteComponent(() => whenOnline(() => import('./templates/gallery-page')), 'GalleryPage'),
+  component: page(() => import('./templates/gallery-page'), 'GalleryPage'),
 });
 
 const galleryTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/template-gallery/$name',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./templates/gallery-template-page')),
-    'GalleryTemplatePage',
-  ),
+  component: page(() => import('./templates/gallery-template-page'), 'GalleryTemplatePage'),
 });
 
 const operations = createRoute({
   getParentRoute: () => shell,
   path: '/operations',
-  component: lazyRouteComponent(
-    () => whenOnline(() => import('./operations/operations-page')),
-    'OperationsPage',
-  ),
+  component: page(() => import('./operations/operations-page'), 'OperationsPage'),
 });
 
 export const router = createRouter({

@@ -1,19 +1,20 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, CircleCheckBig } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { approvalsQuery, type Approval } from '../api/workflow';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Badge, EmptyState, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
 
-const DecisionForm = lazy(async () => ({
-  default: (await whenOnline(() => import('./decision-form'))).DecisionForm,
-}));
+const DecisionForm = lazyPart(
+  () => import('./decision-form'),
+  ({ DecisionForm }) => DecisionForm,
+);
 
 /** What waits for the decision of this person, the oldest first. */
 export function ApprovalsPage() {

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Suspense, useState, type ReactNode } from 'react';
 import { Button } from './button';
-import { whenOnline } from './when-online';
+import { lazyPart } from './lazy-part';
 
-const ConfirmDialog = lazy(async () => ({
-  default: (await whenOnline(() => import('./confirm-dialog'))).ConfirmDialog,
-}));
+const ConfirmDialog = lazyPart(
+  () => import('./confirm-dialog'),
+  ({ ConfirmDialog }) => ConfirmDialog,
+);
 
 interface ConfirmProps {
   /** The button that asks. */

@@ -1,11 +1,12 @@
 import { ChevronsUpDown } from 'lucide-react';
-import { lazy, Suspense, useId, useState } from 'react';
+import { Suspense, useId, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
-import { whenOnline } from './when-online';
+import { lazyPart } from './lazy-part';
 
-const SelectList = lazy(async () => ({
-  default: (await whenOnline(() => import('./select-list'))).SelectList,
-}));
+const SelectList = lazyPart(
+  () => import('./select-list'),
+  ({ SelectList }) => SelectList,
+);
 
 export interface Option {
   id: string;

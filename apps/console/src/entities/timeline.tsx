@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Cog, Lock, MessageSquare, Paperclip, Reply, Trash2 } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { timeline, timelineQuery, type Entry } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Avatar } from '../components/brand';
@@ -11,13 +11,16 @@ import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { saveFile } from '../components/save-file';
 import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { partsOf } from './mentions';
 import { useLiveTimeline } from './use-live-timeline';
 
-const Composer = lazy(async () => ({ default: (await whenOnline(() => import('./composer'))).Composer }));
+const Composer = lazyPart(
+  () => import('./composer'),
+  ({ Composer }) => Composer,
+);
 
 export const INTERNAL_NOTE = 1;
 const SYSTEM_LOG = 2;

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import {
   definitionQuery,
   workflow,
@@ -11,17 +11,19 @@ import {
 import { itemsOf, LoadMore } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Badge, Failure, Skeleton, type BadgeTone } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { stateName } from './state-name';
 
-const TransitionForm = lazy(async () => ({
-  default: (await whenOnline(() => import('./transition-form'))).TransitionForm,
-}));
-const StateGraph = lazy(async () => ({
-  default: (await whenOnline(() => import('../workflows/state-graph'))).StateGraph,
-}));
+const TransitionForm = lazyPart(
+  () => import('./transition-form'),
+  ({ TransitionForm }) => TransitionForm,
+);
+const StateGraph = lazyPart(
+  () => import('../workflows/state-graph'),
+  ({ StateGraph }) => StateGraph,
+);
 
 /** As high as the form mostly is, so that nothing moves when it arrives. */
 const loading = <Skeleton lines={1} height="13.75rem" />;

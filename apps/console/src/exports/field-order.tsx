@@ -1,12 +1,13 @@
 import { GripVertical } from 'lucide-react';
-import { lazy, Suspense, type Dispatch, type SetStateAction } from 'react';
+import { Suspense, type Dispatch, type SetStateAction } from 'react';
 import { Checkbox } from '../components/choices';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { useTexts } from '../texts/texts';
 
-const OrderedFields = lazy(async () => ({
-  default: (await whenOnline(() => import('./ordered-fields'))).OrderedFields,
-}));
+const OrderedFields = lazyPart(
+  () => import('./ordered-fields'),
+  ({ OrderedFields }) => OrderedFields,
+);
 
 export interface ChosenField {
   id: string;

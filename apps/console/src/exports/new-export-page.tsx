@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Lock } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import {
   dataExchange,
   exportDefinitionsQuery,
@@ -18,7 +18,7 @@ import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { useStoredState } from '../components/stored-state';
 import { TextField } from '../components/text-field';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
 import { BackToExports } from './back-to-exports';
@@ -26,7 +26,10 @@ import { isValueOf, toConditions, toFilter, type Condition } from './conditions'
 import { FieldOrder, type ChosenField } from './field-order';
 import { FilterSentence } from './filter-sentence';
 
-const Presets = lazy(async () => ({ default: (await whenOnline(() => import('./presets'))).Presets }));
+const Presets = lazyPart(
+  () => import('./presets'),
+  ({ Presets }) => Presets,
+);
 
 type Format = 'csv' | 'xlsx' | 'json';
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { History, Lock, LockOpen, Undo2 } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { Permission } from '@plinth/contracts/permissions';
 import {
   isSetAt,
@@ -12,15 +12,16 @@ import {
 } from '../api/settings';
 import { Button } from '../components/button';
 import { Badge, Failure } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { SettingEditor } from './setting-editor';
 import { settingDescription, settingName, valueText } from './setting-text';
 
-const SettingHistory = lazy(async () => ({
-  default: (await whenOnline(() => import('./setting-history'))).SettingHistory,
-}));
+const SettingHistory = lazyPart(
+  () => import('./setting-history'),
+  ({ SettingHistory }) => SettingHistory,
+);
 
 const permissionToManage: Record<Level, Permission | undefined> = {
   user: undefined,

@@ -1,12 +1,13 @@
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Avatar } from '../components/brand';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { useCaller } from './caller';
 
-const PersonMenu = lazy(async () => ({
-  default: (await whenOnline(() => import('./person-menu'))).PersonMenu,
-}));
+const PersonMenu = lazyPart(
+  () => import('./person-menu'),
+  ({ PersonMenu }) => PersonMenu,
+);
 
 /** Who is signed in. The menu is loaded for those who open it. */
 export function PersonButton() {

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
 import { Failure, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { UnreadBadge } from '../notifications/unread-badge';
 import { useTexts } from '../texts/texts';
 import { useCaller } from './caller';
@@ -15,10 +15,14 @@ import { OfflineBanner } from './offline-banner';
 import { PersonButton } from './person-button';
 import { useOwnSettings } from './use-own-settings';
 
-const CommandPalette = lazy(async () => ({
-  default: (await whenOnline(() => import('./command-palette'))).CommandPalette,
-}));
-const Drawer = lazy(async () => ({ default: (await whenOnline(() => import('./drawer'))).Drawer }));
+const CommandPalette = lazyPart(
+  () => import('./command-palette'),
+  ({ CommandPalette }) => CommandPalette,
+);
+const Drawer = lazyPart(
+  () => import('./drawer'),
+  ({ Drawer }) => Drawer,
+);
 
 /** Asked for by key and by buttons. */
 const PALETTE_EVENT = 'plinth-palette';

@@ -1,18 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { galleryItemQuery, type GalleryTemplate } from '../api/templates';
 import { Page } from '../components/page';
 import { Select } from '../components/select';
 import { Callout, Failure, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { PreviewPane } from './preview-pane';
 import './templates.css';
 
-const CopyForm = lazy(async () => ({ default: (await whenOnline(() => import('./copy-form'))).CopyForm }));
+const CopyForm = lazyPart(
+  () => import('./copy-form'),
+  ({ CopyForm }) => CopyForm,
+);
 
 /** One template of the gallery, with what is needed to copy it. */
 export function GalleryTemplatePage() {

@@ -1,19 +1,20 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import { cultureQuery, entityOf, lifecycleQuery, templates, type TemplateDetail } from '../api/templates';
 import { workflow } from '../api/workflow';
 import { Button } from '../components/button';
 import { Callout, Failure } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { TemplateStatus } from './template-status';
 
-const LifecycleSteps = lazy(async () => ({
-  default: (await whenOnline(() => import('./lifecycle-steps'))).LifecycleSteps,
-}));
+const LifecycleSteps = lazyPart(
+  () => import('./lifecycle-steps'),
+  ({ LifecycleSteps }) => LifecycleSteps,
+);
 
 const Draft = 0;
 const PendingReview = 1;

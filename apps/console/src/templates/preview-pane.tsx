@@ -1,19 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Suspense, useState, type ReactNode } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { documentQuery, Excel, Pdf, previewQuery, type Rendering } from '../api/templates';
 import { Button } from '../components/button';
 import { saveFile } from '../components/save-file';
 import { Callout, Failure, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { useTexts } from '../texts/texts';
 import { PageFrame } from './page-frame';
 
-const PdfPages = lazy(async () => ({ default: (await whenOnline(() => import('./pdf-pages'))).PdfPages }));
-const WorkbookSheets = lazy(async () => ({
-  default: (await whenOnline(() => import('./workbook-sheets'))).WorkbookSheets,
-}));
+const PdfPages = lazyPart(
+  () => import('./pdf-pages'),
+  ({ PdfPages }) => PdfPages,
+);
+const WorkbookSheets = lazyPart(
+  () => import('./workbook-sheets'),
+  ({ WorkbookSheets }) => WorkbookSheets,
+);
 
 interface PreviewPaneProps {
   rendering: Rendering;

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { FileText, RotateCcw } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import {
   previewQuery,
   revisionQuery,
@@ -15,16 +15,17 @@ import { Choices } from '../components/choices';
 import { LoadMore } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { EmptyState, Failure, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { PageFrame } from './page-frame';
 import { TemplateStatus } from './template-status';
 import { useRenderData } from './use-render-data';
 
-const SourceDiff = lazy(async () => ({
-  default: (await whenOnline(() => import('./source-diff'))).SourceDiff,
-}));
+const SourceDiff = lazyPart(
+  () => import('./source-diff'),
+  ({ SourceDiff }) => SourceDiff,
+);
 
 type Look = 'source' | 'page';
 

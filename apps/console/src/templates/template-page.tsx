@@ -5,6 +5,7 @@ import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '..
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { Failure, Skeleton } from '../components/state';
+import { lazyPart } from '../components/lazy-part';
 import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
@@ -15,12 +16,14 @@ import './templates.css';
 // What most people come for is loaded beside the template, not after it.
 const writeView = whenOnline(() => import('./write-view'));
 const WriteView = lazy(async () => ({ default: (await writeView).WriteView }));
-const CulturesView = lazy(async () => ({
-  default: (await whenOnline(() => import('./cultures-view'))).CulturesView,
-}));
-const RevisionsView = lazy(async () => ({
-  default: (await whenOnline(() => import('./revisions-view'))).RevisionsView,
-}));
+const CulturesView = lazyPart(
+  () => import('./cultures-view'),
+  ({ CulturesView }) => CulturesView,
+);
+const RevisionsView = lazyPart(
+  () => import('./revisions-view'),
+  ({ RevisionsView }) => RevisionsView,
+);
 
 const views = ['write', 'languages', 'revisions'] as const;
 const loading = <Skeleton lines={5} height="5rem" />;

@@ -13,6 +13,7 @@ import {
 import { Button } from '../components/button';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { lazyPart } from '../components/lazy-part';
 import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -23,9 +24,10 @@ import { useRenderData } from './use-render-data';
 
 const codeEditor = whenOnline(() => import('./code-editor'));
 const CodeEditor = lazy(async () => ({ default: (await codeEditor).CodeEditor }));
-const SampleDataForm = lazy(async () => ({
-  default: (await whenOnline(() => import('./sample-data-form'))).SampleDataForm,
-}));
+const SampleDataForm = lazyPart(
+  () => import('./sample-data-form'),
+  ({ SampleDataForm }) => SampleDataForm,
+);
 
 const QUIET_MILLISECONDS = 350;
 

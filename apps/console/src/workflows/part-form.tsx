@@ -1,12 +1,12 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { Trash2 } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Button } from '../components/button';
 import { Checkbox } from '../components/choices';
 import { Select } from '../components/select';
 import { Skeleton } from '../components/state';
 import { TextField } from '../components/text-field';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { stateName, transitionName } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
 import {
@@ -19,12 +19,14 @@ import {
 } from './definition-draft';
 import type { GraphSelection } from './state-graph';
 
-const RenameForm = lazy(async () => ({
-  default: (await whenOnline(() => import('./rename-form'))).RenameForm,
-}));
-const ApprovalForm = lazy(async () => ({
-  default: (await whenOnline(() => import('./approval-form'))).ApprovalForm,
-}));
+const RenameForm = lazyPart(
+  () => import('./rename-form'),
+  ({ RenameForm }) => RenameForm,
+);
+const ApprovalForm = lazyPart(
+  () => import('./approval-form'),
+  ({ ApprovalForm }) => ApprovalForm,
+);
 
 interface PartFormProps {
   draft: DefinitionDraft;

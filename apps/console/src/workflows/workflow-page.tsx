@@ -2,13 +2,13 @@ import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useParams } from '@tanstack/react-router';
 import { ChevronLeft, Plus, Save, Undo2 } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { definitionErrorsQuery, definitionQuery, workflow } from '../api/workflow';
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
-import { whenOnline } from '../components/when-online';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
@@ -17,9 +17,10 @@ import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './d
 import { PartForm } from './part-form';
 import type { GraphSelection } from './state-graph';
 
-const StateGraph = lazy(async () => ({
-  default: (await whenOnline(() => import('./state-graph'))).StateGraph,
-}));
+const StateGraph = lazyPart(
+  () => import('./state-graph'),
+  ({ StateGraph }) => StateGraph,
+);
 
 const QUIET_MILLISECONDS = 300;
 
