@@ -19,7 +19,8 @@ const longest = 'e2e,data-exchange';
 const phases = [
   ['--targets=test', `--projects=${longest}`],
   ['--targets=test', `--exclude=${longest}`],
-  ['--targets=references,format,knip,lint,typecheck,unit'],
+  ['--targets=typecheck,lint,knip,format,references'],
+  ['--targets=unit'],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
