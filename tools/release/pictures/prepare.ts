@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../development/demo/client.ts';
+import { uploadedImport } from '../../development/demo/mapped-import.ts';
 import { companiesFile } from './companies.ts';
 
 /** Who is in the pictures, as on the page of the development sign-in. */
@@ -45,15 +46,8 @@ async function untilEnded({ ada }: Clients, path: string): Promise<void> {
   while ((await ada.call('GET', path)).body.completedAt === null) await pause(500);
 }
 
-async function uploadCompanies({ ada }: Clients): Promise<string> {
-  const form = () => {
-    const form = new FormData();
-    form.append('file', new Blob([new Uint8Array(companiesFile())]), 'companies.csv');
-    form.append('definitionName', 'Contacts.Companies');
-    return form;
-  };
-  return (await ada.call('POST', '/imports', { form, expect: [201] })).body.id;
-}
+const uploadCompanies = ({ ada }: Clients): Promise<string> =>
+  uploadedImport(ada, 'Contacts.Companies', new Blob([new Uint8Array(companiesFile())]), 'companies.csv');
 
 const propertyOf = {
   'Customer no.': 'externalId',

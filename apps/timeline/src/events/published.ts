@@ -3,6 +3,7 @@ import { appendToOutbox, writeWithEvents } from '@plinth/runtime/messaging/outbo
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Entry } from '../domain/entry';
+import { entityKey } from './wake-signal';
 
 type PublishedEntry = Pick<Entry, 'id' | 'entityType' | 'entityId' | 'entryType'>;
 type NotifyingEntry = Pick<Entry, 'id' | 'entityType' | 'entityId'>;
@@ -39,15 +40,15 @@ export const publishEntryRemoved = (
   entry: PublishedEntry,
 ): Promise<void> => appendToOutbox(tx, { type: entryRemoved, ...describe(tenantId, entry) });
 
-const toNotificationsDue = (tenantId: string, { id, entityType, entityId }: NotifyingEntry) => ({
+const toNotificationsDue = (tenantId: string, entry: NotifyingEntry) => ({
   type: notificationsDue,
   tenantId,
-  subject: `${entityType}/${entityId}`,
-  payload: { entryId: id },
+  subject: entityKey(entry),
+  payload: { entryId: entry.id },
 });
 
 const describe = (tenantId: string, { id, entityType, entityId, entryType }: PublishedEntry) => ({
   tenantId,
-  subject: `${entityType}/${entityId}`,
+  subject: entityKey({ entityType, entityId }),
   payload: { entryId: id, entityType, entityId, entryType },
 });

@@ -8,10 +8,10 @@
  * published again with the same message id, and consumers have an inbox.
  *
  * NATS may lose what it acknowledged, and the stream may be deleted. So a published event is reconciled a little later:
- * every consumer is asked whether its inbox has it, and what is missing is published again; nobody is asked for a kind of
- * event that nobody subscribes to. A subscription that was not
- * there before may have missed what all others have, so everything that it wants is reconciled once more. Postgres is
- * the truth, NATS the messenger. An event is stored as long as the stream would store it.
+ * every consumer is asked whether its inbox has it, and what is missing is published again; nobody is asked for a kind
+ * of event that nobody subscribes to. A subscription that was not there before may have missed what all others have, so
+ * everything that it wants is reconciled once more. Postgres is the truth, NATS the messenger. An event is stored as
+ * long as the stream would store it.
  */
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
