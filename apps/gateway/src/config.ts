@@ -2,6 +2,7 @@ import { permissions } from '@plinth/contracts/permissions';
 import { z } from 'zod';
 import {
   addressBook,
+  flag,
   keys,
   port,
   positiveInteger,
@@ -12,12 +13,6 @@ import { ConfiguredClaimNames } from './identity/claims';
 import { defaultRolePermissions } from './identity/grants';
 import { configuredIssuers, IssuerSettings, issuersWithSharedUsers } from './identity/issuers';
 import { RateLimits } from './limits/policies';
-
-const flag = (byDefault: boolean) =>
-  z
-    .enum(['true', 'false'])
-    .default(byDefault ? 'true' : 'false')
-    .transform((text) => text === 'true');
 
 const list = () =>
   z

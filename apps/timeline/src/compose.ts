@@ -43,7 +43,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const ofRows = { db, log, metrics };
   const entryQuota = new RowQuota({
     ...ofRows,
-    table: 'entry',
+    table: 'timeline_entry',
     quota: 'timeline-entries',
     what: 'timeline entries',
     limit: config.TIMELINE_TENANT_ENTRIES_MAX,
@@ -69,7 +69,13 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   onClose(timelineSignal.close);
   const consumer = eventConsumer(
     'timeline',
-    subscriptions({ signal, timelineSignal, notificationQuota, clock: systemClock }),
+    subscriptions({
+      signal,
+      timelineSignal,
+      notificationQuota,
+      sharesEntries: config.TIMELINE_SHARED_ENTRIES,
+      clock: systemClock,
+    }),
     db,
     messaging,
     log,

@@ -1,4 +1,4 @@
-import { databaseUrl, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, flag, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const TimelineConfig = z.object({
@@ -17,6 +17,9 @@ export const TimelineConfig = z.object({
   ),
   TIMELINE_TENANT_NOTIFICATIONS_MAX: positiveInteger(10_000_000).describe(
     'Notifications that the users of a tenant may have together; beyond it nobody is notified.',
+  ),
+  TIMELINE_SHARED_ENTRIES: flag(true).describe(
+    'Whether what the system says of many entities at once is stored once; `false` while a version runs that does not read it.',
   ),
   BLOB_UNATTACHED_HOURS: z.coerce
     .number()

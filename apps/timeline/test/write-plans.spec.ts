@@ -1,6 +1,8 @@
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import type { ListRequest } from '@plinth/http/paging';
 import { systemClock } from '@plinth/kernel/clock';
 import type { Caller } from '@plinth/kernel/caller';
+import { newIds } from '@plinth/kernel/new-ids';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
@@ -28,6 +30,10 @@ async function fillTimeline(admin: Client, tenantId: string, count: number): Pro
     entry: `(tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at)
       SELECT tenant, md5(tenant::text || n)::uuid, 'Invoice', CASE WHEN n % 2 = 0 THEN 'long' ELSE n::text END, 0, 'Paid', 'ada',
         'Ada', now()`,
+    shared_entry: `(tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key, message_values,
+        author_id, author_display_name, created_at)
+      SELECT tenant, 'Invoice', left(n::text, 16), gen_random_uuid(), ARRAY[gen_random_uuid()], ARRAY[n::text], 'Paid',
+        'workflow.moved', '{}', 'ada', 'Ada', now()`,
     entry_count: `(tenant_id, entity_type, entity_id, public_count, internal_count)
       SELECT tenant, 'Invoice', n::text, 1, 0`,
     blob: `(tenant_id, id, file_name, mime_type, size_bytes, sha256, uploaded_by)
@@ -48,6 +54,25 @@ async function fillTimeline(admin: Client, tenantId: string, count: number): Pro
       [tenantId, count],
     );
 }
+
+const NEWEST: ListRequest = {
+  page: { mode: 'offset', page: 1, pageSize: 1, skipTotalCount: false },
+  sort: [{ field: 'createdAt', descending: true }],
+  filters: [],
+  presets: [],
+  quickFilters: [],
+  search: undefined,
+  limit: 2,
+  offset: 0,
+  after: undefined,
+  wantsTotalCount: true,
+  toPage: () => {
+    throw new Error('Nobody asks for a page here.');
+  },
+};
+
+/** Entities whose ids were made together. */
+const TOGETHER = newIds(32);
 
 /** Follows, writes entries with all that follows from them in the inbox, removes them, and reads a notification. */
 async function write(db: Database, caller: Caller): Promise<void> {
@@ -102,32 +127,58 @@ async function write(db: Database, caller: Caller): Promise<void> {
     key: 'workflow.moved',
     values: { previousState: 'Draft', newState: 'Submitted', comment: '' },
   };
-  await db.inTenant(
-    tenantId,
-    (tx) =>
-      insertSystemLog(
-        tx,
-        tenantId,
-        { entityType: 'Invoice', entityIds: ['long', '17'], message },
-        { actorId: 'ada', actorName: 'Ada', at: new Date() },
-      ),
-    'once',
-  );
+  const log = (entityIds: readonly string[]) =>
+    db.inTenant(
+      tenantId,
+      (tx) =>
+        insertSystemLog(
+          tx,
+          tenantId,
+          { entityType: 'Invoice', entityIds, message },
+          { actorId: 'ada', actorName: 'Ada', at: new Date() },
+          { sharesEntries: true },
+        ),
+      'once',
+    );
+  await log(['long', '17']);
+  await log(TOGETHER);
 }
 
-describe('the statements of a new entry', () => {
+/** Reads timelines of entities with many entries, with one of each kind, and with one that is shared. */
+async function read(db: Database, caller: Caller): Promise<void> {
+  const entries = entryStore({ db, clock: systemClock, quota: unlimited, followerQuota: unlimited });
+  const { tenantId } = caller;
+  for (const seesInternal of [true, false]) {
+    const audience = { tenantId, seesInternal };
+    for (const entityId of ['long', '17', '18']) {
+      const entity = { entityType: 'Invoice', entityId };
+      const { rows } = await entries.page(audience, entity, NEWEST);
+      expect(rows.length).toBeGreaterThan(0);
+      const { createdAt, id } = rows[0]!;
+      await entries.page(audience, entity, { ...NEWEST, after: [createdAt.toISOString(), id] });
+      await entries.get(audience, entity, id);
+      await entries.state(audience, entity);
+    }
+  }
+}
+
+describe('the statements of a timeline', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase('timeline');
   });
   afterAll(() => database.drop());
 
-  it('read no more rows than it is about, whatever the statistics know', async () => {
+  it('read no more rows than they are about, whatever the statistics know', async () => {
     const caller = aCaller();
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillTimeline, isOfRequests: true },
       { id: caller.tenantId, rowCount: ENTRIES },
-      (pool) => onTenantDatabase(pool, createClient, (db) => write(db, caller)),
+      (pool) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await write(db, caller);
+          await read(db, caller);
+        }),
     );
 
     expect(excessiveOf(reads, 2)).toEqual([]);

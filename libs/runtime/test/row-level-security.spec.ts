@@ -57,6 +57,15 @@ describe.each(Object.keys(testServers().templates))('the database of %s', (servi
     expect(open).toEqual([]);
   });
 
+  it('lets views read with the rights of who asks them', async () => {
+    const { rows } = await connected(database.adminUrl, (client) =>
+      client.query(`
+        SELECT relname AS name FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace
+          AND NOT COALESCE(reloptions, '{}') @> ARRAY['security_invoker=true']`),
+    );
+    expect(rows).toEqual([]);
+  });
+
   it('is entered by a role that cannot step over it', async () => {
     const { rows } = await connected(database.url, (client) =>
       client.query(`

@@ -93,7 +93,7 @@ const timelinesOf = (tenantId: string): Promise<unknown[]> =>
   campaign.platform.query(
     'timeline',
     `SELECT message_key AS key, message_values->>'en' AS text, count(*)::int, count(DISTINCT entity_id)::int AS of
-     FROM entry WHERE tenant_id = $1 GROUP BY key, text ORDER BY key, text`,
+     FROM timeline_entry WHERE tenant_id = $1 GROUP BY key, text ORDER BY key, text`,
     [tenantId],
   );
 

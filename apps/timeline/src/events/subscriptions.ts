@@ -25,14 +25,16 @@ export const subscriptions = ({
   signal,
   timelineSignal,
   notificationQuota,
+  sharesEntries,
   clock,
 }: {
   signal: WakeSignal;
   timelineSignal: WakeSignal;
   notificationQuota: Pick<RowQuota, 'tryTake'>;
+  sharesEntries: boolean;
   clock: Clock;
 }): Subscription<Tx>[] => {
-  const systemLogOf = systemLogWith(timelineSignal);
+  const systemLogOf = systemLogWith(timelineSignal, sharesEntries);
   return [
     subscription(notificationsDue, async (tx: Tx, { tenantId, payload }) => {
       const { entryId } = payload;
@@ -102,7 +104,7 @@ const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
 
 /** Writes a system log of the entities that an event is about, by its actor and with its date. */
 const systemLogWith =
-  (timelineSignal: WakeSignal) =>
+  (timelineSignal: WakeSignal, sharesEntries: boolean) =>
   <E extends EventType>(
     type: E,
     toLog: (payload: PayloadOf<E>) => SystemLog | undefined,
@@ -113,7 +115,8 @@ const systemLogWith =
       if (!log) return;
       const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
       const actorName = await actorNameOf(tx, event, actorId);
-      await insertSystemLog(tx, event.tenantId, log, { actorId, actorName, at: new Date(event.occurredAt) });
+      const origin = { actorId, actorName, at: new Date(event.occurredAt) };
+      await insertSystemLog(tx, event.tenantId, log, origin, { sharesEntries });
       const { entityType, entityIds } = log;
       return () =>
         timelineSignal.wake(

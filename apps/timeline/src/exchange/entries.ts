@@ -13,7 +13,7 @@ export const entryExchange = defineExchange({
   entityType: 'TimelineEntry',
   permission: 'Timeline.Entries.Read',
   importable: false,
-  table: 'entry',
+  table: 'timeline_entry',
   key: [],
   defaultSort: '-createdAt',
   searchable: ['body', 'authorDisplayName'],

@@ -23,8 +23,9 @@ import { publishEntryRemoved, writeEntryAdded } from '../events/published';
 import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers, isFollowedByOthers } from './follower-store';
+import { entityIdHead } from './shared-entries';
 import { markUnused } from './unused-blobs';
-import { countFor, visibleTo } from './visibility';
+import { visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
@@ -64,38 +65,42 @@ interface Parts {
 const withAttachments = { attachments: { orderBy: { position: 'asc' } } } as const;
 type EntryRow = Prisma.EntryGetPayload<{ include: typeof withAttachments }>;
 
+/** The condition on entries of an entity. */
+const ofEntity = (tenantId: string, { entityType, entityId }: EntityName) => ({
+  tenantId,
+  entityType,
+  entityId,
+  entityIdHead: entityIdHead(entityId),
+});
+
 export function entryStore({ db, clock, quota, followerQuota }: Parts): EntryStore {
   return {
     page: (audience, entity, list) =>
       db.inTenant(audience.tenantId, async (tx) => {
-        const key = { tenantId: audience.tenantId, ...entity };
-        const rows = await tx.entry.findMany({
-          where: { ...key, ...visibleTo(audience), ...after(list) },
+        const rows = await tx.timelineEntry.findMany({
+          where: { ...ofEntity(audience.tenantId, entity), ...visibleTo(audience), ...after(list) },
           include: withAttachments,
           orderBy: toOrderBy(list.sort),
           take: list.limit,
           skip: list.offset,
         });
-        const counts = await tx.entryCount.findUnique({ where: { tenantId_entityType_entityId: key } });
-        return { rows: rows.map(toEntry), totalCount: countFor(audience, counts) };
+        return { rows: rows.map(toEntry), totalCount: await count(tx, audience, entity) };
       }),
 
     state: (audience, entity) =>
       db.inTenant(audience.tenantId, async (tx) => {
-        const key = { tenantId: audience.tenantId, ...entity };
-        const newest = await tx.entry.findFirst({
-          where: { ...key, ...visibleTo(audience) },
+        const newest = await tx.timelineEntry.findFirst({
+          where: { ...ofEntity(audience.tenantId, entity), ...visibleTo(audience) },
           orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
           select: { id: true },
         });
-        const counts = await tx.entryCount.findUnique({ where: { tenantId_entityType_entityId: key } });
-        return { newestEntryId: newest?.id ?? null, totalCount: countFor(audience, counts) };
+        return { newestEntryId: newest?.id ?? null, totalCount: await count(tx, audience, entity) };
       }),
 
     get: (audience, entity, id) =>
       db.inTenant(audience.tenantId, async (tx) => {
-        const where = { tenantId: audience.tenantId, id, ...entity, ...visibleTo(audience) };
-        const row = await tx.entry.findFirst({ where, include: withAttachments });
+        const where = { ...ofEntity(audience.tenantId, entity), id, ...visibleTo(audience) };
+        const row = await tx.timelineEntry.findFirst({ where, include: withAttachments });
         if (!row) throw entryNotFound();
         return toEntry(row);
       }),
@@ -143,13 +148,13 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
     async remove(entity, id, caller) {
       const { tenantId } = caller;
       await db.inTenant(tenantId, async (tx) => {
-        const where = { tenantId, id, ...entity, ...visibleTo(audienceOf(caller)) };
-        const row = await tx.entry.findFirst({ where, include: withAttachments });
+        const where = { ...ofEntity(tenantId, entity), id, ...visibleTo(audienceOf(caller)) };
+        const row = await tx.timelineEntry.findFirst({ where, include: withAttachments });
         if (!row) throw entryNotFound();
         const entry = toEntry(row);
         requireRemovable(entry, caller);
-        const { count } = await tx.entry.deleteMany({ where });
-        if (count === 0) throw entryNotFound();
+        const removed = await tx.entry.deleteMany({ where: { tenantId, id } });
+        if (removed.count === 0) throw entryNotFound();
         await send(tx, counted(tenantId, entry, -1));
         await publishEntryRemoved(tx, tenantId, entry);
         await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
@@ -165,7 +170,7 @@ const isInternal = ({ entryType }: Pick<Entry, 'entryType'>): boolean =>
  * The condition "after this row". The upper bound repeats what the rest implies; with it Postgres begins to read
  * at the row, and not at the newest one.
  */
-function after({ sort, after }: ListRequest): Prisma.EntryWhereInput {
+function after({ sort, after }: ListRequest): Prisma.TimelineEntryWhereInput {
   if (!after) return {};
   const bound = sort[0]?.descending ? 'lte' : 'gte';
   return { createdAt: { [bound]: new Date(String(after[0])) }, ...toAfter(sort, after, ['createdAt']) };
@@ -189,16 +194,30 @@ const toNewEntry = (draft: Draft, caller: Caller, createdAt: Date): Entry => ({
 async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller): Promise<void> {
   const audience = audienceOf(caller);
   const { tenantId } = caller;
-  const { entityType, entityId, parentEntryId } = draft;
+  const { parentEntryId } = draft;
   if (parentEntryId !== null) {
-    const parent = await tx.entry.findFirst({
-      where: { tenantId, id: parentEntryId, entityType, entityId, ...visibleTo(audience) },
+    const parent = await tx.timelineEntry.findFirst({
+      where: { ...ofEntity(tenantId, draft), id: parentEntryId, ...visibleTo(audience) },
     });
     requireReplyAllowed(draft, parent ? { entryType: parent.entryType as TimelineEntryType } : undefined);
   }
   if (draft.attachmentBlobIds.length > 0) {
     requireAttachable(draft, await attachableBlobIds(tx, audience, caller.userId, draft.attachmentBlobIds));
   }
+}
+
+/** How many entries of an entity this audience sees; the few that it shares with others are counted here. */
+async function count(
+  tx: Tx,
+  { tenantId, seesInternal }: Audience,
+  { entityType, entityId }: EntityName,
+): Promise<number> {
+  const [counted] = await tx.$queryRaw<{ entries: number }[]>`
+    SELECT COALESCE((SELECT public_count + CASE WHEN ${seesInternal} THEN internal_count ELSE 0 END FROM entry_count
+      WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}), 0)
+    + (SELECT count(*)::integer FROM timeline_entry WHERE is_shared AND tenant_id = ${tenantId}::uuid
+      AND entity_type = ${entityType} AND entity_id = ${entityId} AND entity_id_head = ${entityIdHead(entityId)}) AS entries`;
+  return counted!.entries;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { SystemMessage } from '../domain/entry';
 import { defaultCulture, localizeMessage } from '../domain/system-text';
 import { publishNotificationsDue } from '../events/published';
 import type { Prisma } from '../generated/client';
+import { divideEntities, entityIdHead } from './shared-entries';
 
 /** What the system writes in the timelines of entities of one type. */
 export interface SystemLog {
@@ -20,10 +21,43 @@ interface Origin {
 }
 
 /**
- * Inserts the system log of an event, in the transaction of its inbox. An event may be about thousands of entities, so
- * there is one statement, to which only their ids are sent one by one; followers are notified.
+ * Inserts the system log of an event, in the transaction of its inbox. An event may be about thousands of entities,
+ * which then share rows. Entities with followers get an entry of their own, and their followers are notified.
  */
 export async function insertSystemLog(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  log: SystemLog,
+  origin: Origin,
+  { sharesEntries }: { sharesEntries: boolean },
+): Promise<void> {
+  const { sharing, alone } = sharesEntries
+    ? await divideEntities(tx, tenantId, log)
+    : { sharing: [], alone: log.entityIds };
+  if (sharing.length > 0) await insertShared(tx, tenantId, { ...log, entityIds: sharing }, origin);
+  if (alone.length > 0) await insertEntries(tx, tenantId, { ...log, entityIds: alone }, origin);
+}
+
+/** Inserts one row for all entities whose ids begin alike. */
+async function insertShared(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  { entityType, entityIds, message }: SystemLog,
+  { actorId, actorName, at }: Origin,
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO shared_entry (tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key,
+      message_values, author_id, author_display_name, created_at)
+    SELECT ${tenantId}::uuid, ${entityType}, head, (array_agg(id))[1], array_agg(id), array_agg(entity_id),
+      ${localizeMessage(message, defaultCulture)}, ${message.key}, ${JSON.stringify(message.values)}::jsonb,
+      ${actorId}, ${actorName}, ${at}::timestamptz
+    FROM unnest(${newIds(entityIds.length)}::uuid[], ${entityIds}::text[], ${entityIds.map(entityIdHead)}::text[])
+      AS log (id, entity_id, head)
+    GROUP BY head`;
+}
+
+/** Inserts an entry for each entity by one statement, to which only the ids are sent one by one. */
+async function insertEntries(
   tx: Prisma.TransactionClient,
   tenantId: string,
   { entityType, entityIds, message }: SystemLog,

@@ -6,12 +6,3 @@ export const visibleTo = ({ seesInternal }: Audience) => (seesInternal ? {} : { 
 /** The same as SQL over a table with that column; undefined where nothing is hidden. */
 export const visibleSql = ({ seesInternal }: Audience): string | undefined =>
   seesInternal ? undefined : 'NOT internal';
-
-interface Counts {
-  publicCount: number;
-  internalCount: number;
-}
-
-/** How many entries this audience sees. */
-export const countFor = ({ seesInternal }: Audience, counts: Counts | null): number =>
-  counts ? counts.publicCount + (seesInternal ? counts.internalCount : 0) : 0;

@@ -2,7 +2,7 @@ import { eventType, type EventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 
 const ENTITIES_MAX = 5_000;
-/** It is stored once for each entity. */
+/** It may be stored once for each entity. */
 const NotedText = z.string().max(500);
 
 /** A system log that a service wants in the timelines of its own entities. */

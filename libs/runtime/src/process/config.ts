@@ -123,6 +123,13 @@ function hasGuessablePassword(url: string): boolean {
 /** A number of things, bytes or milliseconds: a whole one, and at least 1. */
 export const positiveInteger = (byDefault: number) => z.coerce.number().int().min(1).default(byDefault);
 
+/** `true` or `false`. */
+export const flag = (byDefault: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(byDefault ? 'true' : 'false')
+    .transform((text) => text === 'true');
+
 /** A port to listen on; 0 takes a free one. */
 export const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).default(byDefault);
 
