@@ -39,6 +39,10 @@ describe('nx g @plinth/generators:service', () => {
     }
     const compose = parse(changes.get('docker-compose.yml')!, { merge: true });
     expect(compose.services['spare-parts']).toMatchObject({ image: 'plinth/spare-parts:0.1.0' });
+    const secured = parse(changes.get('docker-compose.tls.yml')!, { merge: true });
+    expect(secured.services['spare-parts'].environment['DATABASE_URL_SPARE_PARTS']).toMatch(
+      /\/plinth_spare_parts\?sslmode=verify-full/,
+    );
     expect([...changes.keys()]).toEqual(
       expect.arrayContaining([
         'apps/spare-parts/src/main.ts',

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { parse } from 'yaml';
 import { discoveredServices } from './discovered-services';
+import { readByCompose } from './read-by-compose';
 
 const root = join(__dirname, '../../..');
-const file = join(root, 'docker-compose.yml');
 const monitoring = join(root, 'k8s/components/monitoring');
 
 interface Container {
@@ -27,25 +27,16 @@ interface Container {
 }
 
 const compose: { services: Record<string, Container>; networks: Record<string, { internal?: boolean }> } =
-  parse(readFileSync(file, 'utf8'), { merge: true });
+  parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
 const containers = compose.services;
 const internalNetworks = Object.entries(compose.networks).flatMap(([name, { internal }]) =>
   internal ? [name] : [],
 );
 const ours = Object.entries(containers).filter(([, { image }]) => image.startsWith('plinth/'));
 
-/** The Docker client where it is installed, else the library that reads compose files. */
-function readByCompose() {
-  const client = spawnSync('docker', ['compose', '--file', file, 'config', '--quiet'], { encoding: 'utf8' });
-  if (!/unknown (command|flag)|not a docker command/.test(client.stderr ?? '') && !client.error)
-    return client;
-  const reader = findOrInstall('compose');
-  return reader === undefined ? undefined : spawnSync(reader, [file], { encoding: 'utf8' });
-}
-
 describe('docker-compose.yml', () => {
   it('is a valid compose file', () => {
-    const result = readByCompose();
+    const result = readByCompose('docker-compose.yml');
     if (result) expect({ status: result.status, said: result.stderr }).toEqual({ status: 0, said: '' });
   });
 

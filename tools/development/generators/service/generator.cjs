@@ -141,6 +141,16 @@ function joinCompose(tree, { service, SERVICE, service_ }) {
       `  ${service}:\n    <<: *service\n    image: plinth/${service}:0.1.0\n    build: { args: { SERVICE: ${service} } }\n    environment:\n      <<: *service-environment\n      DATABASE_URL_${SERVICE}: *${service}-database\n      NATS_USER: ${service}\n      NATS_PASSWORD: development-${service}\n\n`,
     ),
   );
+  edit(tree, 'docker-compose.tls.yml', (text) =>
+    beforeFirst(
+      text.replace(
+        /^( {2}DATABASE_URL_WORKFLOW: .*)$/m,
+        `$1\n  DATABASE_URL_${SERVICE}: &${service}-database postgres://plinth_${service_}_app:development@postgres/plinth_${service_}?sslmode=verify-full&sslrootcert=/var/run/plinth/certificates/authority.pem`,
+      ),
+      /^networks:$/,
+      `  ${service}:\n    <<: *service\n    environment: { <<: *service-environment, DATABASE_URL_${SERVICE}: *${service}-database }\n\n`,
+    ),
+  );
   edit(tree, 'k8s/components/monitoring/compose/prometheus.yml', (text) =>
     beforeFirst(
       text,
