@@ -56,7 +56,13 @@ async function runPhase(selection) {
   // What Nx says goes to stderr: the last line of stdout is the result.
   const child = spawn(projectNode(), [join(programs, 'nx'), 'run-many', ...options], {
     cwd: root,
-    env: { ...process.env, NX_DAEMON: 'false', PATH: `${programs}${delimiter}${process.env.PATH}` },
+    env: {
+      // Specs start hundreds of processes of few programs.
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+      ...process.env,
+      NX_DAEMON: 'false',
+      PATH: `${programs}${delimiter}${process.env.PATH}`,
+    },
     stdio: ['ignore', 2, 2],
   });
   const [code] = await once(child, 'exit');
