@@ -67,6 +67,7 @@ describe('a forwarded request', () => {
     expect(received[0]).toMatchObject({ url: '/api/v1/things/a%2Fb%20c', body: '{ "a" : 1 }' });
     expect(Object.keys(received[0]!.headers).sort()).toEqual([
       'accept',
+      'accept-encoding',
       'accept-language',
       'connection',
       'content-length',

@@ -9,6 +9,7 @@ beforeAll(async () => {
 afterAll(() => localization.close());
 
 const anonymous = (tenantId?: string) => localization.as(null, tenantId);
+const uncompressed = { headers: { 'accept-encoding': 'identity' } };
 const accepting = (language: string) => ({ headers: { 'accept-language': language } });
 
 describe('GET /localization', () => {
@@ -80,26 +81,26 @@ describe('GET /localization', () => {
   it('is publicly cacheable for an hour without a credential, and varies by what chose the texts', async () => {
     const { headers } = await anonymous().get('/localization');
     expect(headers.get('cache-control')).toBe('public, max-age=3600');
-    expect(headers.get('vary')).toBe('Accept-Language, Authorization');
+    expect(headers.get('vary')).toBe('Accept-Language, Authorization, Accept-Encoding');
   });
 
   it('is private with a credential', async () => {
     const { headers } = await localization.as(aCaller({ permissions: [] })).get('/localization');
     expect(headers.get('cache-control')).toBe('private, no-cache');
-    expect(headers.get('vary')).toBe('Accept-Language, Authorization');
+    expect(headers.get('vary')).toBe('Accept-Language, Authorization, Accept-Encoding');
   });
 
   it('varies by host where the host name chose the tenant', async () => {
     const tenantId = newId();
     const byHost = await anonymous(tenantId).get('/localization');
     const byAddress = await anonymous(tenantId).get(`/localization?tenant=${tenantId}`);
-    expect(byHost.headers.get('vary')).toBe('Accept-Language, Authorization, Host');
-    expect(byAddress.headers.get('vary')).toBe('Accept-Language, Authorization');
+    expect(byHost.headers.get('vary')).toBe('Accept-Language, Authorization, Host, Accept-Encoding');
+    expect(byAddress.headers.get('vary')).toBe('Accept-Language, Authorization, Accept-Encoding');
   });
 
   it('responds 304 while nothing changed, with the same headers', async () => {
     const client = anonymous();
-    const etag = (await client.get('/localization?cultureName=fr')).headers.get('etag')!;
+    const etag = (await client.get('/localization?cultureName=fr', uncompressed)).headers.get('etag')!;
     expect(etag).toMatch(/^"[^"]+"$/);
 
     const again = await client.get('/localization?cultureName=fr', { headers: { 'if-none-match': etag } });
@@ -107,8 +108,40 @@ describe('GET /localization', () => {
 
     expect([again.status, again.text]).toEqual([304, '']);
     expect(again.headers.get('cache-control')).toBe('public, max-age=3600');
-    expect(again.headers.get('vary')).toBe('Accept-Language, Authorization');
+    expect(again.headers.get('vary')).toBe('Accept-Language, Authorization, Accept-Encoding');
     expect(other.status).toBe(200);
+  });
+
+  it('is compressed for who accepts gzip, with a weak tag of the same version', async () => {
+    const client = anonymous();
+    const path = '/localization?cultureName=fr&resourceNames=Workflow,Platform';
+    const plain = await client.get(path, uncompressed);
+    const compressed = await client.get(path, { headers: { 'accept-encoding': 'br, gzip;q=0.5' } });
+    const refused = await client.get(path, { headers: { 'accept-encoding': 'gzip;q=0, br' } });
+
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(refused.headers.get('content-encoding')).toBeNull();
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    const length = (response: typeof plain) => Number(response.headers.get('content-length'));
+    expect(length(compressed)).toBeLessThan(length(plain) / 2);
+    expect(compressed.text).toBe(plain.text);
+
+    const tag = plain.headers.get('etag')!;
+    expect(compressed.headers.get('etag')).toBe(`W/${tag}`);
+    for (const known of [tag, `W/${tag}`]) {
+      const again = await client.get(path, { headers: { 'if-none-match': known } });
+      expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', `W/${tag}`]);
+    }
+  });
+
+  it('is compressed again after every change of a text, and for each tenant its own', async () => {
+    const [client, other] = [localization.as(aCaller()), localization.as(aCaller())];
+    const title = async (one: typeof client) =>
+      (await one.get('/localization?cultureName=en&resourceNames=Shop')).body.resources.Shop?.title;
+    await client.put('/localization/overrides/Shop/en/title', { value: 'Shop' });
+    expect([await title(client), await title(other)]).toEqual(['Shop', undefined]);
+    await client.put('/localization/overrides/Shop/en/title', { value: 'Store' });
+    expect([await title(client), await title(other)]).toEqual(['Store', undefined]);
   });
 
   it('has another entity tag after every change of a text, and the former tag with the former text', async () => {

@@ -72,9 +72,11 @@ export async function sendResponse(
 
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && etag !== undefined && noneMatches(req, etag);
+  const gzip = chooseGzip(response, req, res);
+  if (gzip && !isKnown) return sendCompressed(gzip, etag, res, options);
   const body = isKnown ? '' : JSON.stringify(response.body);
   const tag = etag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
-  if (tag) res.setHeader('etag', tag);
+  if (tag) res.setHeader('etag', gzip ? weak(tag) : tag);
   if (isKnown || (reads && tag && noneMatches(req, tag))) {
     res.statusCode = 304;
     res.end();
@@ -85,6 +87,31 @@ export async function sendResponse(
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
   res.end(body);
+}
+
+/** The compressed form of a response that has one, where the client accepts it. */
+function chooseGzip({ options: { gzip } }: EndpointResponse<unknown>, req: Request, res: ServerResponse) {
+  if (!gzip) return undefined;
+  res.setHeader('vary', [res.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '));
+  return req.acceptsEncodings('gzip') === 'gzip' ? gzip : undefined;
+}
+
+/** Compressed, the bytes are others than those that a strong tag stands for, with the same meaning (RFC 9110, 8.8.1). */
+const weak = (tag: string): string => `W/${tag}`;
+
+async function sendCompressed(
+  gzip: () => Promise<Buffer>,
+  etag: string | undefined,
+  res: ServerResponse,
+  { reservation }: SendOptions,
+): Promise<void> {
+  const bytes = await gzip();
+  count(bytes.length, reservation);
+  if (etag) res.setHeader('etag', weak(etag));
+  res.setHeader('content-type', 'application/json');
+  res.setHeader('content-encoding', 'gzip');
+  res.setHeader('content-length', bytes.length);
+  res.end(bytes);
 }
 
 /** Keeps the connection alive with spaces until the body is known. */

@@ -6,6 +6,7 @@ import { traceparent, type Trace } from '../trace';
 /** The only headers of a client that a service receives. */
 const FORWARDED = new Set([
   'accept',
+  'accept-encoding',
   'accept-language',
   'content-encoding',
   'content-type',

@@ -3,6 +3,7 @@ import { localizationEndpoints } from '@plinth/contracts/localization/endpoints'
 import type { Api } from '@plinth/http/api';
 import { ok } from '@plinth/http/response';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { CompressedTexts } from '../app/compressed-texts';
 import { readTexts } from '../app/read-texts';
 import type { Deps } from '../compose';
 import { INCOMPLETE, toBootstrap } from './bootstrap-response';
@@ -13,6 +14,7 @@ export function mountBootstrap(
   api: Api,
   { texts, callerCulture }: Pick<Deps, 'texts' | 'callerCulture'>,
 ): void {
+  const compressed = new CompressedTexts();
   api.on(getLocalization, async ({ query, caller, tenantId, request }) => {
     const requested = query.cultureName;
     const found = await readTexts(texts, tenantId, {
@@ -21,8 +23,10 @@ export function mountBootstrap(
       acceptLanguage: request.headers['accept-language'],
     });
     const isChosenByHost = caller === null && query.tenant === undefined && tenantId !== HOST_TENANT_ID;
-    return ok(toBootstrap(found, query.resourceNames), {
+    const body = toBootstrap(found, query.resourceNames);
+    return ok(body, {
       etag: found.etag,
+      gzip: () => compressed.of(`${found.etag} ${query.resourceNames?.join() ?? ''}`, () => body),
       headers: {
         ...(found.isComplete ? {} : INCOMPLETE),
         'cache-control': cacheControlByPolicy[caller ? 'user-data' : 'reference'],

@@ -1,0 +1,25 @@
+import { gunzipSync } from 'node:zlib';
+import { CompressedTexts } from './compressed-texts';
+
+const textOf = async (compressing: Promise<Buffer>): Promise<unknown> =>
+  JSON.parse(gunzipSync(await compressing).toString());
+
+describe('CompressedTexts', () => {
+  it('compresses once what many read at the same time', async () => {
+    const texts = new CompressedTexts();
+    const read = jest.fn(() => ({ title: 'Shop' }));
+    const all = await Promise.all([1, 2, 3].map(() => textOf(texts.of('a', read))));
+    expect(all).toEqual([{ title: 'Shop' }, { title: 'Shop' }, { title: 'Shop' }]);
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  it('forgets what was not read for the longest time when it holds too many bytes', async () => {
+    const texts = new CompressedTexts(100);
+    const read = jest.fn((key: string) => ({ key, text: 'x'.repeat(1_000) }));
+    const get = (key: string) => textOf(texts.of(key, () => read(key)));
+    for (const key of ['a', 'b', 'a', 'c', 'a']) await get(key);
+    expect(read.mock.calls.flat()).toEqual(['a', 'b', 'c']);
+    await get('b');
+    expect(read.mock.calls.flat()).toEqual(['a', 'b', 'c', 'b']);
+  });
+});
