@@ -7,6 +7,12 @@ const root = join(import.meta.dirname, '../..');
 /** The languages of the platform; the component library brings thirty more. */
 const locales = ['en-US', 'fr-FR'];
 
+/** What pages share and what needs nothing of the component library, and what most of those with fields share of it. */
+const common =
+  /lucide-react|\/libs\/|@tanstack|src\/api\/|-(name|status)\.tsx?$|back-to-\w+\.tsx$|components\/(page|paged-list|table-frame|relative-time|steps|stored-state|save-file)\.tsx?$/;
+const controls =
+  /react-aria|react-stately|@internationalized|components\/(select|text-field|choices|icon-button|confirm)\.tsx$/;
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -30,6 +36,16 @@ export default defineConfig({
     rollupOptions: {
       // Contracts and shapes are declarations: a page carries those that it uses.
       treeshake: { moduleSideEffects: (id) => !id.includes('/libs/') },
+      output: {
+        // On a slow network each file costs a round trip, and a page would have fifty.
+        codeSplitting: {
+          groups: [
+            { name: 'application', tags: ['$initial'] },
+            { name: 'common', test: common, minShareCount: 2, includeDependenciesRecursively: false },
+            { name: 'controls', test: controls, minShareCount: 8, includeDependenciesRecursively: false },
+          ],
+        },
+      },
     },
   },
   server: {

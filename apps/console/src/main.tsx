@@ -3,8 +3,10 @@ import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-qu
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { configurationQuery } from './api/platform';
+import { Starting } from './components/brand';
 import { router } from './router';
-import { endSession } from './session/session';
+import { currentSession, endSession } from './session/session';
 import { TextsProvider, type Fallback } from './texts/texts';
 import '@fontsource-variable/inter/index.css';
 import './styles/tokens.css';
@@ -34,7 +36,9 @@ const queries = new QueryClient({
 
 /** Without texts of the platform there are only these. */
 const withoutTexts: Fallback = ({ error, retry }) =>
-  error && (
+  !error ? (
+    <Starting />
+  ) : (
     <main className="centered">
       <div className="empty" role="alert" lang="en">
         <h1>The platform cannot be reached.</h1>
@@ -45,6 +49,10 @@ const withoutTexts: Fallback = ({ error, retry }) =>
       </div>
     </main>
   );
+
+// The page of the address is on its way while the texts are.
+void router.load();
+if (!currentSession()) void queries.prefetchQuery(configurationQuery);
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -9,6 +9,7 @@ import {
 import { whenOnline } from './components/when-online';
 import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
+import { Shell } from './shell/shell';
 import { currentSession } from './session/session';
 
 /** A page that is loaded when it is opened first; where there is no connection, as soon as there is one. */
@@ -36,7 +37,7 @@ const signedIn = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  component: page(() => import('./shell/shell'), 'Shell'),
+  component: Shell,
   beforeLoad: ({ location }) => {
     if (!currentSession()) throw redirect({ to: '/sign-in', search: { from: location.href } });
   },

@@ -4,6 +4,7 @@ import { build } from 'vite';
 import { root } from '../launcher/paths.mjs';
 import { compressAssets } from './compress-assets.ts';
 import { contractsAsData } from './contracts-as-data.ts';
+import { earlyScript } from './early-script.ts';
 import { isNewer } from './is-newer.ts';
 
 export const CONSOLE = 'console';
@@ -16,6 +17,7 @@ export const isConsoleOutdated = (): boolean =>
   !isNewer(page, [
     folder,
     join(import.meta.dirname, 'contracts-as-data.ts'),
+    join(import.meta.dirname, 'early-script.ts'),
     ...['contracts', 'kernel', 'sdk'].map((name) => join(root, 'libs', name, 'src')),
   ]);
 
@@ -25,7 +27,7 @@ export async function bundleConsole(): Promise<void> {
   process.env['NODE_ENV'] = 'production';
   await build({
     configFile: join(folder, 'vite.config.ts'),
-    plugins: [contractsAsData(), compressAssets()],
+    plugins: [contractsAsData(), earlyScript(join(folder, 'src/start.ts')), compressAssets()],
     logLevel: 'error',
   });
 }

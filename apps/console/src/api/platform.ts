@@ -2,7 +2,7 @@ import { localizationEndpoints } from '@plinth/contracts/localization/endpoints'
 import { sessionEndpoints } from '@plinth/contracts/platform/session-endpoints';
 import { createClient, type Client, type ClientOptions } from '@plinth/sdk/client';
 import { queryOptions } from '@tanstack/react-query';
-import { currentSession } from '../session/session';
+import { currentSession, rememberTenant } from '../session/session';
 
 /** How every client of the console reaches the platform: the address that served the page, with the person's token. */
 export const clientOptions: ClientOptions = {
@@ -31,6 +31,10 @@ export const configurationQuery = queryOptions({
 /** Who is signed in, and what they may do. */
 export const callerQuery = queryOptions({
   queryKey: ['caller'],
-  queryFn: async ({ signal }) => (await platform.getCaller({ signal })).body,
+  queryFn: async ({ signal }) => {
+    const { body } = await platform.getCaller({ signal });
+    rememberTenant(body.tenantId);
+    return body;
+  },
   staleTime: Infinity,
 });

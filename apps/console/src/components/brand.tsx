@@ -10,6 +10,13 @@ export function Brand() {
   );
 }
 
+/** What is seen first; `index.html` has it before there is any script. */
+export const Starting = () => (
+  <div className="starting">
+    <img src={icon} alt="Plinth" width={56} height={56} />
+  </div>
+);
+
 export function Avatar({ name }: { name: string }) {
   const initials = name
     .split(/\s+/)

@@ -11,13 +11,13 @@ import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { saveFile } from '../components/save-file';
 import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
-import { lazyPart } from '../components/lazy-part';
+import { soonPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { partsOf } from './mentions';
 import { useLiveTimeline } from './use-live-timeline';
 
-const Composer = lazyPart(
+const Composer = soonPart(
   () => import('./composer'),
   ({ Composer }) => Composer,
 );

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { Configuration } from '../api/platform';
-import type { Session } from './session';
+import type { Session } from './stored-session';
 
 type OpenId = NonNullable<Configuration['openId']>;
 

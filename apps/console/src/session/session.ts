@@ -1,36 +1,25 @@
 import { useSyncExternalStore } from 'react';
+import { SESSION_KEY, storedSession, type Session } from './stored-session';
 
-/** The credential of the person at this window. */
-export interface Session {
-  token: string;
-  /** In milliseconds since 1970. */
-  expiresAt: number;
-  /** Says to the identity provider whose session ends there; people of development have none. */
-  idToken?: string | undefined;
-}
-
-const STORAGE_KEY = 'plinth-session';
 const listeners = new Set<() => void>();
-let current = stored();
-
-/** Of this window only: another window signs in for itself, and closing it signs out. */
-function stored(): Session | undefined {
-  const text = sessionStorage.getItem(STORAGE_KEY);
-  const session = text === null ? undefined : (JSON.parse(text) as Session);
-  return session && session.expiresAt > Date.now() ? session : undefined;
-}
+let current = storedSession();
 
 export function currentSession(): Session | undefined {
   return current && current.expiresAt > Date.now() ? current : undefined;
 }
 
+/** Remembers the tenant that the platform found in the token. */
+export function rememberTenant(tenantId: string): void {
+  if (current && current.tenantId !== tenantId) beginSession({ ...current, tenantId });
+}
+
 export function beginSession(session: Session): void {
-  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(session));
+  sessionStorage.setItem(SESSION_KEY, JSON.stringify(session));
   change(session);
 }
 
 export function endSession(): void {
-  sessionStorage.removeItem(STORAGE_KEY);
+  sessionStorage.removeItem(SESSION_KEY);
   change(undefined);
 }
 

@@ -106,5 +106,5 @@ async function developmentSession({ userId, name, role }: Person, tenantId: stri
   });
   if (!response.ok) throw new Error(`The development issuer responded with ${response.status}.`);
   const { accessToken, expiresIn } = (await response.json()) as { accessToken: string; expiresIn: number };
-  return { token: accessToken, expiresAt: Date.now() + expiresIn * 1_000 };
+  return { token: accessToken, expiresAt: Date.now() + expiresIn * 1_000, tenantId };
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
@@ -31,7 +31,8 @@ const openPalette = () => dispatchEvent(new Event(PALETTE_EVENT));
 /** Around every page: where one can go, and who one is. */
 export function Shell() {
   const { t } = useTexts();
-  const { data: caller, error, refetch } = useQuery(callerQuery);
+  const { data, error, refetch } = useQuery(callerQuery);
+  const caller = useDeferredValue(data);
   if (error)
     return (
       <main className="centered">

@@ -1,17 +1,8 @@
 import { useSyncExternalStore } from 'react';
+import { PREFERENCES_KEY, storedPreferences, type Preferences } from './stored-preferences';
 
-/** What the console knows of a person before their settings arrive: those of the last time in this browser. */
-export interface Preferences {
-  /** Undefined: the languages of the browser decide. */
-  culture?: string;
-  /** Undefined: that of the system. */
-  theme?: 'light' | 'dark';
-  timeZone?: string;
-}
-
-const STORAGE_KEY = 'plinth-preferences';
 const listeners = new Set<() => void>();
-let current: Preferences = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '{}') as Preferences;
+let current = storedPreferences();
 applyTheme();
 
 export function setPreferences(change: {
@@ -19,7 +10,7 @@ export function setPreferences(change: {
 }): void {
   const next = Object.entries({ ...current, ...change }).filter(([, value]) => value !== undefined);
   current = Object.fromEntries(next);
-  localStorage.setItem(STORAGE_KEY, JSON.stringify(current));
+  localStorage.setItem(PREFERENCES_KEY, JSON.stringify(current));
   applyTheme();
   for (const listener of listeners) listener();
 }

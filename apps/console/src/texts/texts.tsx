@@ -1,24 +1,11 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { createContext, use, useEffect, useMemo, type ReactNode } from 'react';
+import { createContext, use, useDeferredValue, useEffect, useMemo, type ReactNode } from 'react';
 import { I18nProvider } from 'react-aria-components/I18nProvider';
 import { callerQuery, publicLocalization } from '../api/platform';
 import { useSession } from '../session/session';
 import { formatText, type TextValues } from './format-text';
 import { usePreferences } from './preferences';
-
-/** The resources whose texts the console shows; those of a tenant's other programs may be many. */
-const resourceNames = [
-  'Console',
-  'DataExchange',
-  'Localization',
-  'Permissions',
-  'Platform',
-  'Problems',
-  'Settings',
-  'Templating',
-  'Timeline',
-  'Workflow',
-] as const;
+import { textsSelection, type resourceNames } from './texts-selection';
 
 /** The key of a text behind the name of its resource, such as `Console.imports.title`. */
 export type TextKey = `${(typeof resourceNames)[number]}.${string}`;
@@ -54,11 +41,7 @@ const textsQuery = (culture: string | undefined, tenant: string | undefined) =>
   queryOptions({
     queryKey: ['texts', culture, tenant],
     queryFn: async ({ signal }) => {
-      const query = {
-        resourceNames: resourceNames.join(','),
-        ...(culture ? { cultureName: culture } : {}),
-        ...(tenant ? { tenant } : {}),
-      };
+      const query = textsSelection(culture, tenant);
       return (await publicLocalization.getLocalization({ query, signal })).body;
     },
     staleTime: 3_600_000,
@@ -70,8 +53,13 @@ export function TextsProvider({ children, fallback }: { children: ReactNode; fal
   const { culture, timeZone } = usePreferences();
   const session = useSession();
   const { data: caller } = useQuery({ ...callerQuery, enabled: session !== undefined });
-  const { data, error, refetch } = useQuery(textsQuery(culture, caller?.tenantId));
-  const texts = useMemo(() => (data ? createTexts(data, timeZone) : undefined), [data, timeZone]);
+  const { data, error, refetch } = useQuery(textsQuery(culture, caller?.tenantId ?? session?.tenantId));
+  // Everything is drawn with the texts: deferred, that is work in small pieces, between which the browser listens.
+  const bootstrap = useDeferredValue(data);
+  const texts = useMemo(
+    () => (bootstrap ? createTexts(bootstrap, timeZone) : undefined),
+    [bootstrap, timeZone],
+  );
 
   useEffect(() => {
     if (texts) document.documentElement.lang = texts.culture;
