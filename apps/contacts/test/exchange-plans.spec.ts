@@ -1,6 +1,7 @@
 import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { excessiveReads, rowId } from '@plinth/testing/exchange-plans';
-import type { Client, Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import type { Client } from 'pg';
 import { companiesExchange } from '../src/exchange/companies';
 import { contactsExchange } from '../src/exchange/contacts';
 import { startContacts, type Contacts } from './start-contacts';
@@ -25,7 +26,7 @@ describe('imports, exports and undos of contacts and companies', () => {
   const measured = () => ({
     database: { url: service.databaseUrl, adminUrl: service.database!.adminUrl },
     rowCount: ROWS,
-    services: (pool: Pool) => [
+    services: (pool: FairPool) => [
       serveExchange([companiesExchange, contactsExchange], { ...service, bulkPool: pool }),
     ],
   });

@@ -7,7 +7,8 @@ import { aCaller } from '@plinth/testing/http';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
-import type { Client, Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import type { Client } from 'pg';
 import type { FailedRowWithCells } from '../src/domain/failed-row';
 import { wholeFile } from '../src/formats/record-index';
 import { PrismaClient, type Prisma } from '../src/generated/client';
@@ -63,7 +64,7 @@ const failedRowsOf = (batch: number): FailedRowWithCells[] =>
   }));
 
 /** What the routes, the workers and the background tasks do with an import that is undone, and with an export. */
-async function runJobs(db: Database, pool: Pool, caller: Caller): Promise<void> {
+async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<void> {
   const [imports, ranges, keys] = [importStore(db), rangeStore(db), keyStore(pool)];
   const { tenantId } = caller;
   const id = newId();

@@ -6,7 +6,8 @@ import { aCaller } from '@plinth/testing/http';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
-import type { Client, Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import type { Client } from 'pg';
 import { deleteDraft, publish, save, type Step, type Template } from '../src/domain/template';
 import { PrismaClient, type Prisma } from '../src/generated/client';
 import { idsForSave, templateStore } from '../src/store/template-store';
@@ -47,7 +48,7 @@ async function fillTemplates(admin: Client, tenantId: string, count: number): Pr
 }
 
 /** Saves a new template and another one again, publishes that, and deletes the draft of a third one. */
-async function saveTemplates(db: Database, pool: Pool, caller: Caller, label: string): Promise<void> {
+async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label: string): Promise<void> {
   const templates = templateStore(db, pool, { take: () => undefined });
   const change = (name: string, decide: (current: Template | undefined) => Step) =>
     templates.change({ ...caller, operationId: newId() }, { name, culture: undefined }, decide);

@@ -1,14 +1,15 @@
 import { hasPublished, type OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
 import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 /** Bulk work may take longer than a request. */
 const LIMITS = `SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'`;
 
 /** Where the rows of a service are written in bulk, and the relay that is woken when such a transaction published. */
 export interface BulkDatabase {
-  bulkPool: Pool;
+  bulkPool: FairPool;
   outbox: Pick<OutboxRelay, 'wake'>;
 }
 
@@ -35,7 +36,7 @@ export async function inBulkTransaction<Result>(
 
 /** The same, left open until it is committed; `close` rolls back what is not. */
 export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, tenantId: string) {
-  const connection = await bulkPool.connect();
+  const connection = await bulkPool.connectFor(['plinth.tenant_id', tenantId]);
   const transaction: BulkTransaction = { connection, tx: rawStatements(connection) };
   let isOpen = true;
   const finish = async (statement: 'COMMIT' | 'ROLLBACK'): Promise<void> => {

@@ -1,7 +1,7 @@
 import { backgroundTask } from '@plinth/runtime/process/background-task';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { Counter, type Registry } from 'prom-client';
 import { z } from 'zod';
 
@@ -20,7 +20,7 @@ const HOUR_MILLISECONDS = 3_600_000;
 const AGES = { exchange_job: 'changed_at', exchange_former: 'kept_at' } as const;
 
 interface Cleanup {
-  pool: Pool;
+  pool: FairPool;
   log: Log;
   config: { EXCHANGE_UNDO_DAYS: number };
   metrics: Registry;
@@ -30,7 +30,10 @@ interface Cleanup {
  * Deletes, for all tenants, the ledgers of imports that can no longer be undone: their batches, writes and former rows.
  * Returns how many rows of each table.
  */
-export async function deleteExpiredImports(pool: Pool, undoDays: number): Promise<Record<string, number>> {
+export async function deleteExpiredImports(
+  pool: FairPool,
+  undoDays: number,
+): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
   const connection = await pool.connect();
   try {

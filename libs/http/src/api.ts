@@ -36,10 +36,11 @@ import {
 } from '@plinth/runtime/rpc/signed-caller';
 import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
 import express, { type Express, type Request, type Response } from 'express';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { Histogram, type Registry } from 'prom-client';
 import { requireAccess } from './access';
 import { readJson } from './body';
+import { forRequest } from '@plinth/runtime/process/current-work';
 import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { mountDeadLetters } from './dead-letters';
 import { gatherChunks } from './gather-chunks';
@@ -95,7 +96,7 @@ export interface ServiceContext {
   health: Health;
   metrics: Registry;
   /** Undefined for a service without a database. */
-  pool?: Pool | undefined;
+  pool?: FairPool | undefined;
   /** Undefined for a service that processes no events. */
   deadLetters?: DeadLetters | undefined;
 }
@@ -133,7 +134,7 @@ export function createService(
   });
   // For the gateway too, which makes one list of all services' out of them.
   mountDeadLetters(app, context);
-  const handle = async (req: Request, res: Response, span: Span): Promise<void> => {
+  const handle = async (req: Request, res: Response, span: Span, signal: AbortSignal): Promise<void> => {
     const traceId = traceIdOf(req);
     const end = duration.startTimer({ area: service, method: req.method });
     let route = 'none';
@@ -150,9 +151,10 @@ export function createService(
       const [ofBody, ofResponse] = [bodies.reserve(owner), responses.reserve(owner)];
       reservations.push(ofBody, ofResponse);
       const { endpoint } = found.route;
-      const input = await readInput(endpoint, found.params, claims, req, res, traceId, {
+      const input = await readInput(endpoint, found.params, claims, req, traceId, {
         ...context,
         reservation: ofBody,
+        signal,
       });
       const result = await handlers.get(found.route.endpoint)!(input);
       await sendResponse(found.route.endpoint, result, req, res, {
@@ -171,7 +173,9 @@ export function createService(
   };
   app.use((req: Request, res: Response) => {
     const step = { name: req.method, kind: SpanKind.SERVER, traceparent: req.get(TRACE_PARENT_HEADER) };
-    return inSpan(step, (span) => handle(req, res, span));
+    const abort = new AbortController();
+    res.once('close', () => res.writableFinished || abort.abort());
+    return inSpan(step, (span) => forRequest(abort.signal, () => handle(req, res, span, abort.signal)));
   });
   return app;
 }
@@ -231,9 +235,8 @@ async function readInput(
   encodedParams: Record<string, string>,
   claims: CallerClaims,
   req: Request,
-  res: Response,
   traceId: string,
-  { config, reservation }: ServiceContext & { reservation: ByteReservation },
+  { config, reservation, signal }: ServiceContext & { reservation: ByteReservation; signal: AbortSignal },
 ): Promise<Input<Endpoint>> {
   const params = decodeParams(encodedParams);
   requireAccess(accessOf(endpoint.access, params), claims.caller);
@@ -242,8 +245,6 @@ async function readInput(
   if (endpoint.query && 'page' in endpoint.query.shape) refuseGrouping(query);
   const { tenantId } = claims;
   const cursorContext = `${tenantId}\n${pathOf(req)}`;
-  const abort = new AbortController();
-  res.once('close', () => res.writableFinished || abort.abort());
   return {
     params: (endpoint.params ? parseInput(endpoint.params, params, 'path') : params) as never,
     query: (endpoint.query ? parseInput(endpoint.query, query, 'query') : {}) as never,
@@ -254,7 +255,7 @@ async function readInput(
     tenantId,
     ifMatch: readIfMatch(req),
     request: req,
-    signal: abort.signal,
+    signal,
     traceId,
   };
 }

@@ -1,5 +1,6 @@
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { forPlatform } from '@plinth/runtime/process/current-work';
 import type { Log } from '@plinth/runtime/process/log';
 import type { Registry } from 'prom-client';
 import { quotaRefusals } from './quota-refusals';
@@ -86,7 +87,7 @@ export class RowQuota {
     this.counts = this.counts.then(async () => {
       const addedBefore = usage.added;
       try {
-        usage.counted = await this.rowsOf(tenantId);
+        usage.counted = await forPlatform(() => this.rowsOf(tenantId));
         usage.added -= addedBefore;
         usage.isCounted = true;
       } catch (error) {

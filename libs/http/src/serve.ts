@@ -11,7 +11,7 @@ import type { Log } from '@plinth/runtime/process/log';
 import { refuseUnboundRole } from '@plinth/runtime/postgres/postgres';
 import { measureParts, measureStore } from '@plinth/runtime/postgres/store-metrics';
 import type { Express } from 'express';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import type { Registry } from 'prom-client';
 
 interface Served {
@@ -27,7 +27,9 @@ interface Served {
   log: Log;
   health: Health;
   metrics: Registry;
-  pool?: Pool | undefined;
+  pool?: FairPool | undefined;
+  /** For imports and exports; undefined for a service without them. */
+  bulkPool?: FairPool | undefined;
 }
 
 /** Longer than the gateway keeps an idle connection, so that it is always the gateway that closes it. */
@@ -40,11 +42,11 @@ export const HEADER_BYTES_MAX = 64 * 1024;
 export async function serveService(
   app: Express,
   grpcServices: readonly GrpcService[],
-  { config, log, health, metrics, pool }: Served,
+  { config, log, health, metrics, pool, bulkPool }: Served,
   onClose: (close: Close) => void,
 ): Promise<void> {
   if (pool) await refuseUnboundRole(pool);
-  if (pool) measureStore(metrics, pool);
+  if (pool) measureStore(metrics, pool, bulkPool);
   measureParts(metrics, health);
   const admin = await serveAdmin(config, health, metrics);
   onClose(admin.close);

@@ -17,6 +17,14 @@ describe('fair shares', () => {
     expect(shares.take({ tenantId: 'acme', userId: 'grace' })).toBe('tenant');
   });
 
+  it('give a tenant more than half where it may hold many times what is free, and still leave some to two more', () => {
+    const shares = new FairShares(12, { limitsUsers: false, timesFree: 2 });
+    const taken = ['acme', 'globex', 'initech', 'umbrella'].map((tenantId) =>
+      takeAll(shares, { tenantId, userId: 'ada' }),
+    );
+    expect(taken).toEqual([8, 3, 1, 0]);
+  });
+
   it('leave something to each next tenant, until nothing is left at all', () => {
     const shares = new FairShares(1_000);
     for (let tenant = 0; shares.usedAmount < 1_000; tenant++) {

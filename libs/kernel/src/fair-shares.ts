@@ -7,22 +7,35 @@ export interface ShareOwner {
 /** Who has used up a share: the user, the tenant, or all of them together. */
 export type ShareScope = 'user' | 'tenant' | 'all';
 
+export interface FairSharesOptions {
+  /** Whether a user may have less than its tenant; it may, unless this says no. */
+  limitsUsers?: boolean;
+  /** How many times what is free a tenant may hold: alone it gets `timesFree / (timesFree + 1)` of everything. */
+  timesFree?: number | undefined;
+}
+
 /**
  * Shares something scarce, such as places or bytes, between tenants and their users, without knowing how many there are.
  * A tenant may hold as much as is free, a user half of that: alone, a tenant gets half of everything and a user a third;
  * beside one that takes all it can, the next tenant still finds half of the rest. An owner who holds nothing gets whatever
- * is free.
+ * is free. With other `timesFree` a tenant may hold that many times what is free.
  */
 export class FairShares {
   private used = 0;
   private readonly byTenant = new Map<string, number>();
   private readonly byUser = new Map<string, number>();
 
-  /** @param total what there is to share @param limitsUsers whether a user may have less than its tenant */
+  private readonly limitsUsers: boolean;
+  private readonly timesFree: number;
+
+  /** @param total what there is to share */
   constructor(
     readonly total: number,
-    private readonly limitsUsers = true,
-  ) {}
+    { limitsUsers = true, timesFree = 1 }: FairSharesOptions = {},
+  ) {
+    this.limitsUsers = limitsUsers;
+    this.timesFree = timesFree;
+  }
 
   get usedAmount(): number {
     return this.used;
@@ -42,7 +55,7 @@ export class FairShares {
     const ofUser = this.usedByUser(owner);
     const free = this.total - this.used;
     if (amount > free) return 'all';
-    if (ofTenant > 0 && ofTenant + amount > free) return 'tenant';
+    if (ofTenant > 0 && ofTenant + amount > this.timesFree * free) return 'tenant';
     if (this.limitsUsers && ofUser > 0 && 2 * (ofUser + amount) > free) return 'user';
     this.used += amount;
     this.byTenant.set(owner.tenantId, ofTenant + amount);

@@ -9,13 +9,13 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase } from '@plinth/testing/test-database';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { z } from 'zod';
 
 const named = eventType('people.named', z.object({ name: z.string() }));
 const tenantId = newId();
 const closers: Close[] = [];
-let pool: Pool;
+let pool: FairPool;
 
 beforeAll(async () => {
   const database = await createTestDatabase('settings');

@@ -15,7 +15,8 @@ import { infrastructure } from '@plinth/testing/infrastructure';
 import { seededRandom } from '@plinth/testing/seeded-random';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import { build } from 'esbuild';
-import { Client, type Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import { Client } from 'pg';
 import { counted } from '@plinth/testing/counted-event';
 import { plainDatabase } from '@plinth/testing/plain-database';
 
@@ -40,7 +41,7 @@ const bundle = join(__dirname, '../../../node_modules/.cache/events/chaos-proces
 
 let database: TestDatabase;
 let admin: Client;
-let pool: Pool;
+let pool: FairPool;
 let nats: NatsConnection;
 
 beforeAll(async () => {

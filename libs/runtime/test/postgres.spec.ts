@@ -17,13 +17,13 @@ import {
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 let database: TestDatabase;
-let pool: Pool;
+let pool: FairPool;
 beforeAll(async () => {
   database = await createTestDatabase('settings');
-  pool = createPool(database.url, silentLog(), { connectionsMax: 2 });
+  pool = createPool(database.url, silentLog(), { tenantConnections: 2 });
 });
 afterAll(async () => {
   await pool.end();
@@ -96,9 +96,9 @@ describe('a transaction in a tenant', () => {
 describe.each([{ pipeline: false }, { pipeline: true }])(
   'a statement that nobody waits for (%o)',
   (options) => {
-    let own: Pool;
+    let own: FairPool;
     beforeAll(() => {
-      own = createPool(database.url, silentLog(), { connectionsMax: 1, ...options });
+      own = createPool(database.url, silentLog(), { tenantConnections: 1, ...options });
     });
     afterAll(() => own.end());
 
@@ -146,11 +146,11 @@ describe.each([{ pipeline: false }, { pipeline: true }])(
 
 describe('a reading statement in a tenant', () => {
   const readNames = { name: 'read-names', text: 'SELECT tenant_id, name FROM setting_value WHERE name = $1' };
-  const read = (from: Pool, tenantId: string) =>
+  const read = (from: FairPool, tenantId: string) =>
     readInTenant(from, tenantId, { ...readNames, values: ['a'] });
 
   it('sees its tenant only, also in one piece with others on the same connection, and leaves nothing there', async () => {
-    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 2, pipeline: true });
+    const pipelined = createPool(database.url, silentLog(), { tenantConnections: 2, pipeline: true });
     const tenants = Array.from({ length: 20 }, () => newId());
     await Promise.all(tenants.map((tenantId) => insert(tenantId, 'a')));
 
@@ -162,7 +162,7 @@ describe('a reading statement in a tenant', () => {
   });
 
   it('writes nothing, and spares those who come after it the connection on which it failed', async () => {
-    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const pipelined = createPool(database.url, silentLog(), { tenantConnections: 1, pipeline: true });
     const tenantId = newId();
     await insert(tenantId, 'a');
 
@@ -177,7 +177,7 @@ describe('a reading statement in a tenant', () => {
 
 describe('a reading statement of the platform', () => {
   it('sees the rows of all tenants in tables that allow it, in no others, and leaves nothing on its connection', async () => {
-    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const pipelined = createPool(database.url, silentLog(), { tenantConnections: 1, pipeline: true });
     const tenants = [newId(), newId()].sort();
     const subject = newId();
     for (const tenantId of tenants) {
@@ -204,7 +204,7 @@ describe('a transaction whose statements are planned once', () => {
   const text = 'SELECT name FROM setting_value WHERE tenant_id = $1::uuid AND name = $2';
 
   it('does not plan them for the values of each, and leaves that to others on its connection', async () => {
-    const pipelined = createPool(database.url, silentLog(), { connectionsMax: 1, pipeline: true });
+    const pipelined = createPool(database.url, silentLog(), { tenantConnections: 1, pipeline: true });
     const tenantId = newId();
     const read = (planning: Planning) =>
       inTransaction(

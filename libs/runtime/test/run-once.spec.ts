@@ -5,11 +5,12 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
-import { Client, type Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import { Client } from 'pg';
 
 let database: TestDatabase;
 let admin: Client;
-let pool: Pool;
+let pool: FairPool;
 
 beforeAll(async () => {
   database = await createTestDatabase('settings');

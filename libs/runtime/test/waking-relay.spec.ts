@@ -5,7 +5,7 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { counted } from '@plinth/testing/counted-event';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 const tenantId = newId();
 const payload = { counter: 'one', amount: 1, position: 0, isPoison: false };
@@ -14,7 +14,7 @@ const publish = (tx: RawStatements) =>
 
 describe('a relay', () => {
   let database: TestDatabase;
-  let pool: Pool;
+  let pool: FairPool;
   let db: TenantDatabase<RawStatements>;
   /** How many events were committed whenever the relay was woken. */
   let woken: Promise<number>[];

@@ -1,6 +1,7 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { GrpcService } from '@plinth/runtime/rpc/grpc';
-import type { Client, Pool } from 'pg';
+import type { Client } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { openExchangeOwner } from './exchange-owner';
 import { aCaller } from './http';
 import { excessiveOf, readsUnderAllPlans, type TableRead } from './statement-plans';
@@ -16,7 +17,7 @@ export interface LargeExchange {
   /** Whether a row may get another key by its id. */
   keysChange?: boolean;
   rowCount?: number;
-  services(pool: Pool): readonly GrpcService[];
+  services(pool: FairPool): readonly GrpcService[];
 }
 
 const BATCH_ROWS = 40;
@@ -44,7 +45,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
 
   let newRows = 0;
   let firstChangedTwice = 401;
-  const work = async (pool: Pool, text: string) => {
+  const work = async (pool: FairPool, text: string) => {
     const owner = await openExchangeOwner(exchange.services(pool));
     const count = async (by: Caller, options: object, batches: unknown[][][]) => {
       const { jobId, results } = await owner.importRows(

@@ -1,11 +1,11 @@
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import type { ServiceStoreOptions } from '@plinth/runtime/postgres/open-service-store';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { tenantDatabase } from '@plinth/runtime/postgres/tenant-database';
-import type { Pool } from 'pg';
 
 /** Does work on a pool as a service does it: with its Prisma client, which is disconnected at the end. */
 export async function onTenantDatabase<Tx extends RawStatements>(
-  pool: Pool,
+  pool: FairPool,
   createClient: ServiceStoreOptions<Tx>['createClient'],
   work: (db: TenantDatabase<Tx>) => Promise<void>,
 ): Promise<void> {

@@ -3,13 +3,12 @@ import {
   inTransaction,
   type Planning,
   type RawStatements,
-  type Scope,
   type TenantDatabase,
 } from '@plinth/runtime/postgres/postgres';
-import type { Pool } from 'pg';
+import type { FairPool, Scope } from '@plinth/runtime/postgres/fair-pool';
 
 /** A service's database without Prisma, entered as services enter theirs. */
-export function plainDatabase(pool: Pool): TenantDatabase<RawStatements> {
+export function plainDatabase(pool: FairPool): TenantDatabase<RawStatements> {
   const within = <Result>(scope: Scope, work: (tx: RawStatements) => Promise<Result>, planning?: Planning) =>
     inTransaction(
       pool,

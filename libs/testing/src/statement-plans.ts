@@ -1,7 +1,8 @@
 import { newId } from '@plinth/kernel/uuid';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
-import { Client, escapeIdentifier, escapeLiteral, type Pool } from 'pg';
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 /** One step of a statement that was executed, and how much of a table it read. */
 export interface TableRead {
@@ -80,7 +81,7 @@ export function excessiveOf(reads: readonly TableRead[], rowsAsked: number): Tab
 export async function readsUnderAllPlans(
   { url, adminUrl, fill, isOfRequests = false }: FilledTables,
   tenant: { id: string; rowCount: number },
-  work: (pool: Pool, label: string) => Promise<void>,
+  work: (pool: FairPool, label: string) => Promise<void>,
 ): Promise<TableRead[]> {
   const reads: TableRead[] = [];
   const admin = new Client({ connectionString: adminUrl });
@@ -130,7 +131,7 @@ async function set(admin: Client, settings: Readonly<Record<string, string>>): P
     );
 }
 
-async function readsOf(pool: Pool, work: () => Promise<void>): Promise<Omit<TableRead, 'plans'>[]> {
+async function readsOf(pool: FairPool, work: () => Promise<void>): Promise<Omit<TableRead, 'plans'>[]> {
   const reads: Omit<TableRead, 'plans'>[] = [];
   const onNotice = ({ message = '' }: { message?: string | undefined }) => {
     const explained = /plan:\s*(\{.*\})\s*$/s.exec(message)?.[1];

@@ -1,5 +1,5 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 /** A row, and the hash of its key as 32 hex digits. */
 export type RowKey = [rowNumber: number, hash: string];
@@ -26,7 +26,7 @@ export interface KeyStore {
 }
 
 /** Without Prisma: it cannot express these statements, and its transactions are shorter than sorting ten million keys. */
-export function keyStore(pool: Pool): KeyStore {
+export function keyStore(pool: FairPool): KeyStore {
   const query = async <Row extends object>(
     tenantId: string,
     text: string,

@@ -1,5 +1,5 @@
 import { readInPlatform } from '@plinth/runtime/postgres/postgres';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { JOB_BATCH_SIZE } from './job-records';
 
 /** A job that should run: it was never started, or has been silent for too long. */
@@ -28,6 +28,6 @@ const OVERDUE = {
   ].join(' UNION ALL '),
 };
 
-export const overdueJobStore = (pool: Pool): OverdueJobStore => ({
+export const overdueJobStore = (pool: FairPool): OverdueJobStore => ({
   list: (silentSince) => readInPlatform<OverdueJob>(pool, { ...OVERDUE, values: [silentSince] }),
 });

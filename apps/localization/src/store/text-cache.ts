@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { entityTag } from '@plinth/kernel/entity-tag';
+import { forMany } from '@plinth/runtime/process/current-work';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { mergeTexts, type BaseTexts, type Override, type Resources } from '../domain/texts';
@@ -140,17 +141,18 @@ export function textCache({
   };
 
   return {
-    cultures: async (tenantId) => (await current(tenantId)).cultures,
+    cultures: (tenantId) => forMany(async () => (await current(tenantId)).cultures),
 
-    read: async (tenantId, culture) => {
-      const cached = await current(tenantId);
-      let texts = cached.textsByCulture.get(culture);
-      if (!texts) {
-        texts = invalidateOnError(tenantId, cached, load(tenantId, cached, culture));
-        cached.textsByCulture.set(culture, texts);
-      }
-      return texts;
-    },
+    read: (tenantId, culture) =>
+      forMany(async () => {
+        const cached = await current(tenantId);
+        let texts = cached.textsByCulture.get(culture);
+        if (!texts) {
+          texts = invalidateOnError(tenantId, cached, load(tenantId, cached, culture));
+          cached.textsByCulture.set(culture, texts);
+        }
+        return texts;
+      }),
 
     invalidate,
   };

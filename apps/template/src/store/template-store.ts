@@ -10,7 +10,7 @@ import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { fallbackOf } from '../domain/culture';
 import { revisionNotFound, templateNotFound, templateNotPublished } from '../domain/problems';
 import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../domain/template';
@@ -91,7 +91,7 @@ export const tagOf = ({ version }: Template): string => entityTag(version);
 
 export function templateStore(
   db: TenantDatabase<Tx>,
-  pool: Pool,
+  pool: FairPool,
   revisionQuota: Pick<RowQuota, 'take'>,
 ): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>

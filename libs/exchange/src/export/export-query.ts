@@ -3,7 +3,8 @@ import { escapeLike } from '@plinth/kernel/like-pattern';
 import { parseSelection, type Filter, type Selection, type SelectionText } from '@plinth/kernel/list-query';
 import { invalid } from '@plinth/kernel/problem';
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
-import { escapeIdentifier, escapeLiteral, type Pool } from 'pg';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { to as copyTo } from 'pg-copy-streams';
 import { listRulesOf, type ExchangeDefinition } from '../definition';
 import { relatedKey, relationJoins } from '../relation';
@@ -27,7 +28,7 @@ export interface ExportOptions {
  * connection is closed and the statement ends.
  */
 export async function streamExport(
-  pool: Pool,
+  pool: FairPool,
   options: ExportOptions,
   send: (lines: Buffer) => Promise<void>,
   signal: AbortSignal,

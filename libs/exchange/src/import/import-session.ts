@@ -1,5 +1,5 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
-import type { Pool } from 'pg';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import {
   inBulkTransaction,
   openBulkTransaction,
@@ -40,7 +40,7 @@ export async function openImportSession(
 }
 
 /** Rejects all further batches of a range of a job; returns the number of the last one that was applied. */
-export const sealImport = (pool: Pool, tenantId: string, jobId: string, range: number): Promise<number> =>
+export const sealImport = (pool: FairPool, tenantId: string, jobId: string, range: number): Promise<number> =>
   inTenantConnection(pool, tenantId, (connection) => sealLedger(connection, tenantId, jobId, range));
 
 const batchKeyOf = ({ caller, jobId, range }: ImportOptions, { number }: Batch): BatchKey => ({

@@ -7,6 +7,7 @@ import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../p
 import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
 import type { Log } from '../process/log';
+import { forPlatform } from '../process/current-work';
 import { inSpan } from '../process/tracing';
 import {
   findDeadLetters,
@@ -106,7 +107,8 @@ export class Inbox<Tx extends RawStatements> {
       }
       const partition = this.partitions[partitionOf(event)]!;
       partition.deliveries.push({ message, event });
-      partition.working ??= this.processPartition(partition);
+      // One tenant that holds many connections does not hold up the events of others behind its own.
+      partition.working ??= forPlatform(() => this.processPartition(partition));
       while (this.waiting >= WAITING_MAX) await Promise.race(this.working);
     }
     await Promise.all(this.working);

@@ -1,5 +1,5 @@
 import type { PrismaPg } from '@prisma/adapter-pg';
-import type { Pool } from 'pg';
+import type { FairPool } from './fair-pool';
 import { connectMessaging, type Messaging, type MessagingConfig } from '../messaging/nats';
 import { startOutboxRelay, wakingRelay, type OutboxRelay } from '../messaging/outbox';
 import type { Check } from '../process/health';
@@ -22,9 +22,9 @@ export interface ServiceStoreOptions<Tx> {
 /** What every service with a database stands on. */
 export interface ServiceStore<Tx> {
   /** For requests: statements do not wait for the answers of those before them. */
-  pool: Pool;
+  pool: FairPool;
   /** For imports and exports, which use `COPY`: it does not work in pipeline mode. Empty until it is used. */
-  bulkPool: Pool;
+  bulkPool: FairPool;
   /** Its transactions wake the relay after their commit where they published. */
   db: TenantDatabase<Tx>;
   messaging: Messaging;
@@ -44,7 +44,8 @@ export async function openServiceStore<Tx extends RawStatements>({
 }: ServiceStoreOptions<Tx>): Promise<ServiceStore<Tx>> {
   const pool = createPool(url, log, { pipeline: true });
   onClose(() => pool.end());
-  const bulkPool = createPool(url, log);
+  // Of its own work the platform deletes former rows there, in one process after the other.
+  const bulkPool = createPool(url, log, { platformConnections: 1 });
   onClose(() => bulkPool.end());
   const database = tenantDatabase<Tx>(pool, (adapter) => {
     const prisma = createClient(adapter);

@@ -1,5 +1,6 @@
-import type { Pool } from 'pg';
+import type { FairPool } from './fair-pool';
 import { Gauge, type Registry } from 'prom-client';
+import { measurePlaces } from '../process/fair-places';
 import type { Health } from '../process/health';
 
 /** Shows, whenever metrics are read, which parts of a process respond. */
@@ -17,8 +18,16 @@ export function measureParts(metrics: Registry, health: Health): void {
   });
 }
 
-/** Shows, whenever metrics are read, how busy the pool is and what the outbox and the dead letters hold. */
-export function measureStore(metrics: Registry, pool: Pool): void {
+/**
+ * Shows, whenever metrics are read, how busy the pools are and what the outbox and the dead letters hold.
+ * @param bulkPool of imports and exports, where the process has one
+ */
+export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairPool): void {
+  measurePlaces(metrics, {
+    connections: pool.tenantPlaces,
+    'platform-connections': pool.platformPlaces,
+    ...(bulkPool && { 'bulk-connections': bulkPool.tenantPlaces }),
+  });
   new Gauge({
     name: 'plinth_database_connections',
     help: 'Connections of the pool, and requests that wait for one.',
@@ -27,7 +36,7 @@ export function measureStore(metrics: Registry, pool: Pool): void {
     collect() {
       this.set({ state: 'idle' }, pool.idleCount);
       this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
-      this.set({ state: 'waiting' }, pool.waitingCount);
+      this.set({ state: 'waiting' }, pool.tenantPlaces.waitingCount + pool.platformPlaces.waitingCount);
     },
   });
   const read = together(() => readQueues(pool).catch(() => undefined));
@@ -73,7 +82,7 @@ interface Queues {
 }
 
 /** In a transaction, so that the right to see all tenants ends with it. */
-export async function readQueues(pool: Pool): Promise<Queues> {
+export async function readQueues(pool: FairPool): Promise<Queues> {
   const connection = await pool.connect();
   try {
     await connection.query('BEGIN READ ONLY');

@@ -2,13 +2,13 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Sql, sqltag } from '@prisma/client/runtime/client';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import type { FairPool, Scope } from './fair-pool';
 import {
   inTransaction,
   PLAN_FOR_VALUES,
   retryConflicts,
   type Planning,
   type RawStatements,
-  type Scope,
   type TenantDatabase,
 } from './postgres';
 import { collectSent, rawStatements } from './raw-statements';
@@ -29,7 +29,7 @@ const PRISMA_TRANSACTION = { maxWait: 5_000, timeout: 20_000 };
  * statement, and raw statements go to the connection directly. Prisma joins it at the first use of a model.
  */
 export function tenantDatabase<Tx extends RawStatements>(
-  pool: Pool,
+  pool: FairPool,
   createClient: (adapter: PrismaPg) => Transactional<Tx>,
 ): TenantDatabase<Tx> {
   const prisma = createClient(

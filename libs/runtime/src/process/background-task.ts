@@ -1,3 +1,4 @@
+import { forPlatform } from './current-work';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
@@ -44,7 +45,8 @@ export function backgroundTask(
   const wake = (): void => {
     if (isClosed) return;
     wasWoken = true;
-    running ??= run()
+    // Whoever woke it may be gone before it is done.
+    running ??= forPlatform(run)
       .catch((error: unknown) => {
         log.warn({ err: error }, `${name} failed; will retry`);
         if (retryMilliseconds !== undefined && !isClosed) retry = setTimeout(wake, retryMilliseconds).unref();

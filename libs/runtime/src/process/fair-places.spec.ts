@@ -1,5 +1,6 @@
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import { EventLoopTurns, FairPlaces } from './fair-places';
+import { Registry } from 'prom-client';
+import { EventLoopTurns, FairPlaces, measurePlaces, turnsAt } from './fair-places';
 
 const ada = { tenantId: 'acme', userId: 'ada' };
 const grace = { tenantId: 'acme', userId: 'grace' };
@@ -93,6 +94,67 @@ describe('fair places', () => {
     expect(shared.refusedCounts.get('user')).toBe(refusals.length);
     expect(all).toHaveLength(20);
   });
+});
+
+describe('who waits for a place', () => {
+  afterEach(() => jest.useRealTimers());
+
+  const start = () => {
+    const refused = (scope: string) => new Error(`share of ${scope}`);
+    return new FairPlaces({ places: 2, waitingMax: Infinity, patienceMilliseconds: 5_000, refused });
+  };
+
+  it('is refused when its patience ends, and those with a place are not', async () => {
+    jest.useFakeTimers();
+    const places = start();
+    expect([places.tryEnter(ada), places.tryEnter(ada)]).toEqual([true, false]);
+    const refusedForTenant = expect(places.wait(ada)).rejects.toThrow('share of tenant');
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(places.tryEnter(bob)).toBe(true);
+    const served = places.wait(bob);
+    await jest.advanceTimersByTimeAsync(999);
+    expect(places.waitingCount).toBe(2);
+    places.leave(bob);
+    await served;
+    places.leave(bob);
+    await jest.advanceTimersByTimeAsync(1);
+    await refusedForTenant;
+    expect(places.tryEnter(bob)).toBe(true);
+    const refusedForAll = expect(places.wait(ada)).rejects.toThrow('share of all');
+    await jest.advanceTimersByTimeAsync(5_000);
+    await refusedForAll;
+    expect(Object.fromEntries(places.refusedCounts)).toEqual({ tenant: 1, all: 1 });
+    expect([places.runningCount, places.waitingCount]).toEqual([2, 0]);
+  });
+
+  it('holds up nobody behind it when it gives up', async () => {
+    const places = start();
+    places.tryEnter(ada);
+    places.tryEnter(bob);
+    const gone = new AbortController();
+    const givenUp = places.wait(bob, gone.signal);
+    const next = places.wait(bob);
+    gone.abort(new Error('gone'));
+    await expect(givenUp).rejects.toThrow('gone');
+    places.leave(bob);
+    await next;
+    expect(places.waitingCount).toBe(0);
+  });
+});
+
+it('places of several parts of a process are measured together', async () => {
+  const metrics = new Registry();
+  const one = turnsAt(1);
+  measurePlaces(metrics, { one });
+  measurePlaces(metrics, { two: turnsAt(1) });
+  one.tryEnter(ada);
+  void one.wait(bob);
+
+  const text = await metrics.metrics();
+
+  expect(text).toContain('plinth_places_taken{places="one"} 1');
+  expect(text).toContain('plinth_places_taken{places="two"} 0');
+  expect(text).toContain('plinth_places_waiting{places="one"} 1');
 });
 
 describe('turns of the event loop', () => {

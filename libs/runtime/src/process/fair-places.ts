@@ -5,9 +5,13 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export interface FairPlacesOptions {
   /** How many work at the same time. */
   places: number;
+  /** How many times the free places a tenant may work in; see `FairShares`. */
+  timesFree?: number;
   /** How many may wait for a place. */
   waitingMax: number;
-  /** The problem of a caller for whom there is not even room to wait. */
+  /** How long one waits at most; without it, as long as it takes. */
+  patienceMilliseconds?: number;
+  /** The problem of a caller for whom there is not even room to wait, or who waited too long. */
   refused: (scope: ShareScope) => Error;
 }
 
@@ -33,7 +37,7 @@ export class FairPlaces {
 
   constructor(private readonly options: FairPlacesOptions) {
     // Users take turns, so that a user alone may have all places of the tenant.
-    this.running = new FairShares(options.places, false);
+    this.running = new FairShares(options.places, { limitsUsers: false, timesFree: options.timesFree });
     this.queued = new FairShares(options.waitingMax);
   }
 
@@ -44,14 +48,27 @@ export class FairPlaces {
    */
   async run<Result>(owner: ShareOwner, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
-    if (!this.tryBegin(owner)) await this.wait(owner, signal);
+    if (!this.tryEnter(owner)) await this.wait(owner, signal);
     try {
       return await work();
     } finally {
-      this.running.give(owner);
-      this.forget(owner);
-      this.beginNext();
+      this.leave(owner);
     }
+  }
+
+  /** Takes a place where there is one at once; who took it leaves it. `run` does both. */
+  tryEnter(owner: ShareOwner): boolean {
+    if (this.running.take(owner) !== undefined) return false;
+    this.begunCount++;
+    this.lastBegun.set(owner.tenantId, this.begunCount).set(userKey(owner), this.begunCount);
+    return true;
+  }
+
+  /** Gives a place back, to whoever is next. */
+  leave(owner: ShareOwner): void {
+    this.running.give(owner);
+    this.forget(owner);
+    this.beginNext();
   }
 
   get runningCount(): number {
@@ -67,31 +84,45 @@ export class FairPlaces {
     return this.refusals;
   }
 
-  private wait(owner: ShareOwner, signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Waits for a place until one is taken.
+   * @throws the problem `refused`, or the reason of the signal
+   */
+  async wait(owner: ShareOwner, signal?: AbortSignal): Promise<void> {
     const refusal = this.queued.take(owner);
-    if (refusal) {
-      this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
-      throw this.options.refused(refusal);
-    }
+    if (refusal) throw this.refuse(refusal);
+    const { patienceMilliseconds } = this.options;
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const stopWaiting = (): void => {
+        clearTimeout(patience);
         signal?.removeEventListener('abort', giveUp);
         this.dequeue(waiting);
         this.queued.give(owner);
         this.forget(owner);
       };
       const begin = (): void => {
-        leave();
+        stopWaiting();
         resolve();
       };
       const giveUp = (): void => {
-        leave();
+        stopWaiting();
         reject(signal!.reason as Error);
       };
+      const losePatience = (): void => {
+        const scope = this.running.usedAmount < this.options.places ? 'tenant' : 'all';
+        stopWaiting();
+        reject(this.refuse(scope));
+      };
+      const patience = patienceMilliseconds && setTimeout(losePatience, patienceMilliseconds);
       const waiting: Waiting = { owner, begin };
       this.enqueue(waiting);
       signal?.addEventListener('abort', giveUp, { once: true });
     });
+  }
+
+  private refuse(scope: ShareScope): Error {
+    this.refusals.set(scope, (this.refusals.get(scope) ?? 0) + 1);
+    return this.options.refused(scope);
   }
 
   private enqueue(waiting: Waiting): void {
@@ -114,7 +145,7 @@ export class FairPlaces {
   private beginNext(): void {
     for (;;) {
       const next = this.next();
-      if (!next || !this.tryBegin(next.owner)) return;
+      if (!next || !this.tryEnter(next.owner)) return;
       next.begin();
     }
   }
@@ -135,13 +166,6 @@ export class FairPlaces {
       (left, right) => usedBy(left) - usedBy(right) || begunBy(left) - begunBy(right),
     );
     return ofTenant.get(userId!)![0];
-  }
-
-  private tryBegin(owner: ShareOwner): boolean {
-    if (this.running.take(owner) !== undefined) return false;
-    this.begunCount++;
-    this.lastBegun.set(owner.tenantId, this.begunCount).set(userKey(owner), this.begunCount);
-    return true;
   }
 
   /** Forgets who neither works nor waits. */
@@ -165,8 +189,17 @@ function firstOf(
 
 const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${userId}`;
 
+const measured = new WeakMap<Registry, Map<string, FairPlaces>>();
+
 /** Shows operators how many work and wait in each kind of places, and how many were refused. */
 export function measurePlaces(metrics: Registry, places: Record<string, FairPlaces>): void {
+  const known = measured.get(metrics) ?? startMeasuring(metrics);
+  for (const [name, one] of Object.entries(places)) known.set(name, one);
+}
+
+function startMeasuring(metrics: Registry): Map<string, FairPlaces> {
+  const places = new Map<string, FairPlaces>();
+  measured.set(metrics, places);
   const registers = [metrics];
   new Gauge({
     name: 'plinth_places_taken',
@@ -174,7 +207,7 @@ export function measurePlaces(metrics: Registry, places: Record<string, FairPlac
     labelNames: ['places'],
     registers,
     collect() {
-      for (const [name, { runningCount }] of Object.entries(places)) this.set({ places: name }, runningCount);
+      for (const [name, { runningCount }] of places) this.set({ places: name }, runningCount);
     },
   });
   new Gauge({
@@ -183,20 +216,21 @@ export function measurePlaces(metrics: Registry, places: Record<string, FairPlac
     labelNames: ['places'],
     registers,
     collect() {
-      for (const [name, { waitingCount }] of Object.entries(places)) this.set({ places: name }, waitingCount);
+      for (const [name, { waitingCount }] of places) this.set({ places: name }, waitingCount);
     },
   });
   new Counter({
     name: 'plinth_places_refused_total',
-    help: 'Work that was refused because too much was waiting, by whose share was used up.',
+    help: 'Work that was refused because too much was waiting or it waited too long, by whose share was used up.',
     labelNames: ['places', 'scope'],
     registers,
     collect() {
       this.reset();
-      for (const [name, { refusedCounts }] of Object.entries(places))
+      for (const [name, { refusedCounts }] of places)
         for (const [scope, count] of refusedCounts) this.inc({ places: name, scope }, count);
     },
   });
+  return places;
 }
 
 /**
