@@ -24,8 +24,10 @@ import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/ke
 import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
+import { forRequest } from '@plinth/runtime/process/current-work';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
 import { readQueues } from '@plinth/runtime/postgres/store-metrics';
 import {
@@ -36,11 +38,9 @@ import {
 } from '@plinth/runtime/rpc/signed-caller';
 import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
 import express, { type Express, type Request, type Response } from 'express';
-import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { Histogram, type Registry } from 'prom-client';
 import { requireAccess } from './access';
 import { readJson } from './body';
-import { forRequest } from '@plinth/runtime/process/current-work';
 import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { mountDeadLetters } from './dead-letters';
 import { gatherChunks } from './gather-chunks';

@@ -7,6 +7,7 @@ import { createPool, type RawStatements } from '@plinth/runtime/postgres/postgre
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { TEST_KEYS } from '@plinth/testing/http';
+import { eventually } from '@plinth/testing/eventually';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -117,4 +118,17 @@ it('an event that ends every process that tries it becomes a dead letter, and th
 
   die(new Error('The end of the test.'));
   await running;
+});
+
+it('an event is processed while requests of its tenant hold all connections that tenants share', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const requests = Array.from({ length: 20 }, () => plainDatabase(pool).inTenant(tenantId, () => released));
+  await eventually(() => pool.tenantPlaces.waitingCount > 0);
+
+  const event = delivery('beside requests', 1);
+  await receive(async () => undefined, [event.message]);
+
+  expect(event.answers).toEqual(['ack']);
+  release();
+  await Promise.all(requests);
 });

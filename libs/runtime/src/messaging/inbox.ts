@@ -6,8 +6,8 @@ import { isUuid } from '@plinth/kernel/uuid';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
-import type { Log } from '../process/log';
 import { forPlatform } from '../process/current-work';
+import type { Log } from '../process/log';
 import { inSpan } from '../process/tracing';
 import {
   findDeadLetters,

@@ -25,11 +25,10 @@ export interface FairPoolOptions extends PoolConfig {
 
 /**
  * Connections to a service's database, shared fairly between tenants: a tenant that takes all it can leaves some to the
- * others, and who waits gets the next one by tenant in turn. The platform's own work, without
- * which no event leaves and no process is ready, has connections of its own. ADR 0041.
+ * others, and who waits gets the next one by tenant in turn. The platform's own work, without which no event leaves and
+ * no process is ready, has connections of its own. ADR 0041.
  */
 export class FairPool extends Pool {
-  /** Of tenants; the one that a connection is taken for is in its scope. */
   readonly tenantPlaces: FairPlaces;
   readonly platformPlaces: FairPlaces;
 
@@ -37,17 +36,9 @@ export class FairPool extends Pool {
     super({ ...config, max: tenantConnections + platformConnections });
     const refused = () => unavailable('Too many requests wait for the database; try again.');
     const waiting = { waitingMax: Infinity, patienceMilliseconds, refused };
-    this.tenantPlaces = new FairPlaces({
-      ...waiting,
-      places: tenantConnections,
-      timesFree: TIMES_FREE,
-    });
+    this.tenantPlaces = new FairPlaces({ ...waiting, places: tenantConnections, timesFree: TIMES_FREE });
     // Nobody shares them, so that all may be taken.
-    this.platformPlaces = new FairPlaces({
-      ...waiting,
-      places: platformConnections,
-      timesFree: Infinity,
-    });
+    this.platformPlaces = new FairPlaces({ ...waiting, places: platformConnections, timesFree: Infinity });
   }
 
   /**

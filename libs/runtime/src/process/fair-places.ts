@@ -89,6 +89,7 @@ export class FairPlaces {
    * @throws the problem `refused`, or the reason of the signal
    */
   async wait(owner: ShareOwner, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     const refusal = this.queued.take(owner);
     if (refusal) throw this.refuse(refusal);
     const { patienceMilliseconds } = this.options;
