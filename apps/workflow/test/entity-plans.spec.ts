@@ -52,17 +52,23 @@ async function fillEntities(admin: Client, tenantId: string, count: number): Pro
 async function move(db: Database, tenantId: string): Promise<void> {
   const entities = entityStore(db);
   for (const entityId of [newId(), '17']) {
-    const snapshot = await entities.read(
+    const operationId = newId();
+    const { snapshot, first } = await entities.read(
       { tenantId, entityType: 'Invoice', entityId },
       { userId: 'ada', now: at },
+      operationId,
     );
+    expect(first).toBeUndefined();
     const from = snapshot.state ?? 'Draft';
     const change = changeOf(
       { kind: 'move', from, to: 'Submitted', transitionName: 'Submit' },
       { entityType: 'Invoice', entityId, actor, comment: null, at },
     );
-    const operation = { id: newId(), result: { outcome: 'Completed', resultingState: 'Submitted' } as const };
-    expect(await entities.findOperation(tenantId, operation.id, undefined)).toBeUndefined();
+    const operation = {
+      id: operationId,
+      result: { outcome: 'Completed', resultingState: 'Submitted' } as const,
+    };
+    expect(await entities.findOperation(tenantId, operationId, newId())).toBeUndefined();
     expect(await entities.commit(tenantId, snapshot, change, operation)).toBe('committed');
   }
 }
@@ -98,7 +104,10 @@ async function approve(db: Database, tenantId: string): Promise<void> {
   const entityId = newId();
   const approval = approvalOf(entityId);
   const commit = async (event: TransitionEvent, userId: string) => {
-    const snapshot = await entities.read({ tenantId, entityType: 'Invoice', entityId }, { userId, now: at });
+    const { snapshot } = await entities.read(
+      { tenantId, entityType: 'Invoice', entityId },
+      { userId, now: at },
+    );
     const context = {
       entityType: 'Invoice',
       entityId,

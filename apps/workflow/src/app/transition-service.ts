@@ -37,6 +37,8 @@ type EntityName = Pick<TransitionCommand, 'entityType' | 'entityId'>;
 interface Reading {
   snapshot: EntitySnapshot;
   context: TransitionContext;
+  /** The result of the first attempt of the operation. */
+  first: OperationResult | undefined;
 }
 
 /** Reads the state of an entity, lets the domain decide, and saves what it decided. */
@@ -58,11 +60,9 @@ export class TransitionService {
   async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
     let movesBefore: number | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const { snapshot, context } = await this.read(caller, command);
-      movesBefore ??= snapshot.moves;
-      // Looked up after the reading: an earlier attempt that changed what was read is certainly found.
-      const first = command.operationId && (await this.findOperation(caller, command, command.operationId));
+      const { snapshot, context, first } = await this.read(caller, command, command.operationId);
       if (first) return first;
+      movesBefore ??= snapshot.moves;
       if (snapshot.moves !== movesBefore || isBeingApproved(context)) return lostRaceResult(context);
       const overdue = overdueEventOf(context, this.deps.clock.now());
       if (overdue) {
@@ -82,7 +82,7 @@ export class TransitionService {
     const now = this.deps.clock.now();
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const reader = { userId: SYSTEM_ACTOR.userId, now };
-      const snapshot = await this.deps.entities.read({ tenantId, ...entity }, reader);
+      const { snapshot } = await this.deps.entities.read({ tenantId, ...entity }, reader);
       const { approval } = snapshot;
       if (approval?.id !== approvalId || dueStep(approval, now) !== 'expire') return;
       const event = { kind: 'expire' as const, approval };
@@ -90,33 +90,43 @@ export class TransitionService {
     }
   }
 
-  private findOperation({ tenantId }: Caller, { entityType }: TransitionCommand, operationId: string) {
-    const ownerMoveId = this.deps.owners.has(entityType) ? moveIdOf(tenantId, operationId) : undefined;
-    return this.deps.entities.findOperation(tenantId, operationId, ownerMoveId);
-  }
-
-  private async read(caller: Caller, { entityType, entityId }: EntityName): Promise<Reading> {
-    const snapshot = await this.readSnapshot(caller, { entityType, entityId });
+  private async read(
+    caller: Caller,
+    { entityType, entityId }: EntityName,
+    operationId?: string,
+  ): Promise<Reading> {
+    const { tenantId } = caller;
+    const owner = this.deps.owners.get(entityType);
+    const entity = { entityType, entityId };
+    const reading = await this.readEntity(caller, entity, owner ? undefined : operationId);
+    const { snapshot } = reading;
     if (!snapshot.definition) throw entityTypeUnknown(entityType);
-    const ownerState = await this.deps.owners.get(entityType)?.describe(caller, { entityType, entityId });
+    const ownerState = await owner?.describe(caller, entity);
+    // The owner's answer is a part of what was read.
+    const first =
+      owner && operationId
+        ? await this.deps.entities.findOperation(tenantId, operationId, moveIdOf(tenantId, operationId))
+        : reading.first;
     const request = { caller, now: this.deps.clock.now(), approvalId: newId() };
     const { definition } = snapshot.definition;
-    return { snapshot, context: transitionContextOf(definition, entityId, snapshot, ownerState, request) };
+    const context = transitionContextOf(definition, entityId, snapshot, ownerState, request);
+    return { snapshot, context, first };
   }
 
-  private readSnapshot(
+  private readEntity(
     { tenantId, userId }: Caller,
     { entityType, entityId }: EntityName,
-  ): Promise<EntitySnapshot> {
+    operationId?: string,
+  ) {
     const reader = { userId, now: this.deps.clock.now() };
-    return this.deps.entities.read({ tenantId, entityType, entityId }, reader);
+    return this.deps.entities.read({ tenantId, entityType, entityId }, reader, operationId);
   }
 
   /** One attempt; undefined when something changed meanwhile, so that the decision must be made again. */
   private async attempt(
     caller: Caller,
     command: TransitionCommand,
-    { snapshot, context }: Reading,
+    { snapshot, context }: Omit<Reading, 'first'>,
   ): Promise<OperationResult | undefined> {
     const { effect, ...result } = decide(command, context);
     if (!effect) return result;
@@ -161,7 +171,7 @@ export class TransitionService {
       if (commit === 'committed') return result;
       if (commit === 'made-by-other')
         return { outcome: 'InvalidTransition', resultingState: result.resultingState };
-      snapshot = await this.readSnapshot(caller, command);
+      ({ snapshot } = await this.readEntity(caller, command));
     }
     // The owner's event gets it recorded.
     return result;

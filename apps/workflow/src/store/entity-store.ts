@@ -12,15 +12,23 @@ export interface OperationResult {
 }
 
 export interface EntityStore {
-  read(key: EntityKey, reader: { userId: string; now: Date }): Promise<EntitySnapshot>;
   /**
-   * The result of the first attempt of an operation. `ownerMoveId` is the move that it would have had an owner make,
-   * which counts also where the owner's response was lost.
+   * Reads an entity and then the result of the first attempt of an operation: an attempt that changed what was read is
+   * certainly found.
+   */
+  read(
+    key: EntityKey,
+    reader: { userId: string; now: Date },
+    operationId?: string,
+  ): Promise<{ snapshot: EntitySnapshot; first: OperationResult | undefined }>;
+  /**
+   * The result of the first attempt of an operation on an entity with an owner. `ownerMoveId` is the move that it would
+   * have had the owner make, which counts also where the owner's response was lost.
    */
   findOperation(
     tenantId: string,
     operationId: string,
-    ownerMoveId?: string,
+    ownerMoveId: string,
   ): Promise<OperationResult | undefined>;
   /**
    * Writes a change if the entity is still as it was read: state, history, approval, events and operation at once.
@@ -37,7 +45,16 @@ export interface EntityStore {
 /** Every transition of every entity goes through here, so its statements are written by hand. */
 export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): EntityStore {
   return {
-    read: (key, reader) => db.inTenant(key.tenantId, (tx) => readEntity(tx, key, reader), 'once'),
+    read: (key, reader, operationId) =>
+      db.inTenant(
+        key.tenantId,
+        async (tx) => {
+          const snapshot = await readEntity(tx, key, reader);
+          const operation = { tenantId: key.tenantId, operationId };
+          return { snapshot, first: (await findOperation<OperationResult>(tx, operation))?.result };
+        },
+        'once',
+      ),
 
     findOperation: (tenantId, operationId, ownerMoveId) =>
       db.inTenant(
@@ -45,9 +62,9 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
         async (tx) => {
           const done = await findOperation<OperationResult>(tx, { tenantId, operationId });
           if (done) return done.result;
-          const made =
-            ownerMoveId &&
-            (await tx.move.findUnique({ where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } } }));
+          const made = await tx.move.findUnique({
+            where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } },
+          });
           return made ? { outcome: 'Completed', resultingState: made.newState } : undefined;
         },
         'once',
