@@ -70,13 +70,14 @@ export async function sendResponse(
     return;
   }
 
-  // When the handler knows the tag, a body that will not be sent is not serialized.
-  const isKnown = reads && etag !== undefined && noneMatches(req, etag);
   const gzip = chooseGzip(response, req, res);
-  if (gzip && !isKnown) return sendCompressed(gzip, etag, res, options);
+  const knownTag = gzip && etag ? compressedTag(etag) : etag;
+  // When the handler knows the tag, a body that will not be sent is not serialized.
+  const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
+  if (gzip && !isKnown) return sendCompressed(gzip, knownTag, res, options);
   const body = isKnown ? '' : JSON.stringify(response.body);
-  const tag = etag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
-  if (tag) res.setHeader('etag', gzip ? weak(tag) : tag);
+  const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
+  if (tag) res.setHeader('etag', tag);
   if (isKnown || (reads && tag && noneMatches(req, tag))) {
     res.statusCode = 304;
     res.end();
@@ -96,8 +97,8 @@ function chooseGzip({ options: { gzip } }: EndpointResponse<unknown>, req: Reque
   return req.acceptsEncodings('gzip') === 'gzip' ? gzip : undefined;
 }
 
-/** Compressed, the bytes are others than those that a strong tag stands for, with the same meaning (RFC 9110, 8.8.1). */
-const weak = (tag: string): string => `W/${tag}`;
+/** Compressed, the bytes are others, so that they have a strong tag of their own (RFC 9110, 8.8.3.3). */
+const compressedTag = (tag: string): string => tag.replace(/"$/, '-gzip"');
 
 async function sendCompressed(
   gzip: () => Promise<Buffer>,
@@ -107,7 +108,7 @@ async function sendCompressed(
 ): Promise<void> {
   const bytes = await gzip();
   count(bytes.length, reservation);
-  if (etag) res.setHeader('etag', weak(etag));
+  if (etag) res.setHeader('etag', etag);
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-encoding', 'gzip');
   res.setHeader('content-length', bytes.length);
