@@ -5,7 +5,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { aFile } from './a-file';
-import { aUser, startTimeline, type Timeline } from './start-timeline';
+import { aStaffMember, aUser, startTimeline, type Timeline } from './start-timeline';
 
 const BYTES_MAX = 100_000;
 let timeline: Timeline;
@@ -103,6 +103,43 @@ describe('POST /blobs', () => {
     if (typeof stored === 'string') expect(fileName).toBe(stored);
     else expect(fileName).toMatch(stored);
     expect([...fileName].length).toBeLessThanOrEqual(255);
+  });
+});
+
+describe('GET /blobs', () => {
+  it('says names, types and sizes of the files that the caller may download, in the order of the request', async () => {
+    const ann = aStaffMember(newId(), 'Ann');
+    const bob = aUser(ann.tenantId, 'Bob');
+    const stranger = aUser(newId(), 'Eve');
+    const [own, shown, internal] = [
+      (await upload(ann, 'own.txt', 'mine')).body,
+      (await upload(ann, 'shown.png', png)).body,
+      (await upload(ann, 'internal.txt', 'hidden')).body,
+    ];
+    const write = (entryType: number, attachmentBlobIds: string[]) =>
+      timeline.as(ann).post('/timeline/Order/1/entries', { entryType, body: 'files', attachmentBlobIds });
+    expect([(await write(0, [shown.id])).status, (await write(1, [internal.id])).status]).toEqual([201, 201]);
+
+    const path = `/blobs?ids=${[internal.id, newId(), shown.id, own.id].join()}`;
+    const namesFor = async (caller: Caller) => (await timeline.as(caller).get(path)).body;
+
+    expect(await namesFor(ann)).toEqual([internal, shown, own]);
+    expect(await namesFor(bob)).toEqual([shown]);
+    expect(await namesFor(stranger)).toEqual([]);
+  });
+
+  it.each<[string, string, number]>([
+    ['no ids', '', 422],
+    ['an empty id', '?ids=', 400],
+    ['what is no id', '?ids=x', 400],
+    ['more than 100 ids', `?ids=${Array(101).fill(newId()).join()}`, 422],
+  ])('refuses %s', async (_description, query, status) => {
+    expect((await timeline.as(aUser(newId(), 'Ann')).get(`/blobs${query}`)).status).toBe(status);
+  });
+
+  it('wants the permission to read entries', async () => {
+    const caller = aCaller({ permissions: ['Timeline.Entries.Create'] });
+    expect((await timeline.as(caller).get(`/blobs?ids=${newId()}`)).status).toBe(403);
   });
 });
 

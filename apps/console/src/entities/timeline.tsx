@@ -1,7 +1,14 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query';
 import { Cog, Lock, MessageSquare, Paperclip, Reply, Trash2 } from 'lucide-react';
 import { Suspense, useState } from 'react';
-import { timeline, timelineQuery, type Entry } from '../api/timeline';
+import {
+  attachmentsQuery,
+  timeline,
+  timelineQuery,
+  type AttachedFile,
+  type Entry,
+  type Files,
+} from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Avatar } from '../components/brand';
 import { Button } from '../components/button';
@@ -31,6 +38,10 @@ export function Timeline({ entity }: { entity: Entity }) {
   const caller = useCaller();
   const query = useInfiniteQuery(timelineQuery(entity));
   useLiveTimeline(entity);
+  const files = useQueries({
+    queries: (query.data?.pages ?? []).map(({ items }) => attachmentsQuery(items)),
+    combine: (queries): Files => new Map(queries.flatMap(({ data }) => (data ? [...data] : []))),
+  });
   return (
     <section className="stack timeline" aria-label={t('Platform.areas.timeline')}>
       {mayDo(caller, 'Timeline.Entries.Create') && (
@@ -45,7 +56,7 @@ export function Timeline({ entity }: { entity: Entity }) {
       >
         {(entries) =>
           threadsOf(entries).map((entry) => (
-            <Thread key={entry.id} entity={entity} entry={entry} all={entries} />
+            <Thread key={entry.id} entity={entity} entry={entry} all={entries} files={files} />
           ))
         }
       </PagedList>
@@ -63,18 +74,19 @@ interface ThreadProps {
   entity: Entity;
   entry: Entry;
   all: readonly Entry[];
+  files: Files;
 }
 
-function Thread({ entity, entry, all }: ThreadProps) {
+function Thread({ entity, entry, all, files }: ThreadProps) {
   const [isReplying, setReplying] = useState(false);
   const replies = all.filter(({ parentEntryId }) => parentEntryId === entry.id).toReversed();
   return (
     <article className="thread">
-      <EntryView entity={entity} entry={entry} onReply={() => setReplying(true)} />
+      <EntryView entity={entity} entry={entry} files={files} onReply={() => setReplying(true)} />
       {(replies.length > 0 || isReplying) && (
         <div className="replies">
           {replies.map((reply) => (
-            <Thread key={reply.id} entity={entity} entry={reply} all={all} />
+            <Thread key={reply.id} entity={entity} entry={reply} all={all} files={files} />
           ))}
           {isReplying && (
             <Suspense>
@@ -87,7 +99,11 @@ function Thread({ entity, entry, all }: ThreadProps) {
   );
 }
 
-function EntryView({ entity, entry, onReply }: { entity: Entity; entry: Entry; onReply: () => void }) {
+interface EntryViewProps extends Omit<ThreadProps, 'all'> {
+  onReply: () => void;
+}
+
+function EntryView({ entity, entry, files, onReply }: EntryViewProps) {
   const { t } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
@@ -151,16 +167,29 @@ function EntryView({ entity, entry, onReply }: { entity: Entity; entry: Entry; o
           ),
         )}
       </p>
-      {attachmentBlobIds.map((blobId, index) => (
-        <Attachment key={blobId} blobId={blobId} number={index + 1} />
-      ))}
+      {attachmentBlobIds.length > 0 && (
+        <ul className="attachments" aria-label={t('Console.entities.attachments')}>
+          {attachmentBlobIds.map((blobId, index) => (
+            <li key={blobId}>
+              <Attachment blobId={blobId} number={index + 1} file={files.get(blobId)} />
+            </li>
+          ))}
+        </ul>
+      )}
       {remove.error && <Failure error={remove.error} />}
     </div>
   );
 }
 
-function Attachment({ blobId, number }: { blobId: string; number: number }) {
-  const { t } = useTexts();
+interface AttachmentProps {
+  blobId: string;
+  number: number;
+  /** Undefined until the platform says what the file is. */
+  file: AttachedFile | undefined;
+}
+
+function Attachment({ blobId, number, file }: AttachmentProps) {
+  const { t, bytes } = useTexts();
   const download = useMutation({
     mutationFn: async () => {
       const { body } = await timeline.getBlob({ params: { id: blobId } });
@@ -168,11 +197,13 @@ function Attachment({ blobId, number }: { blobId: string; number: number }) {
     },
   });
   return (
-    <div>
+    <>
       <Button look="quiet" isPending={download.isPending} onPress={() => download.mutate()}>
         <Paperclip aria-hidden />
-        {t('Console.entities.attachment', { number })}
+        <span className="truncate">{file?.fileName ?? t('Console.entities.attachment', { number })}</span>
+        {file && <span className="soft small">{bytes(file.sizeBytes)}</span>}
       </Button>
-    </div>
+      {download.error && <Failure error={download.error} />}
+    </>
   );
 }

@@ -40,7 +40,7 @@ describe('the timeline of an entity in the console', () => {
     await reply.waitFor();
     await expectForEverybody(ada);
     const download = ada.waitForEvent('download');
-    await reply.getByRole('button', { name: 'Attachment 1' }).click();
+    await reply.getByRole('button', { name: 'contract.txt 23 bytes' }).click();
     expect((await download).suggestedFilename()).toBe('contract.txt');
     expect(await readFile(await (await download).path(), 'utf8')).toBe(content);
     await ada.getByRole('link', { name: /^Notifications/ }).click();

@@ -7,9 +7,9 @@ import { saveBlob } from '../app/save-blob';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
 import { attachmentsFull, blobNotFound, blobTooLarge } from '../domain/problems';
-import { blobKey } from '../store/blob-record-store';
+import { blobKey, type BlobRecord } from '../store/blob-record-store';
 
-const { postBlob, getBlob } = timelineEndpoints;
+const { postBlob, getBlobs, getBlob } = timelineEndpoints;
 
 type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'clock' | 'config' | 'uploadTurns'>;
 
@@ -28,6 +28,15 @@ export function mountBlobs(api: Api, deps: Needs): void {
     return created(blob, `/blobs/${blob.id}`);
   });
 
+  api.on(getBlobs, async ({ query: { ids }, caller }) => {
+    const found = await blobRecords.list(audienceOf(caller), caller.userId, ids);
+    const byId = new Map(found.map((blob) => [blob.id, blob]));
+    return ids.flatMap((id) => {
+      const blob = byId.get(id);
+      return blob ? [toBlobInfo(blob)] : [];
+    });
+  });
+
   api.on(getBlob, async ({ params: { id }, caller }) => {
     const blob = await blobRecords.find(audienceOf(caller), caller.userId, id);
     if (!blob) throw blobNotFound();
@@ -36,3 +45,12 @@ export function mountBlobs(api: Api, deps: Needs): void {
     return file({ content, name: blob.fileName, type: blob.mimeType }, { etag: entityTag(id) });
   });
 }
+
+const toBlobInfo = ({ id, fileName, mimeType, sizeBytes, sha256, createdAt }: BlobRecord) => ({
+  id,
+  fileName,
+  mimeType,
+  sizeBytes: Number(sizeBytes),
+  sha256,
+  createdAt,
+});

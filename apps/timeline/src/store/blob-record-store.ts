@@ -8,12 +8,16 @@ type Tx = Prisma.TransactionClient;
 /** Where the content of a file is stored. */
 export const blobKey = (tenantId: string, id: string): string => `${tenantId}/timeline/${id}`;
 
+export type BlobRecord = Blob;
+
 export interface BlobRecordStore {
   insert(blob: Omit<Blob, 'isRemoved'>): Promise<void>;
   /** The bytes of all files of a tenant. */
   storedBytes(tenantId: string): Promise<number>;
   /** A file that this person uploaded, or that is attached to an entry they see. */
   find(audience: Audience, userId: string, id: string): Promise<Blob | null>;
+  /** Those of these files that `find` finds, in any order. */
+  list(audience: Audience, userId: string, ids: readonly string[]): Promise<Blob[]>;
 }
 
 export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
@@ -29,6 +33,10 @@ export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
   find: (audience, userId, id) =>
     db.inTenant(audience.tenantId, (tx) =>
       tx.blob.findFirst({ where: { id, ...reachable(audience, userId) } }),
+    ),
+  list: (audience, userId, ids) =>
+    db.inTenant(audience.tenantId, (tx) =>
+      tx.blob.findMany({ where: { id: { in: [...ids] }, ...reachable(audience, userId) } }),
     ),
 });
 

@@ -6,6 +6,7 @@ import {
   FOLLOWERS_LISTED_MAX,
   attachableTypes,
   BlobInfo,
+  BLOBS_LISTED_MAX,
   CreateTimelineEntryRequest,
   EntityId,
   MentionSuggestion,
@@ -245,6 +246,23 @@ const postBlob = endpoint({
   rateLimitClass: 'expensive',
 });
 
+const getBlobs = endpoint({
+  method: 'GET',
+  path: '/blobs',
+  summary: 'Read the names, types and sizes of attached files by their ids',
+  description: 'Those of them that the caller may download, in the order of the request.',
+  access: permission('Timeline.Entries.Read'),
+  query: z.object({
+    ids: z
+      .string()
+      .transform((list) => list.split(','))
+      .pipe(z.array(Id).min(1).max(BLOBS_LISTED_MAX))
+      .meta({ description: 'Separated by commas', examples: ['01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55'] }),
+  }),
+  success: { status: 200, body: z.array(BlobInfo) },
+  cache: 'list',
+});
+
 const getBlob = endpoint({
   method: 'GET',
   path: '/blobs/:id',
@@ -278,5 +296,6 @@ export const timelineEndpoints = {
   readNotification,
   readAllNotifications,
   postBlob,
+  getBlobs,
   getBlob,
 };

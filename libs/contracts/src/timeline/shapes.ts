@@ -8,6 +8,7 @@ export const ATTACHMENTS_MAX = 20;
 export const MENTIONS_MAX = 50;
 export const SUGGESTIONS_MAX = 20;
 export const PEOPLE_MAX = 100;
+export const BLOBS_LISTED_MAX = 100;
 /** Followers that a response lists, those who have followed longest first. */
 export const FOLLOWERS_LISTED_MAX = 10_000;
 
