@@ -23,6 +23,7 @@ describe('the states of an import', () => {
 
   const steps = [
     ['POST', 'preview'],
+    ['PUT', 'draft-mappings'],
     ['PUT', 'mappings'],
     ['POST', 'dry-run'],
     ['POST', 'execute'],
@@ -38,17 +39,26 @@ describe('the states of an import', () => {
   };
   const attempt = async (tenant: ReturnType<typeof aCaller>, jobId: string, method: string, step: string) => {
     const path = `/imports/${jobId}${step ? `/${step}` : ''}`;
-    const options = step === 'mappings' ? { body: mappings } : {};
+    const options = step.endsWith('mappings') ? { body: mappings } : {};
     return (await exchange.as(tenant).send(method, path, options)).status;
   };
 
   it('allow each step in its states and refuse it with 409 in all others', async () => {
     const refusedIn: Record<string, string[]> = {
-      Created: ['mappings', 'dry-run', 'execute', 'report', 'correction-file'],
+      Created: ['draft-mappings', 'mappings', 'dry-run', 'execute', 'report', 'correction-file'],
       Previewed: ['dry-run', 'execute', 'report', 'correction-file'],
       Mapped: ['report', 'correction-file'],
-      Completed: ['preview', 'mappings', 'dry-run', 'execute', ''],
-      Cancelled: ['preview', 'mappings', 'dry-run', 'execute', 'report', 'correction-file', ''],
+      Completed: ['preview', 'draft-mappings', 'mappings', 'dry-run', 'execute', ''],
+      Cancelled: [
+        'preview',
+        'draft-mappings',
+        'mappings',
+        'dry-run',
+        'execute',
+        'report',
+        'correction-file',
+        '',
+      ],
     };
     const caller = aCaller();
     const jobs: Record<string, string> = {};

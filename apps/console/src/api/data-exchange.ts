@@ -49,7 +49,8 @@ export const importPreviewQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['import', jobId, 'preview'],
     queryFn: async ({ signal }) => (await dataExchange.previewImport({ params: { jobId }, signal })).body,
-    staleTime: Infinity,
+    // Another device may choose columns meanwhile.
+    staleTime: 30_000,
   });
 
 export const importReportQuery = (jobId: string) =>

@@ -14,7 +14,6 @@ import { Button } from '../components/button';
 import { Checkbox } from '../components/choices';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton, type BadgeTone } from '../components/state';
-import { useStoredState } from '../components/stored-state';
 import { useTexts } from '../texts/texts';
 import { FormatPanel } from './format-panel';
 import { RowTable } from './row-table';
@@ -43,23 +42,48 @@ const tones: Record<ImportMapping['confidence'], BadgeTone> = {
   Semantic: 'accent',
 };
 
+/** Choices are kept one after the other, and before they are confirmed. */
+const choicesOf = (jobId: string) => ({ id: `columns-of-${jobId}` });
+
+/** Changes the mapping of one column here at once, and keeps all of them for whoever goes on with the import. */
+function useDraft(jobId: string) {
+  const queries = useQueryClient();
+  const { queryKey } = importPreviewQuery(jobId);
+  return useMutation({
+    scope: choicesOf(jobId),
+    mutationFn: async (_changed: Pick<ImportMapping, 'sourceColumn' | 'targetProperty'>) => {
+      const { suggestions } = queries.getQueryData(queryKey)!;
+      await dataExchange.draftImportMappings({ params: { jobId }, body: { mappings: suggestions } });
+    },
+    onMutate: async ({ sourceColumn, targetProperty }) => {
+      await queries.cancelQueries({ queryKey });
+      const former = queries.getQueryData(queryKey);
+      queries.setQueryData(
+        queryKey,
+        (preview) =>
+          preview && {
+            ...preview,
+            suggestions: preview.suggestions.map((mapping) =>
+              mapping.sourceColumn === sourceColumn
+                ? { sourceColumn, targetProperty, confidence: 'Manual' as const }
+                : mapping,
+            ),
+          },
+      );
+      return former;
+    },
+    onError: (_error, _changed, former) => queries.setQueryData(queryKey, former),
+    onSuccess: () => queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true }),
+  });
+}
+
 function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const { t } = useTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { headers, previewRows, suggestions, fieldMetadata } = preview;
-  // What was chosen belongs to these columns: with other ones, such as of another sheet, it begins anew.
-  const [chosen, setChosen] = useStoredState<Record<string, string>>(
-    `import-${job.id}-${headers.join('|').slice(0, 500)}`,
-    {},
-  );
+  const { headers, previewRows, suggestions: mappings, fieldMetadata } = preview;
   const [isRemembered, setRemembered] = useState(true);
-
-  const mappings = suggestions.map((suggestion): ImportMapping => {
-    const target = chosen[suggestion.sourceColumn];
-    if (target === undefined || target === (suggestion.targetProperty ?? NOT_IMPORTED)) return suggestion;
-    return { ...suggestion, targetProperty: target || null, confidence: 'Manual' };
-  });
+  const draft = useDraft(job.id);
   const columnsOf = (property: string) =>
     mappings.filter(({ targetProperty }) => targetProperty === property);
   const missing = fieldMetadata.filter(
@@ -68,6 +92,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const doubled = fieldMetadata.filter(({ propertyPath }) => columnsOf(propertyPath).length > 1);
 
   const { mutate, isPending, error } = useMutation({
+    scope: choicesOf(job.id),
     mutationFn: async () => {
       const body = { mappings, saveForReuse: isRemembered };
       await dataExchange.confirmImportMappings({ params: { jobId: job.id }, body });
@@ -120,7 +145,9 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
                       label={t('Console.imports.fieldOf', { column: sourceColumn })}
                       options={options}
                       value={targetProperty ?? NOT_IMPORTED}
-                      onChange={(property) => setChosen({ ...chosen, [sourceColumn]: property })}
+                      onChange={(property) =>
+                        draft.mutate({ sourceColumn, targetProperty: property || null })
+                      }
                     />
                   </td>
                   <td>
@@ -146,7 +173,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
           {doubled.map(({ displayName }) => displayName).join(', ')}
         </Callout>
       )}
-      {error && <Failure error={error} />}
+      {(error ?? draft.error) && <Failure error={(error ?? draft.error)!} />}
       <div className="row spread">
         <Checkbox isSelected={isRemembered} onChange={setRemembered}>
           {t('Console.imports.remember')}

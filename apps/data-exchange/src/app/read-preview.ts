@@ -1,6 +1,6 @@
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
-import { headerHash, suggestMappings, type ColumnMapping } from '../domain/mapping';
+import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
 import type { LayoutFinding } from '../formats/file-format';
 import type { FileRows } from '../formats/read-csv';
 import type { ImportJob, ImportStore } from '../store/import-store';
@@ -23,7 +23,7 @@ export interface ImportPreview {
 
 const PREVIEW_ROWS = 20;
 
-/** Reads the first rows of an upload and suggests its mappings. A job that is mapped already stays so. */
+/** Reads the first rows of an upload and suggests its mappings, or those that somebody chose already. A job that is mapped already stays so. */
 export async function readPreview(
   { imports, savedMappings, blobs }: PreviewDependencies,
   job: ImportJob,
@@ -38,7 +38,8 @@ export async function readPreview(
   const status = job.status === 'Created' ? { status: 'Previewed' } : {};
   await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers });
   const findings = job.format.kind === 'csv' ? (job.format.findings ?? []) : [];
-  return { headers, previewRows, suggestions: suggestMappings(headers, fields, saved), fields, findings };
+  const suggestions = withMappings(suggestMappings(headers, fields, saved), job.mappings ?? [], fields);
+  return { headers, previewRows, suggestions, fields, findings };
 }
 
 /** The first rows, each with as many cells as there are columns. */

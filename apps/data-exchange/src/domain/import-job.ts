@@ -5,6 +5,7 @@ import { importInWrongState } from './problems';
 const statesOf = {
   preview: ['Created', 'Previewed', 'Mapped'],
   'correct its format': ['Created', 'Previewed', 'Mapped'],
+  'draft mappings': ['Previewed', 'Mapped'],
   'confirm mappings': ['Previewed', 'Mapped'],
   'dry-run': ['Mapped'],
   execute: ['Mapped'],

@@ -117,7 +117,22 @@ function editDistance(left: string, right: string): number {
   return previous[right.length]!;
 }
 
-interface ConfirmedMapping {
+/** The suggestions, with what somebody already said about these columns in their place. */
+export function withMappings(
+  suggestions: readonly ColumnMapping[],
+  mappings: readonly ColumnMapping[],
+  fields: readonly DefinitionField[],
+): ColumnMapping[] {
+  const bySource = new Map(mappings.map((mapping) => [mapping.sourceColumn, mapping]));
+  const exists = ({ targetProperty }: ColumnMapping) =>
+    targetProperty === null || fields.some(({ propertyPath }) => propertyPath === targetProperty);
+  return suggestions.map((suggestion) => {
+    const mapping = bySource.get(suggestion.sourceColumn);
+    return mapping && exists(mapping) ? mapping : suggestion;
+  });
+}
+
+interface GivenMapping {
   sourceColumn: string;
   targetProperty?: string | null | undefined;
   confidence?: ColumnMapping['confidence'] | null | undefined;
@@ -128,46 +143,83 @@ interface ConfirmedMapping {
  * @throws Problem `invalid`: unknown column or property, one property twice, a required property missing.
  */
 export function confirmMappings(
-  confirmed: readonly ConfirmedMapping[],
+  confirmed: readonly GivenMapping[],
   headers: readonly string[],
   fields: readonly DefinitionField[],
 ): ColumnMapping[] {
-  const errors: Record<string, ValidationRule[]> = {};
-  const reasons: string[] = [];
-  const report = (path: string, rule: ValidationRule, reason: string) => {
-    (errors[path] ??= []).push(rule);
-    reasons.push(reason);
-  };
-  const columns = new Set<string>();
+  const errors = new MappingErrors();
+  errors.addUnknown(confirmed, headers, fields);
   const targets = new Set<string>();
-  for (const [index, { sourceColumn, targetProperty }] of confirmed.entries()) {
-    const path = `mappings[${index}]`;
-    if (!headers.includes(sourceColumn)) {
-      report(`${path}.sourceColumn`, 'Enum', `The file has no column "${sourceColumn}".`);
-    }
-    if (columns.has(sourceColumn))
-      report(`${path}.sourceColumn`, 'Unique', `The column "${sourceColumn}" is listed twice.`);
-    columns.add(sourceColumn);
+  for (const [index, { targetProperty }] of confirmed.entries()) {
     if (!targetProperty) continue;
-    if (!fields.some(({ propertyPath }) => propertyPath === targetProperty)) {
-      report(`${path}.targetProperty`, 'Enum', `There is no property "${targetProperty}".`);
-    }
-    if (targets.has(targetProperty)) {
-      report(`${path}.targetProperty`, 'Unique', `"${targetProperty}" has two columns.`);
-    }
+    if (targets.has(targetProperty))
+      errors.add(`mappings[${index}].targetProperty`, 'Unique', `"${targetProperty}" has two columns.`);
     targets.add(targetProperty);
   }
   for (const { propertyPath, required, header } of fields) {
-    if (required && !targets.has(propertyPath)) {
-      report('mappings', 'NotEmpty', `The required property "${propertyPath}" (${header}) has no column.`);
+    if (required && !targets.has(propertyPath))
+      errors.add(
+        'mappings',
+        'NotEmpty',
+        `The required property "${propertyPath}" (${header}) has no column.`,
+      );
+  }
+  errors.throwIfAny();
+  return confirmed.map(toMapping);
+}
+
+/**
+ * Checks mappings that are not complete yet.
+ * @throws Problem `invalid`: unknown column or property.
+ */
+export function draftMappings(
+  draft: readonly GivenMapping[],
+  headers: readonly string[],
+  fields: readonly DefinitionField[],
+): ColumnMapping[] {
+  const errors = new MappingErrors();
+  errors.addUnknown(draft, headers, fields);
+  errors.throwIfAny();
+  return draft.map(toMapping);
+}
+
+const toMapping = ({ sourceColumn, targetProperty, confidence }: GivenMapping): ColumnMapping => ({
+  sourceColumn,
+  targetProperty: targetProperty ?? null,
+  confidence: confidence ?? 'Manual',
+});
+
+/** What is wrong with mappings, at the member of the request and in a sentence. */
+class MappingErrors {
+  private readonly rulesByPath: Record<string, ValidationRule[]> = {};
+  private readonly reasons: string[] = [];
+
+  add(path: string, rule: ValidationRule, reason: string): void {
+    (this.rulesByPath[path] ??= []).push(rule);
+    this.reasons.push(reason);
+  }
+
+  addUnknown(
+    given: readonly GivenMapping[],
+    headers: readonly string[],
+    fields: readonly DefinitionField[],
+  ): void {
+    const columns = new Set<string>();
+    for (const [index, { sourceColumn, targetProperty }] of given.entries()) {
+      const path = `mappings[${index}]`;
+      if (!headers.includes(sourceColumn))
+        this.add(`${path}.sourceColumn`, 'Enum', `The file has no column "${sourceColumn}".`);
+      if (columns.has(sourceColumn))
+        this.add(`${path}.sourceColumn`, 'Unique', `The column "${sourceColumn}" is listed twice.`);
+      columns.add(sourceColumn);
+      if (targetProperty && !fields.some(({ propertyPath }) => propertyPath === targetProperty))
+        this.add(`${path}.targetProperty`, 'Enum', `There is no property "${targetProperty}".`);
     }
   }
-  if (reasons.length > 0) throw invalid(dedupe(errors), reasons.join(' '));
-  return confirmed.map(({ sourceColumn, targetProperty, confidence }) => ({
-    sourceColumn,
-    targetProperty: targetProperty ?? null,
-    confidence: confidence ?? 'Manual',
-  }));
+
+  throwIfAny(): void {
+    if (this.reasons.length > 0) throw invalid(dedupe(this.rulesByPath), this.reasons.join(' '));
+  }
 }
 
 const dedupe = (errors: Record<string, ValidationRule[]>): Record<string, ValidationRule[]> =>

@@ -11,7 +11,7 @@ import type { Deps } from '../compose';
 import { importableFields, jobCaller, requirePermission } from '../domain/definition';
 import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
-import { confirmMappings, headerHash } from '../domain/mapping';
+import { confirmMappings, draftMappings, headerHash } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportOptions } from '../store/import-store';
@@ -20,7 +20,8 @@ import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
 import { toImportResponse } from './import-response';
 
-const { confirmImportMappings, dryRunImport, executeImport, previewImport } = dataExchangeEndpoints;
+const { confirmImportMappings, draftImportMappings, dryRunImport, executeImport, previewImport } =
+  dataExchangeEndpoints;
 
 type Needs = Pick<
   Deps,
@@ -56,6 +57,16 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const preview = await previewPlaces.run(caller, read, signal);
     const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);
     return toPreviewResponse(preview, findings);
+  });
+
+  api.on(draftImportMappings, async ({ params, caller, body }) => {
+    const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
+    const mappings = draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
+    await imports.advance(caller.tenantId, job.id, 'draft mappings', {
+      status: 'Previewed',
+      mappings: mappings as object[],
+    });
+    return noContent();
   });
 
   api.on(confirmImportMappings, async ({ params, caller, body }) => {

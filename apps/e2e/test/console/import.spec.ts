@@ -43,6 +43,16 @@ async function choose(page: Page, label: string, option: RegExp) {
   await page.getByRole('option', { name: option }).click();
 }
 
+const columnField = (page: Page, column: string) =>
+  page.getByRole('button', { name: `Field for the column ${column}` });
+
+/** Chooses what a column holds, and waits until the platform keeps it. */
+async function chooseColumn(page: Page, column: string, option: RegExp) {
+  const kept = page.waitForResponse((response) => response.url().endsWith('/draft-mappings'));
+  await choose(page, `Field for the column ${column}`, option);
+  expect((await kept).status()).toBe(204);
+}
+
 describe('an import in the console', () => {
   it(`brings in a messy workbook of ${ROWS} rows within two minutes, corrects two of them, and is undone`, async () => {
     const file = await messyWorkbook();
@@ -56,18 +66,22 @@ describe('an import in the console', () => {
     // It says which sheet it took, and takes another one.
     await choose(page, 'Sheet', /People/);
     await page.getByText('zoe1@example.com').first().waitFor();
-    await choose(page, 'Field for the column Cust. Ref', /External id/);
-    await choose(page, 'Field for the column Contact via', /Preferred channel/);
+    await chooseColumn(page, 'Cust. Ref', /External id/);
     await expectForEverybody(page);
+    // Another device goes on with the columns that were chosen, and this one with those that were chosen there.
+    const { page: elsewhere } = await browser.signIn('Ada Lovelace');
+    await elsewhere.getByRole('link', { name: 'people.xlsx' }).first().click();
+    await columnField(elsewhere, 'Cust. Ref').filter({ hasText: 'External id' }).waitFor();
+    await chooseColumn(elsewhere, 'Contact via', /Preferred channel/);
     await page.reload();
+    await columnField(page, 'Contact via').filter({ hasText: 'Preferred channel' }).waitFor();
+    await columnField(page, 'Cust. Ref').filter({ hasText: 'External id' }).waitFor();
     await page.getByRole('button', { name: 'Check the rows' }).click();
 
     await page.getByText('2 rows have errors').waitFor();
     await page.getByRole('cell', { name: 'zoe(at)example.com' }).waitFor();
     await expectForEverybody(page);
-    // Another device goes on where this one was.
-    const { page: elsewhere } = await browser.signIn('Ada Lovelace');
-    await elsewhere.getByRole('link', { name: 'people.xlsx' }).first().click();
+    await elsewhere.reload();
     await elsewhere.getByText('2 rows have errors').waitFor();
     await page.getByRole('button', { name: 'Import 9,998 rows' }).click();
     // Whoever opens the address anew finds the import where it is.

@@ -5,6 +5,7 @@ import { endpoint, permission } from '../endpoint';
 import { Id } from '../schemas';
 import {
   ConfirmImportMappingsRequest,
+  DraftImportMappingsRequest,
   CorrectImportFormatRequest,
   CreateExportJobRequest,
   DefinitionName,
@@ -285,6 +286,20 @@ export const previewImport = endpoint({
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
 });
 
+export const draftImportMappings = endpoint({
+  method: 'PUT',
+  path: '/imports/:jobId/draft-mappings',
+  summary: 'Keep which column is meant to be which property, until that is confirmed',
+  description:
+    'Whoever goes on with the job finds it in `suggestions` of the preview. It may lack required properties and may name ' +
+    'a property twice; columns that it leaves out keep their suggestion. A job that was `Mapped` is `Previewed` again.',
+  access: executeImports,
+  params: byJob,
+  body: DraftImportMappingsRequest,
+  success: { status: 204 },
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+});
+
 export const confirmImportMappings = endpoint({
   method: 'PUT',
   path: '/imports/:jobId/mappings',
@@ -443,6 +458,7 @@ export const dataExchangeEndpoints = {
   getImportFormat,
   correctImportFormat,
   previewImport,
+  draftImportMappings,
   confirmImportMappings,
   dryRunImport,
   executeImport,

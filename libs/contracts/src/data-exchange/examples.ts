@@ -103,6 +103,12 @@ export const dataExchangeExamples: Record<string, unknown> = {
     fieldMetadata: [field],
     findings: [],
   },
+  DraftImportMappingsRequest: {
+    mappings: [
+      { sourceColumn: 'resource', targetProperty: 'resourceName' },
+      { sourceColumn: 'value', targetProperty: null },
+    ],
+  },
   ConfirmImportMappingsRequest: {
     mappings: [
       { sourceColumn: 'resource', targetProperty: 'resourceName' },

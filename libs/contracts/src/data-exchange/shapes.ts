@@ -230,17 +230,23 @@ export const ImportPreviewResponse = z
   })
   .meta({ id: 'ImportPreviewResponse' });
 
+const MappingsOfRequest = z
+  .array(
+    z.object({
+      sourceColumn: z.string(),
+      targetProperty: z.string().nullish(),
+      confidence: z.enum(MappingConfidence).nullish(),
+    }),
+  )
+  .max(COLUMNS_MAX);
+
+export const DraftImportMappingsRequest = z
+  .object({ mappings: MappingsOfRequest })
+  .meta({ id: 'DraftImportMappingsRequest' });
+
 export const ConfirmImportMappingsRequest = z
   .object({
-    mappings: z
-      .array(
-        z.object({
-          sourceColumn: z.string(),
-          targetProperty: z.string().nullish(),
-          confidence: z.enum(MappingConfidence).nullish(),
-        }),
-      )
-      .max(COLUMNS_MAX),
+    mappings: MappingsOfRequest,
     saveForReuse: z
       .boolean()
       .nullish()
