@@ -136,24 +136,27 @@ describe('a folder of files', () => {
     expect(readdirSync(folder)).toEqual(['files']);
   });
 
-  it('flushes the files of one tenant beside those of others, however many wait', async () => {
-    const flushes = new FairPlaces({ places: 2, waitingMax: Infinity, refused: () => new Error() });
-    const store = folderBlobStore(files, flushes);
-    const put = (key: string) => store.put(key, Readable.from([Buffer.from(key)]));
-    const { promise: flushed, resolve: flush } = Promise.withResolvers<void>();
-    const first = flushes.run({ tenantId: 'greedy', userId: '' }, () => flushed);
-    const waiting = ['greedy/1', 'greedy/2', 'greedy/3'].map(put);
-    await eventually(() => flushes.waitingCount === waiting.length);
+  it.each(['writes', 'flushes'])(
+    'takes turns at %s between tenants, however many of one wait',
+    async (kind) => {
+      const turns = new FairPlaces({ places: 2, waitingMax: Infinity, refused: () => new Error() });
+      const store = folderBlobStore(files, { [kind]: turns });
+      const put = (key: string) => store.put(key, Readable.from([Buffer.from(key)]));
+      const { promise: freed, resolve: free } = Promise.withResolvers<void>();
+      const first = turns.run({ tenantId: 'greedy', userId: '' }, () => freed);
+      const waiting = ['greedy/1', 'greedy/2', 'greedy/3'].map((key) => put(`${key}-${kind}`));
+      await eventually(() => turns.waitingCount === waiting.length);
 
-    await put('modest/1');
+      await put(`modest/1-${kind}`);
 
-    expect(flushes.waitingCount).toBe(waiting.length);
-    expect(await text(await store.get('modest/1'))).toBe('modest/1');
-    await expect(store.get('greedy/1')).rejects.toMatchObject({ kind: 'gone' });
-    flush();
-    await Promise.all([first, ...waiting]);
-    expect(await text(await store.get('greedy/3'))).toBe('greedy/3');
-  });
+      expect(turns.waitingCount).toBe(waiting.length);
+      expect(await text(await store.get(`modest/1-${kind}`))).toBe(`modest/1-${kind}`);
+      await expect(store.get(`greedy/1-${kind}`)).rejects.toMatchObject({ kind: 'gone' });
+      free();
+      await Promise.all([first, ...waiting]);
+      expect(await text(await store.get(`greedy/3-${kind}`))).toBe(`greedy/3-${kind}`);
+    },
+  );
 
   describe('that cannot be used', () => {
     const broken = join(folder, 'broken');

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownEnvironment } from '../../development/launcher/environment.mjs';
+import { FILE_THREADS, ownEnvironment } from '../../development/launcher/environment.mjs';
 
 const root = join(__dirname, '../../..');
 const processes: Record<string, { name: string }[]> = JSON.parse(
@@ -27,3 +28,8 @@ it.each(Object.keys(processes))(
     );
   },
 );
+
+it('the launcher gives processes as many threads for files as the images do', () => {
+  const [, ofImages] = /UV_THREADPOOL_SIZE=(\d+)/.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
+  expect(FILE_THREADS).toBe(ofImages);
+});

@@ -1,42 +1,70 @@
-import { constants, createWriteStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@plinth/kernel/problem';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { newId } from '@plinth/kernel/uuid';
-import { turnsAt } from '../process/fair-places';
+import { turnsAt, type FairPlaces } from '../process/fair-places';
 import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
-import type { BlobRange, BlobStore } from './blob-store';
+import type { BlobRange, BlobStore, StoredBlob } from './blob-store';
 
 const PARTIAL = '.partial';
 
-/** Of the four threads in which Node works on files. */
+/**
+ * Of the sixteen threads in which our processes work on files (`UV_THREADPOOL_SIZE`). With other steps of files, which are
+ * short, at least half of them are free for the rest.
+ */
+const WRITES_MAX = 6;
 const FLUSHES_MAX = 2;
 
+/** For what tenants take turns. */
+interface FolderTurns {
+  writes?: FairPlaces;
+  flushes?: FairPlaces;
+}
+
 /**
- * Keeps files in a folder of the machine, or of a volume that all replicas share. To flush a large file to the disk takes
- * a thread for long, and every small step of other files waits for the same threads: so tenants take turns at it.
+ * Keeps files in a folder of the machine, or of a volume that all replicas share. To write a piece of a file, and still
+ * more to flush a large one to the disk, takes a thread for long, and every small step of other files waits for the same
+ * threads: so tenants take turns at it.
  */
-export function folderBlobStore(folder: string, flushes = turnsAt(FLUSHES_MAX)): BlobStore {
+export function folderBlobStore(
+  folder: string,
+  { writes = turnsAt(WRITES_MAX), flushes = turnsAt(FLUSHES_MAX) }: FolderTurns = {},
+): BlobStore {
   const pathOf = (key: string) => join(folder, ...stepsOf(key));
+
+  /** Stores what is read in a file, which is on the disk afterwards. */
+  const write = async (path: string, owner: ShareOwner, content: Readable): Promise<StoredBlob> => {
+    const { stream, measured } = measure();
+    const file = await open(path, 'wx');
+    try {
+      await pipeline(content, stream, async (pieces: AsyncIterable<Buffer>) => {
+        for await (const piece of pieces) await writes.run(owner, () => file.appendFile(piece));
+      });
+      await flushes.run(owner, () => file.sync());
+    } finally {
+      await file.close();
+    }
+    return measured();
+  };
 
   return {
     async put(key, content) {
       const target = pathOf(key);
       const partial = `${target}.${newId()}${PARTIAL}`;
-      const { stream, measured } = measure();
       try {
         await mkdir(dirname(target), { recursive: true });
-        await pipeline(content, stream, createWriteStream(partial));
-        await flushes.run({ tenantId: stepsOf(key)[0]!, userId: '' }, () => flush(partial));
+        const stored = await write(partial, { tenantId: stepsOf(key)[0]!, userId: '' }, content);
         await rename(partial, target);
+        return stored;
       } catch (error) {
         content.destroy();
         await rm(partial, { force: true }).catch(() => {});
         throw isOfFileSystem(error) ? blobStoreIsDown(error) : error;
       }
-      return measured();
     },
 
     async get(key, range = {}) {
@@ -81,11 +109,6 @@ export function folderBlobStore(folder: string, flushes = turnsAt(FLUSHES_MAX)):
       }
     },
   };
-}
-
-async function flush(path: string): Promise<void> {
-  const file = await open(path);
-  await file.sync().finally(() => file.close());
 }
 
 async function openPart(path: string, { start = 0, end = Infinity }: BlobRange): Promise<Readable> {
