@@ -28,6 +28,7 @@ describe('the JSON Schema of a setting', () => {
   it.each([
     [{ type: 'string', format: 'culture' }, 'fr-CA'],
     [{ type: 'string', format: 'time-zone' }, 'Europe/Paris'],
+    [{ type: 'string', format: 'time-zone' }, 'US/Eastern'],
     [{ type: 'string', enum: ['true', 'false'] }, 'true'],
     [{ type: 'integer', minimum: 1 }, '7'],
     [{ type: 'boolean' }, 'false'],

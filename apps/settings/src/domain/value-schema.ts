@@ -75,8 +75,12 @@ function ruleOf({ keyword }: ErrorObject): ValidationRule {
   }
 }
 
+/** The usual names of zones, which need no formatter to be made for them, as others of the database do. */
+const usualTimeZones = new Set(Intl.supportedValuesOf('timeZone'));
+
 /** Whether a text is the name of a zone of the IANA time zone database. Offsets such as `+01:00` are not. */
 function isTimeZone(name: string): boolean {
+  if (usualTimeZones.has(name)) return true;
   if (/^[+-]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
