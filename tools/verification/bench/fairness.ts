@@ -209,7 +209,18 @@ async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
       }),
     );
 
+  const note = (send: Send) =>
+    received(
+      send('POST', `/timeline/Bench/${randomUUID()}/entries`, { body: { entryType: 0, body: 'a note' } }),
+    );
+
   return [
+    {
+      name: 'entry of a timeline',
+      attackers: 100,
+      attack: () => note(attacker),
+      request: () => note(victim),
+    },
     {
       name: 'evaluation of a template',
       attackers: 50,
