@@ -44,7 +44,7 @@ export function Shell() {
       <a className="skip-link" href="#main">
         {t('Console.shell.skip')}
       </a>
-      {caller ? <Frame /> : <div className="side" />}
+      {caller ? <Frame /> : <EmptyFrame />}
       <main id="main" className="main" tabIndex={-1}>
         <OfflineBanner />
         {caller && (
@@ -62,6 +62,20 @@ export function Shell() {
     </div>
   );
 }
+
+/** Of the same size, so that nothing moves when it is filled. */
+const EmptyFrame = () => (
+  <>
+    <div className="bar-top">
+      <span />
+      <Brand />
+      <span />
+    </div>
+    <div className="side">
+      <Brand />
+    </div>
+  </>
+);
 
 function Frame() {
   useOwnSettings();
