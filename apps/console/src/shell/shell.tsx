@@ -47,16 +47,12 @@ export function Shell() {
       {caller ? <Frame /> : <EmptyFrame />}
       <main id="main" className="main" tabIndex={-1}>
         <OfflineBanner />
-        {caller && (
-          <Suspense
-            fallback={
-              <div className="page">
-                <Skeleton lines={5} />
-              </div>
-            }
-          >
+        {caller ? (
+          <Suspense fallback={<EmptyPage />}>
             <Outlet />
           </Suspense>
+        ) : (
+          <EmptyPage />
         )}
       </main>
     </div>
@@ -75,6 +71,12 @@ const EmptyFrame = () => (
       <Brand />
     </div>
   </>
+);
+
+const EmptyPage = () => (
+  <div className="page">
+    <Skeleton lines={5} />
+  </div>
 );
 
 function Frame() {

@@ -27,9 +27,11 @@ describe('the timeline of an entity in the console', () => {
     const content = 'Between North and South';
     const chooser = grace.waitForEvent('filechooser');
     await grace.getByRole('article').getByRole('button', { name: 'Attach a file' }).click();
-    const file = { name: 'contract.txt', mimeType: 'text/plain', buffer: Buffer.from(content) };
+    // Longer than any window.
+    const name = `contract, ${'signed by both of us, '.repeat(8)}.txt`;
+    const file = { name, mimeType: 'text/plain', buffer: Buffer.from(content) };
     await (await chooser).setFiles(file);
-    await grace.getByRole('listitem').filter({ hasText: 'contract.txt' }).waitFor();
+    await grace.getByRole('listitem').filter({ hasText: name }).waitFor();
     await grace.getByRole('textbox', { name: 'Reply' }).fill('Here it is');
     await expectForEverybody(grace);
     await grace.getByRole('article').getByRole('button', { name: 'Reply' }).last().click();
@@ -40,8 +42,8 @@ describe('the timeline of an entity in the console', () => {
     await reply.waitFor();
     await expectForEverybody(ada);
     const download = ada.waitForEvent('download');
-    await reply.getByRole('button', { name: 'contract.txt 23 bytes' }).click();
-    expect((await download).suggestedFilename()).toBe('contract.txt');
+    await reply.getByRole('button', { name: `${name} 23 bytes` }).click();
+    expect((await download).suggestedFilename()).toBe(name);
     expect(await readFile(await (await download).path(), 'utf8')).toBe(content);
     await ada.getByRole('link', { name: /^Notifications/ }).click();
     await ada.getByText('Here it is').first().waitFor();
