@@ -89,12 +89,9 @@ function createTexts({ currentCulture: culture, resources, languages }: Bootstra
     numberFormats.set(name, format);
     return format.format(value);
   };
-  const dateTimeFormat = new Intl.DateTimeFormat(culture, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    ...zone,
-  });
-  const relativeFormat = new Intl.RelativeTimeFormat(culture, { numeric: 'auto' });
+  // Made where a page shows one: each takes a while.
+  let dateTimeFormat: Intl.DateTimeFormat | undefined;
+  let relativeFormat: Intl.RelativeTimeFormat | undefined;
   return {
     culture,
     languages,
@@ -103,10 +100,18 @@ function createTexts({ currentCulture: culture, resources, languages }: Bootstra
     number,
     date: (value, options = { dateStyle: 'medium' }) =>
       new Intl.DateTimeFormat(culture, { ...options, ...zone }).format(new Date(value)),
-    dateTime: (value) => dateTimeFormat.format(new Date(value)),
+    dateTime: (value) => {
+      dateTimeFormat ??= new Intl.DateTimeFormat(culture, {
+        dateStyle: 'medium',
+        timeStyle: 'short',
+        ...zone,
+      });
+      return dateTimeFormat.format(new Date(value));
+    },
     relative: (value) => {
       const seconds = (new Date(value).getTime() - Date.now()) / 1_000;
       const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+      relativeFormat ??= new Intl.RelativeTimeFormat(culture, { numeric: 'auto' });
       return relativeFormat.format(Math.round(seconds / length), unit);
     },
     duration: (seconds) => {

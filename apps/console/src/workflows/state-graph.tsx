@@ -6,13 +6,14 @@ import {
   MarkerType,
   Position,
   ReactFlow,
+  getViewportForBounds,
   type Edge,
   type EdgeProps,
   type Node,
   type NodeProps,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { stateName, transitionName } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
 import { layoutOf } from './graph-layout';
@@ -67,6 +68,8 @@ type TransitionEdge = Edge<
 /** The controls lie at the bottom, where they must not cover a state. */
 const besideControls = { x: 0.05, top: 0.05, bottom: '60px' } as const;
 
+const MIN_ZOOM = 0.2;
+
 const nodeTypes = { state: StateBox };
 const edgeTypes = { transition: TransitionArrow };
 
@@ -75,10 +78,10 @@ export function StateGraph(props: StateGraphProps) {
   const { label, initialState, states, finalStates, transitions, emphasisOf, selection } = props;
   const { onSelect, onConnect } = props;
   const texts = useTexts();
-  const drawing = useMemo(
-    () => layoutOf({ states, transitions }, (state) => stateName(texts, state)),
-    [states, transitions, texts],
-  );
+  const drawing = useMemo(() => {
+    const named = transitions.map((one) => ({ ...one, name: transitionName(texts, one.name) }));
+    return layoutOf({ states, transitions: named }, (state) => stateName(texts, state));
+  }, [states, transitions, texts]);
   const isChosen = (kind: GraphSelection['kind'], index: number) =>
     selection?.kind === kind && selection.index === index;
   const nodes: StateNode[] = drawing.states.map(({ state, x, y, width, height }, index) => ({
@@ -125,8 +128,10 @@ export function StateGraph(props: StateGraphProps) {
     ];
   });
   const isPicture = onSelect === undefined;
+  const frame = useRef<HTMLDivElement>(null);
   return (
     <div
+      ref={frame}
       className="state-graph"
       style={{ aspectRatio: `${Math.max(drawing.width, 200)} / ${Math.max(drawing.height, 120)}` }}
       role={isPicture ? 'img' : 'group'}
@@ -139,9 +144,14 @@ export function StateGraph(props: StateGraphProps) {
         edges={edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
-        fitView
-        fitViewOptions={{ padding: isPicture ? 0.05 : besideControls, maxZoom: 1.1 }}
-        minZoom={0.2}
+        onInit={({ setViewport }) => {
+          // All of the drawing: what the library fits by itself are states, without the names beside them.
+          const { width, height } = frame.current!.getBoundingClientRect();
+          const padding = isPicture ? 0.02 : besideControls;
+          const bounds = { x: 0, y: 0, width: drawing.width, height: drawing.height };
+          void setViewport(getViewportForBounds(bounds, width, height, MIN_ZOOM, 1.1, padding));
+        }}
+        minZoom={MIN_ZOOM}
         maxZoom={1.6}
         nodesDraggable={false}
         nodesConnectable={onConnect !== undefined}
