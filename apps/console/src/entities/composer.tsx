@@ -116,7 +116,7 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
         <ul className="chips">
           {files.map(({ id, fileName }) => (
             <li key={id} className="badge">
-              {fileName}
+              <span className="truncate">{fileName}</span>
               <IconButton
                 label={t('Console.entities.detach', { name: fileName })}
                 onPress={() => setFiles(files.filter((file) => file.id !== id))}

@@ -61,7 +61,7 @@ export function PeoplePicker({ label, value, onChange }: PeoplePickerProps) {
         <ul className="chips people" aria-label={label} aria-busy={isLoading}>
           {value.map((id) => (
             <li key={id} className="badge">
-              {nameOf(id)}
+              <span className="truncate">{nameOf(id)}</span>
               <IconButton
                 label={t('Console.workflows.removePerson', { name: nameOf(id) })}
                 onPress={() => onChange(value.filter((one) => one !== id))}
