@@ -99,3 +99,10 @@ export function canonicalCulture(tag: string): string | undefined {
     return undefined;
   }
 }
+
+/** Values of a query parameter, separated by commas: at least one, and not more than `max`. */
+export const commaSeparated = <Item extends z.ZodType<unknown, string>>(item: Item, max: number) =>
+  z
+    .string()
+    .transform((list) => list.split(','))
+    .pipe(z.array(item).min(1).max(max));

@@ -1,7 +1,7 @@
 import { batchOf, batchResult } from '@plinth/kernel/batch-result';
 import { z } from 'zod';
 import { endpoint, optional, permission } from '../endpoint';
-import { Culture } from '../schemas';
+import { commaSeparated, Culture } from '../schemas';
 import {
   LocalizationBootstrap,
   LocalizationOverride,
@@ -33,10 +33,7 @@ export const getLocalization = endpoint({
   query: z.object({
     cultureName: Culture.optional(),
     tenant: z.string().min(1).max(200).optional().meta({ description: 'Id or short name of a tenant' }),
-    resourceNames: z
-      .string()
-      .transform((text) => text.split(','))
-      .pipe(z.array(ResourceName).min(1).max(RESOURCES_MAX))
+    resourceNames: commaSeparated(ResourceName, RESOURCES_MAX)
       .optional()
       .meta({ description: 'Separated by commas; without it all that the tenant has' }),
   }),
@@ -52,10 +49,7 @@ export const listLocalizationTexts = endpoint({
   summary: 'List texts in several cultures: what the platform says, and what the tenant says instead',
   access: manage,
   query: z.object({
-    cultures: z
-      .string()
-      .transform((text) => text.split(','))
-      .pipe(z.array(Culture).min(1).max(CULTURES_MAX))
+    cultures: commaSeparated(Culture, CULTURES_MAX)
       .optional()
       .meta({ description: 'Separated by commas; without it those of the platform' }),
     resourceName: ResourceName.optional(),

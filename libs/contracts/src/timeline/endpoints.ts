@@ -1,7 +1,7 @@
 import { SEARCH_LENGTH_MAX, type ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
-import { EntityTypeInPath, Id, text } from '../schemas';
+import { commaSeparated, EntityTypeInPath, Id, text } from '../schemas';
 import {
   FOLLOWERS_LISTED_MAX,
   attachableTypes,
@@ -169,11 +169,10 @@ const getPeople = endpoint({
   description: 'Those of them who were seen in the tenant, in the order of the request.',
   access: permission('Timeline.Entries.Read'),
   query: z.object({
-    ids: z
-      .string()
-      .transform((list) => list.split(','))
-      .pipe(z.array(UserId).min(1).max(PEOPLE_MAX))
-      .meta({ description: 'Separated by commas', examples: ['charles,ada'] }),
+    ids: commaSeparated(UserId, PEOPLE_MAX).meta({
+      description: 'Separated by commas',
+      examples: ['charles,ada'],
+    }),
   }),
   success: { status: 200, body: z.array(MentionSuggestion) },
   cache: 'list',
@@ -253,11 +252,10 @@ const getBlobs = endpoint({
   description: 'Those of them that the caller may download, in the order of the request.',
   access: permission('Timeline.Entries.Read'),
   query: z.object({
-    ids: z
-      .string()
-      .transform((list) => list.split(','))
-      .pipe(z.array(Id).min(1).max(BLOBS_LISTED_MAX))
-      .meta({ description: 'Separated by commas', examples: ['01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55'] }),
+    ids: commaSeparated(Id, BLOBS_LISTED_MAX).meta({
+      description: 'Separated by commas',
+      examples: ['01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55'],
+    }),
   }),
   success: { status: 200, body: z.array(BlobInfo) },
   cache: 'list',
