@@ -74,7 +74,10 @@ export async function sendResponse(
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
-  if (gzip && !isKnown) return sendCompressed(gzip, knownTag, res, options);
+  if (gzip && !isKnown) {
+    const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
+    return sendJson(await gzip(), res, options, headers);
+  }
   const body = isKnown ? '' : JSON.stringify(response.body);
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
   if (tag) res.setHeader('etag', tag);
@@ -83,8 +86,18 @@ export async function sendResponse(
     res.end();
     return;
   }
+  sendJson(body, res, options);
+}
+
+function sendJson(
+  body: string | Buffer,
+  res: ServerResponse,
+  { reservation }: SendOptions,
+  headers: Record<string, string> = {},
+): void {
   const length = Buffer.byteLength(body);
-  count(length, options.reservation);
+  count(length, reservation);
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
   res.end(body);
@@ -99,21 +112,6 @@ function chooseGzip({ options: { gzip } }: EndpointResponse<unknown>, req: Reque
 
 /** Compressed, the bytes are others, so that they have a strong tag of their own (RFC 9110, 8.8.3.3). */
 const compressedTag = (tag: string): string => tag.replace(/"$/, '-gzip"');
-
-async function sendCompressed(
-  gzip: () => Promise<Buffer>,
-  etag: string | undefined,
-  res: ServerResponse,
-  { reservation }: SendOptions,
-): Promise<void> {
-  const bytes = await gzip();
-  count(bytes.length, reservation);
-  if (etag) res.setHeader('etag', etag);
-  res.setHeader('content-type', 'application/json');
-  res.setHeader('content-encoding', 'gzip');
-  res.setHeader('content-length', bytes.length);
-  res.end(bytes);
-}
 
 /** Keeps the connection alive with spaces until the body is known. */
 async function sendPending(
