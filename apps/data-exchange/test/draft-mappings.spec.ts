@@ -75,6 +75,39 @@ describe('PUT /imports/{jobId}/draft-mappings', () => {
     expect((await exchange.as(caller).post(`/imports/${jobId}/dry-run`)).status).toBe(409);
   });
 
+  it('keeps how to import, apart from the columns, and executes by it only where it is sent again', async () => {
+    const caller = aCaller();
+    const colleague = aCaller({ tenantId: caller.tenantId });
+    const jobId = await previewed(caller);
+    const draftOf = async (reader: Caller) =>
+      (await exchange.as(reader).get(`/imports/${jobId}/draft-mappings`)).body;
+    const keep = async (body: object) =>
+      (await exchange.as(caller).put(`/imports/${jobId}/draft-mappings`, body)).status;
+    const usual = { mode: 'upsert', onError: 'continue' };
+    expect(await draftOf(colleague)).toEqual({ mappings: [], options: usual });
+
+    const code = { sourceColumn: 'code', targetProperty: 'code', confidence: 'Exact' };
+    const title = { sourceColumn: 'other', targetProperty: 'title', confidence: 'Manual' };
+    const mappings = [code, title];
+    await exchange.as(caller).put(`/imports/${jobId}/mappings`, { mappings });
+    const chosen = { mode: 'insert', onError: 'abort' };
+    expect(await keep({ options: chosen })).toBe(204);
+    expect(await draftOf(colleague)).toEqual({ mappings, options: chosen });
+    expect(await statusOf(caller, jobId)).toBe('Mapped');
+
+    expect(await keep({ mappings: [code] })).toBe(204);
+    expect(await draftOf(colleague)).toEqual({ mappings: [code], options: chosen });
+    expect(await statusOf(caller, jobId)).toBe('Previewed');
+
+    expect(await keep({ options: { mode: 'never' } })).toBe(422);
+    expect(await keep({})).toBe(422);
+    expect(await draftOf(colleague)).toEqual({ mappings: [code], options: chosen });
+
+    await exchange.as(caller).put(`/imports/${jobId}/mappings`, { mappings });
+    await exchange.as(caller).post(`/imports/${jobId}/execute`);
+    expect((await draftOf(colleague)).options).toEqual(usual);
+  });
+
   it('forgets it where the file is read with other columns', async () => {
     const caller = aCaller();
     const jobId = await previewed(caller);
@@ -103,6 +136,7 @@ describe('PUT /imports/{jobId}/draft-mappings', () => {
     const reader = aCaller({ tenantId: caller.tenantId, permissions: ['DataExchange.Imports.Read'] });
     expect((await draft(reader, jobId, mappings)).status).toBe(403);
     expect((await draft(aCaller(), jobId, mappings)).status).toBe(404);
+    expect((await exchange.as(aCaller()).get(`/imports/${jobId}/draft-mappings`)).status).toBe(404);
     expect((await suggestionsFor(caller, jobId))[2]).toBe('other: null Manual');
   });
 });

@@ -15,6 +15,7 @@ export type ImportDefinition = BodyOf<typeof dataExchange.listImportDefinitions>
 export type ImportPreview = BodyOf<typeof dataExchange.previewImport>;
 export type ImportMapping = ImportPreview['suggestions'][number];
 export type ImportFormat = BodyOf<typeof dataExchange.getImportFormat>;
+export type ImportOptions = BodyOf<typeof dataExchange.getDraftImportMappings>['options'];
 export type ImportReport = BodyOf<typeof dataExchange.getImportReport>;
 export type ImportRowError = ImportReport['rowErrors'][number];
 export type ImportUndo = BodyOf<typeof dataExchange.getImportUndo>;
@@ -51,6 +52,13 @@ export const importPreviewQuery = (jobId: string) =>
     queryFn: async ({ signal }) => (await dataExchange.previewImport({ params: { jobId }, signal })).body,
     // Another device may choose columns meanwhile.
     staleTime: 30_000,
+  });
+
+export const importOptionsQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['import', jobId, 'options'],
+    queryFn: async ({ signal }) =>
+      (await dataExchange.getDraftImportMappings({ params: { jobId }, signal })).body.options,
   });
 
 export const importReportQuery = (jobId: string) =>

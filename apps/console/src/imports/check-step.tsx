@@ -3,24 +3,36 @@ import { useNavigate } from '@tanstack/react-router';
 import { ArrowLeft, Play } from 'lucide-react';
 import {
   dataExchange,
+  importOptionsQuery,
   importQuery,
   importsQuery,
   type ImportJob,
+  type ImportOptions,
   type ImportReport,
 } from '../api/data-exchange';
 import { Button } from '../components/button';
 import { Choices } from '../components/choices';
-import { Callout, Failure, Progress } from '../components/state';
-import { useStoredState } from '../components/stored-state';
+import { Callout, Failure, Progress, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { ErrorList } from './error-list';
 import { ReportFigures } from './report-figures';
 
 const modes = ['upsert', 'insert', 'update'] as const;
 const reactions = ['continue', 'abort'] as const;
-interface Options {
-  mode: (typeof modes)[number];
-  onError: (typeof reactions)[number];
+
+/** Changes how to import here at once, also where that cannot be kept, and keeps it for whoever goes on with the import. */
+function useOptionsChange(jobId: string) {
+  const queries = useQueryClient();
+  const { queryKey } = importOptionsQuery(jobId);
+  return useMutation({
+    scope: { id: `options-of-${jobId}` },
+    mutationFn: (options: ImportOptions) =>
+      dataExchange.draftImportMappings({ params: { jobId }, body: { options } }),
+    onMutate: async (options) => {
+      await queries.cancelQueries({ queryKey });
+      queries.setQueryData(queryKey, options);
+    },
+  });
 }
 
 /** The third step: what an import would do, with every error on its cell, before anything is stored. */
@@ -28,21 +40,20 @@ export function CheckStep({ job }: { job: ImportJob }) {
   const { t } = useTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const [options, setOptions] = useStoredState<Options>(`import-${job.id}-options`, {
-    mode: 'upsert',
-    onError: 'continue',
-  });
   const params = { jobId: job.id };
+  const { data: options, error: optionsError, refetch } = useQuery(importOptionsQuery(job.id));
+  const change = useOptionsChange(job.id);
   const check = useQuery({
     queryKey: ['import', job.id, 'dry-run', options],
+    enabled: options !== undefined,
     queryFn: async ({ signal }) => {
       const query = { includeCells: 'true' as const };
-      return (await dataExchange.dryRunImport({ params, query, body: options, signal })).body;
+      return (await dataExchange.dryRunImport({ params, query, body: options!, signal })).body;
     },
     staleTime: Infinity,
   });
   const run = useMutation({
-    mutationFn: async () => (await dataExchange.executeImport({ params, body: options })).body,
+    mutationFn: async () => (await dataExchange.executeImport({ params, body: options! })).body,
     onSuccess: (started) => {
       queries.setQueryData(importQuery(job.id).queryKey, started);
       void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
@@ -51,22 +62,29 @@ export function CheckStep({ job }: { job: ImportJob }) {
   });
   const report = check.data;
 
+  if (!options)
+    return optionsError ? (
+      <Failure error={optionsError} onRetry={() => void refetch()} />
+    ) : (
+      <Skeleton lines={5} height="3rem" />
+    );
   return (
     <>
       <div className="options panel padded">
         <Choices
           label={t('Console.imports.mode')}
           value={options.mode}
-          onChange={(mode) => setOptions({ ...options, mode })}
+          onChange={(mode) => change.mutate({ ...options, mode })}
           options={modes.map((id) => ({ id, label: t(`DataExchange.mode.${id}`) }))}
         />
         <Choices
           label={t('Console.imports.onError')}
           value={options.onError}
-          onChange={(onError) => setOptions({ ...options, onError })}
+          onChange={(onError) => change.mutate({ ...options, onError })}
           options={reactions.map((id) => ({ id, label: t(`DataExchange.onError.${id}`) }))}
         />
       </div>
+      {change.error && <Failure error={change.error} />}
       {check.isFetching && !report && (
         <div className="panel padded stack" role="status">
           <span>{t('Console.imports.checking')}</span>

@@ -20,8 +20,14 @@ import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
 import { toImportResponse } from './import-response';
 
-const { confirmImportMappings, draftImportMappings, dryRunImport, executeImport, previewImport } =
-  dataExchangeEndpoints;
+const {
+  confirmImportMappings,
+  draftImportMappings,
+  dryRunImport,
+  executeImport,
+  getDraftImportMappings,
+  previewImport,
+} = dataExchangeEndpoints;
 
 type Needs = Pick<
   Deps,
@@ -61,12 +67,19 @@ export function mountImportSteps(api: Api, deps: Needs): void {
 
   api.on(draftImportMappings, async ({ params, caller, body }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
-    const mappings = draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
+    const mappings =
+      body.mappings && draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
     await imports.advance(caller.tenantId, job.id, 'draft mappings', {
-      status: 'Previewed',
-      mappings: mappings as object[],
+      ...(mappings ? { status: 'Previewed', mappings: mappings as object[] } : {}),
+      ...(body.options ? { options: { ...readOptions(body.options) } } : {}),
     });
     return noContent();
+  });
+
+  api.on(getDraftImportMappings, async ({ params, caller }) => {
+    const { mappings, options } = await imports.get(caller.tenantId, params.jobId);
+    const { mode, onError } = withDefaultOptions(options);
+    return { mappings: mappings ?? [], options: { mode, onError } };
   });
 
   api.on(confirmImportMappings, async ({ params, caller, body }) => {

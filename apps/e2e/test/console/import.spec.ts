@@ -83,6 +83,14 @@ describe('an import in the console', () => {
     await expectForEverybody(page);
     await elsewhere.reload();
     await elsewhere.getByText('2 rows have errors').waitFor();
+    const kept = elsewhere.waitForResponse(
+      (response) => response.url().endsWith('/draft-mappings') && response.request().method() === 'PUT',
+    );
+    await elsewhere.getByText('Add new rows only').click();
+    await kept;
+    await page.reload();
+    await page.getByRole('radio', { name: 'Add new rows only', checked: true }).waitFor();
+    await page.getByText('Add and change', { exact: true }).click();
     await page.getByRole('button', { name: 'Import 9,998 rows' }).click();
     // Whoever opens the address anew finds the import where it is.
     await page

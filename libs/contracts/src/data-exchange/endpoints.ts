@@ -6,6 +6,7 @@ import { Id } from '../schemas';
 import {
   ConfirmImportMappingsRequest,
   DraftImportMappingsRequest,
+  DraftImportMappingsResponse,
   CorrectImportFormatRequest,
   CreateExportJobRequest,
   DefinitionName,
@@ -289,15 +290,29 @@ export const previewImport = endpoint({
 export const draftImportMappings = endpoint({
   method: 'PUT',
   path: '/imports/:jobId/draft-mappings',
-  summary: 'Keep which column is meant to be which property, until that is confirmed',
+  summary: 'Keep which column is meant to be which property, and how to import, until that is confirmed',
   description:
-    'Whoever goes on with the job finds it in `suggestions` of the preview. It may lack required properties and may name ' +
-    'a property twice; columns that it leaves out keep their suggestion. A job that was `Mapped` is `Previewed` again.',
+    'Whoever goes on with the job finds the mappings in `suggestions` of the preview. They may lack required properties ' +
+    'and may name a property twice; columns that they leave out keep their suggestion. With mappings, a job that was ' +
+    '`Mapped` is `Previewed` again; with `options` alone it stays as it is. What is left out is kept as it was. Nothing ' +
+    'is executed with these options unless they are sent again.',
   access: executeImports,
   params: byJob,
   body: DraftImportMappingsRequest,
   success: { status: 204 },
   problems: ['import-job-not-found', 'import-in-wrong-state'],
+});
+
+export const getDraftImportMappings = endpoint({
+  method: 'GET',
+  path: '/imports/:jobId/draft-mappings',
+  summary: 'Read what somebody chose who did not execute the import yet',
+  access: readImports,
+  params: byJob,
+  success: { status: 200, body: DraftImportMappingsResponse },
+  problems: ['import-job-not-found'],
+  cache: 'user-data',
+  etag: true,
 });
 
 export const confirmImportMappings = endpoint({
@@ -458,6 +473,7 @@ export const dataExchangeEndpoints = {
   getImportFormat,
   correctImportFormat,
   previewImport,
+  getDraftImportMappings,
   draftImportMappings,
   confirmImportMappings,
   dryRunImport,

@@ -108,6 +108,11 @@ export const dataExchangeExamples: Record<string, unknown> = {
       { sourceColumn: 'resource', targetProperty: 'resourceName' },
       { sourceColumn: 'value', targetProperty: null },
     ],
+    options: { mode: 'insert', onError: 'abort' },
+  },
+  DraftImportMappingsResponse: {
+    mappings: [{ sourceColumn: 'resource', targetProperty: 'resourceName', confidence: 'Manual' }],
+    options: { mode: 'insert', onError: 'abort' },
   },
   ConfirmImportMappingsRequest: {
     mappings: [

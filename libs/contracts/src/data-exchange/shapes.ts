@@ -240,10 +240,6 @@ const MappingsOfRequest = z
   )
   .max(COLUMNS_MAX);
 
-export const DraftImportMappingsRequest = z
-  .object({ mappings: MappingsOfRequest })
-  .meta({ id: 'DraftImportMappingsRequest' });
-
 export const ConfirmImportMappingsRequest = z
   .object({
     mappings: MappingsOfRequest,
@@ -268,6 +264,26 @@ export const ImportOptions = z
       .meta({ description: 'Name of the sheet of a workbook; the first one unless given' }),
   })
   .meta({ id: 'ImportOptions' });
+
+const DraftOptions = ImportOptions.pick({ mode: true, onError: true });
+
+export const DraftImportMappingsRequest = z
+  .object({
+    mappings: MappingsOfRequest.optional(),
+    options: DraftOptions.optional().meta({ description: 'How the import is meant to be executed' }),
+  })
+  .refine(({ mappings, options }) => mappings !== undefined || options !== undefined, {
+    params: { rule: 'NotEmpty' },
+    message: 'Give mappings, options, or both.',
+  })
+  .meta({ id: 'DraftImportMappingsRequest' });
+
+export const DraftImportMappingsResponse = z
+  .object({
+    mappings: z.array(ImportColumnMapping).meta({ description: 'Those that were kept or confirmed last' }),
+    options: z.object({ mode: z.enum(ImportMode), onError: z.enum(OnError) }),
+  })
+  .meta({ id: 'DraftImportMappingsResponse' });
 
 export const ImportRowErrorDetail = z
   .object({
