@@ -11,6 +11,7 @@ import { systemClock } from '@plinth/kernel/clock';
 import { ConfigurationError } from '@plinth/runtime/process/config';
 import { Drain } from '@plinth/runtime/process/drain';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
+import { measurePlaces } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
 import { createRedis } from './redis';
 import { createGateway } from './app';
@@ -81,6 +82,13 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const buffered = new ByteBudget(config.BUFFERED_BYTES_MAX);
   const registry = createMetrics('gateway');
   measureBytes(registry, { both: buffered });
+  for (const { upstream } of upstreams.values()) {
+    const { service, turns } = upstream;
+    measurePlaces(registry, {
+      [`calls-${service}`]: turns.calls.places,
+      [`uploads-${service}`]: turns.uploads.places,
+    });
+  }
   const history = new RequestHistory(systemClock);
   const allUpstreams = () => [...upstreams.values()].map(({ upstream }) => upstream);
   const metrics = new GatewayMetrics(registry, allUpstreams, history);
@@ -235,6 +243,7 @@ function createUpstreams(config: GatewayConfig) {
   const settings = {
     concurrencyMax: config.UPSTREAM_CONCURRENCY_MAX,
     streamsMax: config.UPSTREAM_STREAMS_MAX,
+    turns: config.UPSTREAM_TURNS,
     timeoutMilliseconds: config.UPSTREAM_TIMEOUT_MILLISECONDS,
     slowTimeoutMilliseconds: config.UPSTREAM_SLOW_TIMEOUT_MILLISECONDS,
     breakerFailuresMax: config.BREAKER_FAILURES_MAX,

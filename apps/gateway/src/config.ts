@@ -203,6 +203,9 @@ export const GatewayConfig = z.object({
   UPSTREAM_STREAMS_MAX: positiveInteger(1_000).describe(
     'Uploads, downloads and event streams of one service at the same time.',
   ),
+  UPSTREAM_TURNS: positiveInteger(12).describe(
+    'Short requests that a service has at the same time while several tenants use it; others wait in the gateway, where tenants take turns. Uploads: a quarter of it. More where a service has many replicas.',
+  ),
   BREAKER_FAILURES_MAX: positiveInteger(10).describe(
     'Number of consecutive failures that open the circuit breaker of a service.',
   ),

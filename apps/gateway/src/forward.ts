@@ -43,6 +43,7 @@ const BUFFERED_BYTES_MAX = 64 * 1024;
 /** A request on its way to a service. */
 interface ForwardedRequest {
   context: RequestContext;
+  endpoint: Endpoint;
   upstream: Upstream;
   owner: ShareOwner;
   reservation: ByteReservation;
@@ -68,6 +69,9 @@ export async function forward(
   requireAccess(route.endpoint.access, params, caller);
   const key = deps.guard.readKey(context, route.endpoint.path);
 
+  // Whoever disconnected while the credential was looked up is not told of by any further `close`.
+  if (context.response.destroyed) return;
+
   const installed = deps.upstreams.get(route.service);
   if (!installed) throw notInstalled(route.service);
   const { upstream } = installed;
@@ -87,7 +91,8 @@ export async function forward(
     if (route.endpoint.revokesApiKey && response.status < 300) await deps.revokedApiKeys.add(params['id']!);
     return response;
   };
-  const request: ForwardedRequest = { context, upstream, owner, reservation, toResponse };
+  const { endpoint } = route;
+  const request: ForwardedRequest = { context, endpoint, upstream, owner, reservation, toResponse };
   try {
     if (key !== undefined) {
       const userId = caller?.userId ?? '';
@@ -150,26 +155,26 @@ function track(
   response.once('close', () => responses.delete(response));
 }
 
+const isSlow = ({ rateLimitClass }: Endpoint): boolean => rateLimitClass === 'expensive';
+
 const IDLE_MARGIN_MILLISECONDS = 10_000;
 
 /** Slow endpoints have a longer timeout; their connection is idle meanwhile and must not be closed for that. */
-function timeoutOf(
-  { response }: RequestContext,
-  { rateLimitClass }: Endpoint,
-  { settings }: Upstream,
-): number {
-  if (rateLimitClass !== 'expensive') return settings.timeoutMilliseconds;
+function timeoutOf({ response }: RequestContext, endpoint: Endpoint, { settings }: Upstream): number {
+  if (!isSlow(endpoint)) return settings.timeoutMilliseconds;
   response.setTimeout(settings.slowTimeoutMilliseconds + IDLE_MARGIN_MILLISECONDS);
   return settings.slowTimeoutMilliseconds;
 }
 
 async function forwardStream(
-  { context, upstream, owner }: ForwardedRequest,
+  { context, endpoint, upstream, owner }: ForwardedRequest,
   stream: StreamProxy,
   path: string,
   headers: HeaderList,
 ): Promise<void> {
-  const leave = upstream.enter('streams', owner);
+  const leave = endpoint.upload
+    ? await upstream.enterInTurn('uploads', owner, context.response)
+    : upstream.enter('streams', owner);
   try {
     await stream(context, path, headers);
   } finally {
@@ -177,13 +182,18 @@ async function forwardStream(
   }
 }
 
+/** Those that are known to be slow have shares of their own in their service, and take no turns. */
+const enterCall = async ({ endpoint, upstream, owner }: ForwardedRequest, client?: ServerResponse) =>
+  isSlow(endpoint) ? upstream.enter('calls', owner) : upstream.enterInTurn('calls', owner, client);
+
 async function forwardCall(
-  { context, upstream, owner, reservation, toResponse }: ForwardedRequest,
+  request: ForwardedRequest,
   path: string,
   headersFor: () => HeaderList,
   { bodyMilliseconds, timeoutMilliseconds }: { bodyMilliseconds: number; timeoutMilliseconds: number },
 ): Promise<void> {
-  const leave = upstream.enter('calls', owner);
+  const { context, upstream, reservation, toResponse } = request;
+  const leave = await enterCall(request, context.response);
   try {
     const relayed = await relay(context, upstream, {
       method: context.method,
@@ -210,15 +220,16 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 }
 
 async function forwardOnce(
-  { context, upstream, owner, reservation, toResponse }: ForwardedRequest,
+  request: ForwardedRequest,
   { space, isReplayed }: { space: KeySpace; isReplayed: boolean },
   headersFor: (operationId: string, bodyHash: string | undefined) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
 ): Promise<CompleteResponse | undefined> {
+  const { context, upstream, reservation, toResponse } = request;
   const body = await wholeBody(context, reservation, bodyMilliseconds);
   const bodyHash = await reservation.inTurn(() => hashOf(body));
   const execute = async (operationId: string) => {
-    const leave = upstream.enter('calls', owner);
+    const leave = await enterCall(request);
     try {
       const relayed = await relay(context, upstream, {
         method: context.method,

@@ -18,14 +18,15 @@ const newUser = (tenantId: string = randomUUID()) => ({ sub: randomUUID(), tenan
 
 describe('the rate limit of a user', () => {
   it('holds exactly across all gateways', async () => {
-    const gateways = await Promise.all([start(limits(50)), start(limits(50)), start(limits(50))]);
+    // Another request is allowed every six seconds, which these do not take.
+    const gateways = await Promise.all([start(limits(10)), start(limits(10)), start(limits(10))]);
     const as = newUser();
     const responses = await Promise.all(
-      Array.from({ length: 150 }, (_, index) => gateways[index % 3]!.fetch('/api/v1/things', { as })),
+      Array.from({ length: 60 }, (_, index) => gateways[index % 3]!.fetch('/api/v1/things', { as })),
     );
     const statuses = responses.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(50);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(50);
   });
 
   it('is described in every response: the limit, what is left, and when it grows', async () => {

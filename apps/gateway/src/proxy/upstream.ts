@@ -1,4 +1,4 @@
-import { Agent } from 'node:http';
+import { Agent, type ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 import { FairShares, type ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
@@ -8,12 +8,15 @@ import { ServiceState } from '@plinth/contracts/platform/operations-shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { CALLER_HEADER, hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import { Breaker } from './breaker';
+import { RequestTurns } from './request-turns';
 
 export interface UpstreamSettings {
   /** Requests to one service at the same time; more are refused at once. */
   concurrencyMax: number;
   /** Uploads, downloads and event streams to one service at the same time. */
   streamsMax: number;
+  /** Short requests that a service has at the same time while several tenants use it. */
+  turns: number;
   /** How long a service may take until its response begins. */
   timeoutMilliseconds: number;
   /** The same for endpoints that are known to be slow. */
@@ -33,11 +36,19 @@ const RETRY_BUDGET_PER_REQUEST = 0.1;
 /** Requests with one response, or uploads, downloads and event streams, which last. */
 export type RequestKind = 'calls' | 'streams';
 
+/** A call that takes longer waits for something else than the processor of its service. */
+const CALL_TURN_MILLISECONDS = 100;
+const UPLOAD_TURN_MILLISECONDS = 250;
+/** How much more of a service an upload takes than a call. */
+const CALLS_PER_UPLOAD = 4;
+
 /** A service as the gateway sees it, with its own connections, so that a slow service does not slow others. */
 export class Upstream {
   readonly pool: Pool;
   readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 32, timeout: UNUSED_MILLISECONDS_MAX });
   readonly breaker: Breaker;
+  /** Whose turn it is while several tenants use the service. */
+  readonly turns: Readonly<Record<'calls' | 'uploads', RequestTurns>>;
   private readonly calls: FairShares;
   private readonly streams: FairShares;
   private retryBudget = RETRY_BUDGET_MAX;
@@ -63,6 +74,14 @@ export class Upstream {
       { failuresMax: settings.breakerFailuresMax, openMilliseconds: settings.breakerOpenMilliseconds },
       clock,
     );
+    const { turns } = settings;
+    this.turns = {
+      calls: new RequestTurns({ count: turns, turnMilliseconds: CALL_TURN_MILLISECONDS }, clock),
+      uploads: new RequestTurns(
+        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: UPLOAD_TURN_MILLISECONDS },
+        clock,
+      ),
+    };
   }
 
   /**
@@ -84,6 +103,30 @@ export class Upstream {
     }
     this.retryBudget = Math.min(this.retryBudget + RETRY_BUDGET_PER_REQUEST, RETRY_BUDGET_MAX);
     return leave;
+  }
+
+  /**
+   * Admits one request as `enter` does, and waits for its turn beside those of other tenants.
+   * @param client the response whose `close` gives the waiting up; without it the request outlives its client
+   * @throws Problem as `enter`, and `timed-out` where the client disconnected
+   */
+  async enterInTurn(
+    kind: keyof Upstream['turns'],
+    owner: ShareOwner,
+    client?: ServerResponse,
+  ): Promise<() => void> {
+    const leave = this.enter(kind === 'uploads' ? 'streams' : kind, owner);
+    try {
+      const endTurn = await this.turns[kind].begin(owner, client);
+      return () => {
+        endTurn();
+        leave();
+      };
+    } catch (error) {
+      this.breaker.abandoned();
+      leave();
+      throw error;
+    }
   }
 
   /** How many are running now. */

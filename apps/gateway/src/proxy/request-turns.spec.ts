@@ -1,0 +1,107 @@
+import { EventEmitter } from 'node:events';
+import { RequestTurns } from './request-turns';
+
+const TURN_MILLISECONDS = 100;
+
+const busy = { tenantId: 'busy', userId: 'ada' };
+const other = { tenantId: 'other', userId: 'bob' };
+const third = { tenantId: 'third', userId: 'eve' };
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const start = (count: number) =>
+  new RequestTurns({ count, turnMilliseconds: TURN_MILLISECONDS }, { now: () => new Date() });
+
+/** Turns that several tenants have asked for. */
+async function startShared(count: number): Promise<RequestTurns> {
+  const turns = start(count);
+  for (const owner of [busy, other]) (await turns.begin(owner))();
+  return turns;
+}
+
+/** Asks for turns in this order; each ends as soon as it has begun. Returns the tenants in the order of their turns. */
+async function orderOf(turns: RequestTurns, owners: (typeof busy)[]): Promise<string[]> {
+  const order: string[] = [];
+  await Promise.all(
+    owners.map(async (owner) => {
+      const end = await turns.begin(owner);
+      order.push(owner.tenantId);
+      end();
+    }),
+  );
+  return order;
+}
+
+describe('the turns of requests', () => {
+  it('do not exist for a tenant that is alone', async () => {
+    const turns = start(1);
+    for (let count = 0; count < 50; count++) await turns.begin(busy);
+    expect(turns.places.runningCount).toBe(0);
+  });
+
+  it('go to tenants one after another, however many requests of one of them came before', async () => {
+    const turns = await startShared(1);
+    const end = await turns.begin(busy);
+    const order = orderOf(turns, [busy, busy, busy, busy, other, other, third]);
+    end();
+    expect(await order).toEqual(['other', 'third', 'busy', 'other', 'busy', 'busy', 'busy']);
+  });
+
+  it('leave one to the next tenant at once', async () => {
+    const turns = await startShared(4);
+    await Promise.all([turns.begin(busy), turns.begin(busy)]);
+    const waits = turns.begin(busy);
+    await turns.begin(other);
+    expect([turns.places.runningCount, turns.places.waitingCount]).toEqual([3, 1]);
+    await jest.advanceTimersByTimeAsync(TURN_MILLISECONDS);
+    await waits;
+  });
+
+  it('are left by a request that takes longer, once', async () => {
+    const turns = await startShared(1);
+    const end = await turns.begin(busy);
+    const next = turns.begin(other);
+    await jest.advanceTimersByTimeAsync(TURN_MILLISECONDS - 1);
+    expect(turns.places.waitingCount).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    const endNext = await next;
+    end();
+    expect(turns.places.runningCount).toBe(1);
+    endNext();
+    expect(turns.places.runningCount).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('are given up by a client that disconnects, which holds up nobody', async () => {
+    const turns = await startShared(1);
+    const client = new EventEmitter();
+    const end = await turns.begin(busy);
+    const givenUp = turns.begin(other, client);
+    const next = turns.begin(third, client);
+    const disconnected = expect(givenUp).rejects.toMatchObject({ kind: 'timed-out' });
+    expect(turns.places.waitingCount).toBe(2);
+    client.emit('close');
+    await disconnected;
+    await expect(next).rejects.toMatchObject({ kind: 'timed-out' });
+    expect(client.listenerCount('close')).toBe(0);
+    const last = turns.begin(other, client);
+    end();
+    (await last)();
+    expect([turns.places.runningCount, turns.places.waitingCount]).toEqual([0, 0]);
+    expect(client.listenerCount('close')).toBe(0);
+  });
+
+  it('end to exist some time after the other tenants have left', async () => {
+    const turns = await startShared(1);
+    await jest.advanceTimersByTimeAsync(5_000);
+    await turns.begin(busy);
+    expect(turns.places.runningCount).toBe(1);
+    await jest.advanceTimersByTimeAsync(10_000);
+    await turns.begin(busy);
+    await turns.begin(busy);
+    expect(turns.places.runningCount).toBe(0);
+    await turns.begin(other);
+    expect(turns.places.runningCount).toBe(1);
+  });
+});

@@ -1,0 +1,82 @@
+import type { EventEmitter } from 'node:events';
+import type { Clock } from '@plinth/kernel/clock';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { Problem } from '@plinth/kernel/problem';
+import { turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
+
+export interface RequestTurnsOptions {
+  /** How many requests have their turn at the same time. */
+  count: number;
+  /** Who takes longer leaves its turn to the next, and goes on. */
+  turnMilliseconds: number;
+}
+
+/** Tenants share a service from the request of another tenant until so long after the last one. */
+const SHARED_MILLISECONDS = 10_000;
+
+const nothing = (): void => undefined;
+
+/**
+ * Turns of the requests to one service while several tenants use it. A service works for all requests it has got at the
+ * same time, so a small one is served as late as the hundred of another tenant that came before it. Here they wait
+ * outside instead, where tenants take turns, and the service has only as many as keep it busy. Nobody is refused, a
+ * request that waits for something else than the service's processor holds up nobody, and a tenant that is alone does not
+ * wait. ADR 0042.
+ */
+export class RequestTurns {
+  readonly places: FairPlaces;
+  private latestTenantId: string | undefined;
+  private sharedUntil = -Infinity;
+
+  constructor(
+    private readonly options: RequestTurnsOptions,
+    private readonly clock: Clock,
+  ) {
+    this.places = turnsAt(options.count);
+  }
+
+  /**
+   * Waits for the turn of a request; the result ends it.
+   * @param client its response, whose `close` gives the waiting up
+   * @throws Problem `timed-out` where the client disconnected
+   */
+  async begin(owner: ShareOwner, client?: EventEmitter): Promise<() => void> {
+    if (!this.isShared(owner)) return nothing;
+    if (!this.places.tryEnter(owner)) await this.wait(owner, client);
+    return this.take(owner);
+  }
+
+  private isShared({ tenantId }: ShareOwner): boolean {
+    const now = this.clock.now().getTime();
+    const isOther = this.latestTenantId !== undefined && this.latestTenantId !== tenantId;
+    this.latestTenantId = tenantId;
+    if (isOther) this.sharedUntil = now + SHARED_MILLISECONDS;
+    return now < this.sharedUntil;
+  }
+
+  private async wait(owner: ShareOwner, client: EventEmitter | undefined): Promise<void> {
+    const waiting = new AbortController();
+    const giveUp = (): void =>
+      waiting.abort(
+        new Problem('timed-out', 'The client disconnected before it was the turn of its request.'),
+      );
+    client?.once('close', giveUp);
+    try {
+      await this.places.wait(owner, waiting.signal);
+    } finally {
+      client?.off('close', giveUp);
+    }
+  }
+
+  private take(owner: ShareOwner): () => void {
+    const end = (): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      clearTimeout(timer);
+      this.places.leave(owner);
+    };
+    let hasEnded = false;
+    const timer = setTimeout(end, this.options.turnMilliseconds);
+    return end;
+  }
+}

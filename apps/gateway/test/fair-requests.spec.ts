@@ -1,0 +1,87 @@
+import type { ServerResponse } from 'node:http';
+import {
+  closeAll,
+  OTHER_TENANT_ID,
+  receive,
+  sendJson,
+  startGateway,
+  startUpstream,
+  TENANT_ID,
+} from './start-gateway';
+
+afterEach(closeAll);
+
+const REQUESTS = 200;
+
+/** A service that responds to nothing until it is told to. */
+async function startHoldingService() {
+  const tenants: (string | undefined)[] = [];
+  let held: ServerResponse[] | undefined = [];
+  const url = await startUpstream((request, response) => {
+    void receive(request).then(({ claims }) => {
+      tenants.push(claims.caller?.tenantId);
+      if (held) held.push(response);
+      else sendJson(response, 200, {});
+    });
+  });
+  const release = (): void => {
+    const responses = held ?? [];
+    held = undefined;
+    for (const response of responses) sendJson(response, 200, {});
+  };
+  return { url, tenants, release };
+}
+
+const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+const other = { tenantId: OTHER_TENANT_ID };
+
+describe.each([
+  ['a short request', '/api/v1/things', undefined],
+  [
+    'an upload',
+    '/api/v1/files',
+    { method: 'POST', body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=x' } },
+  ],
+])('%s of one tenant', (_what, path, init) => {
+  it('reaches the service before those that another tenant has sent before', async () => {
+    const service = await startHoldingService();
+    const { fetch } = await startGateway({ things: service.url }, { UPSTREAM_TURNS: '4' });
+    const send = (as: Record<string, unknown> = {}) => fetch(path, { ...init, as });
+    const first = [send(), send(other)];
+    await until(() => service.tenants.length === 2);
+
+    const many = Array.from({ length: REQUESTS }, () => send());
+    await until(() => service.tenants.length > 2);
+    const one = send(other);
+    await until(() => service.tenants.filter((tenantId) => tenantId === OTHER_TENANT_ID).length === 2);
+    expect(service.tenants.lastIndexOf(OTHER_TENANT_ID)).toBeLessThan(REQUESTS / 2);
+
+    service.release();
+    const responses = await Promise.all([...first, ...many, one]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(service.tenants.filter((tenantId) => tenantId === TENANT_ID)).toHaveLength(REQUESTS + 1);
+  });
+
+  it('is forgotten when its client disconnects while it waits', async () => {
+    const service = await startHoldingService();
+    const { fetch, gateway } = await startGateway({ things: service.url }, { UPSTREAM_TURNS: '1' });
+    const clients = new AbortController();
+    const send = (as: Record<string, unknown> = {}) =>
+      fetch(path, { ...init, as, signal: clients.signal }).catch(() => undefined);
+    const sent = [send(), send(other), ...Array.from({ length: REQUESTS }, () => send())];
+    await until(() => service.tenants.length > 0);
+    clients.abort();
+    await Promise.all(sent);
+    await until(
+      async () =>
+        !/plinth_places_waiting\{places="[^"]*-things"[^}]*\} [1-9]/.test(await gateway.metrics.metrics()),
+    );
+    await until(async () => !/requests_in_flight\{[^}]*\} [1-9]/.test(await gateway.metrics.metrics()));
+    expect(service.tenants.length).toBeLessThan(REQUESTS);
+    service.release();
+    expect((await fetch(path, { ...init })).status).toBe(200);
+  });
+});
