@@ -3,13 +3,12 @@ import { anonymous, authenticated, endpoint, permission } from '@plinth/contract
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { CALLER_HEADER, signCaller } from '@plinth/runtime/rpc/signed-caller';
-import { Registry } from 'prom-client';
 import { Health } from '@plinth/runtime/process/health';
-import { silentLog } from '@plinth/runtime/process/log';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
 import { z } from 'zod';
 import { createService } from '@plinth/http/api';
 import { created, file, noContent, type FilePart } from '@plinth/http/response';
+import { serviceContext } from './service-context';
 
 const Thing = z.object({ id: z.string(), size: z.int() });
 const byId = z.object({ id: z.string() });
@@ -83,20 +82,7 @@ const endpoints = {
   }),
 };
 
-const context = {
-  config: {
-    NODE_ENV: 'test',
-    PUBLIC_URL: 'https://plinth.example',
-    PUBLIC_PREFIX: '/api/v1',
-    CALLER_KEYS: TEST_KEYS,
-    CURSOR_KEYS: TEST_KEYS,
-    BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
-    BUFFERED_RESPONSE_BYTES_MAX: 16 * 1024 * 1024,
-  },
-  log: silentLog(),
-  health: new Health({ store: async () => undefined }),
-  metrics: new Registry(),
-};
+const context = serviceContext(TEST_KEYS, new Health({ store: async () => undefined }));
 
 let server: TestServer;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
 import { createTestDatabase } from '@plinth/testing/test-database';
-import { Registry } from 'prom-client';
+import { serviceContext } from './service-context';
 
 const endpoints = {
   read: endpoint({
@@ -30,21 +30,8 @@ async function start(patienceMilliseconds: number): Promise<{ server: TestServer
   const connections = { tenantConnections: 3, platformConnections: 1 };
   const pool = createPool(database.url, silentLog(), { ...connections, patienceMilliseconds });
   opened.push(() => pool.end());
-  const context = {
-    config: {
-      NODE_ENV: 'test',
-      PUBLIC_URL: 'https://plinth.example',
-      PUBLIC_PREFIX: '/api/v1',
-      CALLER_KEYS: TEST_KEYS,
-      CURSOR_KEYS: TEST_KEYS,
-      BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
-      BUFFERED_RESPONSE_BYTES_MAX: 16 * 1024 * 1024,
-    },
-    log: silentLog(),
-    health: new Health({ postgres: () => pool.query('SELECT 1') }),
-    metrics: new Registry(),
-    pool,
-  };
+  const health = new Health({ postgres: () => pool.query('SELECT 1') });
+  const context = { ...serviceContext(TEST_KEYS, health), pool };
   const app = createService('readings', endpoints, context, (api) => {
     api.on(endpoints.read, async ({ tenantId }) => {
       await inTenantConnection(pool, tenantId, (connection) => connection.query('SELECT 1'));

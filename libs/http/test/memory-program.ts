@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import { authenticated, endpoint } from '@plinth/contracts/endpoint';
 import { Health, listen } from '@plinth/runtime/process/health';
-import { silentLog } from '@plinth/runtime/process/log';
-import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { createService } from '@plinth/http/api';
+import { serviceContext } from './service-context';
 
 const LARGE_RESPONSE_LENGTH = 8_000_000;
 
@@ -28,20 +27,7 @@ const endpoints = {
 };
 
 const keys = process.env['KEYS']!.split(',');
-const context = {
-  config: {
-    NODE_ENV: 'production',
-    PUBLIC_URL: 'https://plinth.example',
-    PUBLIC_PREFIX: '/api/v1',
-    CALLER_KEYS: keys,
-    CURSOR_KEYS: keys,
-    BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
-    BUFFERED_RESPONSE_BYTES_MAX: 32 * 1024 * 1024,
-  },
-  log: silentLog(),
-  health: new Health({}),
-  metrics: new Registry(),
-};
+const context = serviceContext(keys, new Health({}), 'production');
 
 /** A service that holds a body for a moment, as one that waits for its database, and has a very large response. */
 const app = createService('things', endpoints, context, (api) => {
