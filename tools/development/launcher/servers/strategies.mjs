@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { withLock } from '../lock.mjs';
+import { cacheDirectory } from '../paths.mjs';
 import { LauncherError, run } from '../run.mjs';
 import { cachedProgram, intoCache } from './cache.mjs';
 import { fetchFile } from './fetch-file.mjs';
@@ -165,7 +167,8 @@ export function debianPackage(packageName, programName, ...along) {
     if (apt === undefined) return undefined;
     const asRoot = await asRootOn(apt);
     if (asRoot === undefined) return undefined;
-    await oneInstallAtATime(async () => {
+    await oneInstallAtATime(task, async () => {
+      if (findProgram(programName) !== undefined) return;
       task.doing(`installing Debian's ${packageName}`);
       await refreshPackageLists(asRoot);
       await runApt(asRoot, ['install', '-y', '--no-install-recommends', packageName, ...along]);
@@ -180,7 +183,7 @@ export function brew(formula, programName) {
   return async (task) => {
     const program = findProgram('brew');
     if (program === undefined) return undefined;
-    await oneInstallAtATime(async () => {
+    await oneInstallAtATime(task, async () => {
       task.doing(`installing ${formula} with Homebrew`);
       await run(program, ['install', '--quiet', formula], { name: `brew install ${formula}` });
     });
@@ -220,8 +223,17 @@ export async function mayInstall() {
 /** Two builds at once would each take twice as long, and the first one can be used earlier. */
 const oneBuildAtATime = createQueue();
 
-/** Package managers lock their own database. */
-const oneInstallAtATime = createQueue();
+/**
+ * On this machine, and not just in this process: apt locks its database for an installation, but where it is set up to
+ * remove what it downloaded, as in images of containers, `update` does so while another launcher installs from it.
+ * @template T
+ * @param {Task} task
+ * @param {() => Promise<T>} install
+ */
+const oneInstallAtATime = (task, install) =>
+  withLock(join(cacheDirectory(), 'install.lock'), install, {
+    onWait: (pid) => task.doing(`waiting for process ${pid}, which is installing packages`),
+  });
 
 function createQueue() {
   /** @type {Promise<unknown>} */

@@ -30,7 +30,13 @@ export function unpackedPackage(programName, path, ...packages) {
       const how = ['--reinstall', '--yes', '--no-install-recommends', '--download-only'];
       const install = ['install', ...how, ...packages];
       await runApt(apt, [...options, '-o', `Dir::Cache::archives=${archives}`, ...install]);
-      for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
+      const fetched = readdirSync(archives).filter((name) => name.endsWith('.deb'));
+      const missing = packages.find((name) => !fetched.some((file) => file.startsWith(`${name}_`)));
+      if (missing !== undefined) {
+        // apt does not fetch what an interrupted installation has left half-way.
+        throw new LauncherError(`Debian's ${missing} was not fetched; \`dpkg --audit\` tells why`);
+      }
+      for (const file of fetched) {
         await run(dpkg, ['--extract', join(archives, file), folder]);
       }
       rmSync(archives, { recursive: true });
