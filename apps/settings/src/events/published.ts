@@ -1,15 +1,21 @@
 import { apiKeyCreated, apiKeyRevoked, settingChanged } from '@plinth/contracts/settings/events';
 import type { Caller } from '@plinth/kernel/caller';
-import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import { appendToOutbox, writeWithEvents } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { ApiKeyGrant } from '../domain/api-key';
 import type { Level } from '../domain/level';
 
-/** Publishes one event for each level at which settings changed, in the transaction of the change. */
-export async function publishSettingChanged(
+/**
+ * Writes changes of settings, and publishes one event for each level at which they are.
+ * @param changes one at least
+ * @param writes what writes them
+ */
+export function writeSettingsChanged(
   tx: RawStatements,
   caller: Caller,
   changes: readonly { level: Level; name: string }[],
+  writes: readonly Sql[],
 ): Promise<void> {
   const changesByLevel = Map.groupBy(changes, ({ level: { scope, userId } }) =>
     JSON.stringify([scope, userId]),
@@ -25,7 +31,7 @@ export async function publishSettingChanged(
       actor: caller,
     };
   });
-  await appendToOutbox(tx, ...events);
+  return writeWithEvents(tx, writes, ...events);
 }
 
 /** Publishes that an API key was created, in the transaction of its creation. */

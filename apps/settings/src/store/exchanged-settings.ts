@@ -5,7 +5,8 @@ import type { SettingRow, ValueChange } from '../domain/imported-setting';
 import type { Level } from '../domain/level';
 import type { LockedSettings } from '../domain/snapshot';
 import { SECRET } from '../domain/visible-value';
-import { readLockedSettings, recordChanges, serializeChanges } from './setting-changes';
+import { recordChanges, serializeChanges } from './setting-changes';
+import { readLockedSettings } from './stored-settings';
 
 type Key = Omit<SettingRow, 'value'>;
 

@@ -1,12 +1,11 @@
 import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
-import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { lockUntilCommit, shareLockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import { send } from '@plinth/runtime/postgres/raw-statements';
+import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Level } from '../domain/level';
-import type { LockedSettings } from '../domain/snapshot';
-import { publishSettingChanged } from '../events/published';
+import { writeSettingsChanged } from '../events/published';
 
 /** Changes of one setting wait for each other until the end of the transaction. */
 export async function serializeChanges(
@@ -35,18 +34,6 @@ export async function serializeChangesAt(
   ]);
 }
 
-export async function readLockedSettings(tx: RawStatements, tenantId: string): Promise<LockedSettings> {
-  const locks = await tx.$queryRawUnsafe<{ scope: string; name: string }[]>(
-    `SELECT scope, name FROM setting_lock
-     WHERE (tenant_id = $1::uuid AND scope = 'tenant') OR (tenant_id = $2::uuid AND scope = 'global')`,
-    tenantId,
-    HOST_TENANT_ID,
-  );
-  const namesAt = (scope: string) =>
-    new Set(locks.filter((lock) => lock.scope === scope).map(({ name }) => name));
-  return { tenant: namesAt('tenant'), global: namesAt('global') };
-}
-
 /** A change as the history shows it: the values of secrets are masked. */
 export interface RecordedChange {
   level: Level;
@@ -59,12 +46,15 @@ export interface RecordedChange {
 /**
  * Writes changes into the history and publishes them, in their transaction. Every change of a setting ends here, be it
  * by a request, an import or the undoing of one.
+ * @param writes what changes the values, in the same statement
  */
 export async function recordChanges(
   tx: RawStatements,
   caller: Caller,
   changes: readonly RecordedChange[],
+  writes: readonly Sql[] = [],
 ): Promise<void> {
+  if (changes.length === 0) return;
   const rows = changes.map(({ level, name, kind, previousValue, newValue }) => ({
     tenant_id: level.tenantId,
     id: newId(),
@@ -75,17 +65,13 @@ export async function recordChanges(
     previous_value: previousValue,
     new_value: newValue,
   }));
-  const recorded = send(
-    tx,
-    `INSERT INTO setting_change
-       (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
-     SELECT change.*, statement_timestamp(), $2::text
-     FROM jsonb_to_recordset($1::jsonb) AS change (tenant_id uuid, id uuid, scope text, user_id text, name text,
-       kind text, previous_value text, new_value text)`,
-    JSON.stringify(rows),
-    caller.userId,
-  );
-  await Promise.all([recorded, publishSettingChanged(tx, caller, changes)]);
+  const recorded = sql`
+    INSERT INTO setting_change
+      (tenant_id, id, scope, user_id, name, kind, previous_value, new_value, changed_at, changed_by)
+    SELECT change.*, statement_timestamp(), ${caller.userId}
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS change (tenant_id uuid, id uuid, scope text,
+      user_id text, name text, kind text, previous_value text, new_value text)`;
+  await writeSettingsChanged(tx, caller, changes, [...writes, recorded]);
 }
 
 /** Of one setting at one level, at least. */

@@ -1,9 +1,9 @@
 import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
-import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import type { Caller } from '@plinth/kernel/caller';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { send, sql } from '@plinth/runtime/postgres/raw-statements';
+import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { levelOf, type Level } from '../domain/level';
 import {
@@ -16,7 +16,8 @@ import type { Snapshot } from '../domain/snapshot';
 import { visibleValue } from '../domain/visible-value';
 import type { Prisma, SettingChange as SettingChangeRow } from '../generated/client';
 import type { SecretBox } from './secret-box';
-import { readLockedSettings, recordChanges, removeOldChanges, serializeChangesAt } from './setting-changes';
+import { recordChanges, removeOldChanges, serializeChangesAt } from './setting-changes';
+import { readStoredSettings } from './stored-settings';
 
 export type { SettingChangeRow };
 type Tx = Prisma.TransactionClient;
@@ -50,17 +51,18 @@ interface Parts {
 export function settingStore({ db, box, config }: Parts): SettingStore {
   const listeners: ((level: Level) => void)[] = [];
   const configValues = new Map(Object.entries(config));
-  const read = async (tx: Tx, tenantId: string, userId: string): Promise<Snapshot> => {
-    const [values, locked] = await Promise.all([
-      readValues(tx, tenantId, userId),
-      readLockedSettings(tx, tenantId),
-    ]);
+  const read = async (
+    tx: Tx,
+    user: { tenantId: string; userId: string },
+    name?: string,
+  ): Promise<Snapshot> => {
+    const { values, locked } = await readStoredSettings(tx, user, name);
     return { values: { ...values, config: configValues }, locked };
   };
 
   return {
     onChange: (listener) => void listeners.push(listener),
-    readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, tenantId, userId), 'once'),
+    readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, { tenantId, userId }), 'once'),
 
     async change(caller, scope, definition, command) {
       requireAllowed(definition, scope, command);
@@ -73,17 +75,17 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
         async (tx) => {
           await serializeChangesAt(tx, level, name);
           await runOnce(tx, { tenantId: level.tenantId, operationId }, async () => {
-            const snapshot = await read(tx, level.tenantId, level.userId);
+            const snapshot = await read(tx, level, name);
             const change = decideChange(snapshot, definition, scope, command);
             if (!change) return;
             const previousValue = visibleValue(definition, change.previousValue);
             const newValue = visibleValue(definition, change.newValue);
             const { kind } = change;
+            const saved = saving({ ...level, name }, change, caller, (value) =>
+              definition.isSecret ? box.seal(value) : value,
+            );
             await Promise.all([
-              save(tx, { ...level, name }, change, caller, (value) =>
-                definition.isSecret ? box.seal(value) : value,
-              ),
-              recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }]),
+              recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }], [saved]),
               removeOldChanges(tx, level, name),
             ]);
           });
@@ -105,54 +107,29 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
   };
 }
 
-async function readValues(tx: Tx, tenantId: string, userId: string) {
-  const rows = await tx.$queryRaw<{ scope: string; name: string; value: string }[]>`
-    SELECT scope, name, value FROM setting_value
-    WHERE tenant_id = ${HOST_TENANT_ID}::uuid AND scope = 'global' AND user_id = ''
-    UNION ALL SELECT scope, name, value FROM setting_value
-    WHERE tenant_id = ${tenantId}::uuid AND scope = 'tenant' AND user_id = ''
-    UNION ALL SELECT scope, name, value FROM setting_value
-    WHERE tenant_id = ${tenantId}::uuid AND scope = 'user' AND user_id = ${userId}`;
-  const at = (scope: SettingScope) =>
-    new Map(rows.filter((row) => row.scope === scope).map(({ name, value }) => [name, value]));
-  return { user: at('user'), tenant: at('tenant'), global: at('global') };
-}
-
-/** Statements by hand, which find rows by their whole keys: so they are planned once, like the rest of the change. */
-function save(
-  tx: Tx,
+/** What writes a change: statements by hand, which find rows by their whole keys, so that they are planned once. */
+function saving(
   { tenantId, scope, userId, name }: Level & { name: string },
   change: SettingChange,
   caller: Caller,
   toStored: (value: string) => string,
-): Promise<void> {
+): Sql {
   switch (change.kind) {
     case 'Set':
-      return send(
-        tx,
-        sql`
+      return sql`
         INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
         VALUES (${tenantId}::uuid, ${scope}, ${userId}, ${name}, ${toStored(change.newValue)})
-        ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`,
-      );
+        ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`;
     case 'Cleared':
-      return send(
-        tx,
-        sql`
+      return sql`
         DELETE FROM setting_value
-        WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND user_id = ${userId} AND name = ${name}`,
-      );
+        WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND user_id = ${userId} AND name = ${name}`;
     case 'Locked':
-      return send(
-        tx,
-        sql`
+      return sql`
         INSERT INTO setting_lock (tenant_id, scope, name, locked_by)
-        VALUES (${tenantId}::uuid, ${scope}, ${name}, ${caller.userId})`,
-      );
+        VALUES (${tenantId}::uuid, ${scope}, ${name}, ${caller.userId})`;
     case 'Unlocked':
-      return send(
-        tx,
-        sql`DELETE FROM setting_lock WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND name = ${name}`,
-      );
+      return sql`
+        DELETE FROM setting_lock WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND name = ${name}`;
   }
 }

@@ -82,16 +82,7 @@ export async function appendToOutbox<E extends EventType>(
   tx: RawStatements,
   ...events: readonly NewEvent<E>[]
 ): Promise<void> {
-  if (events.length === 0) return;
-  if (events.length === 1) return writeWithEvents(tx, [], ...events);
-  publishing.add(tx);
-  await send(
-    tx,
-    `INSERT INTO outbox (${APPENDED_COLUMNS})
-     SELECT * FROM jsonb_to_recordset($1::jsonb) AS event (tenant_id uuid, id uuid, name text, subject text,
-       payload jsonb, actor_id text, actor_name text, traceparent text)`,
-    JSON.stringify(events.map(toAppendedRow)),
-  );
+  if (events.length > 0) await writeWithEvents(tx, [], ...events);
 }
 
 /** An event that is published where a condition holds in the running transaction, so that nobody has to ask before. */
@@ -101,7 +92,7 @@ export interface ConditionalEvent<E extends EventType> extends NewEvent<E> {
 
 /**
  * Writes events and, in the same statement, the changes that they tell of: a database spends less on one statement than
- * on several. Changes do not see each other's rows.
+ * on several. Changes do not see each other's rows. There is one event at least.
  * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
  */
 export async function writeWithEvents(
@@ -111,19 +102,28 @@ export async function writeWithEvents(
 ): Promise<void> {
   publishing.add(tx);
   const named = changes.map((change, index) => sql`${raw(`change_${index}`)} AS (${change})`);
-  const appended = events.map((event) => {
-    const row = toAppendedRow(event);
-    return sql`
-      SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
-        ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}
-      WHERE ${event.where ?? ALWAYS}`;
-  });
+  const isMany = events.length > 1 && events.every(({ where }) => where === undefined);
+  const appended = isMany ? rowsOf(events) : join(events.map(rowOf), ' UNION ALL ');
   await send(
     tx,
     sql`${named.length > 0 ? join(named, ', ', 'WITH ') : empty}
-      INSERT INTO outbox (${raw(APPENDED_COLUMNS)}) ${join(appended, ' UNION ALL ')}`,
+      INSERT INTO outbox (${raw(APPENDED_COLUMNS)}) ${appended}`,
   );
 }
+
+function rowOf(event: ConditionalEvent<EventType>): Sql {
+  const row = toAppendedRow(event);
+  return sql`
+    SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
+      ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}
+    WHERE ${event.where ?? ALWAYS}`;
+}
+
+/** As one value, so that the statement is the same for any number of events. */
+const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
+  SELECT * FROM jsonb_to_recordset(${JSON.stringify(events.map(toAppendedRow))}::jsonb)
+    AS event (tenant_id uuid, id uuid, name text, subject text, payload jsonb, actor_id text, actor_name text,
+      traceparent text)`;
 
 const ALWAYS = sql`true`;
 const APPENDED_COLUMNS = 'tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent';
