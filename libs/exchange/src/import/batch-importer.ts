@@ -79,13 +79,18 @@ export class BatchImporter {
     this.unwrittenKeys.forget();
   }
 
-  async write(transaction: BulkTransaction, batch: Batch, conversion: Conversion): Promise<BatchOutcome> {
+  async write(
+    transaction: BulkTransaction,
+    batch: Batch,
+    conversion: Conversion,
+    onSent: () => void,
+  ): Promise<BatchOutcome> {
     const { definition, caller, jobId, commit } = this.options;
     const context: BatchContext = { ...transaction, caller, jobId };
     const { unique, repeated } = await this.checkKeys(batch, conversion, context);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
     const refused = await this.check(resolved.rows, context);
-    const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context);
+    const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, onSent);
     const errors = [
       ...conversion.errors,
       ...repeated.map(({ row, first }) => duplicateKeyError(definition, row, first)),

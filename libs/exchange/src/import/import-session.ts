@@ -14,10 +14,13 @@ import { applyOnce, ledgerOf, openLedger, sealLedger, type BatchKey } from './im
 /** One stream of batches of an import job. */
 export interface ImportSession {
   lastBatch: number;
-  /** Reads the cells of a batch; needs no database, so it can run while the batch before is written. */
+  /** Reads the cells of a batch; needs no database. */
   convert(batch: Batch): Conversion;
-  /** Applies a batch, or returns `sealed` when the job accepts no more. */
-  apply(batch: Batch, conversion: Conversion): Promise<BatchOutcome | 'sealed'>;
+  /**
+   * Applies a batch, or returns `sealed` when the job accepts no more.
+   * @param onSent called when the database has the rows, so that there is time for the next batch; perhaps never
+   */
+  apply(batch: Batch, conversion: Conversion, onSent: () => void): Promise<BatchOutcome | 'sealed'>;
   /** Ends the import after its last batch; returns whether it is committed. */
   end(): Promise<boolean>;
   /** Rolls back what is not committed. */
@@ -56,11 +59,12 @@ async function applyNext(
   importer: BatchImporter,
   batch: Batch,
   conversion: Conversion,
+  onSent: () => void,
 ): Promise<BatchOutcome | 'sealed'> {
   let isApplied = false;
   const outcome = await applyOnce(transaction.connection, batchKeyOf(options, batch), () => {
     isApplied = true;
-    return importer.write(transaction, batch, conversion);
+    return importer.write(transaction, batch, conversion, onSent);
   });
   if (!isApplied) importer.noteOtherSession();
   return outcome;
@@ -76,9 +80,9 @@ function eachBatchSession(
   return {
     lastBatch,
     convert: ({ rows }) => importer.convert(rows),
-    async apply(batch, conversion) {
+    async apply(batch, conversion, onSent) {
       const outcome = await inBulkTransaction(database, caller.tenantId, (transaction) =>
-        applyNext(transaction, options, importer, batch, conversion),
+        applyNext(transaction, options, importer, batch, conversion, onSent),
       );
       definition.afterCommit?.({ caller });
       return outcome;
@@ -100,10 +104,10 @@ async function singleTransactionSession(
   return {
     lastBatch: isDryRun ? 0 : lastBatch,
     convert: ({ rows }) => importer.convert(rows),
-    apply: (batch, conversion) =>
+    apply: (batch, conversion, onSent) =>
       isDryRun
-        ? importer.write(transaction, batch, conversion)
-        : applyNext(transaction, options, importer, batch, conversion),
+        ? importer.write(transaction, batch, conversion, onSent)
+        : applyNext(transaction, options, importer, batch, conversion, onSent),
     async end() {
       if (isDryRun) return false;
       await commit();

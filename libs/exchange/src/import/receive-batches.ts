@@ -9,25 +9,32 @@ import type { Batch, BatchOutcome } from './batch';
 import type { RawRow } from './convert-rows';
 import type { ImportSession } from './import-session';
 
-/** Applies the batches of a call one after the other; the cells of a batch are read while the one before is written. */
+/**
+ * Applies the batches of a call one after the other. The cells of a batch are read while the database writes the rows of
+ * the one before: sooner, the answers to the statements before those rows would wait for them.
+ */
 export async function receiveBatches(
   call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>,
   messages: AsyncIterator<ImportRequest__Output>,
   session: ImportSession,
 ): Promise<void> {
   let writing: Promise<void> = Promise.resolve();
+  let sent = writing;
   // Not `for await`: leaving it would destroy the call, and with it the response.
   for (let next = await messages.next(); !next.done && !call.cancelled; next = await messages.next()) {
     const message = next.value;
     if (message.batch) {
+      await sent;
       const batch = readBatch(message.batch);
       const conversion = session.convert(batch);
       await writing;
+      const sending = Promise.withResolvers<void>();
       writing = session
-        .apply(batch, conversion)
+        .apply(batch, conversion, sending.resolve)
         .then((outcome) => sendMessage(call, { result: toResult(batch.number, outcome) }));
-      // It is awaited before the next batch; until then its rejection is not unhandled.
-      writing.catch(() => undefined);
+      sent = Promise.race([sending.promise, writing]);
+      // Both are awaited before the next batch; until then their rejection is not unhandled.
+      for (const one of [writing, sent]) one.catch(() => undefined);
     } else if (message.end) {
       await writing;
       await sendMessage(call, { ended: { committed: await session.end() } });

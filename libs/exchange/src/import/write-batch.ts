@@ -34,6 +34,7 @@ interface Writing {
   context: BatchContext;
   written: Written;
   record: WriteRecord;
+  onSent: () => void;
 }
 
 interface WriterOptions {
@@ -63,10 +64,11 @@ export class BatchWriter {
     this.statements = writeStatements(definition, this.mapped, { mode, callerId, storesFormer: canBeUndone });
   }
 
-  async write(rows: readonly ConvertedRow[], context: BatchContext): Promise<Written> {
+  /** @param onSent called when the database has the rows, if there are any */
+  async write(rows: readonly ConvertedRow[], context: BatchContext, onSent: () => void): Promise<Written> {
     const written: Written = { inserted: [], updated: [], skipped: [], errors: [] };
     const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [] };
-    const writing = { context, written, record };
+    const writing = { context, written, record, onSent };
     if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) await this.writeByKey(rows, writing);
     if (this.options.canBeUndone && record.transactions.size > 0) await recordWrite(record, context);
     return written;
@@ -113,12 +115,10 @@ export class BatchWriter {
   }
 
   /** Inserts rows, unless one of them is stored already or cannot be. */
-  private async insertNew(
-    rows: readonly ConvertedRow[],
-    { context, written, record }: Writing,
-  ): Promise<boolean> {
+  private async insertNew(rows: readonly ConvertedRow[], writing: Writing): Promise<boolean> {
+    const { written, record } = writing;
     const ids = idsFor(rows);
-    const inserted = await this.execute<[transaction: string]>(this.statements.insertNew, rows, ids, context);
+    const inserted = await this.execute<[transaction: string]>(this.statements.insertNew, rows, ids, writing);
     if (inserted instanceof Error) return false;
     record.transactions.add(inserted[0]![0]);
     for (const row of rows) {
@@ -174,8 +174,8 @@ export class BatchWriter {
     classifyUnwritten: (rows: readonly ConvertedRow[]) => Promise<void> | void,
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { context, written, record } = writing;
-    const results = await this.execute<WriteResult>(statement, rows, references, context);
+    const { written, record } = writing;
+    const results = await this.execute<WriteResult>(statement, rows, references, writing);
     if (results instanceof Error) {
       if (rows.length === 1) {
         written.errors.push(persistenceError(results, rows[0]!));
@@ -274,7 +274,7 @@ export class BatchWriter {
     { keepFormer, text }: Statement,
     rows: readonly ConvertedRow[],
     references: Referenced,
-    { connection, caller, jobId }: BatchContext,
+    { context: { connection, caller, jobId }, onSent }: Writing,
   ): Promise<Result[] | Error> {
     const done = await inSavepoint(connection, async () => {
       if (keepFormer !== undefined) {
@@ -282,7 +282,10 @@ export class BatchWriter {
         await connection.query(keepFormer, [caller.tenantId, JSON.stringify(places), jobId]);
       }
       const values = [caller.tenantId, this.toJson(rows, references), jobId];
-      return connection.query<Result>({ text, values, rowMode: 'array' });
+      const results = connection.query<Result>({ text, values, rowMode: 'array' });
+      // `pg` sends at the end of this turn of the event loop.
+      setImmediate(onSent);
+      return results;
     });
     return done instanceof Error ? done : done.rows;
   }
