@@ -112,7 +112,11 @@ describe.each(services)('the service $name', (service) => {
     const sources = list(join(folder, 'src/events')).filter((file) => !file.endsWith('.spec.ts'));
     expect(sources.filter((file) => !allowed.includes(file))).toEqual([]);
     expect(
-      sourcesMatching(folder, /\b(appendToOutbox|writeWithEvents)\(/, /^events\/published\.ts$/),
+      sourcesMatching(
+        folder,
+        /\b(appendToOutbox|writeWithEvents|compareAndWrite)\(/,
+        /^events\/published\.ts$/,
+      ),
     ).toEqual([]);
   });
 

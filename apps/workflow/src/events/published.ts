@@ -8,19 +8,34 @@ import {
   transitionExecuted,
 } from '@plinth/contracts/workflow/events';
 import type { Caller } from '@plinth/kernel/caller';
-import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import type { EventType } from '@plinth/kernel/event';
+import { appendToOutbox, compareAndWrite, type NewEvent } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { SYSTEM_ACTOR } from '../domain/actor';
 import type { Approval } from '../domain/approval';
 import type { Change } from '../domain/change';
 
-/** Publishes what happened to an approval, then the move at its `position` in the history. */
-export async function publishChange(
+/** The statements of a change: where the decisive one finds nothing to change, the others have nothing to do. */
+export interface ChangeStatements {
+  decisive: Sql;
+  toOthers(isDecided: Sql): readonly Sql[];
+}
+
+/**
+ * Writes a change, and publishes what happened to an approval, then the move at its `position` in the history. Returns
+ * whether it was written.
+ */
+export const writeChange = (
   tx: RawStatements,
   tenantId: string,
   change: Change,
   position: number,
-): Promise<void> {
+  { decisive, toOthers }: ChangeStatements,
+): Promise<boolean> => compareAndWrite(tx, decisive, toOthers, ...eventsOf(tenantId, change, position));
+
+function eventsOf(tenantId: string, change: Change, position: number): NewEvent<EventType>[] {
+  const events: NewEvent<EventType>[] = [];
   const { entityType, entityId, actor, comment, at, opened, vote, ended, move } = change;
   const envelope = { tenantId, subject: `${entityType}/${entityId}`, actor };
   if (opened) {
@@ -31,7 +46,7 @@ export async function publishChange(
       approverPermission: opened.approverPermission,
       expiresAt: opened.expiresAt?.toISOString() ?? null,
     };
-    await appendToOutbox(tx, { ...envelope, type: approvalRequested, payload });
+    events.push({ ...envelope, type: approvalRequested, payload });
   }
   if (vote && !ended) {
     const payload = {
@@ -42,17 +57,18 @@ export async function publishChange(
       approvalsNeeded: vote.approval.needed,
       approvalsGiven: vote.given,
     };
-    await appendToOutbox(tx, { ...envelope, type: approvalGranted, payload });
+    events.push({ ...envelope, type: approvalGranted, payload });
   }
   if (ended) {
     const payload = { ...approvalPayload(ended.approval), end: ended.end, endedBy: actor.userId, comment };
-    await appendToOutbox(tx, { ...envelope, type: approvalEnded, payload });
+    events.push({ ...envelope, type: approvalEnded, payload });
   }
   if (move) {
     const transitionedAt = at.toISOString();
     const payload = { entityType, entityId, ...move, transitionedAt, transitionedBy: actor.userId, position };
-    await appendToOutbox(tx, { ...envelope, type: transitionExecuted, payload });
+    events.push({ ...envelope, type: transitionExecuted, payload });
   }
+  return events;
 }
 
 export const publishApprovalReminded = (

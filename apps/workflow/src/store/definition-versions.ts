@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
 
@@ -30,8 +31,8 @@ const NEWEST = `
   WHERE tenant_id = ANY ($1::uuid[]) GROUP BY tenant_id, entity_type`;
 
 /** The newest row of an entity type: the end of the index, however many versions are kept. */
-const newestOf = (owner: '$1' | '$2', columns: string): string =>
-  `(SELECT ${columns} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $3
+const newestOf = (owner: '$1' | '$2'): string =>
+  `(SELECT ${ROW} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $3
     ORDER BY version DESC LIMIT 1)`;
 
 const ROW = `tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"`;
@@ -43,7 +44,7 @@ export async function readVersions(
   entityType: string,
 ): Promise<NewestVersions> {
   const rows = await tx.$queryRawUnsafe<DefinitionRow[]>(
-    `${newestOf('$1', ROW)} UNION ALL ${newestOf('$2', ROW)}`,
+    `${newestOf('$1')} UNION ALL ${newestOf('$2')}`,
     tenantId,
     HOST_TENANT_ID,
     entityType,
@@ -73,24 +74,18 @@ export async function readOwnSize(
   return row!;
 }
 
-/** The stamp alone, where the rest was read before. */
-export async function readStamp(tx: RawStatements, tenantId: string, entityType: string): Promise<string> {
-  const [row] = await tx.$queryRawUnsafe<{ own: number | null; platform: number | null }[]>(
-    `SELECT ${newestOf('$1', 'version')} AS own, ${newestOf('$2', 'version')} AS platform`,
-    tenantId,
-    HOST_TENANT_ID,
-    entityType,
-  );
-  const { own, platform } = row!;
-  return stampOfVersions(tenantId === HOST_TENANT_ID ? null : own, platform);
+/** The stamp as it is now, for statements that compare it. */
+export function currentStamp(tenantId: string, entityType: string): Sql {
+  const newest = (owner: string) => sql`
+    COALESCE((SELECT version FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}
+      ORDER BY version DESC LIMIT 1), 0)`;
+  const own = tenantId === HOST_TENANT_ID ? sql`0` : newest(tenantId);
+  return sql`concat(${own}, '.', ${newest(HOST_TENANT_ID)})`;
 }
 
 /** Changes whenever another definition applies. */
 export const stampOf = ({ own, platform }: NewestVersions): string =>
-  stampOfVersions(own?.version, platform?.version);
-
-const stampOfVersions = (own: number | null | undefined, platform: number | null | undefined): string =>
-  `${own ?? 0}.${platform ?? 0}`;
+  `${own?.version ?? 0}.${platform?.version ?? 0}`;
 
 /** Of rows that are the newest of their tenants, those of an entity type. */
 export const newestVersionsOf = (

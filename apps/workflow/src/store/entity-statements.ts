@@ -1,21 +1,27 @@
 import { newId } from '@plinth/kernel/uuid';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import { send } from '@plinth/runtime/postgres/raw-statements';
-import { nextStepAt, type Approval, type Vote } from '../domain/approval';
+import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
+import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
 import type { Change, Move } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
-import { publishChange } from '../events/published';
+import { writeChange } from '../events/published';
 import {
+  currentStamp,
   definitionLockKey,
   effectiveDefinition,
-  readStamp,
   readVersions,
   stampOf,
 } from './definition-versions';
-import { findDelegators } from './delegation-store';
 
 /** `made-by-other`: the owner's move is recorded already, under another user. */
 export type CommitResult = 'committed' | 'made-by-other';
+
+/** An operation that a change is to be recorded as the effect of. */
+export interface Operation<Result = unknown> {
+  id: string;
+  result: Result;
+}
 
 /** Something else happened to an entity, or another definition applies, since it was read. */
 export class EntityChanged extends Error {
@@ -24,75 +30,83 @@ export class EntityChanged extends Error {
   }
 }
 
-interface EntityRow {
-  state: string;
-  revision: number;
-  moves: number;
+/** An entity with its open request, what was agreed to it, and the result of an operation. */
+type EntityRow = {
+  state: string | null;
+  revision: number | null;
+  moves: number | null;
   approvalId: string | null;
-}
+  votes: Vote[] | null;
+  delegators: Delegator[] | null;
+  operation: { result: unknown } | null;
+} & Approval;
 
-/** Reads an entity with everything a decision about it depends on. */
-export async function readEntity(
+/**
+ * Reads an entity with everything a decision about it depends on, and the first attempt of an operation: in one round
+ * trip, and the entity, its open request and the operation as they were at one instant.
+ */
+export async function readEntity<Result>(
   tx: RawStatements,
   { tenantId, entityType, entityId }: EntityKey,
   reader: { userId: string; now: Date },
-): Promise<EntitySnapshot> {
+  operationId?: string,
+): Promise<{ snapshot: EntitySnapshot; first: Result | undefined }> {
   const [versions, [row]] = await Promise.all([
     readVersions(tx, tenantId, entityType),
-    tx.$queryRawUnsafe<EntityRow[]>(
-      `SELECT state, revision, moves, approval_id AS "approvalId" FROM entity
-       WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3`,
+    tx.$queryRawUnsafe<[EntityRow]>(
+      SELECT_ENTITY,
       tenantId,
       entityType,
       entityId,
+      operationId ?? null,
+      reader.userId,
+      reader.now,
     ),
   ]);
-  const approvalId = row?.approvalId;
-  const [approval, votes, delegators] = approvalId
-    ? await Promise.all([
-        readApproval(tx, tenantId, approvalId),
-        readVotes(tx, tenantId, approvalId),
-        findDelegators(tx, tenantId, reader.userId, reader.now),
-      ])
-    : [undefined, [], []];
-  return {
+  const { state, revision, moves, approvalId, votes, delegators, operation, ...approval } = row;
+  const snapshot = {
     definition: effectiveDefinition(versions, tenantId),
     definitionStamp: stampOf(versions),
-    state: row?.state,
-    revision: row?.revision ?? 0,
-    moves: row?.moves ?? 0,
-    approval,
-    votes,
-    delegators,
+    state: state ?? undefined,
+    revision: revision ?? 0,
+    moves: moves ?? 0,
+    approval: approvalId === null ? undefined : approval,
+    votes: votes ?? [],
+    delegators: delegators ?? [],
   };
+  return { snapshot, first: operation?.result as Result | undefined };
 }
 
-async function readApproval(tx: RawStatements, tenantId: string, id: string): Promise<Approval | undefined> {
-  const [approval] = await tx.$queryRawUnsafe<Approval[]>(
-    `SELECT id, entity_type AS "entityType", entity_id AS "entityId", transition_name AS "transitionName",
-            former_state AS "formerState", target_state AS "targetState", requested_by AS "requestedBy",
-            requested_by_name AS "requestedByName", requested_at AS "requestedAt", comment,
-            approver_permission AS "approverPermission", approver_users AS "approverUsers", needed,
-            remind_at AS "remindAt", escalate_at AS "escalateAt", escalate_permission AS "escalatePermission",
-            escalate_users AS "escalateUsers", is_reminded AS "isReminded", is_escalated AS "isEscalated",
-            expires_at AS "expiresAt"
-     FROM approval WHERE tenant_id = $1::uuid AND id = $2::uuid`,
-    tenantId,
-    id,
-  );
-  return approval;
-}
-
-const readVotes = (tx: RawStatements, tenantId: string, approvalId: string): Promise<Vote[]> =>
-  tx.$queryRawUnsafe<Vote[]>(
-    `SELECT seat, voter_id AS "voterId" FROM approval_vote WHERE tenant_id = $1::uuid AND approval_id = $2::uuid`,
-    tenantId,
-    approvalId,
-  );
+/** Each lookup finds its row by the whole key of what was found before it, whatever Postgres knows of the tables. */
+const SELECT_ENTITY = `
+  SELECT entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId", approval.*,
+    (SELECT jsonb_build_object('result', result) FROM executed_operation
+     WHERE tenant_id = $1::uuid AND operation_id = $4::text) AS operation,
+    CASE WHEN entity.approval_id IS NOT NULL THEN (
+      SELECT jsonb_agg(jsonb_build_object('seat', seat, 'voterId', voter_id)) FROM approval_vote
+      WHERE tenant_id = $1::uuid AND approval_id = entity.approval_id) END AS votes,
+    CASE WHEN entity.approval_id IS NOT NULL THEN (
+      SELECT jsonb_agg(jsonb_build_object('userId', delegator_id, 'permissions', permissions) ORDER BY id)
+      FROM delegation
+      WHERE tenant_id = $1::uuid AND delegate_id = $5::text
+        AND from_at <= $6::timestamptz AND until_at > $6::timestamptz) END AS delegators
+  FROM (SELECT) AS wanted
+  LEFT JOIN LATERAL (
+    SELECT state, revision, moves, approval_id FROM entity
+    WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 LIMIT 1) AS entity ON true
+  LEFT JOIN LATERAL (
+    SELECT id, entity_type AS "entityType", entity_id AS "entityId", transition_name AS "transitionName",
+      former_state AS "formerState", target_state AS "targetState", requested_by AS "requestedBy",
+      requested_by_name AS "requestedByName", requested_at AS "requestedAt", comment,
+      approver_permission AS "approverPermission", approver_users AS "approverUsers", needed,
+      remind_at AS "remindAt", escalate_at AS "escalateAt", escalate_permission AS "escalatePermission",
+      escalate_users AS "escalateUsers", is_reminded AS "isReminded", is_escalated AS "isEscalated",
+      expires_at AS "expiresAt"
+    FROM approval WHERE tenant_id = $1::uuid AND id = entity.approval_id LIMIT 1) AS approval ON true`;
 
 /**
- * Writes a change inside a transaction. Everything goes out in one message, so that it is known only afterwards whether
- * the entity was still as it was read.
+ * Writes a change inside a transaction, and the operation that it is the effect of. The entity, its history, its request,
+ * the operation and the events are one statement, which writes nothing where the entity is not as it was read.
  * @throws EntityChanged, or a unique violation, where it was not: then the transaction must end without a commit
  */
 export async function commitChange(
@@ -100,24 +114,31 @@ export async function commitChange(
   tenantId: string,
   snapshot: EntitySnapshot,
   change: Change,
+  operation?: Operation,
 ): Promise<CommitResult> {
-  const { entityType } = change;
+  const { entityType, opened, vote, ended, move } = change;
+  const executed = { tenantId, operationId: operation?.id };
+  // A statement sees what was committed before it began, so the definition is held before the one that compares it.
   await send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType));
   const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
-  if (mover) return mover === change.actor.userId ? 'committed' : 'made-by-other';
-
+  if (mover && mover !== change.actor.userId) return 'made-by-other';
+  if (mover) {
+    await recordOperation(tx, executed, operation?.result);
+    return 'committed';
+  }
   const position = snapshot.moves + 1;
-  // In this order, in one message.
-  const [stamp, isAsRead] = await Promise.all([
-    readStamp(tx, tenantId, entityType),
-    compareAndSet(tx, tenantId, snapshot, change),
-    change.opened && openApproval(tx, tenantId, change.opened),
-    change.vote && castVote(tx, tenantId, change.vote, change),
-    change.ended && endApproval(tx, tenantId, change.ended, change),
-    change.move && recordMove(tx, tenantId, change.move, position, change),
-    publishChange(tx, tenantId, change, position),
-  ]);
-  if (stamp !== snapshot.definitionStamp || !isAsRead) throw new EntityChanged(change);
+  const isWritten = await writeChange(tx, tenantId, change, position, {
+    decisive: comparedAndSet(tenantId, snapshot, change),
+    toOthers: (isDecided) =>
+      [
+        opened && approvalOpened(tenantId, opened, isDecided),
+        vote && voteCast(tenantId, vote, change, isDecided),
+        ended && approvalEnded(tenantId, ended, change, isDecided),
+        move && moveRecorded(tenantId, move, position, change, isDecided),
+        operationRecorded(executed, operation?.result, isDecided),
+      ].filter((statement) => statement !== undefined),
+  });
+  if (!isWritten) throw new EntityChanged(change);
   return 'committed';
 }
 
@@ -135,125 +156,69 @@ const findMover = async (
   return row?.userId;
 };
 
-/** The one place where an entity changes: only if nothing happened to it since it was read. */
-async function compareAndSet(
-  tx: RawStatements,
+/** The one place where an entity changes: only if nothing happened to it, and to its definition, since it was read. */
+function comparedAndSet(
   tenantId: string,
-  snapshot: EntitySnapshot,
+  { revision, moves, definitionStamp }: EntitySnapshot,
   { entityType, entityId, state, approvalId, at, move }: Change,
-): Promise<boolean> {
-  const values = [tenantId, entityType, entityId, state, approvalId, snapshot.moves + (move ? 1 : 0), at];
-  const changed =
-    snapshot.revision === 0
-      ? await tx.$executeRawUnsafe(
-          `INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
-           VALUES ($1::uuid, $2, $3, $4, $5::uuid, $6::integer, $7::timestamptz, 1) ON CONFLICT DO NOTHING`,
-          ...values,
-        )
-      : await tx.$executeRawUnsafe(
-          `UPDATE entity SET state = $4, approval_id = $5::uuid, moves = $6::integer, changed_at = $7::timestamptz,
-                             revision = revision + 1
-           WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 AND revision = $8::integer`,
-          ...values,
-          snapshot.revision,
-        );
-  return changed === 1;
+): Sql {
+  const movesNow = moves + (move ? 1 : 0);
+  const isDefinitionAsRead = sql`${currentStamp(tenantId, entityType)} = ${definitionStamp}`;
+  return revision === 0
+    ? sql`
+      INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
+      SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, ${state}, ${approvalId}::uuid, ${movesNow}::integer,
+        ${at}::timestamptz, 1
+      WHERE ${isDefinitionAsRead} ON CONFLICT DO NOTHING`
+    : sql`
+      UPDATE entity SET state = ${state}, approval_id = ${approvalId}::uuid, moves = ${movesNow}::integer,
+        changed_at = ${at}::timestamptz, revision = revision + 1
+      WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
+        AND revision = ${revision}::integer AND ${isDefinitionAsRead}`;
 }
 
-async function recordMove(
-  tx: RawStatements,
+const moveRecorded = (
   tenantId: string,
-  move: Move,
+  { transitionName, previousState, newState, comment }: Move,
   position: number,
   { entityType, entityId, ownerMoveId, actor, at }: Change,
-): Promise<void> {
-  await send(
-    tx,
-    `INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name,
-                       previous_state, new_state, transitioned_at, transitioned_by, transitioned_by_name, comment)
-     VALUES ($1::uuid, $2, $3, $4::integer, $5::uuid, $6::uuid, $7, $8, $9, $10::timestamptz, $11, $12, $13)`,
-    tenantId,
-    entityType,
-    entityId,
-    position,
-    newId(),
-    ownerMoveId ?? null,
-    move.transitionName,
-    move.previousState,
-    move.newState,
-    at,
-    actor.userId,
-    actor.userName,
-    move.comment,
-  );
-}
+  where: Sql,
+): Sql => sql`
+  INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name,
+    previous_state, new_state, transitioned_at, transitioned_by, transitioned_by_name, comment)
+  SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, ${position}::integer, ${newId()}::uuid,
+    ${ownerMoveId ?? null}::uuid, ${transitionName}, ${previousState}, ${newState}, ${at}::timestamptz,
+    ${actor.userId}, ${actor.userName}, ${comment}
+  WHERE ${where}`;
 
-async function openApproval(tx: RawStatements, tenantId: string, approval: Approval): Promise<void> {
-  await send(
-    tx,
-    `INSERT INTO approval (tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state,
-       requested_by, requested_by_name, requested_at, comment, approver_permission, approver_users, needed,
-       remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at)
-     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11, $12, $13::text[], $14::integer,
-       $15::timestamptz, $16::timestamptz, $17, $18::text[], $19::boolean, $20::boolean, $21::timestamptz, $22::timestamptz)`,
-    tenantId,
-    approval.id,
-    approval.entityType,
-    approval.entityId,
-    approval.transitionName,
-    approval.formerState,
-    approval.targetState,
-    approval.requestedBy,
-    approval.requestedByName,
-    approval.requestedAt,
-    approval.comment,
-    approval.approverPermission,
-    approval.approverUsers,
-    approval.needed,
-    approval.remindAt,
-    approval.escalateAt,
-    approval.escalatePermission,
-    approval.escalateUsers,
-    approval.isReminded,
-    approval.isEscalated,
-    approval.expiresAt,
-    nextStepAt(approval),
-  );
-}
+const approvalOpened = (tenantId: string, approval: Approval, where: Sql): Sql => sql`
+  INSERT INTO approval (tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state,
+    requested_by, requested_by_name, requested_at, comment, approver_permission, approver_users, needed,
+    remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at)
+  SELECT ${tenantId}::uuid, ${approval.id}::uuid, ${approval.entityType}, ${approval.entityId},
+    ${approval.transitionName}, ${approval.formerState}, ${approval.targetState}, ${approval.requestedBy},
+    ${approval.requestedByName}, ${approval.requestedAt}::timestamptz, ${approval.comment},
+    ${approval.approverPermission}, ${approval.approverUsers}::text[], ${approval.needed}::integer,
+    ${approval.remindAt}::timestamptz, ${approval.escalateAt}::timestamptz, ${approval.escalatePermission},
+    ${approval.escalateUsers}::text[], ${approval.isReminded}::boolean, ${approval.isEscalated}::boolean,
+    ${approval.expiresAt}::timestamptz, ${nextStepAt(approval)}::timestamptz
+  WHERE ${where}`;
 
-async function castVote(
-  tx: RawStatements,
+const voteCast = (
   tenantId: string,
   { approval, seat }: NonNullable<Change['vote']>,
   { actor, comment, at }: Change,
-): Promise<void> {
-  await send(
-    tx,
-    `INSERT INTO approval_vote (tenant_id, approval_id, seat, voter_id, comment, voted_at)
-     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6::timestamptz)`,
-    tenantId,
-    approval.id,
-    seat,
-    actor.userId,
-    comment,
-    at,
-  );
-}
+  where: Sql,
+): Sql => sql`
+  INSERT INTO approval_vote (tenant_id, approval_id, seat, voter_id, comment, voted_at)
+  SELECT ${tenantId}::uuid, ${approval.id}::uuid, ${seat}, ${actor.userId}, ${comment}, ${at}::timestamptz
+  WHERE ${where}`;
 
-async function endApproval(
-  tx: RawStatements,
+const approvalEnded = (
   tenantId: string,
   { approval, end }: NonNullable<Change['ended']>,
   { actor, at }: Change,
-): Promise<void> {
-  await send(
-    tx,
-    `UPDATE approval SET "end" = $3, ended_at = $4::timestamptz, ended_by = $5, next_step_at = NULL
-     WHERE tenant_id = $1::uuid AND id = $2::uuid`,
-    tenantId,
-    approval.id,
-    end,
-    at,
-    actor.userId,
-  );
-}
+  where: Sql,
+): Sql => sql`
+  UPDATE approval SET "end" = ${end}, ended_at = ${at}::timestamptz, ended_by = ${actor.userId}, next_step_at = NULL
+  WHERE tenant_id = ${tenantId}::uuid AND id = ${approval.id}::uuid AND ${where}`;

@@ -1,10 +1,16 @@
 import type { TransitionOutcome } from '@plinth/contracts/workflow/shapes';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
+import { findOperation } from '@plinth/runtime/postgres/run-once';
 import type { Change } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
-import { commitChange, EntityChanged, readEntity, type CommitResult } from './entity-statements';
+import {
+  commitChange,
+  EntityChanged,
+  readEntity,
+  type CommitResult,
+  type Operation,
+} from './entity-statements';
 
 export interface OperationResult {
   outcome: TransitionOutcome;
@@ -13,8 +19,8 @@ export interface OperationResult {
 
 export interface EntityStore {
   /**
-   * Reads an entity and then the result of the first attempt of an operation: an attempt that changed what was read is
-   * certainly found.
+   * Reads an entity and the result of the first attempt of an operation as they were at one instant: an attempt that
+   * changed what was read is certainly found.
    */
   read(
     key: EntityKey,
@@ -38,7 +44,7 @@ export interface EntityStore {
     tenantId: string,
     snapshot: EntitySnapshot,
     change: Change,
-    operation?: { id: string; result: OperationResult },
+    operation?: Operation<OperationResult>,
   ): Promise<CommitResult | 'changed'>;
 }
 
@@ -46,15 +52,7 @@ export interface EntityStore {
 export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): EntityStore {
   return {
     read: (key, reader, operationId) =>
-      db.inTenant(
-        key.tenantId,
-        async (tx) => {
-          const snapshot = await readEntity(tx, key, reader);
-          const operation = { tenantId: key.tenantId, operationId };
-          return { snapshot, first: (await findOperation<OperationResult>(tx, operation))?.result };
-        },
-        'once',
-      ),
+      db.inTenant(key.tenantId, (tx) => readEntity<OperationResult>(tx, key, reader, operationId), 'once'),
 
     findOperation: (tenantId, operationId, ownerMoveId) =>
       db.inTenant(
@@ -74,12 +72,7 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
       try {
         return await db.inTenant(
           tenantId,
-          async (tx) => {
-            const result = await commitChange(tx, tenantId, snapshot, change);
-            if (result === 'committed' && operation)
-              await recordOperation(tx, { tenantId, operationId: operation.id }, operation.result);
-            return result;
-          },
+          (tx) => commitChange(tx, tenantId, snapshot, change, operation),
           'once',
         );
       } catch (error) {

@@ -20,14 +20,14 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
   if ((await tx.move.count({ where: { tenantId, ownerMoveId: moveId } })) > 0) return;
 
   const { userId } = SYSTEM_ACTOR;
-  const snapshot = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) });
+  const { snapshot } = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) });
   const { approval } = snapshot;
   if (approval?.id === moveId) {
     await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
     return;
   }
   if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval });
-  const current = approval ? await readEntity(tx, key, { userId, now: new Date() }) : snapshot;
+  const current = approval ? (await readEntity(tx, key, { userId, now: new Date() })).snapshot : snapshot;
   const transitions = current.definition?.definition.transitions ?? [];
   const transition = transitions.find((candidate) => candidate.from === from && candidate.to === to);
   await commit(tx, event, current, { kind: 'move', transitionName: transition?.name ?? 'Move', from, to });

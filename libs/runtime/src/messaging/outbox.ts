@@ -100,15 +100,41 @@ export async function writeWithEvents(
   changes: readonly Sql[],
   ...events: readonly ConditionalEvent<EventType>[]
 ): Promise<void> {
+  await send(tx, statementWithEvents(tx, changes, events));
+}
+
+/**
+ * The same, where all of it depends on one change: where that changes no row, nothing is written. A compare-and-set takes
+ * one statement so, together with what it leads to.
+ * @param decisive a statement that may find nothing to change; it has no `RETURNING`
+ * @param toChanges what else changes; each of its statements has this condition
+ * @param events at least one
+ * @returns whether it was written
+ * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
+ */
+export async function compareAndWrite(
+  tx: RawStatements,
+  decisive: Sql,
+  toChanges: (isDecided: Sql) => readonly Sql[],
+  ...events: readonly NewEvent<EventType>[]
+): Promise<boolean> {
+  const changes = [sql`${decisive} RETURNING true`, ...toChanges(IS_DECIDED)];
+  const conditional = events.map((event) => ({ ...event, where: IS_DECIDED }));
+  const { text, values } = statementWithEvents(tx, changes, conditional);
+  return (await tx.$executeRawUnsafe(text, ...values)) > 0;
+}
+
+function statementWithEvents(
+  tx: RawStatements,
+  changes: readonly Sql[],
+  events: readonly ConditionalEvent<EventType>[],
+): Sql {
   publishing.add(tx);
   const named = changes.map((change, index) => sql`${raw(`change_${index}`)} AS (${change})`);
   const isMany = events.length > 1 && events.every(({ where }) => where === undefined);
   const appended = isMany ? rowsOf(events) : join(events.map(rowOf), ' UNION ALL ');
-  await send(
-    tx,
-    sql`${named.length > 0 ? join(named, ', ', 'WITH ') : empty}
-      INSERT INTO outbox (${raw(APPENDED_COLUMNS)}) ${appended}`,
-  );
+  return sql`${named.length > 0 ? join(named, ', ', 'WITH ') : empty}
+    INSERT INTO outbox (${raw(APPENDED_COLUMNS)}) ${appended}`;
 }
 
 function rowOf(event: ConditionalEvent<EventType>): Sql {
@@ -126,6 +152,8 @@ const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
       traceparent text)`;
 
 const ALWAYS = sql`true`;
+/** Whether the first change of a statement changed a row. */
+const IS_DECIDED = sql`EXISTS (SELECT FROM change_0)`;
 const APPENDED_COLUMNS = 'tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent';
 
 const toAppendedRow = <E extends EventType>({ type, tenantId, subject, payload, actor }: NewEvent<E>) => ({

@@ -2,7 +2,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { backgroundTask, type BackgroundTask } from '../process/background-task';
 import type { Log } from '../process/log';
 import type { RawStatements, TenantDatabase } from './postgres';
-import { send } from './raw-statements';
+import { send, sql, type Sql } from './raw-statements';
 
 /** Longer than the gateway stores any response under its idempotency key. */
 const RETENTION_DAYS = 7;
@@ -67,18 +67,24 @@ export async function findOperation<Result>(
  */
 export async function recordOperation(
   tx: RawStatements,
-  { tenantId, operationId }: Operation,
+  operation: Operation,
   result: unknown,
 ): Promise<void> {
-  if (operationId === undefined) return;
-  await send(
-    tx,
-    'INSERT INTO executed_operation (tenant_id, operation_id, result) VALUES ($1::uuid, $2, $3::jsonb)',
-    tenantId,
-    operationId,
-    JSON.stringify(result),
-  );
+  const recorded = operationRecorded(operation, result);
+  if (recorded) await send(tx, recorded);
 }
+
+/** The same as a part of the statement that is the effect, under a condition; undefined without an operation id. */
+export const operationRecorded = (
+  { tenantId, operationId }: Operation,
+  result: unknown,
+  where = sql`true`,
+): Sql | undefined =>
+  operationId === undefined
+    ? undefined
+    : sql`
+      INSERT INTO executed_operation (tenant_id, operation_id, result)
+      SELECT ${tenantId}::uuid, ${operationId}, ${JSON.stringify(result)}::jsonb WHERE ${where}`;
 
 /** Deletes operations that are too old to be retried, for as long as the process lives. */
 export const startOperationCleanup = (db: TenantDatabase<RawStatements>, log: Log): BackgroundTask =>

@@ -1,0 +1,100 @@
+import { newId } from '@plinth/kernel/uuid';
+import { changeOf, type TransitionEvent } from '../src/domain/change';
+import type { EntitySnapshot } from '../src/domain/entity-snapshot';
+import { entityStore } from '../src/store/entity-store';
+import { startWorkflow, type Workflow } from './start-workflow';
+
+const at = new Date('2026-11-22T10:00:00Z');
+const entityType = 'Invoice';
+const submit: TransitionEvent = { kind: 'move', from: 'Draft', to: 'Submitted', transitionName: 'Submit' };
+
+/** Rows that a change leaves, by table. */
+type Rows = Record<'entity' | 'move' | 'executed_operation' | 'outbox', number>;
+
+describe('a change of an entity that was read before', () => {
+  let service: Workflow;
+  beforeAll(async () => {
+    service = await startWorkflow();
+  });
+  afterAll(() => service.close());
+
+  const read = async (tenantId: string, entityId: string): Promise<EntitySnapshot> =>
+    (await entityStore(service.db).read({ tenantId, entityType, entityId }, { userId: 'ada', now: at }))
+      .snapshot;
+
+  const commit = (
+    tenantId: string,
+    entityId: string,
+    snapshot: EntitySnapshot,
+    { event = submit, operationId = newId() }: { event?: TransitionEvent; operationId?: string } = {},
+  ) => {
+    const actor = { userId: operationId, userName: 'Ada' };
+    const change = changeOf(event, { entityType, entityId, actor, comment: null, at });
+    const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
+    return entityStore(service.db).commit(tenantId, snapshot, change, { id: operationId, result });
+  };
+
+  const rowsOf = (tenantId: string): Promise<Rows> =>
+    service.db.inTenant(tenantId, async (tx) => {
+      const [rows] = await tx.$queryRaw<[Rows]>`
+        SELECT (SELECT count(*)::int FROM entity) AS entity, (SELECT count(*)::int FROM move) AS move,
+          (SELECT count(*)::int FROM executed_operation) AS executed_operation,
+          (SELECT count(*)::int FROM outbox WHERE tenant_id = ${tenantId}::uuid) AS outbox`;
+      return rows;
+    });
+
+  it.each([
+    ['the first one', 0],
+    ['a later one', 1],
+  ])(
+    'is written by one of many that read the same, and the others leave no row: %s',
+    async (_, movesBefore) => {
+      const tenantId = newId();
+      const entityId = newId();
+      for (let moved = 0; moved < movesBefore; moved++)
+        await commit(tenantId, entityId, await read(tenantId, entityId));
+      const snapshot = await read(tenantId, entityId);
+      expect(snapshot.moves).toBe(movesBefore);
+
+      const results = await Promise.all(
+        Array.from({ length: 8 }, () => commit(tenantId, entityId, snapshot)),
+      );
+
+      expect(results.toSorted()).toEqual([...Array<string>(7).fill('changed'), 'committed']);
+      const written = movesBefore + 1;
+      expect(await rowsOf(tenantId)).toEqual({
+        entity: 1,
+        move: written,
+        executed_operation: written,
+        outbox: written,
+      });
+    },
+  );
+
+  it('is not written where another definition applies now', async () => {
+    const tenantId = newId();
+    const entityId = newId();
+    const snapshot = await read(tenantId, entityId);
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
+        VALUES (${tenantId}::uuid, ${entityType}, 1, NULL, ${at}::timestamptz, 'ada')`,
+    );
+
+    expect(await commit(tenantId, entityId, snapshot)).toBe('changed');
+    expect(await rowsOf(tenantId)).toEqual({ entity: 0, move: 0, executed_operation: 0, outbox: 0 });
+  });
+
+  it('is written once for an operation, although its second attempt read what the first one wrote', async () => {
+    const tenantId = newId();
+    const entityId = newId();
+    const operationId = newId();
+    expect(await commit(tenantId, entityId, await read(tenantId, entityId), { operationId })).toBe(
+      'committed',
+    );
+
+    expect(await commit(tenantId, entityId, await read(tenantId, entityId), { operationId })).toBe('changed');
+    expect(await rowsOf(tenantId)).toEqual({ entity: 1, move: 1, executed_operation: 1, outbox: 1 });
+  });
+});
