@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { closeAll, HOST_TENANT_ID, startGateway, TENANT_ID } from './start-gateway';
 
-const PAGE = '<!doctype html><meta property="csp-nonce" nonce="__CSP_NONCE__"><title>Console</title>';
+const PAGE =
+  '<!doctype html><head><meta property="csp-nonce" nonce="__CSP_NONCE__"><title>Console</title></head>';
 const SCRIPT = 'document.title = "Console";';
 
 let folder: string;
@@ -12,6 +13,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'plinth-console-'));
   mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), PAGE);
+  writeFileSync(join(folder, 'pages.json'), '{"/imports/$jobId":["assets/main-a1b2c3.js"]}');
   writeFileSync(join(folder, 'assets/main-a1b2c3.js'), SCRIPT);
   writeFileSync(join(folder, 'assets/main-a1b2c3.js.br'), brotliCompressSync(SCRIPT));
   writeFileSync(join(folder, 'assets/main-a1b2c3.js.map'), '{}');
@@ -58,6 +60,20 @@ describe('GET /console', () => {
       nonces.add(nonce);
     }
     expect(nonces.size).toBe(3);
+  });
+
+  it('names the scripts of the page at an address, and stores none of those pages', async () => {
+    const { fetch } = await start();
+    const textAt = async (path: string) => {
+      const response = await fetch(path, { as: null });
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      return response.text();
+    };
+    expect(await textAt('/console/imports/4711?step=columns')).toMatch(
+      /<link rel="modulepreload"[^>]* href="\/console\/assets\/main-a1b2c3.js">/,
+    );
+    expect(await textAt('/console/imports')).not.toContain('modulepreload');
+    expect((await fetch('/console/pages.json', { as: null })).headers.get('content-type')).toMatch(/html/);
   });
 
   it('has a blank page that shows documents in a frame of its own, and can neither run nor ask for anything', async () => {

@@ -6,6 +6,7 @@ import { compressAssets } from './compress-assets.ts';
 import { contractsAsData } from './contracts-as-data.ts';
 import { earlyScript } from './early-script.ts';
 import { isNewer } from './is-newer.ts';
+import { pageScripts } from './page-scripts.ts';
 
 export const CONSOLE = 'console';
 const folder = join(root, 'apps', CONSOLE);
@@ -18,6 +19,7 @@ export const isConsoleOutdated = (): boolean =>
     folder,
     join(import.meta.dirname, 'contracts-as-data.ts'),
     join(import.meta.dirname, 'early-script.ts'),
+    join(import.meta.dirname, 'page-scripts.ts'),
     ...['contracts', 'kernel', 'sdk'].map((name) => join(root, 'libs', name, 'src')),
   ]);
 
@@ -27,7 +29,12 @@ export async function bundleConsole(): Promise<void> {
   process.env['NODE_ENV'] = 'production';
   await build({
     configFile: join(folder, 'vite.config.ts'),
-    plugins: [contractsAsData(), earlyScript(join(folder, 'src/start.ts')), compressAssets()],
+    plugins: [
+      contractsAsData(),
+      earlyScript(join(folder, 'src/start.ts')),
+      pageScripts(join(folder, 'src/router.tsx')),
+      compressAssets(),
+    ],
     logLevel: 'error',
   });
 }

@@ -64,6 +64,25 @@ describe('the console', () => {
     expect(first.filter(({ bytes }) => bytes > FIRST_PAGE_BYTES_MAX)).toEqual([]);
   });
 
+  it('asks for the scripts of a page before the application runs, and for each once', async () => {
+    const { page } = await browser.signIn('Émile Zola');
+    await page.goto('/console/localization');
+    await page.getByRole('heading', { name: 'Localization', level: 1 }).waitFor();
+    const { named, asked } = await page.evaluate(() => ({
+      named: Array.from(
+        document.querySelectorAll('link[rel="modulepreload"][fetchpriority="low"]'),
+        (link) => new URL(link.getAttribute('href')!, location.href).href,
+      ),
+      asked: performance
+        .getEntriesByType('resource')
+        .map(({ name }) => name)
+        .filter((name) => name.endsWith('.js')),
+    }));
+    expect(named.some((name) => name.includes('localization-page'))).toBe(true);
+    expect(asked).toEqual(expect.arrayContaining(named));
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
   it('reads its texts once for a page, compressed, and already those of the tenant', async () => {
     const { page } = await browser.signIn('Émile Zola');
     await page.reload();

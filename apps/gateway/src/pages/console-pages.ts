@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { ConsoleConfiguration } from '@plinth/contracts/platform/shapes';
 import { notFound } from '@plinth/kernel/problem';
 import type { z } from 'zod';
+import { pageWithScripts } from './page-scripts';
 import { onlyMethods, type PageGroup } from './pages';
 import { mountAssets, sendWebPage, type WebFiles } from './web-files';
 
@@ -34,10 +35,11 @@ export const consolePages = (files: WebFiles, configuration: Configuration): Pag
     app.get('/console/blank', (_request, response) => sendBlankPage(response));
     onlyMethods(app, '/console/blank', 'GET', 'HEAD');
     // The application knows its own addresses, so that a page can be reloaded and shared.
+    const pageAt = pageWithScripts('/console', files);
     for (const path of ['/console', '/console/', '/console/*path']) {
-      app.get(path, (_request, response) => {
+      app.get(path, (request, response) => {
         response.set('cross-origin-opener-policy', 'same-origin');
-        sendWebPage(response, files.page, (nonce) =>
+        sendWebPage(response, pageAt(request.path), (nonce) =>
           contentSecurityPolicy(nonce, configuration.openId?.issuer),
         );
       });

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { notFound } from '@plinth/kernel/problem';
 import type { Express, Request, Response } from 'express';
+import type { ScriptsOfPages } from './page-scripts';
 
 /** A built file, with its Brotli form where the build made one. */
 interface WebFile {
@@ -15,6 +16,8 @@ interface WebFile {
 export interface WebFiles {
   /** The page of every address of the application. */
   page: string;
+  /** The scripts of single pages, as the build wrote them. */
+  scripts: ScriptsOfPages;
   /** The others by their path; their names change with their content. */
   assets: ReadonlyMap<string, WebFile>;
 }
@@ -49,7 +52,12 @@ export function readWebFiles(folder: string): WebFiles {
       brotli: existsSync(`${path}.br`) ? readFileSync(`${path}.br`) : undefined,
     },
   ]);
-  return { page: readFileSync(join(folder, 'index.html'), 'utf8'), assets: new Map(assets) };
+  const scripts = join(folder, 'pages.json');
+  return {
+    page: readFileSync(join(folder, 'index.html'), 'utf8'),
+    scripts: existsSync(scripts) ? (JSON.parse(readFileSync(scripts, 'utf8')) as ScriptsOfPages) : {},
+    assets: new Map(assets),
+  };
 }
 
 /** The build writes it where the page names its nonce; each response has another one. */
