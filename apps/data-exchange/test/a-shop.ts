@@ -98,7 +98,7 @@ export async function startShop() {
   await admin.query(article + ownerTables);
   const role = decodeURIComponent(new URL(database.url).username);
   await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "${role}"`);
-  const bulkPool = createPool(database.url, silentLog());
+  const bulkPool = createPool(database.url, silentLog(), { isForBulkWork: true });
   const service = serveExchange([articles, journal], {
     config: { CALLER_KEYS: TEST_KEYS },
     log: silentLog(),

@@ -4,9 +4,6 @@ import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { PoolClient } from 'pg';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
-/** Bulk work may take longer than a request. */
-const LIMITS = `SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'`;
-
 /** Where the rows of a service are written in bulk, and the relay that is woken when such a transaction published. */
 export interface BulkDatabase {
   bulkPool: FairPool;
@@ -19,14 +16,13 @@ export interface BulkTransaction {
   tx: RawStatements;
 }
 
-/** Runs work in one transaction of a tenant that may take longer than a request. */
+/** Runs work in one transaction of a tenant, which may take longer than a request. */
 export async function inBulkTransaction<Result>(
   { bulkPool, outbox }: BulkDatabase,
   tenantId: string,
   work: (transaction: BulkTransaction) => Promise<Result>,
 ): Promise<Result> {
   const { result, tx } = await inTenantConnection(bulkPool, tenantId, async (connection) => {
-    await connection.query(LIMITS);
     const tx = rawStatements(connection);
     return { result: await work({ connection, tx }), tx };
   });
@@ -53,7 +49,6 @@ export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, te
   try {
     await connection.query('BEGIN');
     await connection.query('SELECT set_config($1, $2, true)', ['plinth.tenant_id', tenantId]);
-    await connection.query(LIMITS);
   } catch (error) {
     await finish('ROLLBACK');
     throw error;

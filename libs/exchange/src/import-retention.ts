@@ -37,9 +37,7 @@ export async function deleteExpiredImports(
   const deleted: Record<string, number> = {};
   const connection = await pool.connect();
   try {
-    await connection.query(
-      `BEGIN; SET LOCAL plinth.scope = 'platform'; SET LOCAL statement_timeout = '10min'`,
-    );
+    await connection.query(`BEGIN; SET LOCAL plinth.scope = 'platform'`);
     for (const [table, age] of Object.entries(AGES)) {
       const { rowCount } = await connection.query(
         `DELETE FROM ${table} WHERE ${age} < now() - make_interval(secs => $1)`,

@@ -7,7 +7,7 @@ import {
   contactsSaved,
 } from '@plinth/contracts/contacts/events';
 import type { Caller } from '@plinth/kernel/caller';
-import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import { appendToOutbox, writeWithEvents } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { COMPANY_ENTITY_TYPE, CONTACT_ENTITY_TYPE, type StageTransition } from '../domain/stage';
 
@@ -42,16 +42,16 @@ export async function publishSaved(
   how: 'created' | 'changed' | 'imported' | 'restored',
 ): Promise<void> {
   const common = { tenantId, subject: ids[0]!, actor: { userId, userName } };
-  await appendToOutbox(tx, {
-    ...common,
-    type: saved,
-    payload: { ids: [...ids], isImport: how === 'imported' },
-  });
-  await appendToOutbox(tx, {
-    ...common,
-    type: contactsNoted,
-    payload: { entityType, entityIds: [...ids], texts: texts[how] },
-  });
+  await writeWithEvents(
+    tx,
+    [],
+    { ...common, type: saved, payload: { ids: [...ids], isImport: how === 'imported' } },
+    {
+      ...common,
+      type: contactsNoted,
+      payload: { entityType, entityIds: [...ids], texts: texts[how] },
+    },
+  );
 }
 
 /** Publishes which records were deleted, for other services and for timelines, in the transaction of the change. */

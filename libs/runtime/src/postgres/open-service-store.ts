@@ -45,7 +45,7 @@ export async function openServiceStore<Tx extends RawStatements>({
   const pool = createPool(url, log, { pipeline: true });
   onClose(() => pool.end());
   // Of its own work the platform deletes former rows there, in one process after the other.
-  const bulkPool = createPool(url, log, { platformConnections: 1 });
+  const bulkPool = createPool(url, log, { platformConnections: 1, isForBulkWork: true });
   onClose(() => bulkPool.end());
   const database = tenantDatabase<Tx>(pool, (adapter) => {
     const prisma = createClient(adapter);

@@ -5,8 +5,9 @@ import { sendTogether } from './raw-statements';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
 
-/** A statement of a request that takes longer is cancelled; bulk work sets its own limit. */
-const STATEMENT_MILLISECONDS_MAX = 15_000;
+/** A statement that takes longer is cancelled, and a transaction that waits longer for its next statement is ended. */
+const LIMITS_OF_REQUESTS = { statement_timeout: 15_000, idle_in_transaction_session_timeout: 60_000 };
+const LIMITS_OF_BULK_WORK = { statement_timeout: 600_000, idle_in_transaction_session_timeout: 600_000 };
 
 /** Prisma sends instants without a zone; a server in another one would take them for its own. */
 const UTC = '-c timezone=UTC';
@@ -36,6 +37,8 @@ export interface PoolOptions {
    * connection does not know `COPY`, which exports need.
    */
   pipeline?: boolean;
+  /** Transactions may take longer than a request: ten minutes for a statement. */
+  isForBulkWork?: boolean;
 }
 
 /**
@@ -63,8 +66,7 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
     pipeline: options.pipeline ?? false,
     connectionTimeoutMillis: PATIENCE_MILLISECONDS,
     idleTimeoutMillis: 30_000,
-    statement_timeout: STATEMENT_MILLISECONDS_MAX,
-    idle_in_transaction_session_timeout: 60_000,
+    ...(options.isForBulkWork ? LIMITS_OF_BULK_WORK : LIMITS_OF_REQUESTS),
     keepAlive: true,
   });
   // Without these listeners a connection that breaks would end the process. The code that uses it learns of it from its
