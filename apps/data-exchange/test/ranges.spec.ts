@@ -82,7 +82,7 @@ describe('a large file that several workers import', () => {
       ),
       { numRuns: Number(process.env['PLINTH_TEST_RANGES'] ?? 8) },
     );
-    expect(cut).toBeGreaterThan(5);
+    expect(cut).toBeGreaterThan(1);
   }, 180_000);
 
   it.each([1, 3])('reports duplicate keys of different ranges with %d workers', async (count) => {
