@@ -8,36 +8,41 @@ import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/sh
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventType, PayloadOf } from '@plinth/kernel/event';
 import { isUuid, newId } from '@plinth/kernel/uuid';
-import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import { appendToOutbox, writeWithEvents, type NewEvent } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { entityIdOf, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
 import { nameOfStatus, type Step, type Template } from '../domain/template';
 
-/** Publishes what a change did, in the transaction of the change. */
-export async function publishStep(
+/** Writes a change by its statements, and publishes what it did. */
+export const writeStep = (
   tx: RawStatements,
+  changes: readonly Sql[],
+  ...of: Parameters<typeof eventsOf>
+): Promise<void> => writeWithEvents(tx, changes, ...eventsOf(...of));
+
+function eventsOf(
   caller: Caller,
   before: Template | undefined,
   { template, revisions }: Step,
   { moveId, comment }: { moveId: string | undefined; comment: string | undefined },
-): Promise<void> {
+): NewEvent<EventType>[] {
+  const events: NewEvent<EventType>[] = [];
   const entityId = entityIdOf(template);
   const publish = <E extends EventType>(type: E, payload: PayloadOf<E>) =>
-    appendToOutbox(tx, { type, tenantId: caller.tenantId, subject: entityId, payload, actor: caller });
+    events.push({ type, tenantId: caller.tenantId, subject: entityId, payload, actor: caller });
   const key = { name: template.name, culture: template.culture ?? null };
 
   const saved = revisions.find(({ number }) => number > (before?.revisions ?? 0));
-  if (saved)
-    await publish(templateSaved, { ...key, revisionId: saved.id, category: template.category ?? null });
+  if (saved) publish(templateSaved, { ...key, revisionId: saved.id, category: template.category ?? null });
   const published = revisions.find(({ status }) => status === Status.Published);
-  if (published) await publish(templatePublished, { ...key, revisionId: published.id });
+  if (published) publish(templatePublished, { ...key, revisionId: published.id });
   const wasDeleted =
     before?.draft && !template.draft && !published && before.published?.id === template.published?.id;
-  if (wasDeleted)
-    await publish(templateDeleted, { ...key, revisionId: before.draft!.id, gone: template.isGone });
+  if (wasDeleted) publish(templateDeleted, { ...key, revisionId: before.draft!.id, gone: template.isGone });
 
-  if (!before || template.isGone || before.status === template.status) return;
-  await publish(templateMoved, {
+  if (!before || template.isGone || before.status === template.status) return events;
+  publish(templateMoved, {
     entityType: TEMPLATE_ENTITY_TYPE,
     entityId,
     moveId: moveId !== undefined && isUuid(moveId) ? moveId : newId(),
@@ -47,6 +52,7 @@ export async function publishStep(
     movedAt: template.lastModifiedAt.toISOString(),
     movedBy: caller.userId,
   });
+  return events;
 }
 
 /** A draft that an import wrote, by the columns of its template. */

@@ -6,16 +6,17 @@ import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
+import { afterChange } from '@plinth/runtime/messaging/outbox';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { send, sql } from '@plinth/runtime/postgres/raw-statements';
-import { findOperation, recordOperation } from '@plinth/runtime/postgres/run-once';
+import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { operationRecorded } from '@plinth/runtime/postgres/run-once';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { fallbackOf } from '../domain/culture';
 import { revisionNotFound, templateNotFound, templateNotPublished } from '../domain/problems';
 import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
-import { publishStep } from '../events/published';
+import { writeStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
 
 type Tx = Prisma.TransactionClient;
@@ -109,8 +110,8 @@ export function templateStore(
 
   const find: TemplateStore['find'] = (tenantId, key) =>
     db.inTenant(tenantId, async (tx) => {
-      const template = await load(tx, tenantId, key);
-      return template?.isGone ? undefined : template;
+      const loaded = await load(tx, tenantId, key);
+      return loaded?.template.isGone ? undefined : loaded?.template;
     });
 
   const findNearest: TemplateStore['findNearest'] = async (tenantId, name, culture, revisionChoice) => {
@@ -176,28 +177,28 @@ export function templateStore(
     ) {
       const { tenantId } = caller;
       const changed = await db.inTenant(tenantId, async (tx) => {
-        const [, current] = await Promise.all([
+        const [, loaded] = await Promise.all([
           lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`),
-          load(tx, tenantId, key),
+          load(tx, tenantId, key, operationId),
         ]);
+        const current = loaded?.template;
         const visible = current?.isGone ? undefined : current;
-        const done = current && (await findOperation<{ by?: string }>(tx, { tenantId, operationId }));
-        if (done)
+        if (loaded?.executed)
           return {
-            template: current,
-            isNew: current.version === 1,
-            changedBy: done.result.by ?? caller.userId,
+            template: loaded.template,
+            isNew: loaded.template.version === 1,
+            changedBy: loaded.executed.by ?? caller.userId,
           };
         if (mustExist && !visible) return undefined;
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
         const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0)).length;
         if (added > 0) revisionQuota.take(tenantId, added);
-        await write(tx, tenantId, step, current);
-        await Promise.all([
-          publishStep(tx, caller, visible, step, { moveId: operationId, comment }),
-          recordOperation(tx, { tenantId, operationId }, { by: caller.userId }),
-        ]);
+        await requireCategory(tx, tenantId, step.template, current);
+        const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
+        const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
+        await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
+        await removeOldRevisions(tx, tenantId, step);
         return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
       });
       if (!changed) throw await notFound(tenantId, key);
@@ -255,31 +256,54 @@ const REVISIONS_KEPT = 500;
 /** Changes of one template wait for each other. */
 const lockTemplate = (tx: Tx, key: string) => lockUntilCommit(tx, key);
 
-type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'category'> & { revisions: number };
+/** A template beside one of its revisions, or beside none. */
+type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'category'> & {
+  revisions: number;
+  executed: { by?: string } | null;
+  revisionId: string | null;
+  revisionStatus: number;
+} & Omit<RevisionRow, 'id' | 'status'>;
 
-/** Each save waits for this, so its statements are written by hand and go out together. */
-async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): Promise<Template | undefined> {
-  const [[row], revisions] = await Promise.all([
-    tx.$queryRaw<LoadedRow[]>`
-      SELECT id, name, culture, category_name AS "categoryName", requires_approval AS "requiresApproval", status,
-        draft_id AS "draftId", published_id AS "publishedId", submitted_by AS "submittedBy", is_gone AS "isGone",
-        last_modified_at AS "lastModifiedAt", last_modified_by AS "lastModifiedBy", version,
-        (SELECT COALESCE(max(number), 0) FROM template_revision r
-         WHERE r.tenant_id = template.tenant_id AND r.template_id = template.id) AS revisions
-      FROM template
-      WHERE tenant_id = ${tenantId}::uuid AND name = ${name} AND culture = ${culture ?? ''}`,
-    tx.$queryRaw<RevisionRow[]>`
-      SELECT r.id, r.number, r.status, r.mime_type AS "mimeType", r.content, r.created_at AS "createdAt",
-        r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
-      FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id AND r.id IN (t.draft_id, t.published_id)
-      WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ${culture ?? ''}`,
-  ]);
+interface Loaded {
+  template: Template;
+  /** The result of the operation, where it was executed before. */
+  executed: { by?: string } | undefined;
+}
+
+/**
+ * Each save waits for this, so it is one statement by hand. It is planned for its values: a plan that was made for empty
+ * tables would read what the tenant has.
+ */
+async function load(
+  tx: Tx,
+  tenantId: string,
+  { name, culture }: TemplateKey,
+  operationId?: string,
+): Promise<Loaded | undefined> {
+  const rows = await tx.$queryRaw<LoadedRow[]>`
+    SELECT t.id, t.name, t.culture, t.category_name AS "categoryName", t.requires_approval AS "requiresApproval",
+      t.status, t.draft_id AS "draftId", t.published_id AS "publishedId", t.submitted_by AS "submittedBy",
+      t.is_gone AS "isGone", t.last_modified_at AS "lastModifiedAt", t.last_modified_by AS "lastModifiedBy", t.version,
+      COALESCE((SELECT number FROM template_revision WHERE tenant_id = t.tenant_id AND template_id = t.id
+                ORDER BY number DESC LIMIT 1), 0) AS revisions,
+      (SELECT result FROM executed_operation
+       WHERE tenant_id = ${tenantId}::uuid AND operation_id = ${operationId ?? null}::text) AS executed,
+      r.id AS "revisionId", r.number, r.status AS "revisionStatus", r.mime_type AS "mimeType", r.content,
+      r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt",
+      r.published_by AS "publishedBy"
+    FROM template t LEFT JOIN LATERAL (
+      (SELECT * FROM template_revision WHERE tenant_id = ${tenantId}::uuid AND id = t.draft_id LIMIT 1)
+      UNION ALL
+      (SELECT * FROM template_revision WHERE tenant_id = ${tenantId}::uuid AND id = t.published_id LIMIT 1)
+    ) AS r ON true
+    WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ${culture ?? ''}`;
+  const [row] = rows;
   if (!row) return undefined;
   const revisionOf = (id: string | null): Revision | undefined => {
-    const found = revisions.find((revision) => revision.id === id);
-    return found && toRevision(found);
+    const found = id !== null && rows.find(({ revisionId }) => revisionId === id);
+    return found ? toRevision({ ...found, id, status: found.revisionStatus }) : undefined;
   };
-  return {
+  const template: Template = {
     name: row.name,
     culture: row.culture || undefined,
     id: row.id,
@@ -295,49 +319,46 @@ async function load(tx: Tx, tenantId: string, { name, culture }: TemplateKey): P
     version: row.version,
     revisions: row.revisions,
   };
+  return { template, executed: row.executed ?? undefined };
 }
 
-async function write(
+/**
+ * The changes that save what a step leads to. Its revisions follow each other: one is archived before another one takes
+ * its place as the draft, or as what is published.
+ */
+const changesOf = (tenantId: string, { template, revisions }: Step, current: Template | undefined): Sql[] => [
+  templateSaved(tenantId, template),
+  ...revisions.map((revision, index) => {
+    const follows = index === 0 ? sql`true` : afterChange(index);
+    return revision.number > (current?.revisions ?? 0)
+      ? revisionInserted(tenantId, template.id, revision, follows)
+      : revisionUpdated(tenantId, revision, follows);
+  }),
+];
+
+/**
+ * Removes what is older than the newest revisions, except what is published or the draft. This follows the statement of
+ * the change, which may have archived one of them.
+ */
+async function removeOldRevisions(
   tx: Tx,
   tenantId: string,
-  { template, revisions }: Step,
-  current: Template | undefined,
+  { template: { id, draft, published }, revisions }: Step,
 ): Promise<void> {
-  if (template.category !== undefined && template.category !== current?.category) {
-    await requireCategory(tx, tenantId, template.category);
-  }
-  await Promise.all([
-    saveTemplate(tx, tenantId, template),
-    ...revisions.map((revision) =>
-      revision.number > (current?.revisions ?? 0)
-        ? insertRevision(tx, tenantId, template.id, revision)
-        : updateRevision(tx, tenantId, revision),
-    ),
-  ]);
   const newest = Math.max(0, ...revisions.map(({ number }) => number));
-  if (newest > REVISIONS_KEPT) await removeOldRevisions(tx, tenantId, template, newest);
-}
-
-/** Removes what is older than the newest revisions, except what is published or the draft. */
-const removeOldRevisions = (
-  tx: Tx,
-  tenantId: string,
-  { id, draft, published }: Template,
-  newest: number,
-): Promise<void> =>
-  send(
+  if (newest <= REVISIONS_KEPT) return;
+  await send(
     tx,
     sql`
     DELETE FROM template_revision
     WHERE tenant_id = ${tenantId}::uuid AND template_id = ${id}::uuid AND number <= ${newest - REVISIONS_KEPT}::integer
       AND id IS DISTINCT FROM ${draft?.id ?? null}::uuid AND id IS DISTINCT FROM ${published?.id ?? null}::uuid`,
   );
+}
 
-function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<void> {
+function templateSaved(tenantId: string, template: Template): Sql {
   const shown = template.draft ?? template.published;
-  return send(
-    tx,
-    sql`
+  return sql`
     INSERT INTO template (tenant_id, id, name, culture, category_name, requires_approval, status, draft_id,
       published_id, submitted_by, is_gone, last_modified_at, last_modified_by, version, mime_type, content)
     VALUES (${tenantId}::uuid, ${template.id}::uuid, ${template.name}, ${template.culture ?? ''},
@@ -352,37 +373,35 @@ function saveTemplate(tx: Tx, tenantId: string, template: Template): Promise<voi
       version = excluded.version,
       -- A template that is gone shows what it was.
       mime_type = CASE WHEN ${shown !== undefined}::boolean THEN excluded.mime_type ELSE template.mime_type END,
-      content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`,
-  );
+      content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`;
 }
 
-const insertRevision = (tx: Tx, tenantId: string, templateId: string, revision: Revision): Promise<void> =>
-  send(
-    tx,
-    sql`
+const revisionInserted = (tenantId: string, templateId: string, revision: Revision, where: Sql): Sql => sql`
     INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
       created_at, created_by, published_at, published_by)
-    VALUES (${tenantId}::uuid, ${revision.id}::uuid, ${templateId}::uuid, ${revision.number}::integer,
+    SELECT ${tenantId}::uuid, ${revision.id}::uuid, ${templateId}::uuid, ${revision.number}::integer,
       ${revision.status}::integer, ${revision.mimeType}, ${revision.content}, ${[...revision.content].length}::integer,
       ${revision.createdAt}::timestamptz, ${revision.createdBy}, ${revision.publishedAt ?? null}::timestamptz,
-      ${revision.publishedBy ?? null})`,
-  );
+      ${revision.publishedBy ?? null}
+    WHERE ${where} RETURNING id`;
 
-const updateRevision = (
-  tx: Tx,
+const revisionUpdated = (
   tenantId: string,
   { id, status, publishedAt, publishedBy }: Revision,
-): Promise<void> =>
-  send(
-    tx,
-    sql`
+  where: Sql,
+): Sql => sql`
     UPDATE template_revision SET status = ${status}::integer, published_at = ${publishedAt ?? null}::timestamptz,
       published_by = ${publishedBy ?? null}
-    WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid`,
-  );
+    WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid AND ${where} RETURNING id`;
 
-/** Locks the category until the commit, so that it cannot be deleted meanwhile. */
-async function requireCategory(tx: Tx, tenantId: string, name: string): Promise<void> {
+/** Locks the category that a template gets until the commit, so that it cannot be deleted meanwhile. */
+async function requireCategory(
+  tx: Tx,
+  tenantId: string,
+  { category: name }: Template,
+  current: Template | undefined,
+): Promise<void> {
+  if (name === undefined || name === current?.category) return;
   const found = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM template_category WHERE tenant_id = ${tenantId}::uuid AND name = ${name} FOR KEY SHARE`;
   if (found.length === 0) throw invalid({ category: 'Enum' }, `There is no category "${name}".`);

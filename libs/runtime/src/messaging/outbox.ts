@@ -92,7 +92,7 @@ export interface ConditionalEvent<E extends EventType> extends NewEvent<E> {
 
 /**
  * Writes events and, in the same statement, the changes that they tell of: a database spends less on one statement than
- * on several. Changes do not see each other's rows. There is one event at least.
+ * on several. Changes do not see each other's rows.
  * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
  */
 export async function writeWithEvents(
@@ -129,11 +129,13 @@ function statementWithEvents(
   changes: readonly Sql[],
   events: readonly ConditionalEvent<EventType>[],
 ): Sql {
-  publishing.add(tx);
   const named = changes.map((change, index) => sql`${raw(`change_${index}`)} AS (${change})`);
+  const changing = named.length > 0 ? join(named, ', ', 'WITH ') : empty;
+  if (events.length === 0) return sql`${changing} SELECT`;
+  publishing.add(tx);
   const isMany = events.length > 1 && events.every(({ where }) => where === undefined);
   const appended = isMany ? rowsOf(events) : join(events.map(rowOf), ' UNION ALL ');
-  return sql`${named.length > 0 ? join(named, ', ', 'WITH ') : empty}
+  return sql`${changing}
     INSERT INTO outbox (${raw(APPENDED_COLUMNS)}) ${appended}`;
 }
 
@@ -154,6 +156,12 @@ const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
 const ALWAYS = sql`true`;
 /** Whether the first change of a statement changed a row. */
 const IS_DECIDED = sql`EXISTS (SELECT FROM change_0)`;
+
+/**
+ * Always holds, but only after the change at this place of the same statement took place, which has a `RETURNING`: for
+ * changes whose order matters to a unique index. Postgres makes all others in any order.
+ */
+export const afterChange = (place: number): Sql => sql`(SELECT count(*) FROM ${raw(`change_${place}`)}) >= 0`;
 const APPENDED_COLUMNS = 'tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent';
 
 const toAppendedRow = <E extends EventType>({ type, tenantId, subject, payload, actor }: NewEvent<E>) => ({
