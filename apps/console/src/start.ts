@@ -1,13 +1,16 @@
+import { askForCaller } from './session/early-caller';
 import { storedSession } from './session/stored-session';
 import { storedPreferences } from './texts/stored-preferences';
 import { textsSelection } from './texts/texts-selection';
 
-// A script of its own, which is there long before the application: appearance and texts do not wait for that.
+// A script of its own, which is there long before the application: appearance, texts and who is signed in do not wait for that.
 const { culture, theme } = storedPreferences();
 if (theme) document.documentElement.style.colorScheme = theme;
 
-const query = new URLSearchParams(textsSelection(culture, storedSession()?.tenantId));
+const session = storedSession();
+const query = new URLSearchParams(textsSelection(culture, session?.tenantId));
 const link = document.createElement('link');
 Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous' });
 link.href = `/localization?${query.toString()}`;
 document.head.append(link);
+if (session) askForCaller(session);

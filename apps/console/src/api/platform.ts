@@ -2,6 +2,7 @@ import { localizationEndpoints } from '@plinth/contracts/localization/endpoints'
 import { sessionEndpoints } from '@plinth/contracts/platform/session-endpoints';
 import { createClient, type Client, type ClientOptions } from '@plinth/sdk/client';
 import { queryOptions } from '@tanstack/react-query';
+import { fetchAfterEarlyCaller } from '../session/early-caller';
 import { currentSession, rememberTenant } from '../session/session';
 
 /** How every client of the console reaches the platform: the address that served the page, with the person's token. */
@@ -11,7 +12,11 @@ export const clientOptions: ClientOptions = {
 };
 
 type Platform = Client<typeof sessionEndpoints>;
-const platform: Platform = createClient(sessionEndpoints, { ...clientOptions, prefix: '' });
+const platform: Platform = createClient(sessionEndpoints, {
+  ...clientOptions,
+  prefix: '',
+  fetch: fetchAfterEarlyCaller,
+});
 
 /** Texts are the same for everybody in a tenant, so browsers may cache them: they are read without a token. */
 export const publicLocalization = createClient(localizationEndpoints, {

@@ -99,6 +99,16 @@ describe('the console', () => {
     expect(texts).toEqual([{ tenant: tenants.console.id, isCompressed: true }]);
   });
 
+  it('asks once for a page who is signed in', async () => {
+    const { page } = await browser.signIn('Émile Zola');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
+    await page.getByRole('navigation').waitFor();
+    expect(asked.filter((path) => path === '/me')).toHaveLength(1);
+  });
+
   it('speaks the language of the browser, and another one at once when it is chosen', async () => {
     const { page } = await browser.signIn('Émile Zola', { locale: 'fr-CA' });
     await page.getByRole('heading', { name: 'Importations', level: 1 }).waitFor();
