@@ -47,7 +47,12 @@ function FollowButton({ entity }: { entity: Entity }) {
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: query.queryKey }),
   });
-  if (!followers) return null;
+  if (!followers)
+    return (
+      <span className="button" style={{ visibility: 'hidden' }} aria-hidden>
+        {t('Platform.actions.follow')}
+      </span>
+    );
   return (
     <>
       <span className="soft small">{t('Timeline.messages.followers', { count: followers.length })}</span>

@@ -26,7 +26,7 @@ const StateGraph = lazyPart(
 );
 
 /** As high as the form mostly is, so that nothing moves when it arrives. */
-const loading = <Skeleton lines={1} height="13.75rem" />;
+const loading = <Skeleton lines={1} height="15.25rem" />;
 
 /** The state of an entity, and what may become of it and why not; nothing where it has no workflow. */
 export function CurrentState({ entity }: { entity: Entity }) {

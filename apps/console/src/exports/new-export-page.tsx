@@ -130,7 +130,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
 
   return (
     <>
-      <Suspense fallback={<Skeleton lines={2} height="2.2rem" />}>
+      <Suspense fallback={<Skeleton lines={2} height="3.25rem" />}>
         <Presets
           definition={definition}
           presets={presets}

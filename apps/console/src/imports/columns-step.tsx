@@ -4,6 +4,7 @@ import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import {
   dataExchange,
+  importFormatQuery,
   importPreviewQuery,
   importQuery,
   type ImportJob,
@@ -21,12 +22,14 @@ import { RowTable } from './row-table';
 /** The second step: how the file is read, and which of its columns is what. */
 export function ColumnsStep({ job }: { job: ImportJob }) {
   const { data: preview, error, refetch } = useQuery(importPreviewQuery(job.id));
+  // What was found stands above; only then it is known where the rest begins.
+  const isFormatKnown = !useQuery(importFormatQuery(job.id)).isPending;
   return (
     <>
       <FormatPanel jobId={job.id} />
       {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {!preview && !error && <Skeleton lines={6} height="2.6rem" />}
-      {preview && <Mapping key={preview.headers.join('\n')} job={job} preview={preview} />}
+      {!preview && !error && isFormatKnown && <Skeleton lines={6} height="2.6rem" />}
+      {preview && isFormatKnown && <Mapping key={preview.headers.join('\n')} job={job} preview={preview} />}
     </>
   );
 }

@@ -6,13 +6,13 @@ import { galleryItemQuery, type GalleryTemplate } from '../api/templates';
 import { Page } from '../components/page';
 import { Select } from '../components/select';
 import { Callout, Failure, Skeleton } from '../components/state';
-import { lazyPart } from '../components/lazy-part';
+import { soonPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { PreviewPane } from './preview-pane';
 import './templates.css';
 
-const CopyForm = lazyPart(
+const CopyForm = soonPart(
   () => import('./copy-form'),
   ({ CopyForm }) => CopyForm,
 );
@@ -62,7 +62,7 @@ function CopyAndLook({ template, language, onLanguage }: CopyAndLookProps) {
           onChange={onLanguage}
         />
         {mayWrite ? (
-          <Suspense fallback={<Skeleton lines={4} height="3rem" />}>
+          <Suspense fallback={<Skeleton lines={4} height="5.35rem" />}>
             <CopyForm template={template} />
           </Suspense>
         ) : (

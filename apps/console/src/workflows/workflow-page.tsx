@@ -8,7 +8,7 @@ import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
-import { lazyPart } from '../components/lazy-part';
+import { soonPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
@@ -17,7 +17,7 @@ import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './d
 import { PartForm } from './part-form';
 import type { GraphSelection } from './state-graph';
 
-const StateGraph = lazyPart(
+const StateGraph = soonPart(
   () => import('./state-graph'),
   ({ StateGraph }) => StateGraph,
 );

@@ -20,7 +20,8 @@ export function WorkflowsPage() {
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {!definitions && !error && <Skeleton lines={4} height="2.6rem" />}
       {definitions && <DefinitionTable definitions={definitions} />}
-      {mayDefine && <NewDefinition />}
+      {/* Below a table whose height nobody knows before. */}
+      {(definitions ?? error) && mayDefine && <NewDefinition />}
     </Page>
   );
 }
