@@ -7,7 +7,8 @@ import {
   contactsSaved,
 } from '@plinth/contracts/contacts/events';
 import type { Caller } from '@plinth/kernel/caller';
-import { appendToOutbox, writeWithEvents } from '@plinth/runtime/messaging/outbox';
+import type { EventType } from '@plinth/kernel/event';
+import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { COMPANY_ENTITY_TYPE, CONTACT_ENTITY_TYPE, type StageTransition } from '../domain/stage';
 
@@ -42,9 +43,8 @@ export async function publishSaved(
   how: 'created' | 'changed' | 'imported' | 'restored',
 ): Promise<void> {
   const common = { tenantId, subject: ids[0]!, actor: { userId, userName } };
-  await writeWithEvents(
+  await appendToOutbox<EventType>(
     tx,
-    [],
     { ...common, type: saved, payload: { ids: [...ids], isImport: how === 'imported' } },
     {
       ...common,
