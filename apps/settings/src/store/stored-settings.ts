@@ -20,7 +20,7 @@ export async function readStoredSettings(
   const valuesOf = (tenant: string, scope: Sql, user: Sql) => sql`
     SELECT scope, name, value FROM setting_value
     WHERE tenant_id = ${tenant}::uuid AND scope = ${scope} AND user_id = ${user} ${named}`;
-  const rows = await query<Stored>(
+  const rows = await query(
     tx,
     sql`${valuesOf(HOST_TENANT_ID, sql`'global'`, sql`''`)}
       UNION ALL ${valuesOf(tenantId, sql`'tenant'`, sql`''`)}
@@ -39,7 +39,7 @@ export async function readStoredSettings(
 
 /** What is locked for the users of a tenant. */
 export const readLockedSettings = async (tx: RawStatements, tenantId: string): Promise<LockedSettings> =>
-  toLockedSettings(await query<Stored>(tx, locksOf(tenantId, empty)));
+  toLockedSettings(await query(tx, locksOf(tenantId, empty)));
 
 const locksOf = (tenantId: string, named: Sql): Sql => sql`
   SELECT scope, name, NULL AS value FROM setting_lock
@@ -53,5 +53,5 @@ function toLockedSettings(locks: readonly Stored[]): LockedSettings {
   return { tenant: namesAt('tenant'), global: namesAt('global') };
 }
 
-const query = <Row>(tx: RawStatements, { text, values }: Sql): Promise<Row[]> =>
-  tx.$queryRawUnsafe<Row[]>(text, ...values);
+const query = (tx: RawStatements, { text, values }: Sql): Promise<Stored[]> =>
+  tx.$queryRawUnsafe<Stored[]>(text, ...values);
