@@ -3,6 +3,7 @@ import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/ker
 import { newId } from '@plinth/kernel/uuid';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { tooManyTexts } from '../domain/problems';
 import type { WrittenOverride } from '../domain/text-list';
@@ -117,6 +118,7 @@ export function overrideStore(
 
     removeMany: async (caller, keys) => {
       await write(caller, async (tx) => {
+        await readByIndexes(tx);
         await tx.$executeRawUnsafe(REMOVE_MANY, caller.tenantId, ...columnsOf(lastOfEach(keys)));
         await recordOverridesChanged(tx, caller, keys);
         return {};

@@ -81,11 +81,10 @@ export function notificationStore({
     markRead: (caller, id) =>
       db.inTenant(caller.tenantId, async (tx) => {
         const { tenantId } = caller;
-        const found = await tx.notification.findFirst({ where: { ...ownAndVisible(caller), id } });
-        // By the key alone: as one that is unread it might be looked for among all that this person has not read.
+        const found = await findOwn(tx, caller, id, visibleNow(caller));
         if (found && !found.readAt)
           await tx.notification.updateMany({ where: { tenantId, id }, data: { readAt: clock.now() } });
-        return found !== null;
+        return found !== undefined;
       }),
 
     async markAllRead(caller) {
@@ -98,7 +97,7 @@ export function notificationStore({
     positionOf: (caller, lastId) =>
       db.inTenant(caller.tenantId, async (tx) => {
         const { tenantId, userId } = caller;
-        const last = lastId && (await tx.notification.findFirst({ where: { tenantId, userId, id: lastId } }));
+        const last = lastId && (await findOwn(tx, caller, lastId));
         if (last) return last.sequence;
         // It was removed with its entry; its id still holds when it was made.
         const before = lastId ? { createdAt: { lte: timeOf(lastId) } } : {};
@@ -125,13 +124,24 @@ export function notificationStore({
 const countUnread = (tx: Tx, caller: Caller): Promise<number> =>
   tx.notification.count({ where: { ...ownAndVisible(caller), readAt: null } });
 
+/** Those about entries that this person may read now. */
+const visibleNow = (caller: Caller) => ({
+  ...visibleTo(audienceOf(caller)),
+  ...(holds(caller, 'Timeline.Entries.Read') ? {} : { entryId: { in: [] } }),
+});
+
 /** The notifications of this person about entries that they may read now. */
 const ownAndVisible = (caller: Caller) => ({
   tenantId: caller.tenantId,
   userId: caller.userId,
-  ...visibleTo(audienceOf(caller)),
-  ...(holds(caller, 'Timeline.Entries.Read') ? {} : { entryId: { in: [] } }),
+  ...visibleNow(caller),
 });
+
+/** By its key alone: with the person it might be looked for among all of theirs (ADR 0022). */
+async function findOwn(tx: Tx, { tenantId, userId }: Caller, id: string, where = {}) {
+  const found = await tx.notification.findUnique({ where: { tenantId_id: { tenantId, id }, ...where } });
+  return found?.userId === userId ? found : undefined;
+}
 
 /** The instant in a UUID version 7. */
 const timeOf = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));

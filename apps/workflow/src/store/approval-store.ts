@@ -31,6 +31,12 @@ export interface ApprovalStore {
   escalate(tenantId: string, approval: Approval): Promise<void>;
 }
 
+/**
+ * How one request is asked whether it is open: not by `end`, by which the indexes of open requests would look as good to
+ * Postgres as the key (ADR 0022).
+ */
+const IS_OPEN = { endedAt: null };
+
 export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
   return {
     waitingFor: (caller, now, list) =>
@@ -54,7 +60,7 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
 
     async findOpen(tenantId, id) {
       const row = await db.inTenant(tenantId, (tx) =>
-        tx.approval.findUnique({ where: { tenantId_id: { tenantId, id }, end: null } }),
+        tx.approval.findUnique({ where: { tenantId_id: { tenantId, id }, ...IS_OPEN } }),
       );
       return row ? toApproval(row) : undefined;
     },
@@ -73,7 +79,7 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
       await db.inTenant(tenantId, async (tx) => {
         const next = nextStepAt({ ...approval, isReminded: true });
         const { count } = await tx.approval.updateMany({
-          where: { tenantId, id: approval.id, end: null, isReminded: false },
+          where: { tenantId, id: approval.id, ...IS_OPEN, isReminded: false },
           data: { isReminded: true, nextStepAt: next },
         });
         if (count > 0) await publishApprovalReminded(tx, tenantId, approval);
@@ -84,7 +90,7 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
       await db.inTenant(tenantId, async (tx) => {
         const next = nextStepAt({ ...approval, isEscalated: true });
         const { count } = await tx.approval.updateMany({
-          where: { tenantId, id: approval.id, end: null, isEscalated: false },
+          where: { tenantId, id: approval.id, ...IS_OPEN, isEscalated: false },
           data: { isEscalated: true, nextStepAt: next },
         });
         if (count > 0) await publishApprovalEscalated(tx, tenantId, approval);
