@@ -121,7 +121,7 @@ async function write(db: Database, caller: Caller): Promise<void> {
   await people.record({ ...caller, userId: newId() });
   const alan = { ...caller, userId: 'alan' };
   const notifications = notificationStore({ db, clock: systemClock });
-  const [newest] = await notifications.since(alan, BigInt(ENTRIES - 1), 1);
+  const [newest] = await notifications.since(alan, 0n, 1);
   expect(await notifications.markRead(alan, newest!.id)).toBe(true);
   const message = {
     key: 'workflow.moved',

@@ -52,10 +52,14 @@ export interface FilledTables {
   adminUrl: string;
   /** Inserts rows of a tenant, numbered from 1. */
   fill(admin: Client, tenantId: string, rowCount: number): Promise<unknown>;
-  /** Work on a pool of requests, whose plans are always made for the values of a statement. */
+  /**
+   * Work on a pool of requests, whose transactions say how they are planned. What is planned once is also tried with plans
+   * that were made while the tables had a few rows.
+   */
   isOfRequests?: boolean;
 }
 
+const FIRST_ROWS = 20;
 const KNOWN_ROWS = 2_000;
 /** Of one row: its place in indexes of a few levels, the row itself, and what is written of it. */
 const PAGES_PER_ROW = 40;
@@ -75,9 +79,8 @@ export function excessiveOf(reads: readonly TableRead[], rowsAsked: number): Tab
 
 /**
  * Does work for a tenant with many rows under all plans that Postgres may choose: its statistics know only another
- * tenant, or nothing, or everything; plans are made for the values of a statement, or for any. As many rows were there
- * before and were deleted, since tables and indexes in life are larger than their rows. Returns what each step of each
- * statement has read, those of functions and constraints included.
+ * tenant, or nothing, or everything; plans are made for the values of a statement, or for any. Returns what each step of
+ * each statement has read, those of functions and constraints included.
  */
 export async function readsUnderAllPlans(
   { url, adminUrl, fill, isOfRequests = false }: FilledTables,
@@ -89,12 +92,24 @@ export async function readsUnderAllPlans(
   await admin.connect();
   try {
     await admin.query(WITHOUT_AUTOVACUUM);
-    await fill(admin, tenant.id, tenant.rowCount);
-    await admin.query(DELETE_ROWS);
+    await set(admin, EXPLAIN);
+    if (isOfRequests) {
+      const pool = createPool(url, silentLog(), { pipeline: true, tenantConnections: 1 });
+      const plan = async () => {
+        await fill(admin, tenant.id, FIRST_ROWS);
+        await work(pool, 'a few');
+        await admin.query(DELETE);
+        await fill(admin, tenant.id, tenant.rowCount);
+      };
+      const found = await readsOf(pool, () => work(pool, 'many'), plan);
+      reads.push(...found.map((read) => ({ ...read, plans: 'made for a few rows' })));
+      await pool.end();
+    } else await fill(admin, tenant.id, tenant.rowCount);
+    // Tables and indexes in life are larger than their rows.
+    await admin.query(DELETE);
     await fill(admin, newId(), KNOWN_ROWS);
     await admin.query('ANALYZE');
     await fill(admin, tenant.id, tenant.rowCount);
-    await set(admin, EXPLAIN);
     for (const [state, change] of [
       ['stale', ''],
       ['absent', FORGET_STATISTICS],
@@ -115,20 +130,16 @@ export async function readsUnderAllPlans(
   return reads;
 }
 
-const WITHOUT_AUTOVACUUM = `DO $$ DECLARE name text; BEGIN
+const onAllTables = (statement: string): string => `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
-    EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', name);
+    EXECUTE format('${statement}', name);
   END LOOP;
 END $$`;
 
-/** Of all tenants but the host tenant; constraints and triggers rest. */
-const DELETE_ROWS = `DO $$ DECLARE name text; BEGIN
-  SET LOCAL session_replication_role = replica;
-  FOR name IN SELECT attrelid::regclass FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-    WHERE attname = 'tenant_id' AND relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
-    EXECUTE format('DELETE FROM %s WHERE tenant_id <> %L', name, '00000000-0000-0000-0000-000000000000');
-  END LOOP;
-END $$`;
+const WITHOUT_AUTOVACUUM = onAllTables('ALTER TABLE %s SET (autovacuum_enabled = off)');
+/** Whatever refers to a row; and unlike `TRUNCATE` it lets connections keep their plans. */
+const DELETE = `SET session_replication_role = replica; ${onAllTables('DELETE FROM %s')};
+  RESET session_replication_role`;
 
 const FORGET_STATISTICS = `
   DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace);
@@ -143,7 +154,12 @@ async function set(admin: Client, settings: Readonly<Record<string, string>>): P
     );
 }
 
-async function readsOf(pool: FairPool, work: () => Promise<void>): Promise<Omit<TableRead, 'plans'>[]> {
+/** @param before what is done on the same connections and not listed */
+async function readsOf(
+  pool: FairPool,
+  work: () => Promise<void>,
+  before = () => Promise.resolve(),
+): Promise<Omit<TableRead, 'plans'>[]> {
   const reads: Omit<TableRead, 'plans'>[] = [];
   const onNotice = ({ message = '' }: { message?: string | undefined }) => {
     const explained = /plan:\s*(\{.*\})\s*$/s.exec(message)?.[1];
@@ -152,6 +168,8 @@ async function readsOf(pool: FairPool, work: () => Promise<void>): Promise<Omit<
     reads.push(...stepsOf(Plan).map((step) => ({ ...step, statement: statement.replace(/\s+/g, ' ') })));
   };
   pool.on('connect', (connection) => connection.on('notice', onNotice));
+  await before();
+  reads.length = 0;
   await work();
   return reads;
 }

@@ -200,7 +200,7 @@ export function templateStore(
         await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
         await removeOldRevisions(tx, tenantId, step);
         return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
-      });
+      }, 'once');
       if (!changed) throw await notFound(tenantId, key);
       return changed;
     },

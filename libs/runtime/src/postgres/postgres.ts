@@ -11,11 +11,8 @@ const LIMITS_OF_BULK_WORK = { statement_timeout: 600_000, idle_in_transaction_se
 
 /** Prisma sends instants without a zone; a server in another one would take them for its own. */
 const UTC = '-c timezone=UTC';
-/**
- * A prepared statement that was planned once, for an empty table, would read it from end to end while it fills, until
- * its statistics are made anew. Where a transaction knows better, it says so; see `Planning`.
- */
-const PLANNED_FOR_VALUES = '-c plan_cache_mode=force_custom_plan';
+/** How most transactions of requests are planned, so that they need not say it; see `Planning`. */
+const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 /** A tenant alone has ten of them, which is enough for all that it asks at once; ADR 0041 has the figures. */
 const TENANT_CONNECTIONS = 14;
@@ -62,7 +59,7 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
       );
     },
     connectionString: url,
-    options: options.pipeline ? `${UTC} ${PLANNED_FOR_VALUES}` : UTC,
+    options: options.pipeline ? `${UTC} ${PLANNED_ONCE}` : UTC,
     pipeline: options.pipeline ?? false,
     connectionTimeoutMillis: PATIENCE_MILLISECONDS,
     idleTimeoutMillis: 30_000,
@@ -105,7 +102,7 @@ export interface RawStatements {
 }
 
 /**
- * How the raw statements of a transaction are planned. `once`: on each connection, by indexes only, without looking at
+ * How the raw statements of a transaction are planned, on a pool with `pipeline`. `once`: on each connection, by indexes only, without looking at
  * their values again. It is for transactions that insert rows and find others by their whole key, which every plan does
  * in the same way: such a statement takes longer to plan than to execute. Models are planned for their values always.
  */
@@ -159,7 +156,7 @@ export async function inTransaction<Result>(
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
   try {
-    sent.push(sendTogether(connection, beginIn(scope, options)));
+    sent.push(sendTogether(connection, beginIn(pool, scope, options)));
     if (!pool.options.pipeline) await sent[0];
     const result = await work(connection, sent);
     if (!pool.options.pipeline) await Promise.all(sent);
@@ -180,12 +177,18 @@ export async function inTransaction<Result>(
 const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
 
-const PLAN_ONCE = 'SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off';
 /** Has the statements that follow in a transaction planned for their values, however it began. */
 export const PLAN_FOR_VALUES = 'SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = on';
 
-const beginIn = ([setting, value]: Scope, { begin = 'BEGIN', planning }: TransactionOptions): string =>
-  `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}${planning === 'once' ? `; ${PLAN_ONCE}` : ''}`;
+function beginIn(
+  { options: { pipeline } }: FairPool,
+  [setting, value]: Scope,
+  { begin = 'BEGIN', planning = 'for-values' }: TransactionOptions,
+): string {
+  const statements = [begin, `SET LOCAL ${setting} = ${escapeLiteral(value)}`];
+  if (pipeline && planning === 'for-values') statements.push(PLAN_FOR_VALUES);
+  return statements.join('; ');
+}
 
 /**
  * Reads by one statement in a tenant, that finds rows by their keys. On a pool with `pipeline` the transaction goes out
@@ -212,7 +215,7 @@ async function readOnce<Row extends QueryResultRow>(
   let broken: Error | undefined;
   try {
     const [, { rows }] = await Promise.all([
-      connection.query(beginIn(scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
+      connection.query(beginIn(pool, scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
       connection.query<Row>(statement),
       connection.query('COMMIT'),
     ]);
