@@ -1,6 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import { changeOf, type TransitionEvent } from '../src/domain/change';
 import type { EntitySnapshot } from '../src/domain/entity-snapshot';
+import { definitionLockKey } from '../src/store/definition-versions';
 import { entityStore } from '../src/store/entity-store';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -84,6 +85,34 @@ describe('a change of an entity that was read before', () => {
 
     expect(await commit(tenantId, entityId, snapshot)).toBe('changed');
     expect(await rowsOf(tenantId)).toEqual({ entity: 0, move: 0, executed_operation: 0, outbox: 0 });
+  });
+
+  it('is decided by the definition that applies when it is written', async () => {
+    const tenantId = newId();
+    const entityId = newId();
+    const key = { tenantId, entityType, entityId };
+    const locked = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const saving = service.db.inTenant(tenantId, async (tx) => {
+      await tx.$executeRawUnsafe('SELECT pg_advisory_xact_lock($1::bigint)', definitionLockKey(entityType));
+      await tx.$executeRaw`
+        INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
+        VALUES (${tenantId}::uuid, ${entityType}, 1, NULL, ${at}::timestamptz, 'ada')`;
+      locked.resolve();
+      await begun.promise;
+    });
+    await locked.promise;
+    const actor = { userId: 'ada', userName: 'Ada' };
+    const change = changeOf(submit, { entityType, entityId, actor, comment: null, at });
+    const changing = entityStore(service.db).change(key, { userId: 'ada', now: at }, undefined, (read) => ({
+      change,
+      stamp: read.snapshot.definitionStamp,
+    }));
+    begun.resolve();
+    await saving;
+
+    expect(await changing).toMatchObject({ stamp: '1.0' });
+    expect(await rowsOf(tenantId)).toEqual({ entity: 1, move: 1, executed_operation: 0, outbox: 1 });
   });
 
   it('is written once for an operation, although its second attempt read what the first one wrote', async () => {

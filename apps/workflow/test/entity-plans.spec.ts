@@ -53,23 +53,24 @@ async function move(db: Database, tenantId: string): Promise<void> {
   const entities = entityStore(db);
   for (const entityId of [newId(), '17']) {
     const operationId = newId();
-    const { snapshot, first } = await entities.read(
-      { tenantId, entityType: 'Invoice', entityId },
+    const key = { tenantId, entityType: 'Invoice', entityId };
+    const moved = await entities.change(
+      key,
       { userId: 'ada', now: at },
       operationId,
+      ({ snapshot, first }) => {
+        expect(first).toBeUndefined();
+        const from = snapshot.state ?? 'Draft';
+        const change = changeOf(
+          { kind: 'move', from, to: 'Submitted', transitionName: 'Submit' },
+          { entityType: 'Invoice', entityId, actor, comment: null, at },
+        );
+        const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
+        return { change, operation: { id: operationId, result } };
+      },
     );
-    expect(first).toBeUndefined();
-    const from = snapshot.state ?? 'Draft';
-    const change = changeOf(
-      { kind: 'move', from, to: 'Submitted', transitionName: 'Submit' },
-      { entityType: 'Invoice', entityId, actor, comment: null, at },
-    );
-    const operation = {
-      id: operationId,
-      result: { outcome: 'Completed', resultingState: 'Submitted' } as const,
-    };
-    expect(await entities.findOperation(tenantId, operationId, newId())).toBeUndefined();
-    expect(await entities.commit(tenantId, snapshot, change, operation)).toBe('committed');
+    expect(moved).toBeDefined();
+    expect(await entities.findOperation(tenantId, newId(), newId())).toBeUndefined();
   }
 }
 

@@ -176,31 +176,35 @@ export function templateStore(
       { ifMatch, operationId = caller.operationId, comment, mustExist } = {},
     ) {
       const { tenantId } = caller;
-      const changed = await db.inTenant(tenantId, async (tx) => {
-        const [, loaded] = await Promise.all([
-          lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`),
-          load(tx, tenantId, key, operationId),
-        ]);
-        const current = loaded?.template;
-        const visible = current?.isGone ? undefined : current;
-        if (loaded?.executed)
-          return {
-            template: loaded.template,
-            isNew: loaded.template.version === 1,
-            changedBy: loaded.executed.by ?? caller.userId,
-          };
-        if (mustExist && !visible) return undefined;
-        requireMatch(ifMatch, visible && tagOf(visible));
-        const step = decide(current);
-        const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0)).length;
-        if (added > 0) revisionQuota.take(tenantId, added);
-        await requireCategory(tx, tenantId, step.template, current);
-        const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
-        const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
-        await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
-        await removeOldRevisions(tx, tenantId, step);
-        return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
-      }, 'once');
+      const changed = await db.inTenant(
+        tenantId,
+        async (tx) => {
+          const [, loaded] = await Promise.all([
+            lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`),
+            load(tx, tenantId, key, operationId),
+          ]);
+          const current = loaded?.template;
+          const visible = current?.isGone ? undefined : current;
+          if (loaded?.executed)
+            return {
+              template: loaded.template,
+              isNew: loaded.template.version === 1,
+              changedBy: loaded.executed.by ?? caller.userId,
+            };
+          if (mustExist && !visible) return undefined;
+          requireMatch(ifMatch, visible && tagOf(visible));
+          const step = decide(current);
+          const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0)).length;
+          if (added > 0) revisionQuota.take(tenantId, added);
+          await requireCategory(tx, tenantId, step.template, current);
+          const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
+          const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
+          await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
+          await removeOldRevisions(tx, tenantId, step);
+          return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
+        },
+        'once',
+      );
       if (!changed) throw await notFound(tenantId, key);
       return changed;
     },

@@ -3,10 +3,12 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
-import { SYSTEM_ACTOR, type Actor } from '../domain/actor';
+import { SYSTEM_ACTOR } from '../domain/actor';
 import { dueStep, type Approval } from '../domain/approval';
-import { changeOf, type TransitionEvent } from '../domain/change';
+import { changeOf, type Change, type TransitionEvent } from '../domain/change';
+import type { DefinitionVersion } from '../domain/definition';
 import type { EntitySnapshot } from '../domain/entity-snapshot';
+import type { OwnerState } from '../domain/owner-state';
 import { entityChangedTooOften, entityTypeUnknown } from '../domain/problems';
 import { decide, optionsOf, type Effect, type Option, type TransitionCommand } from '../domain/transition';
 import {
@@ -16,7 +18,8 @@ import {
   transitionContextOf,
   type TransitionContext,
 } from '../domain/transition-context';
-import type { EntityStore, OperationResult } from '../store/entity-store';
+import type { Operation } from '../store/entity-statements';
+import type { EntityStore, OperationResult, ReadEntity } from '../store/entity-store';
 import type { ApprovalSchedule } from './approval-schedule';
 import type { EntityOwner, EntityOwners, OwnerMoveResult } from './entity-owner';
 
@@ -34,11 +37,14 @@ export interface TransitionServiceDeps {
 
 type EntityName = Pick<TransitionCommand, 'entityType' | 'entityId'>;
 
-interface Reading {
-  snapshot: EntitySnapshot;
+interface Reading extends ReadEntity {
   context: TransitionContext;
-  /** The result of the first attempt of the operation. */
-  first: OperationResult | undefined;
+}
+
+/** What a request leads to. Without a result it is decided again when the event is written. */
+interface Decided {
+  result?: OperationResult | undefined;
+  event?: TransitionEvent | undefined;
 }
 
 /** Reads the state of an entity, lets the domain decide, and saves what it decided. */
@@ -58,21 +64,19 @@ export class TransitionService {
    * @throws Problem `quota-exceeded` where the tenant has as much history as it may
    */
   async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
+    const owner = this.deps.owners.get(command.entityType);
     let movesBefore: number | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const { snapshot, context, first } = await this.read(caller, command, command.operationId);
-      if (first) return first;
-      movesBefore ??= snapshot.moves;
-      if (snapshot.moves !== movesBefore || isBeingApproved(context)) return lostRaceResult(context);
-      const overdue = overdueEventOf(context, this.deps.clock.now());
-      if (overdue) {
-        await this.write(caller.tenantId, command, snapshot, overdue, SYSTEM_ACTOR, null);
-        // The caller knew where the owner had moved the entity, but could not know that the request expired.
-        if (overdue.kind === 'overtake') movesBefore = undefined;
-        continue;
-      }
-      const result = await this.attempt(caller, command, { snapshot, context });
+      const decideOn = (reading: Reading): Decided => {
+        movesBefore ??= reading.snapshot.moves;
+        return this.decideOn(caller, command, reading, movesBefore);
+      };
+      const { result, event } = owner
+        ? await this.attemptWithOwner(caller, command, owner, decideOn)
+        : await this.attempt(caller, command, decideOn);
       if (result) return result;
+      // The caller knew where the owner had moved the entity, but could not know that the request expired.
+      if (event?.kind === 'overtake') movesBefore = undefined;
     }
     throw entityChangedTooOften();
   }
@@ -85,8 +89,10 @@ export class TransitionService {
       const { snapshot } = await this.deps.entities.read({ tenantId, ...entity }, reader);
       const { approval } = snapshot;
       if (approval?.id !== approvalId || dueStep(approval, now) !== 'expire') return;
-      const event = { kind: 'expire' as const, approval };
-      if ((await this.write(tenantId, entity, snapshot, event, SYSTEM_ACTOR, null)) === 'committed') return;
+      const { userId, userName } = SYSTEM_ACTOR;
+      const context = { ...entity, actor: { userId, userName }, comment: null, at: this.deps.clock.now() };
+      const change = changeOf({ kind: 'expire', approval }, context);
+      if ((await this.write(tenantId, snapshot, change)) === 'committed') return;
     }
   }
 
@@ -98,49 +104,91 @@ export class TransitionService {
     const { tenantId } = caller;
     const owner = this.deps.owners.get(entityType);
     const entity = { entityType, entityId };
-    const reading = await this.readEntity(caller, entity, owner ? undefined : operationId);
-    const { snapshot } = reading;
-    if (!snapshot.definition) throw entityTypeUnknown(entityType);
-    const ownerState = await owner?.describe(caller, entity);
+    const read = await this.readEntity(caller, entity, owner ? undefined : operationId);
+    if (!owner) return this.readingOf(caller, entity, read);
+    requireDefinition(entityType, read.snapshot);
+    const ownerState = await owner.describe(caller, entity);
     // The owner's answer is a part of what was read.
     const first =
-      owner && operationId
-        ? await this.deps.entities.findOperation(tenantId, operationId, moveIdOf(tenantId, operationId))
-        : reading.first;
-    const request = { caller, now: this.deps.clock.now(), approvalId: newId() };
-    const { definition } = snapshot.definition;
-    const context = transitionContextOf(definition, entityId, snapshot, ownerState, request);
-    return { snapshot, context, first };
+      operationId &&
+      (await this.deps.entities.findOperation(tenantId, operationId, moveIdOf(tenantId, operationId)));
+    return this.readingOf(caller, entity, { ...read, first: first || undefined }, ownerState);
   }
 
-  private readEntity(
-    { tenantId, userId }: Caller,
+  private readEntity(caller: Caller, { entityType, entityId }: EntityName, operationId?: string) {
+    const key = { tenantId: caller.tenantId, entityType, entityId };
+    return this.deps.entities.read(key, this.readerOf(caller), operationId);
+  }
+
+  private readerOf = ({ userId }: Caller) => ({ userId, now: this.deps.clock.now() });
+
+  /** @throws Problem `entity-type-unknown` */
+  private readingOf(
+    caller: Caller,
     { entityType, entityId }: EntityName,
-    operationId?: string,
-  ) {
-    const reader = { userId, now: this.deps.clock.now() };
-    return this.deps.entities.read({ tenantId, entityType, entityId }, reader, operationId);
+    { snapshot, first }: ReadEntity,
+    ownerState?: OwnerState,
+  ): Reading {
+    const { definition } = requireDefinition(entityType, snapshot);
+    const request = { caller, now: this.deps.clock.now(), approvalId: newId() };
+    return {
+      snapshot,
+      first,
+      context: transitionContextOf(definition, entityId, snapshot, ownerState, request),
+    };
   }
 
-  /** One attempt; undefined when something changed meanwhile, so that the decision must be made again. */
+  /** What a request leads to, for an entity that had been moved so many times when the request came. */
+  private decideOn(
+    caller: Caller,
+    command: TransitionCommand,
+    { snapshot, context, first }: Reading,
+    movesBefore: number,
+  ): Decided {
+    if (first) return { result: first };
+    if (snapshot.moves !== movesBefore || isBeingApproved(context))
+      return { result: lostRaceResult(context) };
+    const overdue = overdueEventOf(context, this.deps.clock.now());
+    if (overdue) return { event: overdue };
+    const { effect, ...result } = decide(command, context);
+    if (effect) this.deps.quota.take(caller.tenantId);
+    return { result, event: effect };
+  }
+
+  /** One attempt, in one transaction; without a result when the decision must be made again. */
   private async attempt(
     caller: Caller,
     command: TransitionCommand,
-    { snapshot, context }: Omit<Reading, 'first'>,
-  ): Promise<OperationResult | undefined> {
-    const { effect, ...result } = decide(command, context);
-    if (!effect) return result;
-    this.deps.quota.take(caller.tenantId);
-
-    const owner = this.deps.owners.get(command.entityType);
-    if (owner && (effect.kind === 'move' || effect.kind === 'approve'))
-      return this.moveByOwner(caller, command, owner, effect, snapshot, result);
-
-    const operation = command.operationId ? { id: command.operationId, result } : undefined;
-    const options = { operation };
+    decideOn: (reading: Reading) => Decided,
+  ): Promise<Decided> {
     const { tenantId } = caller;
-    const commit = await this.write(tenantId, command, snapshot, effect, caller, command.comment, options);
-    return commit === 'committed' ? result : undefined;
+    const { entityType, entityId, operationId } = command;
+    const key = { tenantId, entityType, entityId };
+    const decided = await this.deps.entities.change(key, this.readerOf(caller), operationId, (read) => {
+      const { result, event } = decideOn(this.readingOf(caller, command, read));
+      const change = event && this.changeOf(event, command, caller, result);
+      return { result, event, change, operation: operationOf(command, result) };
+    });
+    if (decided?.change) this.schedule(tenantId, decided.change);
+    return decided ?? {};
+  }
+
+  /** The same where a service owns the entity, which is asked where it is, and makes the moves. */
+  private async attemptWithOwner(
+    caller: Caller,
+    command: TransitionCommand,
+    owner: EntityOwner,
+    decideOn: (reading: Reading) => Decided,
+  ): Promise<Decided> {
+    const { tenantId } = caller;
+    const reading = await this.read(caller, command, command.operationId);
+    const { result, event } = decideOn(reading);
+    if (!event) return { result };
+    if (result && (event.kind === 'move' || event.kind === 'approve'))
+      return { result: await this.moveByOwner(caller, command, owner, event, reading.snapshot, result) };
+    const change = this.changeOf(event, command, caller, result);
+    const commit = await this.write(tenantId, reading.snapshot, change, operationOf(command, result));
+    return { result: commit === 'committed' ? result : undefined, event };
   }
 
   /** The owner makes the move; the move it made is recorded, even if other changes happen meanwhile. */
@@ -162,12 +210,11 @@ export class TransitionService {
     // The request of the other approver records the move, or the owner's event does.
     if (applied.movedBy !== caller.userId) return { ...result, outcome: 'InvalidTransition' };
 
-    const operation = operationId ? { id: operationId, result } : undefined;
     let snapshot = before;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const event = eventOf(effect, snapshot);
-      const options = { operation, ownerMoveId: moveId };
-      const commit = await this.write(tenantId, command, snapshot, event, caller, comment, options);
+      const change = this.changeOf(eventOf(effect, snapshot), command, caller, result);
+      const made = { ...change, ownerMoveId: moveId };
+      const commit = await this.write(tenantId, snapshot, made, operationOf(command, result));
       if (commit === 'committed') return result;
       if (commit === 'made-by-other')
         return { outcome: 'InvalidTransition', resultingState: result.resultingState };
@@ -177,29 +224,47 @@ export class TransitionService {
     return result;
   }
 
+  /** Without a result, what happens is the end of a request that is overdue. */
+  private changeOf(
+    event: TransitionEvent,
+    { entityType, entityId, comment }: EntityName & { comment: string | null },
+    caller: Caller,
+    result: OperationResult | undefined,
+  ): Change {
+    const { userId, userName } = result ? caller : SYSTEM_ACTOR;
+    const context = { entityType, entityId, actor: { userId, userName }, at: this.deps.clock.now() };
+    return changeOf(event, { ...context, comment: result ? comment : null });
+  }
+
   private async write(
     tenantId: string,
-    { entityType, entityId }: EntityName,
     snapshot: EntitySnapshot,
-    event: TransitionEvent,
-    actor: Actor,
-    comment: string | null,
-    options: { operation?: { id: string; result: OperationResult } | undefined; ownerMoveId?: string } = {},
+    change: Change,
+    operation?: Operation<OperationResult>,
   ) {
-    const at = this.deps.clock.now();
-    const { userId, userName } = actor;
-    const change = {
-      ...changeOf(event, { entityType, entityId, actor: { userId, userName }, comment, at }),
-      ...(options.ownerMoveId ? { ownerMoveId: options.ownerMoveId } : {}),
-    };
-    const commit = await this.deps.entities.commit(tenantId, snapshot, change, options.operation);
-    if (commit === 'committed') {
-      if (change.opened) this.deps.schedule.start(tenantId, change.opened);
-      if (change.ended) this.deps.schedule.end(change.ended.approval);
-    }
+    const commit = await this.deps.entities.commit(tenantId, snapshot, change, operation);
+    if (commit === 'committed') this.schedule(tenantId, change);
     return commit;
   }
+
+  private schedule(tenantId: string, { opened, ended }: Change): void {
+    if (opened) this.deps.schedule.start(tenantId, opened);
+    if (ended) this.deps.schedule.end(ended.approval);
+  }
 }
+
+/** @throws Problem `entity-type-unknown` */
+function requireDefinition(entityType: string, { definition }: EntitySnapshot): DefinitionVersion {
+  if (!definition) throw entityTypeUnknown(entityType);
+  return definition;
+}
+
+/** Records a result under the operation of its command. */
+const operationOf = (
+  { operationId }: TransitionCommand,
+  result: OperationResult | undefined,
+): Operation<OperationResult> | undefined =>
+  operationId !== undefined && result ? { id: operationId, result } : undefined;
 
 /** How an open request ended already, by time or by the owner, although that is not recorded yet. */
 function overdueEventOf(context: TransitionContext, now: Date): TransitionEvent | undefined {

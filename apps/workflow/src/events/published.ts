@@ -9,7 +9,12 @@ import {
 } from '@plinth/contracts/workflow/events';
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventType } from '@plinth/kernel/event';
-import { appendToOutbox, compareAndWrite, type NewEvent } from '@plinth/runtime/messaging/outbox';
+import {
+  appendToOutbox,
+  compareAndWrite,
+  type NewEvent,
+  type Writing,
+} from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { SYSTEM_ACTOR } from '../domain/actor';
@@ -22,17 +27,14 @@ export interface ChangeStatements {
   toOthers(isDecided: Sql): readonly Sql[];
 }
 
-/**
- * Writes a change, and publishes what happened to an approval, then the move at its `position` in the history. Returns
- * whether it was written.
- */
+/** Writes a change, and publishes what happened to an approval, then the move at its `position` in the history. */
 export const writeChange = (
   tx: RawStatements,
   tenantId: string,
   change: Change,
   position: number,
   { decisive, toOthers }: ChangeStatements,
-): Promise<boolean> => compareAndWrite(tx, decisive, toOthers, ...eventsOf(tenantId, change, position));
+): Writing => compareAndWrite(tx, decisive, toOthers, ...eventsOf(tenantId, change, position));
 
 function eventsOf(tenantId: string, change: Change, position: number): NewEvent<EventType>[] {
   const events: NewEvent<EventType>[] = [];

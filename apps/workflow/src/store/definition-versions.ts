@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
 
@@ -72,15 +71,6 @@ export async function readOwnSize(
     entityType,
   );
   return row!;
-}
-
-/** The stamp as it is now, for statements that compare it. */
-export function currentStamp(tenantId: string, entityType: string): Sql {
-  const newest = (owner: string) => sql`
-    COALESCE((SELECT version FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}
-      ORDER BY version DESC LIMIT 1), 0)`;
-  const own = tenantId === HOST_TENANT_ID ? sql`0` : newest(tenantId);
-  return sql`concat(${own}, '.', ${newest(HOST_TENANT_ID)})`;
 }
 
 /** Changes whenever another definition applies. */

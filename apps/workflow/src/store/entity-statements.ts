@@ -1,4 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
+import type { Writing } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
@@ -6,13 +7,7 @@ import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/
 import type { Change, Move } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import { writeChange } from '../events/published';
-import {
-  currentStamp,
-  definitionLockKey,
-  effectiveDefinition,
-  readVersions,
-  stampOf,
-} from './definition-versions';
+import { definitionLockKey, effectiveDefinition, readVersions, stampOf } from './definition-versions';
 
 /** `made-by-other`: the owner's move is recorded already, under another user. */
 export type CommitResult = 'committed' | 'made-by-other';
@@ -23,12 +18,9 @@ export interface Operation<Result = unknown> {
   result: Result;
 }
 
-/** Something else happened to an entity, or another definition applies, since it was read. */
-export class EntityChanged extends Error {
-  constructor({ entityType, entityId }: Pick<Change, 'entityType' | 'entityId'>) {
-    super(`${entityType} ${entityId} was changed meanwhile`);
-  }
-}
+/** Has the definition of a type stay as it is until the end of the transaction; what decides by it reads it after that. */
+export const holdDefinition = (tx: RawStatements, entityType: string): Promise<void> =>
+  send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType));
 
 /** An entity with its open request, what was agreed to it, and the result of an operation. */
 type EntityRow = {
@@ -105,9 +97,9 @@ const SELECT_ENTITY = `
     FROM approval WHERE tenant_id = $1::uuid AND id = entity.approval_id LIMIT 1) AS approval ON true`;
 
 /**
- * Writes a change inside a transaction, and the operation that it is the effect of. The entity, its history, its request,
- * the operation and the events are one statement, which writes nothing where the entity is not as it was read.
- * @throws EntityChanged, or a unique violation, where it was not: then the transaction must end without a commit
+ * Writes a change inside a transaction that holds the definition, and the operation that it is the effect of. The entity,
+ * its history, its request, the operation and the events are one statement, which writes nothing where the entity is not
+ * as it was read, and fails by a unique violation where another attempt at the same operation or vote was faster.
  */
 export async function commitChange(
   tx: RawStatements,
@@ -115,11 +107,9 @@ export async function commitChange(
   snapshot: EntitySnapshot,
   change: Change,
   operation?: Operation,
-): Promise<CommitResult> {
-  const { entityType, opened, vote, ended, move } = change;
+): Promise<CommitResult | Writing> {
+  const { opened, vote, ended, move } = change;
   const executed = { tenantId, operationId: operation?.id };
-  // A statement sees what was committed before it began, so the definition is held before the one that compares it.
-  await send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType));
   const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
   if (mover && mover !== change.actor.userId) return 'made-by-other';
   if (mover) {
@@ -127,7 +117,7 @@ export async function commitChange(
     return 'committed';
   }
   const position = snapshot.moves + 1;
-  const isWritten = await writeChange(tx, tenantId, change, position, {
+  return writeChange(tx, tenantId, change, position, {
     decisive: comparedAndSet(tenantId, snapshot, change),
     toOthers: (isDecided) =>
       [
@@ -138,8 +128,6 @@ export async function commitChange(
         operationRecorded(executed, operation?.result, isDecided),
       ].filter((statement) => statement !== undefined),
   });
-  if (!isWritten) throw new EntityChanged(change);
-  return 'committed';
 }
 
 /** The user who made a move of the owner, where it is recorded already. */
@@ -156,25 +144,23 @@ const findMover = async (
   return row?.userId;
 };
 
-/** The one place where an entity changes: only if nothing happened to it, and to its definition, since it was read. */
+/** The one place where an entity changes: only if nothing happened to it since it was read. */
 function comparedAndSet(
   tenantId: string,
-  { revision, moves, definitionStamp }: EntitySnapshot,
+  { revision, moves }: EntitySnapshot,
   { entityType, entityId, state, approvalId, at, move }: Change,
 ): Sql {
   const movesNow = moves + (move ? 1 : 0);
-  const isDefinitionAsRead = sql`${currentStamp(tenantId, entityType)} = ${definitionStamp}`;
   return revision === 0
     ? sql`
       INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
-      SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, ${state}, ${approvalId}::uuid, ${movesNow}::integer,
-        ${at}::timestamptz, 1
-      WHERE ${isDefinitionAsRead} ON CONFLICT DO NOTHING`
+      VALUES (${tenantId}::uuid, ${entityType}, ${entityId}, ${state}, ${approvalId}::uuid, ${movesNow}::integer,
+        ${at}::timestamptz, 1) ON CONFLICT DO NOTHING`
     : sql`
       UPDATE entity SET state = ${state}, approval_id = ${approvalId}::uuid, moves = ${movesNow}::integer,
         changed_at = ${at}::timestamptz, revision = revision + 1
       WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
-        AND revision = ${revision}::integer AND ${isDefinitionAsRead}`;
+        AND revision = ${revision}::integer`;
 }
 
 const moveRecorded = (

@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../domain/actor';
 import { changeOf, type TransitionEvent } from '../domain/change';
 import type { EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
-import { commitChange, readEntity } from './entity-statements';
+import { commitChange, holdDefinition, readEntity } from './entity-statements';
 
 type Tx = Prisma.TransactionClient;
 type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;
@@ -19,6 +19,7 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
   const key = { tenantId, entityType, entityId };
   if ((await tx.move.count({ where: { tenantId, ownerMoveId: moveId } })) > 0) return;
 
+  await holdDefinition(tx, entityType);
   const { userId } = SYSTEM_ACTOR;
   const { snapshot } = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) });
   const { approval } = snapshot;
@@ -44,6 +45,9 @@ async function commit(
   const actor = isByOwner ? { userId: movedBy, userName: actorName ?? movedBy } : SYSTEM_ACTOR;
   const comment = isByOwner ? payload.comment : null;
   const change = changeOf(event, { entityType, entityId, actor, comment, at: new Date(movedAt) });
-  // Where the entity was changed meanwhile, the inbox processes the event again.
-  await commitChange(tx, tenantId, snapshot, isByOwner ? { ...change, ownerMoveId: moveId } : change);
+  const made = isByOwner ? { ...change, ownerMoveId: moveId } : change;
+  const committed = await commitChange(tx, tenantId, snapshot, made);
+  // The inbox processes the event again.
+  if (typeof committed === 'object' && !(await committed.isWritten))
+    throw new Error(`${entityType} ${entityId} was changed meanwhile`);
 }

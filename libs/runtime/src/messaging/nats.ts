@@ -50,6 +50,8 @@ export async function connectMessaging(config: MessagingConfig, log: Log): Promi
   const connection = await connect({
     ...serverOf(config),
     maxReconnectAttempts: -1,
+    // Each publication would take a stack trace, in case that it fails.
+    noAsyncTraces: true,
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
   });

@@ -22,7 +22,7 @@ import { ensureStream, RETENTION_DAYS, subjectOf, type Messaging } from './nats'
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
-import { empty, join, raw, send, sql, type Sql } from '../postgres/raw-statements';
+import { empty, join, raw, send, sendLast, sql, type Sql } from '../postgres/raw-statements';
 import { findMissingEvents, findSubscriptions, type EventSubscription } from './reconciliation';
 import { currentTraceparent } from '../process/tracing';
 import { signMessage } from './signed-message';
@@ -103,25 +103,31 @@ export async function writeWithEvents(
   await send(tx, statementWithEvents(tx, changes, events));
 }
 
+/** A statement that is sent; whether it wrote anything is known when its transaction has ended, which need not wait for it. */
+export interface Writing {
+  isWritten: Promise<boolean>;
+}
+
 /**
  * The same, where all of it depends on one change: where that changes no row, nothing is written. A compare-and-set takes
  * one statement so, together with what it leads to.
  * @param decisive a statement that may find nothing to change; it has no `RETURNING`
  * @param toChanges what else changes; each of its statements has this condition
  * @param events at least one
- * @returns whether it was written
  * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
  */
-export async function compareAndWrite(
+export function compareAndWrite(
   tx: RawStatements,
   decisive: Sql,
   toChanges: (isDecided: Sql) => readonly Sql[],
   ...events: readonly NewEvent<EventType>[]
-): Promise<boolean> {
+): Writing {
   const changes = [sql`${decisive} RETURNING true`, ...toChanges(IS_DECIDED)];
   const conditional = events.map((event) => ({ ...event, where: IS_DECIDED }));
-  const { text, values } = statementWithEvents(tx, changes, conditional);
-  return (await tx.$executeRawUnsafe(text, ...values)) > 0;
+  const isWritten = sendLast(tx, statementWithEvents(tx, changes, conditional)).then((rows) => rows > 0);
+  // Its failure is found at the end of the transaction.
+  isWritten.catch(() => undefined);
+  return { isWritten };
 }
 
 function statementWithEvents(

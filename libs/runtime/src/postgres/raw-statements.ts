@@ -70,6 +70,17 @@ export async function send(tx: RawStatements, query: string | Sql, ...values: un
   sent.push(executed);
 }
 
+/**
+ * Sends a statement whose count of rows only the result of the transaction depends on, so that the end of the
+ * transaction travels with it: what follows from the count is done after that.
+ */
+export function sendLast(tx: RawStatements, { text, values }: Sql): Promise<number> {
+  const executed = tx.$executeRawUnsafe(text, ...values);
+  executed.catch(() => undefined);
+  sentOf.get(tx)?.push(executed);
+  return executed;
+}
+
 /** Has a transaction collect what is sent in it. */
 export const collectSent = (tx: RawStatements, sent: Promise<unknown>[]): void => void sentOf.set(tx, sent);
 
