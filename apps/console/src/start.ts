@@ -14,3 +14,7 @@ Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous' });
 link.href = `/localization?${query.toString()}`;
 document.head.append(link);
 if (session) askForCaller(session);
+
+// The first question about a language makes the browser read what it knows of all of them, for 12 ms on a fast machine: now,
+// when nothing else is to be done, and not as a part of the application's first task.
+setTimeout(() => Intl.DateTimeFormat.supportedLocalesOf('en'));

@@ -1,5 +1,5 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useDeferredValue, type ReactNode } from 'react';
 import { useTexts } from '../texts/texts';
 import { Button } from './button';
 import { Failure, Skeleton } from './state';
@@ -22,7 +22,8 @@ export const itemsOf = <Item,>(data: Pages<Item> | undefined): Item[] | undefine
 /** A list that is loaded page by page, in each of its states. */
 export function PagedList<Item>({ query, skeleton, empty, children }: PagedListProps<Item>) {
   const { error, refetch } = query;
-  const items = itemsOf(query.data);
+  // A long list is rendered in pieces, between which keys and clicks are answered.
+  const items = itemsOf(useDeferredValue(query.data));
   return (
     <>
       {error && !items && <Failure error={error} onRetry={() => void refetch()} />}

@@ -11,6 +11,7 @@ import { CurrentState, StatePath } from './workflow-panel';
 
 /** Everything about one entity: its state and what may become of it, and what people say about it. */
 export function EntityPage() {
+  const { t } = useTexts();
   const { entityType, entityId } = useParams({ from: '/shell/entities/$entityType/$entityId' });
   const entity = { entityType, entityId };
   const caller = useCaller();
@@ -20,6 +21,7 @@ export function EntityPage() {
     <Page
       isWide
       title={`${entityType} ${entityId}`}
+      lead={t('Console.entities.lead')}
       actions={mayReadTimeline && <FollowButton entity={entity} />}
     >
       <div className={mayReadTimeline ? 'entity' : 'stack'}>

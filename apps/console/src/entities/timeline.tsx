@@ -18,13 +18,14 @@ import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { saveFile } from '../components/save-file';
 import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
-import { soonPart } from '../components/lazy-part';
+import { Later } from '../components/later';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { partsOf } from './mentions';
 import { useLiveTimeline } from './use-live-timeline';
 
-const Composer = soonPart(
+const Composer = lazyPart(
   () => import('./composer'),
   ({ Composer }) => Composer,
 );
@@ -45,9 +46,9 @@ export function Timeline({ entity }: { entity: Entity }) {
   return (
     <section className="stack timeline" aria-label={t('Platform.areas.timeline')}>
       {mayDo(caller, 'Timeline.Entries.Create') && (
-        <Suspense fallback={<Skeleton lines={1} height="9rem" />}>
+        <Later place={<Skeleton lines={1} height="10.35rem" />}>
           <Composer entity={entity} />
-        </Suspense>
+        </Later>
       )}
       <PagedList
         query={query}

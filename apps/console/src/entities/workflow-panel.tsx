@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
-import { Suspense } from 'react';
 import {
   definitionQuery,
   workflow,
@@ -11,18 +10,16 @@ import {
 import { itemsOf, LoadMore } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Badge, Failure, Skeleton, type BadgeTone } from '../components/state';
+import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import { Drawing } from '../workflows/drawing';
 import { stateName } from './state-name';
 
 const TransitionForm = lazyPart(
   () => import('./transition-form'),
   ({ TransitionForm }) => TransitionForm,
-);
-const StateGraph = lazyPart(
-  () => import('../workflows/state-graph'),
-  ({ StateGraph }) => StateGraph,
 );
 
 /** As high as the form mostly is, so that nothing moves when it arrives. */
@@ -38,9 +35,9 @@ export function CurrentState({ entity }: { entity: Entity }) {
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {!status && !error && loading}
       {status && (
-        <Suspense fallback={loading}>
+        <Later place={loading}>
           <TransitionForm entity={entity} status={status} />
-        </Suspense>
+        </Later>
       )}
     </section>
   );
@@ -69,20 +66,17 @@ function Picture({ entity, status }: { entity: Entity; status: WorkflowStatus })
   const { definition } = data;
   const state = stateName(texts, status.currentState);
   return (
-    <Suspense fallback={<Skeleton lines={3} height="4rem" />}>
-      <StateGraph
-        label={t('Console.workflows.pictureOf', { name: entity.entityType, state })}
-        {...definition}
-        emphasisOf={({ kind, index }) => {
-          if (kind === 'state')
-            return definition.states[index] === status.currentState ? 'current' : undefined;
-          const { from, to } = definition.transitions[index]!;
-          if (from !== status.currentState) return undefined;
-          const offered = status.availableTransitions.find(({ targetState }) => targetState === to);
-          return offered?.allowed ? 'possible' : 'blocked';
-        }}
-      />
-    </Suspense>
+    <Drawing
+      label={t('Console.workflows.pictureOf', { name: entity.entityType, state })}
+      {...definition}
+      emphasisOf={({ kind, index }) => {
+        if (kind === 'state') return definition.states[index] === status.currentState ? 'current' : undefined;
+        const { from, to } = definition.transitions[index]!;
+        if (from !== status.currentState) return undefined;
+        const offered = status.availableTransitions.find(({ targetState }) => targetState === to);
+        return offered?.allowed ? 'possible' : 'blocked';
+      }}
+    />
   );
 }
 

@@ -18,6 +18,7 @@ import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { useStoredState } from '../components/stored-state';
 import { TextField } from '../components/text-field';
+import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
@@ -69,8 +70,13 @@ function WithFields({ definition }: { definition: ExportDefinition }) {
   const { data: fields, error, refetch } = useQuery(exportFieldsQuery(definition.name));
   const { data: presets } = useQuery(exportPresetsQuery(definition.name));
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (!fields || !presets) return <Skeleton lines={6} height="2.2rem" />;
-  return <Settings definition={definition} fields={fields} presets={presets} />;
+  const place = <Skeleton lines={6} height="2.2rem" />;
+  if (!fields || !presets) return place;
+  return (
+    <Later place={place}>
+      <Settings definition={definition} fields={fields} presets={presets} />
+    </Later>
+  );
 }
 
 interface SettingsProps {

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import {
   dataExchange,
   importFormatQuery,
@@ -21,7 +21,8 @@ import { RowTable } from './row-table';
 
 /** The second step: how the file is read, and which of its columns is what. */
 export function ColumnsStep({ job }: { job: ImportJob }) {
-  const { data: preview, error, refetch } = useQuery(importPreviewQuery(job.id));
+  const { data, error, refetch } = useQuery(importPreviewQuery(job.id));
+  const preview = useDeferredValue(data);
   // What was found stands above; only then it is known where the rest begins.
   const isFormatKnown = !useQuery(importFormatQuery(job.id)).isPending;
   return (

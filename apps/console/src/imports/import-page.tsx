@@ -27,21 +27,22 @@ export function ImportPage() {
       isWide
       title={job?.originalFileName ?? t('Console.imports.one')}
       back={<BackToImports />}
-      lead={
-        job && (
-          <span className="row">
-            <span>
-              {definitionName(texts, job.definitionName)} · {bytes(job.fileSizeBytes)}
-            </span>
-            <ImportStatus status={job.status} />
-          </span>
-        )
-      }
+      lead={t('Console.imports.oneLead')}
       actions={job && <CancelImport job={job} />}
     >
       {error && !job && <Failure error={error} onRetry={() => void refetch()} />}
       {!job && !error && <Skeleton lines={5} height="3rem" />}
-      {job && <Step job={job} />}
+      {job && (
+        <>
+          <div className="row soft">
+            <span>
+              {definitionName(texts, job.definitionName)} · {bytes(job.fileSizeBytes)}
+            </span>
+            <ImportStatus status={job.status} />
+          </div>
+          <Step job={job} />
+        </>
+      )}
     </Page>
   );
 }

@@ -76,7 +76,7 @@ export function Jobs({ tenants }: JobsProps) {
       </div>
       <PagedList
         query={query}
-        skeleton={{ lines: 3, height: '2.2rem' }}
+        skeleton={{ lines: 1, height: '3.15rem' }}
         empty={
           <p className="soft table-empty">
             {t(isNarrowed ? 'Platform.lists.noMatches' : `Console.operations.noJobs.${view}`)}

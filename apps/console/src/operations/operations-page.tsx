@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ServerCog } from 'lucide-react';
+import { useDeferredValue } from 'react';
 import { operationsQuery, type PlatformOperations } from '../api/operations';
 import { Page } from '../components/page';
 import { Badge, Callout, EmptyState, Failure, Skeleton } from '../components/state';
@@ -21,7 +22,8 @@ export function OperationsPage() {
   const { t } = useTexts();
   const caller = useCaller();
   const isAllowed = mayDo(caller, 'Platform.Operations.Read') && isOfHost(caller);
-  const { data, error, refetch } = useQuery({ ...operationsQuery, enabled: isAllowed });
+  const { data: latest, error, refetch } = useQuery({ ...operationsQuery, enabled: isAllowed });
+  const data = useDeferredValue(latest);
   return (
     <Page isWide title={t('Console.operations.title')} lead={t('Console.operations.lead')}>
       {!isAllowed && (

@@ -8,8 +8,8 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { html } from '@codemirror/lang-html';
 import { closePercentBrace, jinja } from '@codemirror/lang-jinja';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
-import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { EditorState, type Extension, type Text } from '@codemirror/state';
+import { diagnosticCount, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -19,6 +19,7 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { afterPaint } from '../components/after-paint';
 import { codeTheme } from './code-theme';
 import { proposalsFor } from './completions';
 
@@ -78,6 +79,7 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       latest.current.onSave();
       return true;
     };
+    const language = new Compartment();
     const editor = new EditorView({
       parent: place.current!,
       state: EditorState.create({
@@ -106,7 +108,7 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
             ...completionKeymap,
             indentWithTab,
           ]),
-          templateLanguage(() => latest.current.names),
+          language.of([]),
           codeTheme,
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onChange(update.state.doc.toString());
@@ -115,7 +117,14 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       }),
     });
     view.current = editor;
-    return () => editor.destroy();
+    // To make the editor and to read the text in its language are long tasks each: keys are answered in between.
+    const cancel = afterPaint(() => {
+      editor.dispatch({ effects: language.reconfigure(templateLanguage(() => latest.current.names)) });
+    });
+    return () => {
+      cancel();
+      editor.destroy();
+    };
   }, [label, isReadOnly]);
 
   useEffect(() => {
@@ -126,6 +135,7 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
 
   useEffect(() => {
     const editor = view.current!;
+    if (errors.length === 0 && diagnosticCount(editor.state) === 0) return;
     const diagnostics = errors.map((error) => diagnosticOf(editor.state.doc, error));
     editor.dispatch(setDiagnostics(editor.state, diagnostics));
   }, [errors]);

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useRef } from 'react';
 import { galleryItemQuery, galleryQuery, previewQuery, type GalleryItem } from '../api/templates';
+import { useNearWindow } from '../components/near-window';
 import { Page } from '../components/page';
 import { Badge, Failure, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
@@ -55,7 +57,9 @@ function GalleryCard({ item: { name, title, description, category, formats } }: 
 }
 
 function Picture({ name, culture }: { name: string; culture: string }) {
-  const { data: template } = useQuery(galleryItemQuery(name, culture));
+  const place = useRef<HTMLDivElement>(null);
+  const isNear = useNearWindow(place);
+  const { data: template } = useQuery({ ...galleryItemQuery(name, culture), enabled: isNear });
   const { data: page } = useQuery({
     ...previewQuery({
       name,
@@ -67,7 +71,7 @@ function Picture({ name, culture }: { name: string; culture: string }) {
     staleTime: Infinity,
   });
   return (
-    <div className="gallery-picture" aria-hidden>
+    <div ref={place} className="gallery-picture" aria-hidden>
       {page && <PageFrame isPicture title={name} html={page.html} />}
     </div>
   );

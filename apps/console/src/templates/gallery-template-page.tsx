@@ -1,18 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { galleryItemQuery, type GalleryTemplate } from '../api/templates';
 import { Page } from '../components/page';
 import { Select } from '../components/select';
 import { Callout, Failure, Skeleton } from '../components/state';
-import { soonPart } from '../components/lazy-part';
+import { Later } from '../components/later';
+import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
-import { PreviewPane } from './preview-pane';
 import './templates.css';
 
-const CopyForm = soonPart(
+const PreviewPane = lazyPart(
+  () => import('./preview-pane'),
+  ({ PreviewPane }) => PreviewPane,
+);
+const CopyForm = lazyPart(
   () => import('./copy-form'),
   ({ CopyForm }) => CopyForm,
 );
@@ -62,14 +66,16 @@ function CopyAndLook({ template, language, onLanguage }: CopyAndLookProps) {
           onChange={onLanguage}
         />
         {mayWrite ? (
-          <Suspense fallback={<Skeleton lines={4} height="5.35rem" />}>
+          <Later place={<Skeleton lines={4} height="5.35rem" />}>
             <CopyForm template={template} />
-          </Suspense>
+          </Later>
         ) : (
           <Callout title={t('Console.templates.readOnly')} />
         )}
       </div>
-      <PreviewPane rendering={{ name, culture, content, mimeType, data: sampleData }} />
+      <Later place={<div className="preview panel" />}>
+        <PreviewPane rendering={{ name, culture, content, mimeType, data: sampleData }} />
+      </Later>
     </div>
   );
 }

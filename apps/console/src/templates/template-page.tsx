@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '../api/templates';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { Failure, Skeleton } from '../components/state';
-import { lazyPart } from '../components/lazy-part';
-import { whenOnline } from '../components/when-online';
+import { Later } from '../components/later';
+import { lazyPart, soonPart } from '../components/lazy-part';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
 import { cultureName } from './culture-name';
 import { LifecycleMenu } from './lifecycle-menu';
 import './templates.css';
 
-// What most people come for is loaded beside the template, not after it.
-const writeView = whenOnline(() => import('./write-view'));
-const WriteView = lazy(async () => ({ default: (await writeView).WriteView }));
+const WriteView = soonPart(
+  () => import('./write-view'),
+  ({ WriteView }) => WriteView,
+);
 const CulturesView = lazyPart(
   () => import('./cultures-view'),
   ({ CulturesView }) => CulturesView,
@@ -76,11 +76,11 @@ export function TemplatePage() {
       )}
       {!template && !error && loading}
       {template && (
-        <Suspense fallback={loading}>
+        <Later place={loading}>
           {view === 'write' && <WriteView key={culture ?? ''} template={template} cultures={cultures} />}
           {view === 'languages' && <CulturesView template={template} cultures={cultures} />}
           {view === 'revisions' && <RevisionsView key={culture ?? ''} template={template} />}
-        </Suspense>
+        </Later>
       )}
     </Page>
   );

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import {
   cultureQuery,
   settingNamesQuery,
@@ -13,8 +13,8 @@ import {
 import { Button } from '../components/button';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
-import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { cultureName } from './culture-name';
@@ -22,8 +22,10 @@ import { PreviewPane } from './preview-pane';
 import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
-const codeEditor = whenOnline(() => import('./code-editor'));
-const CodeEditor = lazy(async () => ({ default: (await codeEditor).CodeEditor }));
+const CodeEditor = lazyPart(
+  () => import('./code-editor'),
+  ({ CodeEditor }) => CodeEditor,
+);
 const SampleDataForm = lazyPart(
   () => import('./sample-data-form'),
   ({ SampleDataForm }) => SampleDataForm,
@@ -122,7 +124,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
           </span>
         </div>
         {save.error && <Failure error={save.error} />}
-        <Suspense fallback={<pre className="source-text">{content}</pre>}>
+        <Later place={<pre className="source-text">{content}</pre>}>
           <CodeEditor
             label={t('Console.templates.source')}
             value={content}
@@ -132,7 +134,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
             names={names}
             isReadOnly={isReadOnly}
           />
-        </Suspense>
+        </Later>
         <ErrorList errors={errors} />
       </section>
       <PreviewPane

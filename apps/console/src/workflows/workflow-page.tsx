@@ -2,25 +2,20 @@ import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useParams } from '@tanstack/react-router';
 import { ChevronLeft, Plus, Save, Undo2 } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { definitionErrorsQuery, definitionQuery, workflow } from '../api/workflow';
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
-import { soonPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
 import { useTexts, type Texts } from '../texts/texts';
 import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './definition-draft';
+import { Drawing } from './drawing';
 import { PartForm } from './part-form';
 import type { GraphSelection } from './state-graph';
-
-const StateGraph = soonPart(
-  () => import('./state-graph'),
-  ({ StateGraph }) => StateGraph,
-);
 
 const QUIET_MILLISECONDS = 300;
 
@@ -141,21 +136,19 @@ function Editor({ entityType, stored, etag }: EditorProps) {
       )}
       {save.error && <Failure error={save.error} />}
       <div className="workflow-editor">
-        <Suspense fallback={<Skeleton lines={6} height="4rem" />}>
-          <StateGraph
-            label={t('Console.workflows.picture', { name: entityType })}
-            {...draft}
-            emphasisOf={(part) => (isWrong(part) ? 'wrong' : undefined)}
-            selection={selection}
-            onSelect={setSelection}
-            {...(isReadOnly
-              ? {}
-              : {
-                  onConnect: (from: string, to: string) =>
-                    change(connect(draft, from, to, t('Console.workflows.newTransition'))),
-                })}
-          />
-        </Suspense>
+        <Drawing
+          label={t('Console.workflows.picture', { name: entityType })}
+          {...draft}
+          emphasisOf={(part) => (isWrong(part) ? 'wrong' : undefined)}
+          selection={selection}
+          onSelect={setSelection}
+          {...(isReadOnly
+            ? {}
+            : {
+                onConnect: (from: string, to: string) =>
+                  change(connect(draft, from, to, t('Console.workflows.newTransition'))),
+              })}
+        />
         <div className="stack">
           {errors.length > 0 && (
             <div role="status">

@@ -1,0 +1,22 @@
+import type { ComponentProps } from 'react';
+import { Later } from '../components/later';
+import { lazyPart } from '../components/lazy-part';
+import { Skeleton } from '../components/state';
+
+const StateGraph = lazyPart(
+  () => import('./state-graph'),
+  ({ StateGraph }) => StateGraph,
+);
+
+/** States and transitions as a drawing, which is loaded when the page around it is shown. */
+export const Drawing = (props: ComponentProps<typeof StateGraph>) => (
+  <Later
+    place={
+      <div className="state-graph">
+        <Skeleton lines={3} height="4rem" />
+      </div>
+    }
+  >
+    <StateGraph {...props} />
+  </Later>
+);
