@@ -38,7 +38,6 @@ function useOptionsChange(jobId: string) {
 /** The third step: what an import would do, with every error on its cell, before anything is stored. */
 export function CheckStep({ job }: { job: ImportJob }) {
   const { t } = useTexts();
-  const navigate = useNavigate();
   const queries = useQueryClient();
   const params = { jobId: job.id };
   const { data: options, error: optionsError, refetch } = useQuery(importOptionsQuery(job.id));
@@ -61,6 +60,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
     onError: () => void queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true }),
   });
   const report = check.data;
+  const isChecking = check.isFetching && !report;
 
   if (!options)
     return optionsError ? (
@@ -85,35 +85,49 @@ export function CheckStep({ job }: { job: ImportJob }) {
         />
       </div>
       {change.error && <Failure error={change.error} />}
-      {check.isFetching && !report && (
-        <div className="panel padded stack" role="status">
-          <span>{t('Console.imports.checking')}</span>
+      {isChecking && (
+        <div className="panel padded stack">
+          <span role="status">{t('Console.imports.checking')}</span>
           <Progress label={t('Console.imports.checking')} value={undefined} />
+          <div>
+            <ToColumns jobId={job.id} />
+          </div>
         </div>
       )}
       {check.error && <Failure error={check.error} onRetry={() => void check.refetch()} />}
       {report && <Verdict report={report} />}
       {run.error && <Failure error={run.error} />}
-      <div className="row spread">
-        <Button onPress={() => void navigate({ to: '/imports/$jobId', params, search: { step: 'columns' } })}>
-          <ArrowLeft aria-hidden />
-          {t('Console.imports.toColumns')}
-        </Button>
-        {report && (
-          <Button
-            look="primary"
-            isLarge
-            isPending={run.isPending}
-            isDisabled={report.succeededRows === 0}
-            onPress={() => run.mutate()}
-          >
-            <Play aria-hidden />
-            {t('Console.imports.start', { count: report.succeededRows })}
-          </Button>
-        )}
-      </div>
+      {!isChecking && (
+        <div className="row spread">
+          <ToColumns jobId={job.id} />
+          {report && (
+            <Button
+              look="primary"
+              isLarge
+              isPending={run.isPending}
+              isDisabled={report.succeededRows === 0}
+              onPress={() => run.mutate()}
+            >
+              <Play aria-hidden />
+              {t('Console.imports.start', { count: report.succeededRows })}
+            </Button>
+          )}
+        </div>
+      )}
       {report && report.rowErrors.length > 0 && <ErrorList report={report} />}
     </>
+  );
+}
+
+function ToColumns({ jobId }: { jobId: string }) {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const back = { to: '/imports/$jobId', params: { jobId }, search: { step: 'columns' } } as const;
+  return (
+    <Button onPress={() => void navigate(back)}>
+      <ArrowLeft aria-hidden />
+      {t('Console.imports.toColumns')}
+    </Button>
   );
 }
 

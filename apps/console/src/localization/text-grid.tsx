@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Languages } from 'lucide-react';
-import { memo, useEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
+import { memo, startTransition, useEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
 import type { TextCell, TextFilter, TextRow } from '../api/localization';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
@@ -42,6 +42,8 @@ export function TextGrid({ filter, cultures, selected, onSelect, onEdit, onUndo 
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_PIXELS,
     overscan: 6,
+    // The heads of the columns stay above the rows.
+    scrollMargin: ROW_PIXELS,
     scrollPaddingStart: ROW_PIXELS,
   });
   const rows = virtualizer.getVirtualItems();
@@ -50,7 +52,8 @@ export function TextGrid({ filter, cultures, selected, onSelect, onEdit, onUndo 
     rows[0]?.index ?? 0,
     rows.at(-1)?.index ?? 0,
   );
-  useEffect(() => setCounted(count ?? 0), [count]);
+  // The first rows are rendered in pieces, between which keys and clicks are answered.
+  useEffect(() => startTransition(() => setCounted(count ?? 0)), [count]);
   const { search, resourceName, show } = filter;
   useEffect(() => {
     frame.current?.scrollTo({ top: 0 });
@@ -157,7 +160,7 @@ export function TextGrid({ filter, cultures, selected, onSelect, onEdit, onUndo 
               aria-rowindex={index + 2}
               aria-selected={row !== undefined && selected.has(rowName(row))}
               className="text-row"
-              style={{ transform: `translateY(${start}px)` }}
+              style={{ transform: `translateY(${start - ROW_PIXELS}px)` }}
               onClick={(event) => {
                 const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-column]');
                 if (!cell) return;
