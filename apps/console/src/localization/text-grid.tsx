@@ -1,6 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Languages } from 'lucide-react';
-import { memo, startTransition, useEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
+import {
+  memo,
+  startTransition,
+  useEffect,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+} from 'react';
 import type { TextCell, TextFilter, TextRow } from '../api/localization';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';

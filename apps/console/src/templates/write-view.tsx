@@ -10,10 +10,10 @@ import {
   type TemplateDetail,
   type TemplateListItem,
 } from '../api/templates';
+import { afterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
-import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -23,7 +23,11 @@ import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
 const CodeEditor = lazyPart(
-  () => import('./code-editor'),
+  // The source is there as text until then.
+  async () => {
+    await new Promise<void>((resolve) => void afterPaint(resolve));
+    return import('./code-editor');
+  },
   ({ CodeEditor }) => CodeEditor,
 );
 const SampleDataForm = lazyPart(
@@ -124,7 +128,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
           </span>
         </div>
         {save.error && <Failure error={save.error} />}
-        <Later place={<pre className="source-text">{content}</pre>}>
+        <Suspense fallback={<pre className="source-text">{content}</pre>}>
           <CodeEditor
             label={t('Console.templates.source')}
             value={content}
@@ -134,7 +138,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
             names={names}
             isReadOnly={isReadOnly}
           />
-        </Later>
+        </Suspense>
         <ErrorList errors={errors} />
       </section>
       <PreviewPane
