@@ -1,7 +1,7 @@
-import type { ComponentProps } from 'react';
 import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
 import { Skeleton } from '../components/state';
+import type { StateGraphProps } from './state-graph';
 
 const StateGraph = lazyPart(
   () => import('./state-graph'),
@@ -9,7 +9,7 @@ const StateGraph = lazyPart(
 );
 
 /** States and transitions as a drawing, which is loaded when the page around it is shown. */
-export const Drawing = (props: ComponentProps<typeof StateGraph>) => (
+export const Drawing = (props: StateGraphProps) => (
   <Later
     place={
       <div className="state-graph">

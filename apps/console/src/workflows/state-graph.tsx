@@ -27,7 +27,7 @@ export interface GraphSelection {
   index: number;
 }
 
-interface StateGraphProps {
+export interface StateGraphProps {
   label: string;
   initialState: string;
   states: readonly string[];
