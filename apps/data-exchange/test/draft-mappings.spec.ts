@@ -129,12 +129,13 @@ describe('PUT /imports/{jobId}/draft-mappings', () => {
     expect((await draft(caller, await previewed(caller), mappings)).status).toBe(422);
   });
 
-  it('is for those who may import, in their own tenant', async () => {
+  it('is for those who may import what the file holds, in their own tenant', async () => {
     const caller = aCaller();
     const jobId = await previewed(caller);
     const mappings = [{ sourceColumn: 'other', targetProperty: 'title' }];
     const reader = aCaller({ tenantId: caller.tenantId, permissions: ['DataExchange.Imports.Read'] });
     expect((await draft(reader, jobId, mappings)).status).toBe(403);
+    expect((await exchange.as(reader).get(`/imports/${jobId}/draft-mappings`)).status).toBe(403);
     expect((await draft(aCaller(), jobId, mappings)).status).toBe(404);
     expect((await exchange.as(aCaller()).get(`/imports/${jobId}/draft-mappings`)).status).toBe(404);
     expect((await suggestionsFor(caller, jobId))[2]).toBe('other: null Manual');

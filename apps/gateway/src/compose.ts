@@ -86,6 +86,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     const { service, turns } = upstream;
     measurePlaces(registry, {
       [`calls-${service}`]: turns.calls.places,
+      [`large-bodies-${service}`]: turns.largeBodies.places,
       [`uploads-${service}`]: turns.uploads.places,
     });
   }

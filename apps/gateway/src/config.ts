@@ -204,7 +204,7 @@ export const GatewayConfig = z.object({
     'Uploads, downloads and event streams of one service at the same time.',
   ),
   UPSTREAM_TURNS: positiveInteger(12).describe(
-    'Short requests that a service has at the same time while several tenants use it; others wait in the gateway, where tenants take turns. Uploads: a quarter of it. More where a service has many replicas.',
+    'Short requests that a service has at the same time while several tenants use it; others wait in the gateway, where tenants take turns. Uploads: a quarter of it; bodies of more than 64 kB: a sixth of it, and the others are not read yet. More where a service has many replicas.',
   ),
   BREAKER_FAILURES_MAX: positiveInteger(10).describe(
     'Number of consecutive failures that open the circuit breaker of a service.',

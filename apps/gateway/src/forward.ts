@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Endpoint } from '@plinth/contracts/endpoint';
-import type { ByteBudget, ByteReservation } from '@plinth/runtime/process/byte-budget';
+import { SMALL_BYTES_MAX, type ByteBudget, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import type { Caller } from '@plinth/kernel/caller';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
@@ -93,6 +93,9 @@ export async function forward(
   };
   const { endpoint } = route;
   const request: ForwardedRequest = { context, endpoint, upstream, owner, reservation, toResponse };
+  const endTurn = hasLargeBody(request)
+    ? await upstream.turns.largeBodies.begin(owner, context.response)
+    : undefined;
   try {
     if (key !== undefined) {
       const userId = caller?.userId ?? '';
@@ -109,6 +112,7 @@ export async function forward(
       await forwardCall(request, pathWithQuery, headersFor, times);
     }
   } finally {
+    endTurn?.();
     reservation.releaseAfter(context.response);
   }
 }
@@ -145,6 +149,12 @@ const isStream = ({ method, upload, binary, success, alternatives }: Endpoint): 
   binary === true ||
   (method === 'GET' &&
     [success, ...(alternatives ?? [])].some(({ file, events }) => file !== undefined || events === true));
+
+/** One whose length nobody knows may be large. */
+const hasLargeBody = ({ context, endpoint }: ForwardedRequest): boolean =>
+  hasBody(context) && !isStream(endpoint) && !(lengthOf(context) <= SMALL_BYTES_MAX);
+
+const lengthOf = ({ request }: RequestContext): number => Number(request.headers['content-length']);
 
 function track(
   response: ServerResponse,

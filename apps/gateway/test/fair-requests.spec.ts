@@ -37,9 +37,15 @@ const until = async (condition: () => boolean | Promise<boolean>): Promise<void>
 };
 
 const other = { tenantId: OTHER_TENANT_ID };
+const large = JSON.stringify({ name: 'x'.repeat(100_000) });
 
 describe.each([
   ['a short request', '/api/v1/things', undefined],
+  [
+    'a large request',
+    '/api/v1/things',
+    { method: 'POST', body: large, headers: { 'content-type': 'application/json' } },
+  ],
   [
     'an upload',
     '/api/v1/files',

@@ -77,7 +77,9 @@ export function mountImportSteps(api: Api, deps: Needs): void {
   });
 
   api.on(getDraftImportMappings, async ({ params, caller }) => {
-    const { mappings, options } = await imports.get(caller.tenantId, params.jobId);
+    const { mappings, options, permission } = await imports.get(caller.tenantId, params.jobId);
+    // The first row of a file without headers is what its columns are called.
+    requirePermission(caller, permission);
     const { mode, onError } = withDefaultOptions(options);
     return { mappings: mappings ?? [], options: { mode, onError } };
   });

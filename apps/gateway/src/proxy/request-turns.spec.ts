@@ -104,4 +104,18 @@ describe('the turns of requests', () => {
     await turns.begin(other);
     expect(turns.places.runningCount).toBe(1);
   });
+
+  it('are refused to a tenant that has too many waiting, and not to others', async () => {
+    const options = { count: 1, turnMilliseconds: TURN_MILLISECONDS, waitingMax: 8 };
+    const turns = new RequestTurns(options, { now: () => new Date() });
+    for (const owner of [busy, other]) (await turns.begin(owner))();
+    const end = await turns.begin(busy);
+    const waiting = Array.from({ length: 8 }, () => turns.begin(busy).then((endNext) => endNext()));
+    const refused = expect(Promise.all(waiting)).rejects.toMatchObject({ slug: 'share-used-up' });
+    const ofOther = turns.begin(other);
+    end();
+    (await ofOther)();
+    await refused;
+    await Promise.allSettled(waiting);
+  });
 });

@@ -1,14 +1,17 @@
 import type { EventEmitter } from 'node:events';
 import type { Clock } from '@plinth/kernel/clock';
-import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
-import { turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
+import { FairPlaces, turnsAt } from '@plinth/runtime/process/fair-places';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
 
 export interface RequestTurnsOptions {
   /** How many requests have their turn at the same time. */
   count: number;
   /** Who takes longer leaves its turn to the next, and goes on. */
   turnMilliseconds: number;
+  /** Beyond so many waiting ones requests are refused; without it, whoever admitted them limits how many wait. */
+  waitingMax?: number;
 }
 
 /** Tenants share a service from the request of another tenant until so long after the last one. */
@@ -19,9 +22,8 @@ const nothing = (): void => undefined;
 /**
  * Turns of the requests to one service while several tenants use it. A service works for all requests it has got at the
  * same time, so a small one is served as late as the hundred of another tenant that came before it. Here they wait
- * outside instead, where tenants take turns, and the service has only as many as keep it busy. Nobody is refused, a
- * request that waits for something else than the service's processor holds up nobody, and a tenant that is alone does not
- * wait. ADR 0042.
+ * outside instead, where tenants take turns, and the service has only as many as keep it busy. A request that waits for
+ * something else than the service's processor holds up nobody, and a tenant that is alone does not wait. ADR 0042.
  */
 export class RequestTurns {
   readonly places: FairPlaces;
@@ -32,13 +34,16 @@ export class RequestTurns {
     private readonly options: RequestTurnsOptions,
     private readonly clock: Clock,
   ) {
-    this.places = turnsAt(options.count);
+    const { count, waitingMax } = options;
+    const refused = (scope: ShareScope) => shareUsedUp(scope, 'large requests');
+    this.places =
+      waitingMax === undefined ? turnsAt(count) : new FairPlaces({ places: count, waitingMax, refused });
   }
 
   /**
    * Waits for the turn of a request; the result ends it.
    * @param client its response, whose `close` gives the waiting up
-   * @throws Problem `timed-out` where the client disconnected
+   * @throws Problem `timed-out` where the client disconnected, `share-used-up` or `overloaded` where too many wait
    */
   async begin(owner: ShareOwner, client?: EventEmitter): Promise<() => void> {
     if (!this.isShared(owner)) return nothing;

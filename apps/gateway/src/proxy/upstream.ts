@@ -38,9 +38,10 @@ export type RequestKind = 'calls' | 'streams';
 
 /** A call that takes longer waits for something else than the processor of its service. */
 const CALL_TURN_MILLISECONDS = 100;
-const UPLOAD_TURN_MILLISECONDS = 250;
-/** How much more of a service an upload takes than a call. */
+const BODY_TURN_MILLISECONDS = 250;
+/** How much more of a service and of the gateway an upload and a large body take than a call. */
 const CALLS_PER_UPLOAD = 4;
+const CALLS_PER_LARGE_BODY = 6;
 
 /** A service as the gateway sees it, with its own connections, so that a slow service does not slow others. */
 export class Upstream {
@@ -48,7 +49,7 @@ export class Upstream {
   readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 32, timeout: UNUSED_MILLISECONDS_MAX });
   readonly breaker: Breaker;
   /** Whose turn it is while several tenants use the service. */
-  readonly turns: Readonly<Record<'calls' | 'uploads', RequestTurns>>;
+  readonly turns: Readonly<Record<'calls' | 'largeBodies' | 'uploads', RequestTurns>>;
   private readonly calls: FairShares;
   private readonly streams: FairShares;
   private retryBudget = RETRY_BUDGET_MAX;
@@ -77,8 +78,16 @@ export class Upstream {
     const { turns } = settings;
     this.turns = {
       calls: new RequestTurns({ count: turns, turnMilliseconds: CALL_TURN_MILLISECONDS }, clock),
+      largeBodies: new RequestTurns(
+        {
+          count: Math.ceil(turns / CALLS_PER_LARGE_BODY),
+          turnMilliseconds: BODY_TURN_MILLISECONDS,
+          waitingMax: settings.concurrencyMax,
+        },
+        clock,
+      ),
       uploads: new RequestTurns(
-        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: UPLOAD_TURN_MILLISECONDS },
+        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: BODY_TURN_MILLISECONDS },
         clock,
       ),
     };
@@ -111,7 +120,7 @@ export class Upstream {
    * @throws Problem as `enter`, and `timed-out` where the client disconnected
    */
   async enterInTurn(
-    kind: keyof Upstream['turns'],
+    kind: 'calls' | 'uploads',
     owner: ShareOwner,
     client?: ServerResponse,
   ): Promise<() => void> {

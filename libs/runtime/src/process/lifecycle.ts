@@ -1,6 +1,6 @@
 import { ConfigurationError, EX_CONFIG } from './config';
 import type { Log } from './log';
-import { allocateYoung } from './young-generation';
+import { allocateYoung, limitBuffersWithHeap } from './garbage-collection';
 
 export type Close = () => Promise<void> | void;
 
@@ -14,6 +14,7 @@ const SHUTDOWN_MILLISECONDS_MAX = 45_000;
  */
 export function runProcess(log: Log, start: (onClose: (close: Close) => void) => Promise<void>): void {
   allocateYoung();
+  limitBuffersWithHeap();
   const closers: Close[] = [];
   let closing = false;
 
