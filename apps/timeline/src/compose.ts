@@ -24,6 +24,8 @@ import { startInterruptedBlobCleanup, startUnusedBlobCleanup, unusedBlobs } from
  * thousand reads a thousand times: without turns every request would wait for a connection behind them.
  */
 const STREAM_READS = 4;
+/** How many long pages are read at the same time, one of a tenant. */
+const PAGE_READS = 2;
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -83,7 +85,8 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   onClose(await consumer.start());
 
   const streamReads = turnsAt(STREAM_READS);
-  measurePlaces(metrics, { 'stream-reads': streamReads });
+  const pageReads = turnsAt(PAGE_READS);
+  measurePlaces(metrics, { 'stream-reads': streamReads, 'page-reads': pageReads });
 
   const blobs = openBlobStore(config.BLOB_URL);
   const unused = unusedBlobs(db, blobs, systemClock);
@@ -112,6 +115,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     blobRecords: blobRecordStore(db),
     uploadTurns: new EventLoopTurns(),
     streamReads,
+    pageReads,
     unusedBlobs: unused,
     unusedBlobCleanup,
     clock: systemClock,

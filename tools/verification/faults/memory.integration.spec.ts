@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contactsNoted } from '@plinth/contracts/contacts/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
+import { BODY_LENGTH_MAX } from '@plinth/contracts/timeline/shapes';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventType } from '@plinth/kernel/event';
@@ -17,6 +18,7 @@ import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-plat
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { describeUsage, watchProcesses } from '../bench/processes.ts';
+import { tokenOf } from '../bench/token.ts';
 
 /** How many send at the same time; `npm run faults -- memory` sends more. */
 const ATTACKERS = Number(process.env['FAULTS_ATTACKERS'] ?? 4);
@@ -196,6 +198,21 @@ describe('the memory of the services', () => {
     };
     await attack('contacts', () => sideBySide(undo));
     await attack('settings', () => sideBySide(watch));
+  });
+
+  it('holds against the longest pages of the largest entries', async () => {
+    const authorization = `Bearer ${await tokenOf(platform.url, { tenantId, roles: ['admin'] })}`;
+    const call = async (path: string, init: RequestInit = {}) => {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const response = await fetch(`${platform.url}/api/v1/timeline/Memory/1${path}`, { ...init, headers });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const body = JSON.stringify({ entryType: 0, body: '😀'.repeat(BODY_LENGTH_MAX / 2) });
+    for (let count = 0; count < 100; count++)
+      expect(await call('/entries', { method: 'POST', body })).toBe(201);
+    const readPages = () => Promise.all(Array.from({ length: 5 }, () => call('?pageSize=100')));
+    await attack('timeline', () => sideBySide(readPages));
   });
 
   it('holds against the largest pages of documents', async () => {

@@ -3,6 +3,7 @@ import { timelineEndpoints } from '@plinth/contracts/timeline/endpoints';
 import type { Api } from '@plinth/http/api';
 import { created, events, noContent, type ServerSentEvent } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
+import { readPage } from '../app/read-page';
 import { timelineStream } from '../app/timeline-stream';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
@@ -16,19 +17,21 @@ const { getTimeline, watchTimeline, postTimelineEntry, getTimelineEntry, deleteT
 
 type Needs = Pick<
   Deps,
-  'entries' | 'cultures' | 'unusedBlobCleanup' | 'timelineSignal' | 'streamReads' | 'health'
+  'entries' | 'cultures' | 'unusedBlobCleanup' | 'timelineSignal' | 'streamReads' | 'pageReads' | 'health'
 >;
 
 export function mountEntries(api: Api, deps: Needs): void {
-  const { entries, cultures, unusedBlobCleanup, timelineSignal: signal, streamReads, health } = deps;
+  const { entries, cultures, unusedBlobCleanup, timelineSignal: signal, health } = deps;
+  const { streamReads, pageReads } = deps;
   /** The culture of the system logs for this reader; looked up only where there is one. */
   const cultureFor = async (rows: readonly Entry[], caller: Caller, request: IncomingMessage) =>
     rows.some(({ message }) => message)
       ? chooseCulture(await cultures.preferences(caller, request))
       : defaultCulture;
 
-  api.on(getTimeline, async ({ params, list, caller, request }) => {
-    const { rows, totalCount } = await entries.page(audienceOf(caller), params, list);
+  api.on(getTimeline, async ({ params, list, caller, request, signal: closed }) => {
+    const read = () => entries.page(audienceOf(caller), params, list);
+    const { rows, totalCount } = await readPage(pageReads, caller, list, read, closed);
     const culture = await cultureFor(rows, caller, request);
     const { items, nextCursor } = list.toPage(
       rows,

@@ -5,6 +5,7 @@ import { events, noContent, type ServerSentEvent } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
 import { isUuid } from '@plinth/kernel/uuid';
 import { notificationStream } from '../app/notification-stream';
+import { readPage } from '../app/read-page';
 import type { Deps } from '../compose';
 import { mentionedInExcerpt } from '../domain/excerpt';
 import { notificationNotFound } from '../domain/problems';
@@ -17,11 +18,12 @@ const { getNotifications, getUnreadCount, streamNotifications, readNotification,
 
 type Needs = Pick<
   Deps,
-  'notifications' | 'people' | 'cultures' | 'notificationSignal' | 'streamReads' | 'health'
+  'notifications' | 'people' | 'cultures' | 'notificationSignal' | 'streamReads' | 'pageReads' | 'health'
 >;
 
 export function mountNotifications(api: Api, deps: Needs): void {
-  const { notifications, people, cultures, notificationSignal: signal, streamReads, health } = deps;
+  const { notifications, people, cultures, notificationSignal: signal, health } = deps;
+  const { streamReads, pageReads } = deps;
 
   const toResponses = async (
     rows: readonly StoredNotification[],
@@ -35,8 +37,9 @@ export function mountNotifications(api: Api, deps: Needs): void {
     return rows.map((row) => toNotificationResponse(row, culture, names));
   };
 
-  api.on(getNotifications, async ({ list, caller, request }) => {
-    const { rows, totalCount, unreadCount } = await notifications.list(caller, list);
+  api.on(getNotifications, async ({ list, caller, request, signal: closed }) => {
+    const read = () => notifications.list(caller, list);
+    const { rows, totalCount, unreadCount } = await readPage(pageReads, caller, list, read, closed);
     const responses = await toResponses(rows, caller, request);
     const page = list.toPage(
       responses,
