@@ -118,7 +118,7 @@ export function overrideStore(
 
     removeMany: async (caller, keys) => {
       await write(caller, async (tx) => {
-        await readByIndexes(tx);
+        await readByIndexes(tx, 'for-values');
         await tx.$executeRawUnsafe(REMOVE_MANY, caller.tenantId, ...columnsOf(lastOfEach(keys)));
         await recordOverridesChanged(tx, caller, keys);
         return {};
