@@ -67,6 +67,7 @@ const benches: Record<string, (target: BenchTarget) => Promise<BenchLine[] | voi
       clients: values.clients.split(',').map(Number),
       seconds: Number(values.seconds),
       tenants: Number(values.tenants),
+      report: (line) => print('writes', line),
     }),
 };
 
