@@ -134,6 +134,7 @@ const writes: readonly Write[] = [
         firstName: 'Ada',
         lastName: 'Lovelace',
         email: `${RUN}-${number}@example.org`,
+        channel: 'Email',
       }),
     reference: (number) => post('/contact', { name: 'Ada Lovelace', email: `${RUN}-${number}@example.org` }),
   },
