@@ -17,12 +17,26 @@ interface CollectedBody {
   millisecondsMax?: number;
 }
 
+/** A body that has arrived completely and that nobody has begun to read; undefined where more of it is to come. */
+export function arrivedBody(request: IncomingMessage): Buffer | undefined {
+  if (!request.complete || request.destroyed) return undefined;
+  return (request.read() as Buffer | null) ?? NO_BYTES;
+}
+
 /**
  * Reads a body into one buffer, which grows with what arrives.
  * @throws Problem `too-large` for too many bytes, `share-used-up` or `overloaded` where the process holds too many bodies,
  * `timed-out` for a slow one, `malformed` for one that breaks off.
  */
-export function collectBody(
+export async function collectBody(request: IncomingMessage, options: CollectedBody): Promise<Buffer> {
+  const arrived = arrivedBody(request);
+  if (!arrived) return collectArriving(request, options);
+  if (arrived.length > options.bytesMax) throw bodyTooLarge(options.bytesMax);
+  if (arrived.length > 0) reserve(options.reservation, arrived.length);
+  return arrived;
+}
+
+function collectArriving(
   request: IncomingMessage,
   { bytesMax, reservation, millisecondsMax }: CollectedBody,
 ): Promise<Buffer> {
@@ -60,8 +74,7 @@ export function collectBody(
     const makeRoom = (bytes: number): void => {
       if (bytes <= buffer.length) return;
       const length = Math.min(Math.max(bytes, buffer.length * 2, FIRST_BYTES), bytesMax);
-      const refusal = reservation?.grow(length - buffer.length);
-      if (refusal) throw shareUsedUp(refusal, 'large requests');
+      reserve(reservation, length - buffer.length);
       const larger = Buffer.allocUnsafeSlow(length);
       buffer.copy(larger, 0, 0, size);
       buffer = larger;
@@ -96,6 +109,11 @@ export function collectBody(
       millisecondsMax === undefined ? undefined : setTimeout(() => fail(bodyTooSlow()), millisecondsMax);
     request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError);
   });
+}
+
+function reserve(reservation: ByteReservation | undefined, bytes: number): void {
+  const refusal = reservation?.grow(bytes);
+  if (refusal) throw shareUsedUp(refusal, 'large requests');
 }
 
 /** Refuses a body that is too large by what the client says. @throws Problem `too-large`. */

@@ -1,6 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { SMALL_BYTES_MAX, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import {
+  arrivedBody,
   bodyTooLarge,
   bodyTooSlow,
   collectBody,
@@ -14,22 +15,28 @@ export const hasBody = ({ request: { headers, method } }: RequestContext): boole
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 };
 
-/**
- * A streamed body, limited in size and time.
- * Its reader may destroy it without closing the connection to the client, who still gets a response.
- */
+/** A body limited in size and time: in one piece where all of it is there, as most small ones are by now, else streamed. */
 export function boundedBody(
   context: RequestContext,
   reservation: ByteReservation,
   milliseconds: number,
-): Transform {
+): Buffer | Transform {
   requireFittingLength(context.request, JSON_BODY_BYTES_MAX);
+  sendContinue(context);
+  return arrivedBody(context.request) ?? streamedBody(context, reservation, milliseconds);
+}
+
+/** Its reader may destroy it without closing the connection to the client, who still gets a response. */
+function streamedBody(
+  context: RequestContext,
+  reservation: ByteReservation,
+  milliseconds: number,
+): Transform {
   const body = new BoundedBody(reservation);
   const timer = setTimeout(() => body.destroy(bodyTooSlow()), milliseconds);
   body.once('close', () => clearTimeout(timer));
   body.once('end', () => clearTimeout(timer));
   body.on('error', () => undefined);
-  sendContinue(context);
   context.request.pipe(body);
   return body;
 }
