@@ -22,8 +22,7 @@ export interface FairSharesOptions {
  */
 export class FairShares {
   private used = 0;
-  private readonly byTenant = new Map<string, number>();
-  private readonly byUser = new Map<string, number>();
+  private readonly byTenant = new Map<string, { amount: number; byUser: Map<string, number> }>();
 
   private readonly limitsUsers: boolean;
   private readonly timesFree: number;
@@ -42,39 +41,43 @@ export class FairShares {
   }
 
   usedByTenant(tenantId: string): number {
-    return this.byTenant.get(tenantId) ?? 0;
+    return this.byTenant.get(tenantId)?.amount ?? 0;
   }
 
-  usedByUser(owner: ShareOwner): number {
-    return this.byUser.get(userKey(owner)) ?? 0;
+  usedByUser({ tenantId, userId }: ShareOwner): number {
+    return this.byTenant.get(tenantId)?.byUser.get(userId) ?? 0;
   }
 
   /** Takes an amount; where that is refused, takes nothing and returns whose share is used up. */
-  take(owner: ShareOwner, amount = 1): ShareScope | undefined {
-    const ofTenant = this.usedByTenant(owner.tenantId);
-    const ofUser = this.usedByUser(owner);
+  take({ tenantId, userId }: ShareOwner, amount = 1): ShareScope | undefined {
+    const tenant = this.byTenant.get(tenantId);
+    const ofTenant = tenant?.amount ?? 0;
+    const ofUser = tenant?.byUser.get(userId) ?? 0;
     const free = this.total - this.used;
     if (amount > free) return 'all';
     if (ofTenant > 0 && ofTenant + amount > this.timesFree * free) return 'tenant';
     if (this.limitsUsers && ofUser > 0 && 2 * (ofUser + amount) > free) return 'user';
     this.used += amount;
-    this.byTenant.set(owner.tenantId, ofTenant + amount);
-    this.byUser.set(userKey(owner), ofUser + amount);
+    if (!tenant) this.byTenant.set(tenantId, { amount, byUser: new Map([[userId, amount]]) });
+    else {
+      tenant.amount += amount;
+      tenant.byUser.set(userId, ofUser + amount);
+    }
     return undefined;
   }
 
   /** Gives back what was taken. */
-  give(owner: ShareOwner, amount = 1): void {
+  give({ tenantId, userId }: ShareOwner, amount = 1): void {
     this.used -= amount;
-    decrease(this.byTenant, owner.tenantId, amount);
-    decrease(this.byUser, userKey(owner), amount);
+    const tenant = this.byTenant.get(tenantId);
+    if (!tenant) return;
+    tenant.amount -= amount;
+    if (tenant.amount <= 0) {
+      this.byTenant.delete(tenantId);
+      return;
+    }
+    const left = (tenant.byUser.get(userId) ?? 0) - amount;
+    if (left > 0) tenant.byUser.set(userId, left);
+    else tenant.byUser.delete(userId);
   }
-}
-
-const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${userId}`;
-
-function decrease(amounts: Map<string, number>, key: string, amount: number): void {
-  const left = (amounts.get(key) ?? 0) - amount;
-  if (left > 0) amounts.set(key, left);
-  else amounts.delete(key);
 }
