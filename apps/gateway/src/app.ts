@@ -10,9 +10,9 @@ import { requireSaneFraming } from './framing';
 import type { Credentials } from './identity/credential';
 import type { Identity } from './identity/identity';
 import { refusalOf } from './identity/refusal';
-import { addressOf, limitRequest, tooManyRequests } from './limits/limit-request';
+import { addressOf, limitHeaders, tooManyRequests } from './limits/limit-request';
 import type { OpenRequests } from './limits/open-requests';
-import { quotasOf, type RateLimits } from './limits/policies';
+import type { Policies } from './limits/policies';
 import type { RateLimiter } from './limits/rate-limiter';
 import type { GatewayMetrics } from './metrics';
 import type { Pages } from './pages/pages';
@@ -27,7 +27,7 @@ export interface Deps extends ForwardDeps {
   versions: Versions;
   cors: Cors;
   credentials: Credentials;
-  rateLimits: RateLimits;
+  policies: Policies;
   limiter: RateLimiter;
   openRequests: OpenRequests;
   pages: Pages;
@@ -131,30 +131,38 @@ function find(context: RequestContext, { versions }: Deps, search: () => Destina
     if (destination.deprecated) context.addHeaders(versions.deprecation(destination.deprecated));
     return destination;
   } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
+    return problemIn(error);
   }
 }
 
-async function identify(context: RequestContext, deps: Deps): Promise<Identity | Problem | undefined> {
-  if (context.request.headers.authorization === undefined) return undefined;
+/** Whose request it is; a problem is returned, not thrown, so that the request is counted first. */
+function identify(
+  context: RequestContext,
+  deps: Deps,
+): Identity | Problem | undefined | Promise<Identity | Problem> {
+  const { request } = context;
+  if (request.headers.authorization === undefined) return undefined;
+  const sent = { headers: context.valuesOf('authorization'), connection: request.socket };
   try {
-    return await deps.credentials.identify(context.valuesOf('authorization'), () =>
-      limitUnknownKey(context, deps),
-    );
+    const identity = deps.credentials.identify(sent, () => limitUnknownKey(context, deps));
+    return identity instanceof Promise ? identity.catch(problemIn) : identity;
   } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
+    return problemIn(error);
   }
+}
+
+function problemIn(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
 }
 
 /** Counts the look-up of an API key that was not seen lately by its address, so that keys cannot be tried. */
 async function limitUnknownKey(
   { request }: RequestContext,
-  { limiter, rateLimits, trustedProxies }: Deps,
+  { limiter, policies, trustedProxies }: Deps,
 ): Promise<void> {
   const address = addressOf(request, trustedProxies);
-  const decision = await limiter.consume(quotasOf({ address }, 'default', rateLimits));
+  const decision = await limiter.consume(policies.of({ address }, 'default').quotas);
   if (!decision.allowed) throw tooManyRequests(decision);
 }
 
@@ -178,7 +186,9 @@ async function limit(
   const subject = isKnown ? identity : { address: addressOf(context.request, deps.trustedProxies) };
   const rateClass =
     destination && 'route' in destination ? destination.route.endpoint.rateLimitClass : undefined;
-  const decision = await limitRequest(context, subject, rateClass ?? 'default', deps);
+  const policy = deps.policies.of(subject, rateClass ?? 'default');
+  const decision = await deps.limiter.consume(policy.quotas);
+  context.addHeaders(limitHeaders(policy, decision));
   deps.metrics.limited(decision);
   if (!decision.allowed) throw tooManyRequests(decision);
 }

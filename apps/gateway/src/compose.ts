@@ -27,6 +27,7 @@ import { remoteKeys } from './identity/jwks';
 import { RevokedApiKeys } from './identity/revoked-api-keys';
 import { Tenants } from './identity/tenants';
 import { OpenRequests } from './limits/open-requests';
+import { Policies } from './limits/policies';
 import { RateLimiter } from './limits/rate-limiter';
 import { GatewayMetrics } from './metrics';
 import { callerPage } from './pages/caller-page';
@@ -158,7 +159,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       apiKeys,
     ),
     tenants,
-    rateLimits: config.RATE_LIMITS,
+    policies: new Policies(config.RATE_LIMITS),
     limiter: new RateLimiter(redis),
     openRequests: new OpenRequests(config.TRUSTED_PROXIES, config.CONNECTIONS_PER_ADDRESS_MAX),
     guard: new IdempotencyGuard({

@@ -48,7 +48,7 @@ interface ForwardedRequest {
   owner: ShareOwner;
   reservation: ByteReservation;
   /** The response that the client gets; undefined where it was streamed. */
-  toResponse: (relayed: Relayed) => Promise<CompleteResponse | undefined>;
+  toResponse: (relayed: Relayed) => CompleteResponse | undefined | Promise<CompleteResponse>;
 }
 
 /** A caller, who may be absent, and the tenant of the request. */
@@ -85,11 +85,11 @@ export async function forward(
 
   const owner = ownerOf(context, caller, deps);
   const reservation = deps.buffered.reserve(owner);
-  const toResponse = async (relayed: Relayed): Promise<CompleteResponse | undefined> => {
+  const toResponse: ForwardedRequest['toResponse'] = (relayed) => {
     if (relayed.kind !== 'buffered') return undefined;
     const response = requireProblem(relayed.response);
-    if (route.endpoint.revokesApiKey && response.status < 300) await deps.revokedApiKeys.add(params['id']!);
-    return response;
+    if (!route.endpoint.revokesApiKey || response.status >= 300) return response;
+    return deps.revokedApiKeys.add(params['id']!).then(() => response);
   };
   const { endpoint } = route;
   const request: ForwardedRequest = { context, endpoint, upstream, owner, reservation, toResponse };
@@ -193,7 +193,7 @@ async function forwardStream(
 }
 
 /** Those that are known to be slow have shares of their own in their service, and take no turns. */
-const enterCall = async ({ endpoint, upstream, owner }: ForwardedRequest, client?: ServerResponse) =>
+const enterCall = ({ endpoint, upstream, owner }: ForwardedRequest, client?: ServerResponse) =>
   isSlow(endpoint) ? upstream.enter('calls', owner) : upstream.enterInTurn('calls', owner, client);
 
 async function forwardCall(

@@ -220,7 +220,7 @@ describe('a bearer token', () => {
     const issuer = { issuer: ISSUER, audience: 'plinth', keys, claims: defaultClaimNames, userPrefix: '' };
     const credentials = new Credentials([issuer], {}, clock);
     const exp = now.getTime() / 1000 + 100;
-    const bearer = [`Bearer ${await token({ claims: { exp } })}`];
+    const bearer = { headers: [`Bearer ${await token({ claims: { exp } })}`], connection: {} };
     const statusAt = async (after: number) => {
       now = new Date((exp + after) * 1000);
       return Promise.resolve(credentials.identify(bearer, async () => undefined)).then(

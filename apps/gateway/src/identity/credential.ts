@@ -27,12 +27,25 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 const TOKEN_LENGTH_MAX = 12_000;
 const CACHE_SIZE_MAX = 10_000;
 
+/** The `Authorization` headers of a request, and the connection that they came on. */
+interface Authorization {
+  headers: readonly string[];
+  connection: object;
+}
+
+interface Verified {
+  identity: Identity;
+  validUntil: number;
+}
+
 /**
  * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
  * A valid header is cached by its hash until its token expires, so that it is verified once. API keys come the same way.
  */
 export class Credentials {
-  private readonly verified = new Map<string, { identity: Identity; validUntil: number }>();
+  private readonly verified = new Map<string, Verified>();
+  /** Nearly every connection sends one header again and again, and to compare it is less work than its hash. */
+  private readonly latest = new WeakMap<object, { header: string; verified: Verified }>();
 
   constructor(
     private readonly issuers: readonly Issuer[],
@@ -48,20 +61,30 @@ export class Credentials {
    * @throws Problem `invalid-credential`, `identity-provider-unavailable`, or `overloaded`
    */
   identify(
-    authorization: readonly string[],
+    { headers, connection }: Authorization,
     beforeUnknownKey: () => Promise<void>,
   ): Identity | undefined | Promise<Identity> {
-    if (authorization.length === 0) return undefined;
-    if (authorization.length > 1) throw malformed('The Authorization header is repeated.');
-    const fingerprint = hash('sha256', authorization[0]!, 'base64');
-    const cached = this.verified.get(fingerprint);
-    if (cached && cached.validUntil > this.clock.now().getTime()) return cached.identity;
-    const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization[0]!) ?? [];
+    const [header] = headers;
+    if (header === undefined) return undefined;
+    if (headers.length > 1) throw malformed('The Authorization header is repeated.');
+    const latest = this.latest.get(connection);
+    if (latest?.header === header && this.isValid(latest.verified)) return latest.verified.identity;
+    const fingerprint = hash('sha256', header, 'base64');
+    const verified = this.verified.get(fingerprint);
+    if (verified && this.isValid(verified)) {
+      this.latest.set(connection, { header, verified });
+      return verified.identity;
+    }
+    const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? [];
     if (token === undefined) throw malformed('The Authorization header must have the form "Bearer <token>".');
     if (token.length > TOKEN_LENGTH_MAX) throw malformed('The token is too long.');
     if (this.apiKeys && token.startsWith(API_KEY_PREFIX))
       return this.apiKeys.identify(token, beforeUnknownKey);
     return this.verify(token, fingerprint);
+  }
+
+  private isValid({ validUntil }: Verified): boolean {
+    return validUntil > this.clock.now().getTime();
   }
 
   private async verify(token: string, fingerprint: string): Promise<Identity> {

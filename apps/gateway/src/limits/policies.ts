@@ -44,10 +44,39 @@ export interface Quota {
 
 export const WINDOW_SECONDS = 60;
 
-/** The counters of a request: those of the user and the tenant of a known caller, else that of the address. */
-export function quotasOf(subject: Subject, rateClass: string, limitsByClass: RateLimits): Quota[] {
-  const name = limitsByClass.has(rateClass) ? rateClass : 'default';
-  const limits = limitsByClass.get(name)!;
+/** All counters that a request has to pass. */
+export interface Policy {
+  quotas: readonly Quota[];
+  /** What its client is told of them, in `RateLimit-Policy`. */
+  description: string;
+}
+
+/** Decides what counts the requests of whom. */
+export class Policies {
+  /** By class: a known caller asks many times. */
+  private readonly ofCallers = new WeakMap<Subject, Map<string, Policy>>();
+
+  constructor(private readonly limitsByClass: RateLimits) {}
+
+  /** The counters of a request: those of the user and the tenant of a known caller, else that of the address. */
+  of(subject: Subject, rateClass: string): Policy {
+    if ('address' in subject) return this.policyOf(subject, rateClass);
+    let byClass = this.ofCallers.get(subject);
+    if (!byClass) this.ofCallers.set(subject, (byClass = new Map()));
+    let policy = byClass.get(rateClass);
+    if (!policy) byClass.set(rateClass, (policy = this.policyOf(subject, rateClass)));
+    return policy;
+  }
+
+  private policyOf(subject: Subject, rateClass: string): Policy {
+    const name = this.limitsByClass.has(rateClass) ? rateClass : 'default';
+    const quotas = quotasOf(subject, name, this.limitsByClass.get(name)!);
+    const described = quotas.map(({ scope, limit }) => `"${scope}";q=${limit};w=${WINDOW_SECONDS}`);
+    return { quotas, description: described.join(', ') };
+  }
+}
+
+function quotasOf(subject: Subject, name: string, limits: Limits): Quota[] {
   if ('address' in subject) {
     return [{ key: `${name}:a:${networkOf(subject.address)}`, scope: 'address', limit: limits.address }];
   }

@@ -105,8 +105,8 @@ export class RateLimiter {
     this.script = redisScript(redis, 'plinthDecide', SCRIPT);
   }
 
-  async consume(quotas: readonly Quota[]): Promise<Decision> {
-    if (performance.now() < this.uncountedUntil) return uncounted(quotas);
+  consume(quotas: readonly Quota[]): Promise<Decision> {
+    if (performance.now() < this.uncountedUntil) return Promise.resolve(uncounted(quotas));
     return new Promise((resolve) => {
       const { key } = quotas[0]!;
       const group = this.waiting.get(key);

@@ -41,14 +41,13 @@ export class RequestTurns {
   }
 
   /**
-   * Waits for the turn of a request; the result ends it.
+   * Waits for the turn of a request, where it has to wait; the result ends it.
    * @param client its response, whose `close` gives the waiting up
    * @throws Problem `timed-out` where the client disconnected, `share-used-up` or `overloaded` where too many wait
    */
-  async begin(owner: ShareOwner, client?: EventEmitter): Promise<() => void> {
+  begin(owner: ShareOwner, client?: EventEmitter): (() => void) | Promise<() => void> {
     if (!this.isShared(owner)) return nothing;
-    if (!this.places.tryEnter(owner)) await this.wait(owner, client);
-    return this.take(owner);
+    return this.places.tryEnter(owner) ? this.take(owner) : this.wait(owner, client);
   }
 
   private isShared({ tenantId }: ShareOwner): boolean {
@@ -59,7 +58,7 @@ export class RequestTurns {
     return now < this.sharedUntil;
   }
 
-  private async wait(owner: ShareOwner, client: EventEmitter | undefined): Promise<void> {
+  private async wait(owner: ShareOwner, client: EventEmitter | undefined): Promise<() => void> {
     const waiting = new AbortController();
     const giveUp = (): void =>
       waiting.abort(
@@ -71,6 +70,7 @@ export class RequestTurns {
     } finally {
       client?.off('close', giveUp);
     }
+    return this.take(owner);
   }
 
   private take(owner: ShareOwner): () => void {

@@ -119,23 +119,23 @@ export class Upstream {
    * @param client the response whose `close` gives the waiting up; without it the request outlives its client
    * @throws Problem as `enter`, and `timed-out` where the client disconnected
    */
-  async enterInTurn(
+  enterInTurn(
     kind: 'calls' | 'uploads',
     owner: ShareOwner,
     client?: ServerResponse,
-  ): Promise<() => void> {
+  ): (() => void) | Promise<() => void> {
     const leave = this.enter(kind === 'uploads' ? 'streams' : kind, owner);
-    try {
-      const endTurn = await this.turns[kind].begin(owner, client);
-      return () => {
-        endTurn();
-        leave();
-      };
-    } catch (error) {
+    const inTurn = (endTurn: () => void) => (): void => {
+      endTurn();
+      leave();
+    };
+    const turn = this.turns[kind].begin(owner, client);
+    if (!(turn instanceof Promise)) return inTurn(turn);
+    return turn.then(inTurn, (error: unknown) => {
       this.breaker.abandoned();
       leave();
       throw error;
-    }
+    });
   }
 
   /** How many are running now. */
