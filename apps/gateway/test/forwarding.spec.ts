@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
 import {
   closeAll,
   echo,
@@ -78,6 +80,30 @@ describe('a forwarded request', () => {
       'x-plinth-caller',
     ]);
   });
+
+  it.each(['without', 'with'])(
+    'carries the same body %s a key, whether it came with its head, in pieces, or long after it',
+    async (key) => {
+      const { port, token, received } = await start();
+      const common = { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' };
+      const send = (body: string, framing: Record<string, string | number>) =>
+        new Promise<void>((resolve, reject) => {
+          const keyed = key === 'with' ? { 'idempotency-key': randomUUID() } : {};
+          const headers = { ...common, ...keyed, ...framing };
+          const sent = request({ port, method: 'POST', path: '/api/v1/things', headers, agent: false });
+          sent.on('response', (response) => response.resume().on('end', resolve)).on('error', reject);
+          if ('expect' in framing) sent.on('continue', () => sent.end(body)).flushHeaders();
+          else sent.end(body);
+        });
+      const small = JSON.stringify('small');
+      const large = JSON.stringify('x'.repeat(500_000));
+      await send(small, { 'content-length': small.length });
+      await send(small, { 'transfer-encoding': 'chunked' });
+      await send(large, { 'content-length': large.length });
+      await send(small, { 'content-length': small.length, expect: '100-continue' });
+      expect(received.map(({ body }) => body)).toEqual([small, small, large, small]);
+    },
+  );
 
   it('continues the trace of the client', async () => {
     const { fetch, received } = await start();

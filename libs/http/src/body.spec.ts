@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
 import { readJson } from './body';
@@ -58,6 +58,27 @@ describe('the JSON body of a request', () => {
     await read('globex');
     await read('initech');
     await expect(read('umbrella')).rejects.toMatchObject({ slug: 'overloaded' });
+  });
+
+  it('that has arrived already is limited and counted like one that arrives', async () => {
+    const budget = new ByteBudget(64 * 1024);
+    const arrived = (body: string) => {
+      const stream = Object.assign(new PassThrough(), {
+        headers: { 'content-type': 'application/json' },
+        complete: true,
+      });
+      stream.end(body);
+      return stream as unknown as IncomingMessage;
+    };
+    const read = (body: string) =>
+      readJson(arrived(body), budget.reserve({ tenantId: 'acme', userId: 'ada' }));
+    expect(await read('{"a":1}')).toEqual({ a: 1 });
+    expect(await read('')).toBeUndefined();
+    expect(budget.usedBytes).toBe('{"a":1}'.length);
+    await expect(read(`"${'x'.repeat(60 * 1024)}"`)).rejects.toMatchObject({ slug: 'share-used-up' });
+    await expect(readJson(arrived(`"${'x'.repeat(1024 * 1024)}"`))).rejects.toMatchObject({
+      kind: 'too-large',
+    });
   });
 
   it('is read in turn where it is large, so that small ones and other tenants wait for one piece', async () => {
