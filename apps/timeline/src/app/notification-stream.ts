@@ -23,7 +23,7 @@ export async function* notificationStream(
   ending: AbortSignal,
   { notifications, signal, streamReads }: Parts,
 ): AsyncIterable<StoredNotification[]> {
-  const subscribe = (listener: () => void) => signal.onWake(caller.tenantId, caller.userId, listener);
+  const subscribe = (listener: () => void) => signal.onWake(caller.tenantId, [caller.userId], listener);
   for await (const _ of wakeUps(caller, subscribe, ending)) {
     let batch: StoredNotification[];
     do {

@@ -2,7 +2,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { audienceOf } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
-import { entityKey, type WakeSignal } from '../events/wake-signal';
+import { keysOfEntity, type WakeSignal } from '../events/wake-signal';
 import type { EntryStore, TimelineState } from '../store/entry-store';
 import { wakeUps } from './wake-ups';
 
@@ -23,7 +23,7 @@ export async function* timelineStream(
   { entries, signal, streamReads }: Parts,
 ): AsyncIterable<TimelineState> {
   let last: TimelineState | undefined;
-  const subscribe = (listener: () => void) => signal.onWake(caller.tenantId, entityKey(entity), listener);
+  const subscribe = (listener: () => void) => signal.onWake(caller.tenantId, keysOfEntity(entity), listener);
   for await (const _ of wakeUps(caller, subscribe, ending)) {
     const state = await streamReads.run(caller, () => entries.state(audienceOf(caller), entity));
     const isSame = state.newestEntryId === last?.newestEntryId && state.totalCount === last.totalCount;

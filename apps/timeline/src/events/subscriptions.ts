@@ -13,7 +13,7 @@ import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
 import { insertSystemLog, type SystemLog } from '../store/system-log-store';
-import { entityKey, type WakeSignal } from './wake-signal';
+import { keysOfEntities, type WakeSignal } from './wake-signal';
 
 type Tx = Prisma.TransactionClient;
 
@@ -118,11 +118,7 @@ const systemLogWith =
       const origin = { actorId, actorName, at: new Date(event.occurredAt) };
       await insertSystemLog(tx, event.tenantId, log, origin, { sharesEntries });
       const { entityType, entityIds } = log;
-      return () =>
-        timelineSignal.wake(
-          event.tenantId,
-          entityIds.map((entityId) => entityKey({ entityType, entityId })),
-        );
+      return () => timelineSignal.wake(event.tenantId, keysOfEntities(entityType, entityIds));
     });
 
 async function actorNameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Messaging } from '@plinth/runtime/messaging/nats';
 import { silentLog } from '@plinth/runtime/process/log';
 import { TEST_KEYS } from '@plinth/testing/http';
-import { wakeSignal } from './wake-signal';
+import { keysOfEntities, keysOfEntity, wakeSignal } from './wake-signal';
 
 const startSignal = () => {
   const published: string[][] = [];
@@ -48,5 +48,32 @@ describe('a wake signal', () => {
     await signal.close();
     expect(published).toEqual([['acme/Invoice/1'], ['acme/Invoice/2']]);
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the keys of entities', () => {
+  const entityIds = Array.from(
+    { length: 4_000 },
+    (_, number) =>
+      `01900000-0000-7${(number >> 8).toString(16).padStart(3, '0')}-8000-${String(number).padStart(12, '0')}`,
+  );
+
+  it('are few where an import is about many', () => {
+    expect(keysOfEntities('Invoice', entityIds).length).toBeLessThanOrEqual(16);
+    expect(keysOfEntities('Invoice', entityIds.slice(0, 2))).toEqual(
+      entityIds.slice(0, 2).map((entityId) => `Invoice/${entityId}`),
+    );
+  });
+
+  it.each([[entityIds], [entityIds.slice(0, 2)]])('wake the stream of each of them', (woken) => {
+    const keys = keysOfEntities('Invoice', woken);
+    for (const entityId of woken)
+      expect(keysOfEntity({ entityType: 'Invoice', entityId }).some((key) => keys.includes(key))).toBe(true);
+  });
+
+  it('wake no stream of another type', () => {
+    const keys = keysOfEntities('Invoice', entityIds);
+    const others = keysOfEntity({ entityType: 'Order', entityId: entityIds[0]! });
+    expect(others.some((key) => keys.includes(key))).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import { receiveMessages, sendMessage, type Messaging } from '@plinth/runtime/messaging/nats';
 import { z } from 'zod';
+import { entityIdHead } from '../domain/entity-id-head';
 
 /** Wakes open streams on every replica when there is something new for them. A lost signal only costs time. */
 export interface WakeSignal {
@@ -9,8 +10,8 @@ export interface WakeSignal {
    * @param keys name what the streams are about: people or entities
    */
   wake(tenantId: string, keys: readonly string[]): void;
-  /** Calls `listener` whenever there is something new under this key, until the returned function is called. */
-  onWake(tenantId: string, key: string, listener: () => void): () => void;
+  /** Calls `listener` whenever there is something new under one of these keys, until the returned function is called. */
+  onWake(tenantId: string, keys: readonly string[], listener: () => void): () => void;
   close: Close;
 }
 
@@ -53,13 +54,15 @@ export function wakeSignal(messaging: Messaging, name: 'told' | 'changed'): Wake
       if (!pause && waiting.size > 0) send();
     },
 
-    onWake(tenantId, key, listener) {
-      const known = inTenant(tenantId, key);
-      const listeners = listenersByKey.get(known) ?? new Set();
-      listenersByKey.set(known, listeners.add(listener));
+    onWake(tenantId, keys, listener) {
+      const known = keys.map((key) => inTenant(tenantId, key));
+      for (const key of known) listenersByKey.set(key, (listenersByKey.get(key) ?? new Set()).add(listener));
       return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0) listenersByKey.delete(known);
+        for (const key of known) {
+          const listeners = listenersByKey.get(key);
+          listeners?.delete(listener);
+          if (listeners?.size === 0) listenersByKey.delete(key);
+        }
       };
     },
 
@@ -75,5 +78,20 @@ export function wakeSignal(messaging: Messaging, name: 'told' | 'changed'): Wake
 /** The key of an entity; its type has no slash. */
 export const entityKey = ({ entityType, entityId }: { entityType: string; entityId: string }): string =>
   `${entityType}/${entityId}`;
+
+/** The key of all entities of a type whose ids begin alike, as those that were made together do. */
+const groupKey = (entityType: string, entityId: string): string => `/${entityType}/${entityIdHead(entityId)}`;
+
+/** The keys under which the stream of an entity is woken. */
+export const keysOfEntity = (entity: { entityType: string; entityId: string }): string[] => [
+  entityKey(entity),
+  groupKey(entity.entityType, entity.entityId),
+];
+
+/** The keys that wake the streams of entities: of many, such as those of an import, one for all whose ids begin alike. */
+export const keysOfEntities = (entityType: string, entityIds: readonly string[]): string[] =>
+  entityIds.length <= KEYS_PER_MESSAGE_MAX
+    ? entityIds.map((entityId) => entityKey({ entityType, entityId }))
+    : [...new Set(entityIds.map((entityId) => groupKey(entityType, entityId)))];
 
 const inTenant = (tenantId: string, key: string): string => `${tenantId}/${key}`;

@@ -9,6 +9,7 @@ import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
+import { entityIdHead } from '../domain/entity-id-head';
 import {
   requireReplyAllowed,
   requireAttachable,
@@ -23,7 +24,6 @@ import { publishEntryRemoved, writeEntryAdded } from '../events/published';
 import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers, isFollowedByOthers } from './follower-store';
-import { entityIdHead } from './shared-entries';
 import { markUnused } from './unused-blobs';
 import { visibleTo } from './visibility';
 

@@ -1,25 +1,13 @@
+import { entityIdHead, HEAD_LENGTH } from '../domain/entity-id-head';
 import type { Prisma } from '../generated/client';
 import type { SystemLog } from './system-log-store';
 
-/** As many characters as the view `timeline_entry` takes: 256 ids that were made together begin with the same ones. */
-const HEAD_LENGTH = 16;
 /** For fewer entities an entry each is better than a row that all readers of theirs look through. */
 const ENTITIES_MIN = 32;
 /** So many begin alike only where others chose the ids, and are too many to look through. */
 const ENTITIES_MAX = 1_024;
 /** Readers of an entity look through the rows of all that begin like it, so there are never many. */
 const ROWS_PER_HEAD_MAX = 16;
-
-const SURROGATE = /[\uD800-\uDFFF]/;
-
-/** The beginning of an entity's id, by which the entries that it shares with others are found; of whole characters. */
-export function entityIdHead(entityId: string): string {
-  const head = entityId.slice(0, HEAD_LENGTH);
-  if (!SURROGATE.test(head)) return head;
-  return Array.from(entityId.slice(0, 2 * HEAD_LENGTH))
-    .slice(0, HEAD_LENGTH)
-    .join('');
-}
 
 /**
  * Divides the entities of a log into those that can share rows and those that get an entry each: entities with

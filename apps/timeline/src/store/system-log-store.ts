@@ -1,10 +1,11 @@
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { newIds } from '@plinth/kernel/new-ids';
+import { HEAD_LENGTH } from '../domain/entity-id-head';
 import type { SystemMessage } from '../domain/entry';
 import { defaultCulture, localizeMessage } from '../domain/system-text';
 import { publishNotificationsDue } from '../events/published';
 import type { Prisma } from '../generated/client';
-import { divideEntities, entityIdHead } from './shared-entries';
+import { divideEntities } from './shared-entries';
 
 /** What the system writes in the timelines of entities of one type. */
 export interface SystemLog {
@@ -48,12 +49,11 @@ async function insertShared(
   await tx.$executeRaw`
     INSERT INTO shared_entry (tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key,
       message_values, author_id, author_display_name, created_at)
-    SELECT ${tenantId}::uuid, ${entityType}, head, (array_agg(id))[1], array_agg(id), array_agg(entity_id),
+    SELECT ${tenantId}::uuid, ${entityType}, left(entity_id, ${HEAD_LENGTH}::integer), (array_agg(id))[1], array_agg(id), array_agg(entity_id),
       ${localizeMessage(message, defaultCulture)}, ${message.key}, ${JSON.stringify(message.values)}::jsonb,
       ${actorId}, ${actorName}, ${at}::timestamptz
-    FROM unnest(${newIds(entityIds.length)}::uuid[], ${entityIds}::text[], ${entityIds.map(entityIdHead)}::text[])
-      AS log (id, entity_id, head)
-    GROUP BY head`;
+    FROM unnest(${newIds(entityIds.length)}::uuid[], ${entityIds}::text[]) AS log (id, entity_id)
+    GROUP BY 3`;
 }
 
 /** Inserts an entry for each entity by one statement, to which only the ids are sent one by one. */
