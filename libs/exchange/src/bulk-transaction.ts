@@ -1,7 +1,7 @@
 import { hasPublished, type OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
 import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 /** Where the rows of a service are written in bulk, and the relay that is woken when such a transaction published. */
@@ -10,10 +10,29 @@ export interface BulkDatabase {
   outbox: Pick<OutboxRelay, 'wake'>;
 }
 
-/** A running transaction: its connection, and the same connection for what transactions of requests use too. */
+/**
+ * A running transaction: its connection, and the same connection for what transactions of requests use too. Statements
+ * of both are executed in the order in which they are asked for.
+ */
 export interface BulkTransaction {
   connection: PoolClient;
   tx: RawStatements;
+}
+
+function transactionOn(connection: PoolClient): BulkTransaction {
+  const ordered = inTurn(connection);
+  return { connection: ordered, tx: rawStatements(ordered) };
+}
+
+/** The same connection, on which a statement waits for those before it, since `pg` takes one at a time. */
+function inTurn(connection: PoolClient): PoolClient {
+  let last: Promise<unknown> = Promise.resolve();
+  const query = (statement: QueryConfig, values?: unknown[]): Promise<QueryResult> => {
+    const result = last.then(() => connection.query(statement, values));
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return Object.assign(Object.create(connection) as PoolClient, { query });
 }
 
 /** Runs work in one transaction of a tenant, which may take longer than a request. */
@@ -23,8 +42,8 @@ export async function inBulkTransaction<Result>(
   work: (transaction: BulkTransaction) => Promise<Result>,
 ): Promise<Result> {
   const { result, tx } = await inTenantConnection(bulkPool, tenantId, async (connection) => {
-    const tx = rawStatements(connection);
-    return { result: await work({ connection, tx }), tx };
+    const transaction = transactionOn(connection);
+    return { result: await work(transaction), tx: transaction.tx };
   });
   if (hasPublished(tx)) outbox.wake();
   return result;
@@ -33,7 +52,7 @@ export async function inBulkTransaction<Result>(
 /** The same, left open until it is committed; `close` rolls back what is not. */
 export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, tenantId: string) {
   const connection = await bulkPool.connectFor(['plinth.tenant_id', tenantId]);
-  const transaction: BulkTransaction = { connection, tx: rawStatements(connection) };
+  const transaction = transactionOn(connection);
   let isOpen = true;
   const finish = async (statement: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     if (!isOpen) return;

@@ -77,7 +77,11 @@ export interface ExchangeDefinition {
   widerOnHostOnly?: boolean;
   /** Rules beyond single cells. May change `values` to those that are stored. */
   check?(rows: readonly ImportRow[], context: BatchContext): Promise<RowError[]>;
-  /** Runs after rows were written and before the commit: for history and events. Not in a dry-run. */
+  /**
+   * Runs after rows were written and before the commit: for history and events. Not in a dry-run. Where all rows of a
+   * batch seem to be new, it runs while the database still inserts them, and again where some of them were not; so it
+   * leaves nothing behind but what its statements write.
+   */
   afterWrite?(rows: readonly WrittenRow[], context: BatchContext): Promise<void>;
   /** SQL assignments that retire an inserted row when its import is undone; without them the row is deleted. */
   retire?: string;

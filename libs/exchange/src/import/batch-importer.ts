@@ -90,7 +90,12 @@ export class BatchImporter {
     const { unique, repeated } = await this.checkKeys(batch, conversion, context);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
     const refused = await this.check(resolved.rows, context);
-    const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, onSent);
+    const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, {
+      afterWrite: async (changed) => {
+        if (commit !== 'NEVER') await definition.afterWrite?.(changed, context);
+      },
+      onSent,
+    });
     const errors = [
       ...conversion.errors,
       ...repeated.map(({ row, first }) => duplicateKeyError(definition, row, first)),
@@ -100,8 +105,6 @@ export class BatchImporter {
         context,
       )),
     ];
-    const changed = [...written.inserted, ...written.updated];
-    if (changed.length > 0 && commit !== 'NEVER') await definition.afterWrite?.(changed, context);
     const failedRows = rowNumbersOf(errors);
     await this.recordUnwritten(
       [

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newIds } from '@plinth/kernel/new-ids';
 import type { PoolClient } from 'pg';
 import { ID_PROPERTY, type BatchContext, type ExchangeDefinition, type WrittenRow } from '../definition';
@@ -30,11 +31,20 @@ interface StoredKey {
 }
 
 /** A batch that is being written. */
-interface Writing {
+interface Writing extends WritingHooks {
   context: BatchContext;
   written: Written;
   record: WriteRecord;
-  onSent: () => void;
+}
+
+export interface WritingHooks {
+  /**
+   * Called for rows that are written in the transaction, perhaps before the database has answered that they are: its
+   * statements are then behind those of the rows. Where the rows cannot be written, what it does is rolled back.
+   */
+  afterWrite(rows: readonly WrittenRow[]): Promise<void>;
+  /** Called when the database has the rows, if there are any. */
+  onSent(): void;
 }
 
 interface WriterOptions {
@@ -64,12 +74,19 @@ export class BatchWriter {
     this.statements = writeStatements(definition, this.mapped, { mode, callerId, storesFormer: canBeUndone });
   }
 
-  /** @param onSent called when the database has the rows, if there are any */
-  async write(rows: readonly ConvertedRow[], context: BatchContext, onSent: () => void): Promise<Written> {
+  async write(
+    rows: readonly ConvertedRow[],
+    context: BatchContext,
+    { afterWrite, onSent }: WritingHooks,
+  ): Promise<Written> {
     const written: Written = { inserted: [], updated: [], skipped: [], errors: [] };
     const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [] };
-    const writing = { context, written, record, onSent };
-    if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) await this.writeByKey(rows, writing);
+    const writing = { context, written, record, afterWrite, onSent };
+    if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) {
+      await this.writeByKey(rows, writing);
+      const changed = [...written.inserted, ...written.updated];
+      if (changed.length > 0) await afterWrite(changed);
+    }
     if (this.options.canBeUndone && record.transactions.size > 0) await recordWrite(record, context);
     return written;
   }
@@ -106,7 +123,7 @@ export class BatchWriter {
       this.batchesUntilAttempt--;
       return false;
     }
-    const isInserted = await this.insertNew(rows, writing);
+    const isInserted = await this.insertNew(rows, writing, writing.afterWrite);
     if (!isInserted) {
       this.batchesUntilAttempt = this.pauseAfterFailure;
       this.pauseAfterFailure *= 2;
@@ -114,17 +131,34 @@ export class BatchWriter {
     return isInserted;
   }
 
-  /** Inserts rows, unless one of them is stored already or cannot be. */
-  private async insertNew(rows: readonly ConvertedRow[], writing: Writing): Promise<boolean> {
+  /**
+   * Inserts rows, unless one of them is stored already or cannot be.
+   * @param meanwhile runs while the database inserts them, and is undone where it does not
+   */
+  private async insertNew(
+    rows: readonly ConvertedRow[],
+    writing: Writing,
+    meanwhile?: WritingHooks['afterWrite'],
+  ): Promise<boolean> {
     const { written, record } = writing;
     const ids = idsFor(rows);
-    const inserted = await this.execute<[transaction: string]>(this.statements.insertNew, rows, ids, writing);
-    if (inserted instanceof Error) return false;
+    for (const row of rows) row.id = ids.get(row)!;
+    const identified = rows as readonly WrittenRow[];
+    const inserted = await this.execute<[transaction: string]>(
+      this.statements.insertNew,
+      rows,
+      ids,
+      writing,
+      () => meanwhile?.(identified),
+    );
+    if (inserted instanceof Error) {
+      for (const row of rows) row.id = null;
+      return false;
+    }
     record.transactions.add(inserted[0]![0]);
-    for (const row of rows) {
-      row.id = ids.get(row)!;
+    for (const row of identified) {
       record.inserted.push(row.id);
-      written.inserted.push(row as WrittenRow);
+      written.inserted.push(row);
     }
     return true;
   }
@@ -275,6 +309,7 @@ export class BatchWriter {
     rows: readonly ConvertedRow[],
     references: Referenced,
     { context: { connection, caller, jobId }, onSent }: Writing,
+    meanwhile?: () => Promise<void> | undefined,
   ): Promise<Result[] | Error> {
     const done = await inSavepoint(connection, async () => {
       if (keepFormer !== undefined) {
@@ -284,8 +319,16 @@ export class BatchWriter {
       const values = [caller.tenantId, this.toJson(rows, references), jobId];
       const results = connection.query<Result>({ text, values, rowMode: 'array' });
       // `pg` sends at the end of this turn of the event loop.
-      setImmediate(onSent);
-      return results;
+      const rest = nextTurn().then(() => {
+        const following = meanwhile?.();
+        onSent();
+        return following;
+      });
+      // Both end before the savepoint does, so that nothing comes behind what undoes them.
+      await Promise.allSettled([results, rest]);
+      const answer = await results;
+      await rest;
+      return answer;
     });
     return done instanceof Error ? done : done.rows;
   }
