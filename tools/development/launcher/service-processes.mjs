@@ -9,7 +9,7 @@ import { projectNode, root } from './paths.mjs';
 const memoryLimit = (/** @type {string} */ process) =>
   process.endsWith('-worker') ? ['--max-old-space-size=112', '--max-semi-space-size=4'] : [];
 const allocator = (/** @type {string} */ process) =>
-  process.endsWith('-worker') ? { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' } : {};
+  process.endsWith('-worker') ? { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '16384' } : {};
 
 /**
  * One process with the stubs of services that do not run, at their ports.
