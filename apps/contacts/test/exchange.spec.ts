@@ -350,6 +350,21 @@ describe('imports and exports of contacts and companies', () => {
     expect(noted!.payload).toMatchObject({ entityType: 'Contact', texts: { en: 'Imported.' } });
   });
 
+  it('publish a written record once, where the attempt to insert its batch as new has failed', async () => {
+    const caller = aCaller();
+    await owner.importRows(caller, start, [[[2, 'P-1', 'x', 'Post', '']]]);
+    const rows = [1, 2].map((number) => [number + 1, `P-${number}`, 'y', 'Post', '']);
+
+    await owner.importRows(caller, start, [rows]);
+
+    const { items } = (await service.as(caller).get('/contacts')).body;
+    const ids = items.map(({ id }: { id: string }) => id);
+    const events = await eventsOf(service, caller.tenantId, contactsSaved);
+    const published = events.map(({ payload }) => (payload as { ids: string[] }).ids.toSorted());
+    expect(published.map(({ length }) => length).toSorted()).toEqual([1, 2]);
+    expect(published).toContainEqual(ids.toSorted());
+  });
+
   it('require the permission to change records', async () => {
     const reader = aCaller({ permissions: ['Contacts.Contacts.Read'] });
     await expect(owner.importRows(reader, start, [[]])).rejects.toMatchObject({ kind: 'forbidden' });
