@@ -14,7 +14,7 @@ interface Chunk {
 
 /**
  * Writes `pages.json`: the scripts of each page by its path, without those that every page has. The gateway names them in
- * the page that it sends, so that they are on their way before the application knows its address (ADR 0044).
+ * the page that it sends, so that they are on their way before the application knows its address (ADR 0043).
  */
 export const pageScripts = (router: string): Plugin => ({
   name: 'page-scripts',

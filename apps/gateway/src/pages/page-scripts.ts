@@ -4,7 +4,7 @@ export type ScriptsOfPages = Readonly<Record<string, readonly string[]>>;
 /**
  * The page of an application at an address, which names the scripts of just that page: browsers ask for them while the
  * application is on its way, which alone knew them otherwise. They come after it, because nothing is shown without it
- * (ADR 0044). An address that the application does not know gets the page as it was built.
+ * (ADR 0043). An address that the application does not know gets the page as it was built.
  */
 export function pageWithScripts(
   base: string,

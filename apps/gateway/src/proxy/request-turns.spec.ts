@@ -110,7 +110,7 @@ describe('the turns of requests', () => {
     const turns = new RequestTurns(options, { now: () => new Date() });
     for (const owner of [busy, other]) (await turns.begin(owner))();
     const end = await turns.begin(busy);
-    const waiting = Array.from({ length: 8 }, () => turns.begin(busy).then((endNext) => endNext()));
+    const waiting = Array.from({ length: 8 }, async () => (await turns.begin(busy))());
     const refused = expect(Promise.all(waiting)).rejects.toMatchObject({ slug: 'share-used-up' });
     const ofOther = turns.begin(other);
     end();
