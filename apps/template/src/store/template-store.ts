@@ -7,6 +7,7 @@ import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { afterChange } from '@plinth/runtime/messaging/outbox';
+import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
@@ -377,12 +378,6 @@ function templateSaved(tenantId: string, template: Template): Sql {
       content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`;
 }
 
-/**
- * The check of a foreign key follows its statement. Planned once, while there are few templates, it would read all of
- * them in an index that is not theirs.
- */
-const CHECKED_FOR_VALUES = sql`set_config('plan_cache_mode', 'force_custom_plan', true) IS NOT NULL`;
-
 const revisionInserted = (tenantId: string, templateId: string, revision: Revision, where: Sql): Sql => sql`
     INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
       created_at, created_by, published_at, published_by)
@@ -390,7 +385,7 @@ const revisionInserted = (tenantId: string, templateId: string, revision: Revisi
       ${revision.status}::integer, ${revision.mimeType}, ${revision.content}, ${[...revision.content].length}::integer,
       ${revision.createdAt}::timestamptz, ${revision.createdBy}, ${revision.publishedAt ?? null}::timestamptz,
       ${revision.publishedBy ?? null}
-    WHERE ${where} AND ${CHECKED_FOR_VALUES} RETURNING id`;
+    WHERE ${where} AND ${checkedForValues} RETURNING id`;
 
 const revisionUpdated = (
   tenantId: string,

@@ -6,6 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
@@ -240,7 +241,8 @@ async function insert(tx: Tx, tenantId: string, entry: Entry, notifies: Sql): Pr
         sql`
         INSERT INTO attachment (tenant_id, entry_id, position, blob_id)
         SELECT ${tenantId}::uuid, ${entry.id}::uuid, position - 1, blob_id
-        FROM unnest(${attachmentBlobIds}::uuid[]) WITH ORDINALITY AS attached (blob_id, position)`,
+        FROM unnest(${attachmentBlobIds}::uuid[]) WITH ORDINALITY AS attached (blob_id, position)
+        WHERE ${checkedForValues}`,
       ),
   ]);
 }

@@ -5,6 +5,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import { holds, type Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
+import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { audienceOf } from '../domain/audience';
 import type { Entry } from '../domain/entry';
@@ -176,13 +177,14 @@ export async function createNotifications(
   at: Date,
   quota: Pick<RowQuota, 'tryTake'>,
 ): Promise<string[]> {
-  // Later followers are not notified of earlier entries.
+  // Later followers are not notified of earlier entries. The entry is asked for in the order of its key (ADR 0022).
   const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
     SELECT body, internal, author_id AS "authorId", COALESCE((
       SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal)) FROM follower
       WHERE follower.tenant_id = entry.tenant_id AND follower.entity_type = entry.entity_type
         AND follower.entity_id = entry.entity_id AND follower.since <= entry.created_at), '[]') AS followers
-    FROM entry WHERE tenant_id = ${tenantId}::uuid AND id = ${entryId}::uuid`;
+    FROM entry WHERE tenant_id = ${tenantId}::uuid AND id BETWEEN ${entryId}::uuid AND ${entryId}::uuid
+    ORDER BY id`;
   if (!entry) return [];
   const { internal, authorId, followers } = entry;
   const mentioned = mentionedUserIds(findMentions(entry.body));
@@ -231,7 +233,7 @@ async function insertNotifications(
     )
     INSERT INTO notification (tenant_id, id, user_id, sequence, kind, internal, entry_id, created_at)
     SELECT ${tenantId}::uuid, id, user_id, last_sequence, kind, internal, ${entryId}::uuid, ${at}
-    FROM recipient JOIN numbered USING (user_id)
+    FROM recipient JOIN numbered USING (user_id) WHERE ${checkedForValues}
     ON CONFLICT (tenant_id, entry_id, user_id) DO NOTHING
     RETURNING user_id AS "userId", sequence`;
 }
