@@ -1,3 +1,4 @@
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
@@ -130,16 +131,19 @@ export async function readsUnderAllPlans(
   return reads;
 }
 
-const onAllTables = (statement: string): string => `DO $$ DECLARE name text; BEGIN
+const WITHOUT_AUTOVACUUM = `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
-    EXECUTE format('${statement}', name);
+    EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', name);
   END LOOP;
 END $$`;
 
-const WITHOUT_AUTOVACUUM = onAllTables('ALTER TABLE %s SET (autovacuum_enabled = off)');
-/** Whatever refers to a row; and unlike `TRUNCATE` it lets connections keep their plans. */
-const DELETE = `SET session_replication_role = replica; ${onAllTables('DELETE FROM %s')};
-  RESET session_replication_role`;
+/** Rows of all tenants but the host tenant, whatever refers to them; unlike `TRUNCATE` it lets connections keep their plans. */
+const DELETE = `SET session_replication_role = replica; DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT attrelid::regclass FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE attname = 'tenant_id' AND relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
+    EXECUTE format('DELETE FROM %s WHERE tenant_id <> %L', name, '${HOST_TENANT_ID}');
+  END LOOP;
+END $$; RESET session_replication_role`;
 
 const FORGET_STATISTICS = `
   DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace);

@@ -149,16 +149,18 @@ function rowOf(event: ConditionalEvent<EventType>): Sql {
   const row = toAppendedRow(event);
   return sql`
     SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
-      ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}
+      ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}, ${NOW}
     WHERE ${event.where ?? ALWAYS}`;
 }
 
 /** As one value, so that the statement is the same for any number of events. */
 const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
-  SELECT * FROM jsonb_to_recordset(${JSON.stringify(events.map(toAppendedRow))}::jsonb)
+  SELECT *, ${NOW} FROM jsonb_to_recordset(${JSON.stringify(events.map(toAppendedRow))}::jsonb)
     AS event (tenant_id uuid, id uuid, name text, subject text, payload jsonb, actor_id text, actor_name text,
       traceparent text)`;
 
+/** Not the time of the transaction, which may begin before what it follows was committed. */
+const NOW = sql`clock_timestamp()`;
 const ALWAYS = sql`true`;
 /** Whether the first change of a statement changed a row. */
 const IS_DECIDED = sql`EXISTS (SELECT FROM change_0)`;
@@ -168,7 +170,8 @@ const IS_DECIDED = sql`EXISTS (SELECT FROM change_0)`;
  * changes whose order matters to a unique index. Postgres makes all others in any order.
  */
 export const afterChange = (place: number): Sql => sql`(SELECT count(*) FROM ${raw(`change_${place}`)}) >= 0`;
-const APPENDED_COLUMNS = 'tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent';
+const APPENDED_COLUMNS =
+  'tenant_id, id, name, subject, payload, actor_id, actor_name, traceparent, occurred_at';
 
 const toAppendedRow = <E extends EventType>({ type, tenantId, subject, payload, actor }: NewEvent<E>) => ({
   tenant_id: tenantId,
@@ -392,7 +395,7 @@ async function recheckForNewSubscriptions(
 ): Promise<boolean> {
   const added = await tx.$queryRawUnsafe<{ name: string }[]>(
     `WITH current AS (
-       SELECT * FROM jsonb_to_recordset($1::jsonb) AS subscription (consumer text, name text, created_at timestamptz)
+       SELECT *, ${NOW} FROM jsonb_to_recordset($1::jsonb) AS subscription (consumer text, name text, created_at timestamptz)
      ), removed AS (
        DELETE FROM event_subscription AS known WHERE NOT EXISTS (
          SELECT FROM current WHERE current.consumer = known.consumer AND current.name = known.name)
