@@ -395,7 +395,7 @@ async function recheckForNewSubscriptions(
 ): Promise<boolean> {
   const added = await tx.$queryRawUnsafe<{ name: string }[]>(
     `WITH current AS (
-       SELECT *, ${NOW} FROM jsonb_to_recordset($1::jsonb) AS subscription (consumer text, name text, created_at timestamptz)
+       SELECT * FROM jsonb_to_recordset($1::jsonb) AS subscription (consumer text, name text, created_at timestamptz)
      ), removed AS (
        DELETE FROM event_subscription AS known WHERE NOT EXISTS (
          SELECT FROM current WHERE current.consumer = known.consumer AND current.name = known.name)
