@@ -49,7 +49,8 @@ async function insertShared(
   await tx.$executeRaw`
     INSERT INTO shared_entry (tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key,
       message_values, author_id, author_display_name, created_at)
-    SELECT ${tenantId}::uuid, ${entityType}, left(entity_id, ${HEAD_LENGTH}::integer), (array_agg(id))[1], array_agg(id), array_agg(entity_id),
+    SELECT ${tenantId}::uuid, ${entityType}, left(entity_id, ${HEAD_LENGTH}::integer), (array_agg(id))[1],
+      array_agg(id), array_agg(entity_id),
       ${localizeMessage(message, defaultCulture)}, ${message.key}, ${JSON.stringify(message.values)}::jsonb,
       ${actorId}, ${actorName}, ${at}::timestamptz
     FROM unnest(${newIds(entityIds.length)}::uuid[], ${entityIds}::text[]) AS log (id, entity_id)

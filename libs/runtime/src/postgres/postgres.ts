@@ -102,9 +102,10 @@ export interface RawStatements {
 }
 
 /**
- * How the raw statements of a transaction are planned, on a pool with `pipeline`. `once`: on each connection, by indexes only, without looking at
- * their values again. It is for transactions that insert rows and find others by their whole key, which every plan does
- * in the same way: such a statement takes longer to plan than to execute. Models are planned for their values always.
+ * How the raw statements of a transaction are planned, on a pool with `pipeline`. `once`: on each connection, by indexes
+ * only, without looking at their values again. It is for transactions that insert rows and find others by their whole key,
+ * which every plan does in the same way: such a statement takes longer to plan than to execute. Models are planned for
+ * their values always.
  */
 export type Planning = 'for-values' | 'once';
 
