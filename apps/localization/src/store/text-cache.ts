@@ -53,7 +53,7 @@ interface CachedTenant {
 }
 
 const NO_TEXTS: FirstTexts<Override> = { texts: [], areAll: true };
-const platformCultures = languages.map(({ cultureName }) => cultureName);
+const platformCultures: ReadonlySet<string> = new Set(languages.map(({ cultureName }) => cultureName));
 
 export function textCache({
   base,
@@ -86,7 +86,7 @@ export function textCache({
     const version = overrides?.version(tenantId) ?? Promise.resolve('');
     const cultures = version.then(async () => {
       const own = (await overrides?.cultures(tenantId)) ?? [];
-      return new Set([...platformCultures, ...own]);
+      return own.length === 0 ? platformCultures : new Set([...platformCultures, ...own]);
     });
     const cached: CachedTenant = { version, cultures, textsByCulture: new Map(), size: 0, checkedAt: now() };
     void invalidateOnError(tenantId, cached, cultures);
@@ -127,7 +127,7 @@ export function textCache({
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */
   const platformTextsIn = (culture: string): CultureTexts => {
     const texts = platformTexts.get(culture) ?? makeTexts(base, NO_TEXTS, culture).texts;
-    if (platformCultures.includes(culture)) platformTexts.set(culture, texts);
+    if (platformCultures.has(culture)) platformTexts.set(culture, texts);
     return texts;
   };
 
