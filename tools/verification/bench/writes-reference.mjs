@@ -45,6 +45,9 @@ await pool.query(`
   CREATE TABLE template (name text PRIMARY KEY, content text NOT NULL, revision integer NOT NULL);
   CREATE TABLE revision (name text, revision integer, content text NOT NULL, PRIMARY KEY (name, revision));
   CREATE TABLE setting (owner text, name text, value jsonb NOT NULL, PRIMARY KEY (owner, name));
+  CREATE TABLE setting_change (id uuid PRIMARY KEY, owner text NOT NULL, name text NOT NULL, previous jsonb,
+    value jsonb NOT NULL, changed_at timestamptz NOT NULL DEFAULT now());
+  CREATE INDEX ON setting_change (owner, name, changed_at, id);
   CREATE TABLE follower (type text, entity text, person text, PRIMARY KEY (type, entity, person));
   CREATE TABLE contact (id uuid PRIMARY KEY, name text NOT NULL, email text UNIQUE NOT NULL);`);
 
@@ -103,9 +106,17 @@ app.post('/template', async ({ body: { name, content } }, response) => {
 
 app.put('/setting', async ({ body: { owner, name, value } }, response) => {
   await transaction(async (connection) => {
+    const { rows } = await connection.query(
+      'SELECT value FROM setting WHERE owner = $1 AND name = $2 FOR UPDATE',
+      [owner, name],
+    );
     await connection.query(
       'INSERT INTO setting VALUES ($1, $2, $3) ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value',
       [owner, name, JSON.stringify(value)],
+    );
+    await connection.query(
+      'INSERT INTO setting_change (id, owner, name, previous, value) VALUES ($1, $2, $3, $4, $5)',
+      [randomUUID(), owner, name, rows[0] ? JSON.stringify(rows[0].value) : null, JSON.stringify(value)],
     );
     await publish(connection, 'setting-changed', owner, { name });
   });
