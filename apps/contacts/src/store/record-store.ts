@@ -108,11 +108,12 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       db
         .inTenant(caller.tenantId, async (tx) => {
           const { tenantId, userId } = caller;
+          let row: Row | null | undefined;
           const { id } = await runOnce(tx, caller, async () => {
             quotas[kind.table].take(tenantId);
             const id = newId();
             const now = clock.now();
-            await model(tx).create({
+            row = await model(tx).create({
               data: {
                 ...(await kind.columnsOf(tx, tenantId, fields)),
                 tenantId,
@@ -122,11 +123,12 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
                 changedAt: now,
                 changedBy: userId,
               },
+              ...included,
             });
             await publishSaved(tx, caller, events, [id], 'created');
             return { id };
           });
-          const row = await model(tx).findFirst({ where: { tenantId, id }, ...included });
+          row ??= await model(tx).findFirst({ where: { tenantId, id }, ...included });
           if (!row) throw kind.notFound(id);
           return row;
         })
