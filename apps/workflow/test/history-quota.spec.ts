@@ -49,7 +49,13 @@ describe('the quota of history', () => {
       quota: { take: (tenantId) => void taken.push(tenantId) },
     });
 
-    const command = { entityType: 'Invoice', entityId: '2', targetState: 'Submitted', comment: null };
+    const command = {
+      entityType: 'Invoice',
+      entityId: '2',
+      targetState: 'Submitted',
+      comment: null,
+      operationId: undefined,
+    };
     expect(await transitions.execute(caller, command)).toMatchObject({ outcome: 'Completed' });
 
     expect(taken).toEqual([caller.tenantId]);
