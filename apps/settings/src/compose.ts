@@ -40,11 +40,12 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   });
   const snapshots = snapshotCache(settings.readSnapshot);
   settings.onChange(snapshots.invalidate);
-  onClose(
-    subscribeBroadcast(messaging, settingsEvents.settingChanged, ({ tenantId, payload }) =>
-      snapshots.invalidate({ tenantId, scope: payload.scope, userId: payload.userId ?? '' }),
-    ),
-  );
+  for (const changed of [settingsEvents.settingChanged, settingsEvents.userSettingChanged])
+    onClose(
+      subscribeBroadcast(messaging, changed, ({ tenantId, payload }) =>
+        snapshots.invalidate({ tenantId, scope: payload.scope, userId: payload.userId ?? '' }),
+      ),
+    );
   const revocations = new Revocations();
   onClose(
     subscribeBroadcast(messaging, settingsEvents.apiKeyRevoked, ({ payload }) =>

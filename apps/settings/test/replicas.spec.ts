@@ -27,7 +27,7 @@ describe('two replicas of the settings service', () => {
     const service = await startSettings();
     const messaging = await connectMessaging(service.config, silentLog());
     const received: unknown[] = [];
-    const close = subscribeBroadcast(messaging, settingsEvents.settingChanged, (event) =>
+    const close = subscribeBroadcast(messaging, settingsEvents.userSettingChanged, (event) =>
       received.push(event),
     );
     await messaging.check();
@@ -37,7 +37,7 @@ describe('two replicas of the settings service', () => {
 
     const event = await eventually(() => received[0]);
     expect(event).toMatchObject({
-      name: 'settings.setting-changed',
+      name: 'settings.user-setting-changed',
       tenantId: caller.tenantId,
       actorId: caller.userId,
       payload: { scope: 'user', userId: caller.userId, names: ['Service.Localization.PreferredCulture'] },

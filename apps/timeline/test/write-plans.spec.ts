@@ -10,50 +10,19 @@ import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { PrismaPg } from '@prisma/adapter-pg';
-import type { Client } from 'pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
 import { entryStore } from '../src/store/entry-store';
 import { followerStore } from '../src/store/follower-store';
 import { createNotifications, notificationStore } from '../src/store/notification-store';
 import { peopleStore } from '../src/store/people-store';
 import { insertSystemLog } from '../src/store/system-log-store';
+import { fillTimeline } from './fill-timeline';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 
 const ENTRIES = 20_000;
 const unlimited = { take: () => undefined, tryTake: () => true };
-
-/** Half of the entries are of one invoice, the others of one each; all have a file and a follower, and alan is notified of them. */
-async function fillTimeline(admin: Client, tenantId: string, count: number): Promise<void> {
-  const rows = {
-    entry: `(tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at)
-      SELECT tenant, md5(tenant::text || n)::uuid, 'Invoice', CASE WHEN n % 2 = 0 THEN 'long' ELSE n::text END, 0, 'Paid', 'ada',
-        'Ada', now()`,
-    shared_entry: `(tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key, message_values,
-        author_id, author_display_name, created_at)
-      SELECT tenant, 'Invoice', left(n::text, 16), gen_random_uuid(), ARRAY[gen_random_uuid()], ARRAY[n::text], 'Paid',
-        'workflow.moved', '{}', 'ada', 'Ada', now()`,
-    entry_count: `(tenant_id, entity_type, entity_id, public_count, internal_count)
-      SELECT tenant, 'Invoice', n::text, 1, 0`,
-    blob: `(tenant_id, id, file_name, mime_type, size_bytes, sha256, uploaded_by)
-      SELECT tenant, md5(tenant::text || n)::uuid, 'a.txt', 'text/plain', 1, '', 'ada'`,
-    attachment: `(tenant_id, entry_id, position, blob_id)
-      SELECT tenant, md5(tenant::text || n)::uuid, 0, md5(tenant::text || n)::uuid`,
-    follower: `(tenant_id, entity_type, entity_id, user_id, internal, since)
-      SELECT tenant, 'Invoice', n::text, 'grace', false, now()`,
-    person: `(tenant_id, user_id, display_name, seen_at) SELECT tenant, n::text, 'Ada', now()`,
-    notification_count: `(tenant_id, user_id, last_sequence) SELECT tenant, n::text, 1`,
-    notification: `(tenant_id, id, user_id, sequence, kind, internal, entry_id, created_at)
-      SELECT tenant, gen_random_uuid(), 'alan', n, 'Entry', false, md5(tenant::text || n)::uuid, now()`,
-    executed_operation: `(tenant_id, operation_id, result) SELECT tenant, gen_random_uuid()::text, '{}'`,
-  };
-  for (const [table, columns] of Object.entries(rows))
-    await admin.query(
-      `INSERT INTO ${table} ${columns} FROM (SELECT $1::uuid AS tenant) AS one, generate_series(1, $2::int) AS n`,
-      [tenantId, count],
-    );
-}
 
 const NEWEST: ListRequest = {
   page: { mode: 'offset', page: 1, pageSize: 1, skipTotalCount: false },

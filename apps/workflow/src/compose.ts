@@ -44,7 +44,7 @@ export async function compose(
   const definitions = definitionStore(db);
   const entities = entityStore(db);
   const approvals = approvalStore(db);
-  const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, log);
+  const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
   const metrics = createMetrics('workflow');
   const quota = new RowQuota({
     db,
@@ -56,7 +56,7 @@ export async function compose(
     limit: config.WORKFLOW_TENANT_MOVES_MAX,
   });
   const transitions = new TransitionService({ entities, owners, schedule, clock, quota });
-  const approvalTimers = new ApprovalTimers({ approvals, transitions, clock, log });
+  const approvalTimers = new ApprovalTimers({ approvals, schedule, transitions, clock, log });
 
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
   const consumer = eventConsumer('workflow', subscriptions(ownerServices), db, messaging, log);

@@ -43,7 +43,7 @@ export const WorkflowConfig = z.object({
     .positive()
     .default(15)
     .describe(
-      'How often overdue reminders, escalations and expiries are looked for, beside Temporal’s timers.',
+      'How often Temporal’s timers are started for steps of approvals that come soon, and overdue steps are performed.',
     ),
 });
 

@@ -11,6 +11,7 @@ import { PrismaClient, type Prisma } from '../src/generated/client';
 import { approvalStore } from '../src/store/approval-store';
 import { delegationStore } from '../src/store/delegation-store';
 import { entityStore } from '../src/store/entity-store';
+import { recordOwnerMove } from '../src/store/owner-move-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
@@ -21,16 +22,17 @@ const VERSIONS_KEPT = 500;
 const at = new Date('2026-11-22T10:00:00Z');
 const actor = { userId: 'ada', userName: 'Ada Lovelace' };
 
-/** Invoices that were moved once, and for which somebody was asked to agree; every second one waits for that. */
+/** Invoices that were moved once, every second one by its owner, and for which somebody was asked to agree; every second one waits for that. */
 async function fillEntities(admin: Client, tenantId: string, count: number): Promise<void> {
   const rows = {
     definition: `(tenant_id, entity_type, version, body, saved_at, saved_by)
       SELECT $1, CASE WHEN n <= ${VERSIONS_KEPT} THEN 'Invoice' ELSE n::text END, n, '{}', now(), 'ada'`,
     entity: `(tenant_id, entity_type, entity_id, state, revision, moves, changed_at)
       SELECT $1, 'Invoice', n::text, 'Submitted', 1, 1, now()`,
-    move: `(tenant_id, entity_type, entity_id, position, id, transition_name, previous_state, new_state,
+    move: `(tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name, previous_state, new_state,
         transitioned_at, transitioned_by, transitioned_by_name)
-      SELECT $1, 'Invoice', n::text, 1, gen_random_uuid(), 'Submit', 'Draft', 'Submitted', now(), 'ada', 'Ada'`,
+      SELECT $1, 'Invoice', n::text, 1, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN gen_random_uuid() END, 'Submit',
+        'Draft', 'Submitted', now(), 'ada', 'Ada'`,
     approval: `(tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state, requested_by,
         requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, "end")
       SELECT $1, gen_random_uuid(), 'Invoice', n::text, 'Approve', 'Submitted', 'Approved', 'ada', 'Ada', now(),
@@ -72,6 +74,25 @@ async function move(db: Database, tenantId: string): Promise<void> {
     expect(moved).toBeDefined();
     expect(await entities.findOperation(tenantId, newId(), newId())).toBeUndefined();
   }
+}
+
+/** Records a move that an owner made, and finds it recorded. */
+async function moveByOwner(db: Database, tenantId: string): Promise<void> {
+  const entity = { entityType: 'Invoice', entityId: newId() };
+  const move = { moveId: newId(), previousState: 'Draft', newState: 'Submitted', comment: null };
+  const event = {
+    id: newId(),
+    name: 'billing.invoice-moved',
+    tenantId,
+    subject: entity.entityId,
+    sequence: 1,
+    occurredAt: at.toISOString(),
+    actorId: 'ada',
+    actorName: 'Ada Lovelace',
+    payload: { ...entity, ...move, movedAt: at.toISOString(), movedBy: 'ada' },
+  };
+  for (let delivery = 1; delivery <= 2; delivery++)
+    await db.inTenant(tenantId, (tx) => recordOwnerMove(tx, event), 'once');
 }
 
 const approvalOf = (entityId: string): Approval => ({
@@ -154,6 +175,7 @@ describe('the statements of a transition and of an approval', () => {
       (pool) =>
         onTenantDatabase(pool, createClient, async (db) => {
           await move(db, tenantId);
+          await moveByOwner(db, tenantId);
           await approve(db, tenantId);
         }),
     );

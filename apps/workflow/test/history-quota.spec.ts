@@ -1,4 +1,6 @@
 import { aCaller } from '@plinth/testing/http';
+import { TransitionService } from '../src/app/transition-service';
+import type { EntityStore } from '../src/store/entity-store';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 describe('the quota of history', () => {
@@ -25,5 +27,37 @@ describe('the quota of history', () => {
     });
     expect((await http.get('/workflow/Invoice/1/history')).status).toBe(200);
     expect((await move('Nowhere')).body).toMatchObject({ outcome: 'InvalidTransition' });
+  });
+
+  it('counts a transition once, also where its transaction is repeated', async () => {
+    const { entities, owners, clock } = service;
+    const repeating: EntityStore = {
+      ...entities,
+      change: (key, reader, operationId, decide) =>
+        entities.change(key, reader, operationId, (read) => {
+          decide(read);
+          return decide(read);
+        }),
+    };
+    const taken: string[] = [];
+    const caller = aCaller();
+    const transitions = new TransitionService({
+      entities: repeating,
+      owners,
+      schedule: { start: () => undefined, end: () => undefined },
+      clock,
+      quota: { take: (tenantId) => void taken.push(tenantId) },
+    });
+
+    const command = {
+      entityType: 'Invoice',
+      entityId: '2',
+      targetState: 'Submitted',
+      comment: null,
+      operationId: undefined,
+    };
+    expect(await transitions.execute(caller, command)).toMatchObject({ outcome: 'Completed' });
+
+    expect(taken).toEqual([caller.tenantId]);
   });
 });

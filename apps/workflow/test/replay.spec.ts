@@ -22,12 +22,6 @@ const stories: Record<string, Story> = {
     args,
     activities: activitiesReturning([10, 10]),
   },
-  'await-approval.ends-by-signal': {
-    workflow: 'awaitApproval',
-    args,
-    activities: activitiesReturning([3_600_000]),
-    meanwhile: (handle) => handle.signal('approvalEnded'),
-  },
 };
 
 describe('recorded histories of approval timers', () => {

@@ -6,8 +6,11 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { bundleWorkflows, type WorkflowBundle } from '@plinth/testing/workflow-bundle';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { ApprovalTimers } from '../src/app/approval-timers';
 import { createActivities } from '../src/temporal/activities';
+import { temporalSchedule } from '../src/temporal/client';
 import { startWorker } from '../src/temporal/run-worker';
 import { aTenantWithOrders, APPROVER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
@@ -68,9 +71,38 @@ describe('timers of approvals in Temporal', () => {
     expect(await stateOf(tenant, '1')).toBe('PendingApproval');
   });
 
+  it('start for what comes soon, and not before', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service, undefined, {
+      expireAfterSeconds: 3_600,
+    });
+    await move(user('ann'), '1', 'Approved');
+    const [request] = (await openApprovals(user('bob', APPROVER))) as unknown as { id: string }[];
+    const { workflow } = await service.temporal.client();
+    const timer = workflow.getHandle(`approval-${request!.id}`);
+    const clock = { now: () => new Date(Date.now() + passed * 1_000) };
+    let passed = 0;
+    const schedule = temporalSchedule(
+      service.temporal,
+      service.config.WORKFLOW_TASK_QUEUE,
+      clock,
+      silentLog(),
+    );
+    const timers = new ApprovalTimers({ ...service, schedule, clock });
+
+    await timers.startTimers();
+    await expect(timer.describe()).rejects.toThrow(WorkflowNotFoundError);
+    passed = 3_500;
+    await timers.startTimers();
+
+    await eventually(async () => {
+      const { status } = await timer.describe().catch(() => ({ status: undefined }));
+      return status?.name === 'RUNNING';
+    }, 20_000);
+  });
+
   it('end together with their approval', async () => {
     const { user, move, openApprovals } = await aTenantWithOrders(service, undefined, {
-      expireAfterSeconds: 3600,
+      expireAfterSeconds: 60,
     });
     await move(user('ann'), '1', 'Approved');
     const [request] = (await openApprovals(user('bob', APPROVER))) as unknown as { id: string }[];
@@ -80,6 +112,6 @@ describe('timers of approvals in Temporal', () => {
 
     await move(user('bob', APPROVER), '1', 'Approved');
 
-    await eventually(async () => (await statusOf()) === 'COMPLETED', 20_000);
+    await eventually(async () => (await statusOf()) === 'TERMINATED', 20_000);
   });
 });

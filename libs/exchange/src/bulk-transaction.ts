@@ -1,7 +1,7 @@
 import { hasPublished, type OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
-import { rawStatements } from '@plinth/runtime/postgres/raw-statements';
-import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import { inTurn, rawStatements } from '@plinth/runtime/postgres/raw-statements';
+import type { PoolClient } from 'pg';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
 /** Where the rows of a service are written in bulk, and the relay that is woken when such a transaction published. */
@@ -19,21 +19,10 @@ export interface BulkTransaction {
   tx: RawStatements;
 }
 
-function transactionOn(connection: PoolClient): BulkTransaction {
-  const ordered = inTurn(connection);
-  return { connection: ordered, tx: rawStatements(ordered) };
-}
-
-/** The same connection, on which a statement waits for those before it, since `pg` takes one at a time. */
-function inTurn(connection: PoolClient): PoolClient {
-  let last: Promise<unknown> = Promise.resolve();
-  const query = (statement: QueryConfig, values?: unknown[]): Promise<QueryResult> => {
-    const result = last.then(() => connection.query(statement, values));
-    last = result.catch(() => undefined);
-    return result;
-  };
-  return Object.assign(Object.create(connection) as PoolClient, { query });
-}
+const transactionOn = (connection: PoolClient): BulkTransaction => ({
+  connection: inTurn(connection),
+  tx: rawStatements(connection),
+});
 
 /** Runs work in one transaction of a tenant, which may take longer than a request. */
 export async function inBulkTransaction<Result>(

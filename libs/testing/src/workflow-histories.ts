@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '@plinth/kernel/uuid';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { infrastructure } from './infrastructure';
@@ -14,8 +14,6 @@ export interface Story {
   activities: object;
   /** Suffixes of further task queues on which its activities run, besides its own task queue. */
   furtherQueues?: readonly string[];
-  /** What is sent to the workflow while it runs. */
-  meanwhile?: (handle: WorkflowHandle) => Promise<void>;
 }
 
 /** Set by `npm run histories`. */
@@ -53,7 +51,7 @@ export async function replayHistory(
 }
 
 async function record(
-  { workflow, args, activities, furtherQueues = [], meanwhile }: Story,
+  { workflow, args, activities, furtherQueues = [] }: Story,
   workflowBundle: WorkflowBundle,
 ) {
   const address = infrastructure().temporalAddress;
@@ -69,7 +67,6 @@ async function record(
     );
     const runStory = async () => {
       const handle = await client.workflow.start(workflow, { taskQueue, workflowId: newId(), args });
-      await meanwhile?.(handle);
       await handle.result();
       return temporal.api.history.v1.History.encode(await handle.fetchHistory()).finish();
     };

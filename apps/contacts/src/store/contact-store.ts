@@ -18,6 +18,7 @@ export const contactStore = (parts: StoreParts) =>
       searchable: ['externalId', 'firstName', 'lastName', 'email'],
       model: (tx) => tx.contact as unknown as Model<ContactRow>,
       include,
+      relatedOf: ({ company }) => ({ company: company ? { externalId: company.externalId } : null }),
       columnsOf: async (tx, tenantId, { company, bornOn, lastSpokenAt, ...rest }) => ({
         ...rest,
         firstName: rest.firstName ?? null,

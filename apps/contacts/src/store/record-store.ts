@@ -41,6 +41,8 @@ export interface RecordKind<Row, Fields> {
   model(tx: Tx): Model<Row>;
   /** Related rows that a response shows. */
   include?: object;
+  /** The same for what was just written, by its request: Prisma would read the row again for them. */
+  relatedOf?(fields: Fields): object;
   /** The columns of a request. */
   columnsOf(tx: Tx, tenantId: string, fields: Fields): Promise<object>;
   requireDeletable?(tx: Tx, tenantId: string, id: string): Promise<void>;
@@ -108,11 +110,12 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       db
         .inTenant(caller.tenantId, async (tx) => {
           const { tenantId, userId } = caller;
+          let row: Row | null | undefined;
           const { id } = await runOnce(tx, caller, async () => {
             quotas[kind.table].take(tenantId);
             const id = newId();
             const now = clock.now();
-            await model(tx).create({
+            const written = await model(tx).create({
               data: {
                 ...(await kind.columnsOf(tx, tenantId, fields)),
                 tenantId,
@@ -123,10 +126,11 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
                 changedBy: userId,
               },
             });
+            row = { ...written, ...kind.relatedOf?.(fields) };
             await publishSaved(tx, caller, events, [id], 'created');
             return { id };
           });
-          const row = await model(tx).findFirst({ where: { tenantId, id }, ...included });
+          row ??= await model(tx).findFirst({ where: { tenantId, id }, ...included });
           if (!row) throw kind.notFound(id);
           return row;
         })
@@ -140,13 +144,12 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
           const { tenantId, userId } = caller;
           const { version } = await readLocked(tx, caller, id, ifMatch);
           const columns = await kind.columnsOf(tx, tenantId, fields);
-          const row = await model(tx).update({
+          const written = await model(tx).update({
             where: { tenantId_id: { tenantId, id } },
             data: { ...columns, version: version + 1, changedAt: clock.now(), changedBy: userId },
-            ...included,
           });
           await publishSaved(tx, caller, events, [id], 'changed');
-          return row;
+          return { ...written, ...kind.relatedOf?.(fields) };
         })
         .catch((error: unknown) => {
           throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;

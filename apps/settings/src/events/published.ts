@@ -1,4 +1,9 @@
-import { apiKeyCreated, apiKeyRevoked, settingChanged } from '@plinth/contracts/settings/events';
+import {
+  apiKeyCreated,
+  apiKeyRevoked,
+  settingChanged,
+  userSettingChanged,
+} from '@plinth/contracts/settings/events';
 import type { Caller } from '@plinth/kernel/caller';
 import { appendToOutbox, writeWithEvents } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
@@ -24,7 +29,7 @@ export function writeSettingsChanged(
     const { tenantId, scope, userId } = ofLevel[0]!.level;
     const names = ofLevel.map(({ name }) => name);
     return {
-      type: settingChanged,
+      type: scope === 'user' ? userSettingChanged : settingChanged,
       tenantId,
       subject: names.length === 1 ? names[0]! : 'settings',
       payload: { scope, userId: userId || null, names },

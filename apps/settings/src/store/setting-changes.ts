@@ -1,7 +1,7 @@
 import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
-import { lockUntilCommit, shareLockUntilCommit } from '@plinth/runtime/postgres/lock';
+import { lockUntilCommit, lockWithinUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Level } from '../domain/level';
@@ -27,11 +27,9 @@ export async function serializeChangesAt(
   { tenantId, scope, userId }: Level,
   name: string,
 ): Promise<void> {
-  if (scope !== 'user') return lockUntilCommit(tx, `${tenantId}/${name}`);
-  await Promise.all([
-    shareLockUntilCommit(tx, `${tenantId}/${name}`),
-    lockUntilCommit(tx, `${tenantId}/${name}/${userId}`),
-  ]);
+  const ofTenant = `${tenantId}/${name}`;
+  if (scope !== 'user') return lockUntilCommit(tx, ofTenant);
+  await lockWithinUntilCommit(tx, ofTenant, `${ofTenant}/${userId}`);
 }
 
 /** A change as the history shows it: the values of secrets are masked. */

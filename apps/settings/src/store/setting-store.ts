@@ -4,7 +4,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { findOperation, operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
 import { levelOf, type Level } from '../domain/level';
 import {
   decideChange,
@@ -74,21 +74,31 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
         level.tenantId,
         async (tx) => {
           await serializeChangesAt(tx, level, name);
-          await runOnce(tx, { tenantId: level.tenantId, operationId }, async () => {
-            const snapshot = await read(tx, level, name);
-            const change = decideChange(snapshot, definition, scope, command);
-            if (!change) return;
-            const previousValue = visibleValue(definition, change.previousValue);
-            const newValue = visibleValue(definition, change.newValue);
-            const { kind } = change;
-            const saved = saving({ ...level, name }, change, caller, (value) =>
-              definition.isSecret ? box.seal(value) : value,
-            );
-            await Promise.all([
-              recordChanges(tx, caller, [{ level, name, kind, previousValue, newValue }], [saved]),
-              removeOldChanges(tx, level, name),
-            ]);
-          });
+          // A repeated operation waited for the first one, since it is about the same setting.
+          const operation = { tenantId: level.tenantId, operationId };
+          const [executed, snapshot] = await Promise.all([
+            findOperation(tx, operation),
+            read(tx, level, name),
+          ]);
+          if (executed) return;
+          const change = decideChange(snapshot, definition, scope, command);
+          if (!change) return recordOperation(tx, operation, null);
+          const previousValue = visibleValue(definition, change.previousValue);
+          const newValue = visibleValue(definition, change.newValue);
+          const { kind } = change;
+          const saved = saving({ ...level, name }, change, caller, (value) =>
+            definition.isSecret ? box.seal(value) : value,
+          );
+          const recorded = operationRecorded(operation, null);
+          await Promise.all([
+            recordChanges(
+              tx,
+              caller,
+              [{ level, name, kind, previousValue, newValue }],
+              recorded ? [saved, recorded] : [saved],
+            ),
+            removeOldChanges(tx, level, name),
+          ]);
         },
         'once',
       );

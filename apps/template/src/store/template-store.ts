@@ -110,10 +110,14 @@ export function templateStore(
     templateNotFound(key, await cultures(tenantId, key.name));
 
   const find: TemplateStore['find'] = (tenantId, key) =>
-    db.inTenant(tenantId, async (tx) => {
-      const loaded = await load(tx, tenantId, key);
-      return loaded?.template.isGone ? undefined : loaded?.template;
-    });
+    db.inTenant(
+      tenantId,
+      async (tx) => {
+        const loaded = await load(tx, tenantId, key);
+        return loaded?.template.isGone ? undefined : loaded?.template;
+      },
+      'once',
+    );
 
   const findNearest: TemplateStore['findNearest'] = async (tenantId, name, culture, revisionChoice) => {
     const wanted = fallbackOf(culture).map((one) => one ?? '');

@@ -2,8 +2,16 @@ import type { Clock } from '@plinth/kernel/clock';
 import { backgroundTask } from '@plinth/runtime/process/background-task';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
-import { dueStep, nextStepAt, type Approval, type TimerStep } from '../domain/approval';
+import {
+  dueStep,
+  nextStepAt,
+  TIMER_MILLISECONDS_MAX,
+  timerOf,
+  type Approval,
+  type TimerStep,
+} from '../domain/approval';
 import type { ApprovalStore } from '../store/approval-store';
+import type { ApprovalSchedule } from './approval-schedule';
 import type { TransitionService } from './transition-service';
 
 const BATCH_SIZE = 100;
@@ -12,26 +20,27 @@ const STEPS_MAX = 10;
 
 /** Reminders, escalations and expiries of approvals. Each happens once, even where several processes find it due. */
 export class ApprovalTimers {
+  /** Steps until then have timers, as far as this process knows. */
+  private timersUntil: Date | undefined;
+
   constructor(
     private readonly deps: {
       approvals: ApprovalStore;
+      schedule: Pick<ApprovalSchedule, 'start'>;
       transitions: Pick<TransitionService, 'expire'>;
       clock: Clock;
       log: Log;
     },
   ) {}
 
-  /** Performs the steps that are due for one approval; returns the milliseconds to the next, or null without one. */
+  /** Performs the steps that are due for one approval; returns the milliseconds to the next, or null where none comes soon. */
   async processDueSteps(tenantId: string, approvalId: string): Promise<number | null> {
     for (let performed = 0; performed < STEPS_MAX; performed++) {
       const approval = await this.deps.approvals.findOpen(tenantId, approvalId);
       if (!approval) return null;
       const now = this.deps.clock.now();
       const step = dueStep(approval, now);
-      if (step === undefined) {
-        const next = nextStepAt(approval);
-        return next === null ? null : Math.max(1, next.getTime() - now.getTime());
-      }
+      if (step === undefined) return timerOf(approval, now);
       await this.perform(step, tenantId, approval);
     }
     throw new Error(`the steps that are due for approval ${approvalId} do not end`);
@@ -53,6 +62,17 @@ export class ApprovalTimers {
     return processed === BATCH_SIZE;
   }
 
+  /** Starts timers for the steps of all tenants that come soon; returns whether there may be more. */
+  async startTimers(): Promise<boolean> {
+    const now = this.deps.clock.now();
+    const until = new Date(now.getTime() + TIMER_MILLISECONDS_MAX);
+    const coming = await this.deps.approvals.findComing(this.timersUntil ?? now, until, BATCH_SIZE);
+    for (const { tenantId, approval } of coming) this.deps.schedule.start(tenantId, approval);
+    const isFull = coming.length === BATCH_SIZE;
+    this.timersUntil = (isFull && nextStepAt(coming.at(-1)!.approval)) || until;
+    return isFull;
+  }
+
   private async perform(step: TimerStep, tenantId: string, approval: Approval): Promise<void> {
     switch (step) {
       case 'remind':
@@ -67,14 +87,19 @@ export class ApprovalTimers {
   }
 }
 
-/** Processes overdue steps at an interval, for the time when Temporal is away. */
+/** Starts the timers that come soon at an interval, and processes overdue steps, for the time when Temporal is away. */
 export function startApprovalTimers(
   { approvalTimers }: { approvalTimers: ApprovalTimers },
   seconds: number,
   log: Log,
 ): Close {
-  return backgroundTask(() => approvalTimers.processAllDueSteps(), {
-    name: 'processing overdue approvals',
+  const work = async () => {
+    const isMoreDue = await approvalTimers.processAllDueSteps();
+    const isMoreComing = await approvalTimers.startTimers();
+    return isMoreDue || isMoreComing;
+  };
+  return backgroundTask(work, {
+    name: 'timers of approvals',
     intervalMilliseconds: seconds * 1_000,
     log,
   }).close;

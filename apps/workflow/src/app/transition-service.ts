@@ -66,10 +66,17 @@ export class TransitionService {
   async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
     const owner = this.deps.owners.get(command.entityType);
     let movesBefore: number | undefined;
+    let hasRoom = false;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const decideOn = (reading: Reading): Decided => {
         movesBefore ??= reading.snapshot.moves;
-        return this.decideOn(caller, command, reading, movesBefore);
+        const decided = this.decideOn(command, reading, movesBefore);
+        // Once, however often it is decided.
+        if (decided.result && decided.event && !hasRoom) {
+          this.deps.quota.take(caller.tenantId);
+          hasRoom = true;
+        }
+        return decided;
       };
       const { result, event } = owner
         ? await this.attemptWithOwner(caller, command, owner, decideOn)
@@ -140,7 +147,6 @@ export class TransitionService {
 
   /** What a request leads to, for an entity that had been moved so many times when the request came. */
   private decideOn(
-    caller: Caller,
     command: TransitionCommand,
     { snapshot, context, first }: Reading,
     movesBefore: number,
@@ -151,7 +157,6 @@ export class TransitionService {
     const overdue = overdueEventOf(context, this.deps.clock.now());
     if (overdue) return { event: overdue };
     const { effect, ...result } = decide(command, context);
-    if (effect) this.deps.quota.take(caller.tenantId);
     return { result, event: effect };
   }
 
@@ -249,7 +254,8 @@ export class TransitionService {
 
   private schedule(tenantId: string, { opened, ended }: Change): void {
     if (opened) this.deps.schedule.start(tenantId, opened);
-    if (ended) this.deps.schedule.end(ended.approval);
+    // Those of one that expired end by themselves.
+    if (ended && ended.end !== 'Expired') this.deps.schedule.end(ended.approval);
   }
 }
 

@@ -166,6 +166,13 @@ export function nextStepAt(approval: Approval): Date | null {
   return open.length === 0 ? null : new Date(Math.min(...open.map((at) => at.getTime())));
 }
 
-/** Whether a request has any timers. */
-export const hasTimers = ({ remindAt, escalateAt, expiresAt }: Approval): boolean =>
-  [remindAt, escalateAt, expiresAt].some((at) => at !== null);
+/** How long a timer waits for a step at most; for what is due later, the database alone remembers it. */
+export const TIMER_MILLISECONDS_MAX = 300_000;
+
+/** How long a timer is to wait for the next step of a request; null where none is due soon. */
+export function timerOf(approval: Approval, now: Date): number | null {
+  const next = nextStepAt(approval);
+  if (next === null) return null;
+  const milliseconds = Math.max(1, next.getTime() - now.getTime());
+  return milliseconds <= TIMER_MILLISECONDS_MAX ? milliseconds : null;
+}

@@ -25,6 +25,8 @@ export interface ApprovalStore {
   findOpen(tenantId: string, id: string): Promise<Approval | undefined>;
   /** Open requests of all tenants whose next step is due, the most overdue first. */
   findDue(now: Date, limit: number): Promise<{ tenantId: string; id: string }[]>;
+  /** Open requests of all tenants whose next step is due after one instant and not after the other, the next ones first. */
+  findComing(after: Date, until: Date, limit: number): Promise<{ tenantId: string; approval: Approval }[]>;
   /** Records that the approvers were reminded; only the first of several attempts publishes it. */
   remind(tenantId: string, approval: Approval): Promise<void>;
   /** Lets those it escalates to decide too; only the first of several attempts publishes it. */
@@ -74,6 +76,17 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
           take: limit,
         }),
       ),
+
+    async findComing(after, until, limit) {
+      const rows = await db.inPlatform((tx) =>
+        tx.approval.findMany({
+          where: { end: null, nextStepAt: { gt: after, lte: until } },
+          orderBy: { nextStepAt: 'asc' },
+          take: limit,
+        }),
+      );
+      return rows.map((row) => ({ tenantId: row.tenantId, approval: toApproval(row) }));
+    },
 
     async remind(tenantId, approval) {
       await db.inTenant(tenantId, async (tx) => {

@@ -131,7 +131,7 @@ export async function commitChange(
 }
 
 /** The user who made a move of the owner, where it is recorded already. */
-const findMover = async (
+export const findMover = async (
   tx: RawStatements,
   tenantId: string,
   ownerMoveId: string,

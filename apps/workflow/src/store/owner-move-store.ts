@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../domain/actor';
 import { changeOf, type TransitionEvent } from '../domain/change';
 import type { EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
-import { commitChange, holdDefinition, readEntity } from './entity-statements';
+import { commitChange, findMover, holdDefinition, readEntity } from './entity-statements';
 
 type Tx = Prisma.TransactionClient;
 type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;
@@ -17,7 +17,7 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
   const { tenantId, payload } = event;
   const { moveId, entityType, entityId, movedBy, previousState: from, newState: to } = payload;
   const key = { tenantId, entityType, entityId };
-  if ((await tx.move.count({ where: { tenantId, ownerMoveId: moveId } })) > 0) return;
+  if (await findMover(tx, tenantId, moveId)) return;
 
   await holdDefinition(tx, entityType);
   const { userId } = SYSTEM_ACTOR;

@@ -5,16 +5,21 @@ import { SettingScope } from './shapes';
 /** More than one write changes; every name becomes an entry of a timeline. */
 const NAMES_MAX = 5_000;
 
-/** A value was set or cleared, or a setting was locked or unlocked. The event does not have the value: resolve it. */
-export const settingChanged = eventType(
-  'settings.setting-changed',
-  z.object({
-    scope: SettingScope,
-    /** Whose value, at user scope. */
-    userId: z.string().nullable(),
-    names: z.array(z.string()).max(NAMES_MAX),
-  }),
-);
+const ChangedSettings = z.object({
+  scope: SettingScope,
+  /** Whose value, at user scope. */
+  userId: z.string().nullable(),
+  names: z.array(z.string()).max(NAMES_MAX),
+});
+
+/**
+ * A value of a tenant or of the platform was set or cleared, or a setting was locked or unlocked. The event does not have
+ * the value: resolve it.
+ */
+export const settingChanged = eventType('settings.setting-changed', ChangedSettings);
+
+/** A person's own value was set or cleared, which happens often and concerns few. */
+export const userSettingChanged = eventType('settings.user-setting-changed', ChangedSettings);
 
 const aboutApiKey = z.object({ id: z.uuid(), name: z.string() });
 
@@ -27,4 +32,4 @@ export const apiKeyCreated = eventType(
 /** An API key was revoked, and is refused from now on. */
 export const apiKeyRevoked = eventType('settings.api-key-revoked', aboutApiKey);
 
-export const settingsEvents = { settingChanged, apiKeyCreated, apiKeyRevoked };
+export const settingsEvents = { settingChanged, userSettingChanged, apiKeyCreated, apiKeyRevoked };

@@ -84,17 +84,31 @@ export function sendLast(tx: RawStatements, { text, values }: Sql): Promise<numb
 /** Has a transaction collect what is sent in it. */
 export const collectSent = (tx: RawStatements, sent: Promise<unknown>[]): void => void sentOf.set(tx, sent);
 
-/** A connection as the functions see it that transactions with Prisma use too, such as the outbox. */
-export function rawStatements(connection: PoolClient): RawStatements {
-  const { pipeline } = connection as PoolClient & { pipeline?: boolean };
+const inTurnOf = new WeakMap<PoolClient, PoolClient>();
+
+/**
+ * The same connection, on which a statement waits for those before it: without a pipeline it takes the next one when it has
+ * answered the last.
+ */
+export function inTurn(connection: PoolClient): PoolClient {
+  const known = inTurnOf.get(connection);
+  if (known) return known;
   let last: Promise<unknown> = Promise.resolve();
-  // Without a pipeline a connection takes the next statement when it has answered the last.
-  const run = (text: string, values: readonly unknown[]): Promise<QueryResult> => {
-    if (pipeline) return runStatement(connection, text, values);
-    const result = last.then(() => runStatement(connection, text, values));
+  const query = (statement: QueryConfig, values?: unknown[]): Promise<QueryResult> => {
+    const result = last.then(() => connection.query(statement, values));
     last = result.catch(() => undefined);
     return result;
   };
+  const ordered = Object.assign(Object.create(connection) as PoolClient, { query });
+  inTurnOf.set(connection, ordered);
+  return ordered;
+}
+
+/** A connection as the functions see it that transactions with Prisma use too, such as the outbox. */
+export function rawStatements(connection: PoolClient): RawStatements {
+  const { pipeline } = connection as PoolClient & { pipeline?: boolean };
+  const ordered = pipeline ? connection : inTurn(connection);
+  const run = (text: string, values: readonly unknown[]) => runStatement(ordered, text, values);
   return {
     $executeRawUnsafe: async (query, ...values) => (await run(query, values)).rowCount ?? 0,
     $queryRawUnsafe: async <Rows>(query: string, ...values: unknown[]) =>

@@ -1,4 +1,4 @@
-import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities';
 
 const { takeDueSteps } = proxyActivities<Activities>({
@@ -6,21 +6,15 @@ const { takeDueSteps } = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
-export const approvalEnded = defineSignal('approvalEnded');
-
 /**
- * The timers of one request for approval: wakes when a reminder, an escalation or the expiry is due, has the service
- * process it, and sleeps again. The truth is in the service's database; this workflow only makes it punctual.
+ * A timer of one request for approval: begins when a reminder, an escalation or the expiry is due, has the service
+ * process it, and sleeps until the next where that comes soon. The truth is in the service's database; this workflow only
+ * makes it punctual, and is terminated when somebody decides.
  */
 export async function awaitApproval(tenantId: string, approvalId: string): Promise<void> {
-  let isEnded = false;
-  setHandler(approvalEnded, () => {
-    isEnded = true;
-  });
-
-  while (!isEnded) {
+  for (;;) {
     const waitMilliseconds = await takeDueSteps(tenantId, approvalId);
     if (waitMilliseconds === null) return;
-    await condition(() => isEnded, waitMilliseconds);
+    await sleep(waitMilliseconds);
   }
 }
