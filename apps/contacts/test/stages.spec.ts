@@ -43,6 +43,16 @@ describe('the stage of a contact', () => {
     expect(contactWorkflowDefinition.initialState).toBe('Prospect');
   });
 
+  it('is that of one entity: another spelling of the id is the id of no contact', async () => {
+    const caller = aCaller();
+    const { id } = await aContact(service.as(caller), { email: 'ada@example.com' });
+    const other = id.toUpperCase();
+
+    expect(await owner.call('Describe', entity(other), caller)).toMatchObject({ exists: false });
+    expect(await owner.call('Apply', aTransition(other), caller)).toMatchObject({ outcome: 'STATE_CHANGED' });
+    expect(await owner.call('Describe', entity(id), caller)).toMatchObject({ state: 'Prospect' });
+  });
+
   it('is changed once by a transition, however often it is applied, and published with its actor', async () => {
     const caller = aCaller();
     const { id } = await aContact(service.as(caller), { email: 'ada@example.com' });

@@ -207,6 +207,7 @@ describe('/imports/{id}/format', () => {
 
     expect((await correct(caller, jobId, { decimalSeparator: ',' })).status).toBe(409);
     expect((await correct(reader, jobId, { decimalSeparator: ',' })).status).toBe(403);
+    expect((await exchange.as(reader).get(`/imports/${jobId}/format`)).status).toBe(403);
     expect((await correct(aCaller(), jobId, { decimalSeparator: ',' })).status).toBe(404);
   });
 

@@ -64,6 +64,29 @@ describe('GET /localization/texts', () => {
     expect(keys(await texts(caller, 'search=text 149'))).toEqual(['k149']);
   });
 
+  it('knows so many cultures of a tenant and no more, however many it makes up', async () => {
+    const caller = aCaller();
+    await put(caller, [item('first', 'Premier', { resourceName: 'A', cultureName: 'de' })]);
+    const client = new Client({ connectionString: localization.database!.adminUrl });
+    await client.connect();
+    await client.query(
+      `INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by)
+       SELECT $1, gen_random_uuid(), 'A', 'en-x-a' || lpad(number::text, 4, '0'), 'first', 'First', 'y', 'ada'
+       FROM generate_series(1, 1001) AS number`,
+      [caller.tenantId],
+    );
+    await client.query('UPDATE override_mark SET id = gen_random_uuid() WHERE tenant_id = $1', [
+      caller.tenantId,
+    ]);
+    await client.end();
+
+    const cultureOf = async (name: string) =>
+      (await localization.as(caller).get(`/localization?cultureName=${name}`)).body.currentCulture;
+    expect(await cultureOf('de')).toBe('de');
+    expect(await cultureOf('en-x-a0999')).toBe('en-x-a0999');
+    expect(await cultureOf('en-x-a1000')).toBe('en');
+  });
+
   it('holds so many characters of a tenant at once and no more, however many it has', async () => {
     const caller = aCaller();
     await put(caller, [item('first', 'Premier', { resourceName: 'A' })]);

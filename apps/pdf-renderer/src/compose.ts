@@ -23,6 +23,7 @@ export function compose(config: PdfRendererConfig, log: Log, onClose: (close: Cl
       documentsPerBrowser: config.PDF_DOCUMENTS_PER_BROWSER,
       millisecondsMax: config.PDF_MILLISECONDS_MAX,
       bytesMax: config.PDF_BYTES_MAX,
+      megabytesMax: config.PDF_MEMORY_MEGABYTES_MAX,
     },
     log,
     metrics,

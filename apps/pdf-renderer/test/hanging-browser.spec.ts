@@ -18,7 +18,8 @@ const hanging = (): Chromium => ({
 it('a browser that hangs holds a document for ten seconds only, is replaced, and is no fault of the document', async () => {
   jest.useFakeTimers();
   const metrics = createMetrics('pdf-renderer');
-  const options = { pages: 1, queueMax: 1, documentsPerBrowser: 9, millisecondsMax: 1_000, bytesMax: 1_000 };
+  const limits = { millisecondsMax: 1_000, bytesMax: 1_000, megabytesMax: 1_000 };
+  const options = { pages: 1, queueMax: 1, documentsPerBrowser: 9, ...limits };
   const printer = pdfPrinter(hanging, options, silentLog(), metrics);
   const ada = { tenantId: 'acme', userId: 'ada' };
   const printed = printer.inTurn(ada, new AbortController().signal, (print) => print('<p>x</p>', {}));

@@ -23,6 +23,7 @@ const defaults: PdfOptions = {
   documentsPerBrowser: 200,
   millisecondsMax: 15_000,
   bytesMax: 10_000_000,
+  megabytesMax: 768,
 };
 
 function printer(options: Partial<PdfOptions> = {}) {
@@ -169,6 +170,22 @@ describe('the PDF printer', () => {
     const patient = await eventually(() => hasty.print(ada, 'next', {}), 20_000);
     expect(textOfPdf(patient)).toContain('next');
     await hasty.close();
+  }, 60_000);
+
+  it('refuses a document that takes more memory than the browser may have, and prints others', async () => {
+    const own = printer({ megabytesMax: 650 });
+    await own.print(ada, 'warm', {});
+
+    const large = own.print(ada, 'word '.repeat(1_900_000), {});
+    const beside = own.print({ tenantId: 'other', userId: 'bob' }, 'beside', {});
+
+    await expect(large).rejects.toMatchObject({
+      slug: 'template-too-expensive',
+      detail: expect.stringContaining('memory'),
+    });
+    expect(textOfPdf(await beside)).toContain('beside');
+    expect(textOfPdf(await own.print(ada, 'next', {}))).toContain('next');
+    await own.close();
   }, 60_000);
 
   it('stops a document that was given up, and prints the next one in its place with the same browser', async () => {

@@ -4,6 +4,7 @@ import { createLocalizationClient } from '@plinth/clients/localization-client';
 import { RowQuota } from '@plinth/http/row-quota';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { systemClock } from '@plinth/kernel/clock';
+import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
 import { FairPlaces, measurePlaces } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -43,6 +44,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   const localization = createLocalizationClient(config);
   onClose(localization.close);
 
+  const bytes = new ByteBudget(config.RENDER_BYTES_MAX);
+  measureBytes(metrics, { renderings: bytes });
   const sandbox = sandboxPool(
     {
       program: config.RENDER_SANDBOX_PROGRAM ?? join(__dirname, 'sandbox.js'),
@@ -50,6 +53,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
       queueMax: config.RENDER_QUEUE_MAX,
       millisecondsMax: config.RENDER_MILLISECONDS_MAX,
       memoryMegabytesMax: config.RENDER_MEMORY_MEGABYTES_MAX,
+      bytes,
     },
     log,
   );
@@ -80,6 +84,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     settings,
     localization,
     clock: systemClock,
+    bytes,
   });
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
   const health = new Health(checks, { log });

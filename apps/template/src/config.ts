@@ -10,6 +10,9 @@ export const TemplateConfig = z.object({
     'Processes that evaluate templates at the same time; a tenant uses at most as many as are free.',
   ),
   RENDER_QUEUE_MAX: positiveInteger(200).describe('Renderings that may wait; more are refused.'),
+  RENDER_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe(
+    'Bytes of templates that wait to be evaluated and of documents that wait to be printed.',
+  ),
   RENDER_BATCHES: positiveInteger(4).describe(
     'Batches rendered at the same time, each with its results in memory.',
   ),

@@ -209,6 +209,34 @@ describe('the lifecycle of templates', () => {
       expect((await http.post('/templates/a/publish')).status).toBe(204);
     });
 
+    it('lets only those who may change the setting take the approval of a template away', async () => {
+      const author = as('eve', ['Templating.Templates.Read', 'Templating.Templates.Manage']);
+      const put = (by: Caller, requiresApproval: boolean | null) =>
+        service.as(by).put('/templates/a', { name: 'a', content: 'x', requiresApproval });
+      needApproval();
+      const made = { name: 'b', content: 'x', requiresApproval: false };
+      expect((await service.as(author).post('/templates', made)).status).toBe(403);
+      await saved(http, { name: 'a' });
+      expect((await put(author, false)).status).toBe(403);
+      expect((await put(author, true)).status).toBe(200);
+
+      service.stubs.settings.set(caller.tenantId, { 'Service.Templates.ApprovalRequired': 'false' });
+      for (const choice of [false, null]) expect((await put(author, choice)).status).toBe(403);
+      expect(await lifecycle()).toMatchObject({ workflowEnabled: true });
+
+      const administrator = { ...author, permissions: [...author.permissions, 'Settings.Tenant.Manage'] };
+      expect((await put(administrator, null)).status).toBe(200);
+      expect(await lifecycle()).toMatchObject({ workflowEnabled: false });
+    });
+
+    it('is needed by a template that was deleted and made again', async () => {
+      await saved(http, { name: 'a', requiresApproval: true });
+      await http.delete('/templates/a');
+      await saved(http, { name: 'a' });
+
+      expect((await http.post('/templates/a/publish')).status).toBe(409);
+    });
+
     it('returns to Draft when the text is changed during the review', async () => {
       needApproval();
       await saved(http, { name: 'a' });
@@ -228,6 +256,20 @@ describe('the lifecycle of templates', () => {
     it('describes a template that does not exist as a draft', async () => {
       expect(await describeEntity()).toMatchObject({ exists: false, state: 'Draft' });
     });
+
+    it.each(['a~FR-ca', 'a~fr-CA~', 'a~fr-CA~x', 'a~~fr-CA', '~fr-CA'])(
+      'knows a template by one id, and none by %s',
+      async (entityId) => {
+        await saved(http, { name: 'a', culture: 'fr-CA' });
+        await saved(http, { name: 'a' });
+
+        expect(await describeEntity(caller, entityId)).toMatchObject({ exists: false });
+        expect(await apply(caller, 'Draft', 'Published', { entityId })).toMatchObject({
+          outcome: 'STATE_CHANGED',
+        });
+        expect(await lifecycle()).toMatchObject({ currentStatus: 0 });
+      },
+    );
 
     it('describes the objections to each transition, and which depend on the caller', async () => {
       await saved(http, { name: 'a', culture: 'fr-CA' });

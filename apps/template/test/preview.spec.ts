@@ -199,6 +199,26 @@ describe('POST /templates/{name}/preview', () => {
     },
   );
 
+  it.each([
+    ['many templates', 201, 'x', /at most 200 others/],
+    ['long templates', 5, 'x'.repeat(900_000), /4000000 characters/],
+  ])('includes only so %s', async (_, count, text, message) => {
+    const names = Array.from({ length: count }, (_unused, at) => `part-${at}`);
+    if (count < 10) for (const name of names) await saved(http, { name, content: text });
+    const content = names.map((name) => `{% include "${name}" %}`).join('');
+
+    const previewed = await preview({ content });
+    const validated = await http.post('/templates/a/validate', { content });
+
+    for (const { status, body } of [previewed, validated]) {
+      expect({ status, type: body.type }).toEqual({
+        status: 422,
+        type: expect.stringMatching(/template-too-expensive$/),
+      });
+      expect(body.detail).toMatch(message);
+    }
+  });
+
   it('does not reach templates of other tenants', async () => {
     await saved(service.as(aCaller()), { name: 'secret', content: 'secret' });
 

@@ -1,6 +1,7 @@
+import { FOLLOWERS_OF_ENTITY_MAX } from '@plinth/contracts/timeline/shapes';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
-import { aUser, startTimeline, type Timeline } from './start-timeline';
+import { aUser, mention, startTimeline, type Timeline } from './start-timeline';
 
 let timeline: Timeline;
 beforeAll(async () => {
@@ -23,6 +24,33 @@ describe('following an entity', () => {
     expect((await http.delete(`${path}/follow`)).status).toBe(204);
     expect((await http.delete(`${path}/follow`)).status).toBe(204);
     expect(await followers()).toEqual([]);
+  });
+
+  it('is refused once an entity has so many that one event could not notify them', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const entityId = newId();
+    const path = `/timeline/Invoice/${entityId}`;
+    expect((await timeline.as(ann).post(`${path}/follow`)).status).toBe(204);
+    await timeline.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
+        SELECT ${tenantId}::uuid, 'Invoice', ${entityId}, 'f' || n, false, now()
+        FROM generate_series(1, ${FOLLOWERS_OF_ENTITY_MAX - 1}::integer) AS n`,
+    );
+
+    const refused = await timeline.as(bob).post(`${path}/follow`);
+
+    expect({ status: refused.status, body: refused.body }).toMatchObject({
+      status: 429,
+      body: { quota: { name: 'entity-followers', limit: FOLLOWERS_OF_ENTITY_MAX } },
+    });
+    expect((await timeline.as(ann).post(`${path}/follow`)).status).toBe(204);
+    const entry = { entryType: 0, body: mention(bob) };
+    expect((await timeline.as(ann).post(`${path}/entries`, entry)).status).toBe(201);
+    const followed = await timeline.db.inTenant(tenantId, (tx) => tx.follower.count({ where: { entityId } }));
+    expect(followed).toBe(FOLLOWERS_OF_ENTITY_MAX);
   });
 
   it('accepts an empty body of type JSON', async () => {

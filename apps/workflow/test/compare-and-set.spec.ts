@@ -1,7 +1,10 @@
 import { newId } from '@plinth/kernel/uuid';
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
+import { eventually } from '@plinth/testing/eventually';
+import { aCaller } from '@plinth/testing/http';
 import { changeOf, type TransitionEvent } from '../src/domain/change';
 import type { EntitySnapshot } from '../src/domain/entity-snapshot';
-import { definitionLockKey } from '../src/store/definition-versions';
+import { definitionLockKeys } from '../src/store/definition-versions';
 import { entityStore } from '../src/store/entity-store';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -94,7 +97,8 @@ describe('a change of an entity that was read before', () => {
     const locked = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const saving = service.db.inTenant(tenantId, async (tx) => {
-      await tx.$executeRawUnsafe('SELECT pg_advisory_xact_lock($1::bigint)', definitionLockKey(entityType));
+      const [, own] = definitionLockKeys(tenantId, entityType);
+      await tx.$executeRawUnsafe('SELECT pg_advisory_xact_lock($1::bigint)', own);
       await tx.$executeRaw`
         INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
         VALUES (${tenantId}::uuid, ${entityType}, 1, NULL, ${at}::timestamptz, 'ada')`;
@@ -114,6 +118,39 @@ describe('a change of an entity that was read before', () => {
     expect(await changing).toMatchObject({ stamp: '1.0' });
     expect(await rowsOf(tenantId)).toEqual({ entity: 1, move: 1, executed_operation: 0, outbox: 1 });
   });
+
+  it('does not wait for another tenant, whose own definition of the type is being saved', async () => {
+    const other = aCaller();
+    const release = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holding = service.db.inTenant(other.tenantId, async (tx) => {
+      await lockUntilCommit(tx, `${other.tenantId}/workflow-definitions`);
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    const definition = {
+      initialState: 'Draft',
+      transitions: [{ name: 'Submit', from: 'Draft', to: 'Submitted' }],
+    };
+    const saving = service.as(other).put(`/workflow/definitions/${entityType}`, definition);
+    await eventually(async () => (await waitingForLocks()) > 0);
+
+    const tenantId = newId();
+    const entityId = newId();
+    expect(await commit(tenantId, entityId, await read(tenantId, entityId))).toBe('committed');
+    release.resolve();
+    await holding;
+    expect((await saving).status).toBe(200);
+  });
+
+  const waitingForLocks = (): Promise<number> =>
+    service.db.inTenant(newId(), async (tx) => {
+      const [row] = await tx.$queryRaw<[{ waiting: number }]>`
+        SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      return row.waiting;
+    });
 
   it('is written once for an operation, although its second attempt read what the first one wrote', async () => {
     const tenantId = newId();

@@ -101,6 +101,11 @@ describe('delegations of approvals', () => {
     ['that end before they begin', { delegateId: 'dee', from: 2, until: 1 }, 'until'],
     ['that are over', { delegateId: 'dee', from: -2, until: -1 }, 'until'],
     ['that last too long', { delegateId: 'dee', until: DELEGATION_DAYS_MAX + 1 }, 'until'],
+    [
+      'that begin when the role may be long gone',
+      { delegateId: 'dee', from: DELEGATION_DAYS_MAX + 1, until: DELEGATION_DAYS_MAX + 2 },
+      'from',
+    ],
   ])(
     '%s are refused',
     async (

@@ -119,14 +119,16 @@ async function sendPending(
   endpoint: Endpoint,
   status: number,
   res: ServerResponse,
-  { checkResponses }: SendOptions,
+  { checkResponses, reservation }: SendOptions,
 ): Promise<void> {
   res.setHeader('content-type', 'application/json');
   const keepAlive = setInterval(() => res.write(' '), PENDING_KEEP_ALIVE_MILLISECONDS);
   try {
     const body = await pending;
     if (checkResponses) checkResponse(endpoint, status, body);
-    res.end(JSON.stringify(body));
+    const text = JSON.stringify(body);
+    count(Buffer.byteLength(text), reservation);
+    res.end(text);
   } finally {
     clearInterval(keepAlive);
   }

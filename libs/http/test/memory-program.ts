@@ -3,6 +3,7 @@ import { authenticated, endpoint } from '@plinth/contracts/endpoint';
 import { Health, listen } from '@plinth/runtime/process/health';
 import { z } from 'zod';
 import { createService } from '@plinth/http/api';
+import { slow } from '@plinth/http/response';
 import { serviceContext } from './service-context';
 
 const LARGE_RESPONSE_LENGTH = 8_000_000;
@@ -24,6 +25,14 @@ const endpoints = {
     success: { status: 200, body: z.string() },
     cache: 'none',
   }),
+  getReport: endpoint({
+    method: 'GET',
+    path: '/report',
+    summary: 'Read what takes its time and is very large',
+    access: authenticated,
+    success: { status: 200, body: z.string() },
+    cache: 'none',
+  }),
 };
 
 const keys = process.env['KEYS']!.split(',');
@@ -33,5 +42,6 @@ const context = serviceContext(keys, new Health({}), 'production');
 const app = createService('things', endpoints, context, (api) => {
   api.on(endpoints.keepThing, () => new Promise((resolve) => setTimeout(resolve, 300)));
   api.on(endpoints.getThing, () => 'x'.repeat(LARGE_RESPONSE_LENGTH));
+  api.on(endpoints.getReport, () => slow(Promise.resolve('x'.repeat(LARGE_RESPONSE_LENGTH))));
 });
 void listen(createServer(app), 0, '127.0.0.1').then((port) => process.send!(port));

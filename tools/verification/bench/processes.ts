@@ -52,11 +52,15 @@ const statOf = (pid: number): string[] =>
     .replace(/^.*\) /s, '')
     .split(' ');
 
-function processTreeOf(pid: number): number[] {
-  const children = readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && statOf(Number(name))[1] === String(pid),
-  );
-  return [pid, ...children.map(Number)];
+/** A process and all that descend from it. */
+export function processTreeOf(pid: number): number[] {
+  const childrenOf = new Map<number, number[]>();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const parent = Number(statOf(Number(name))[1]);
+    childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)]);
+  }
+  const treeOf = (root: number): number[] => [root, ...(childrenOf.get(root) ?? []).flatMap(treeOf)];
+  return treeOf(pid);
 }
 
 /** The time of children that exited is counted by their parent. */
@@ -70,7 +74,7 @@ function cpuSecondsOf(pid: number): number {
 }
 
 /** Resets the peak of memory, where the system allows it. */
-function resetPeak(pid: number): void {
+export function resetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contactsNoted } from '@plinth/contracts/contacts/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
+import { DocumentFormat } from '@plinth/contracts/template/shapes';
 import { BODY_LENGTH_MAX } from '@plinth/contracts/timeline/shapes';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { Caller } from '@plinth/kernel/caller';
@@ -14,11 +15,12 @@ import { consumerNameOf, subjectOf } from '@plinth/runtime/messaging/nats';
 import { serviceClient, type ClientConstructor } from '@plinth/runtime/rpc/grpc';
 import type { Client } from '@grpc/grpc-js';
 import { eventually } from '@plinth/testing/eventually';
+import { podsOfProcesses } from '@plinth/testing/pods';
 import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { describeUsage, watchProcesses } from '../bench/processes.ts';
 import { tokenOf } from '../bench/token.ts';
+import { watchPodMemory } from './pod-memory.ts';
 
 /** How many send at the same time; `npm run faults -- memory` sends more. */
 const ATTACKERS = Number(process.env['FAULTS_ATTACKERS'] ?? 4);
@@ -26,13 +28,12 @@ const ATTACKERS = Number(process.env['FAULTS_ATTACKERS'] ?? 4);
 const LONG_EVENTS_MAX = 16;
 const MILLISECONDS_MAX = 60_000 + ATTACKERS * 10_000;
 jest.setTimeout(MILLISECONDS_MAX);
-/** The heap of a service in `k8s/`. A process that needs more ends. */
-const HEAP_MEGABYTES = 288;
-const MEGABYTES_MAX = 2 * HEAP_MEGABYTES;
 /** What data exchange sends in one message. */
 const BATCH_ROWS = 4_000;
 /** What gRPC and NATS let through, less what is around it. */
 const MESSAGE_BYTES = 4 * 1024 * 1024 - 1024;
+/** What one template may make, less what is around it. */
+const DOCUMENT_LENGTH_MAX = 9_500_000;
 const EVENT_BYTES = 1024 * 1024 - 8 * 1024;
 
 const textOf = (bytes: number): string => 'x'.repeat(bytes);
@@ -46,8 +47,11 @@ let secrets: Record<string, string>;
 const tenantId = newId();
 const caller: Caller = { tenantId, userId: 'ada', userName: 'Ada', permissions: ['*'] };
 
+/** What holds the processes on a cluster; where the manifests cannot be rendered, they only have to live on. */
+const pods = podsOfProcesses();
+
 beforeAll(async () => {
-  platform = await sharedPlatform('memory', { NODE_OPTIONS: `--max-old-space-size=${HEAP_MEGABYTES}` });
+  platform = await sharedPlatform('memory', { NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '' });
   const read = (name: string) => JSON.parse(readFileSync(join(platform.dataDirectory, name), 'utf8'));
   [ports, secrets] = [read('ports.json'), read('secrets.json')];
 }, 300_000);
@@ -55,18 +59,21 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Runs an attack; the processes of a service live on, in bounded memory. */
+/** Runs an attack; the processes of a service live on, in the memory of their pods. */
 async function attack(service: string, send: () => Promise<unknown>): Promise<void> {
   const processes = () => Object.entries(platform.processIds()).filter(([name]) => name.startsWith(service));
   const before = processes();
-  const usage = watchProcesses(before.map(([name, pid]) => ({ name, pid: pid! })));
+  const watched = before.map(([name, pid]) => ({ name, most: watchPodMemory(pid!) }));
   await send();
-  const used = usage();
-  if (process.env['FAULTS_ATTACKERS']) {
-    const lines = describeUsage(used).map((line) => `${expect.getState().currentTestName}\n  ${line}\n`);
-    process.stdout.write(lines.join(''));
-  }
-  expect(used.filter(({ peakMegabytes }) => peakMegabytes > MEGABYTES_MAX)).toEqual([]);
+  const used = watched.map(({ name, most }) => ({
+    name,
+    mebibytes: most(),
+    pod: pods?.get(name)?.mebibytesMax,
+  }));
+  if (process.env['FAULTS_ATTACKERS'])
+    for (const { name, mebibytes, pod } of used)
+      process.stdout.write(`${expect.getState().currentTestName}\n  ${name} ${mebibytes} of ${pod} MiB\n`);
+  expect(used.filter(({ mebibytes, pod }) => mebibytes > pod!)).toEqual([]);
   expect(processes()).toEqual(before);
 }
 
@@ -213,6 +220,20 @@ describe('the memory of the services', () => {
       expect(await call('/entries', { method: 'POST', body })).toBe(201);
     const readPages = () => Promise.all(Array.from({ length: 5 }, () => call('?pageSize=100')));
     await attack('timeline', () => sideBySide(readPages));
+  });
+
+  it('holds against the largest documents, of which most wait to be printed', async () => {
+    const authorization = `Bearer ${await tokenOf(platform.url, { tenantId, roles: ['admin'] })}`;
+    const headers = { authorization, 'content-type': 'application/json' };
+    const line = 'word '.repeat(200);
+    const content = `{% for _ in range(${Math.floor(DOCUMENT_LENGTH_MAX / line.length)}) %}${line}{% endfor %}`;
+    const body = JSON.stringify({ content, format: DocumentFormat.Pdf });
+    const print = async () => {
+      const address = `${platform.url}/api/v1/templates/memory/preview`;
+      const response = await fetch(address, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+    };
+    await attack('template', () => Promise.all(Array.from({ length: 20 }, () => sideBySide(print))));
   });
 
   it('holds against the largest pages of documents', async () => {

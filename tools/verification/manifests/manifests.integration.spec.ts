@@ -5,6 +5,7 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import { discoveredServices } from '../../release/images/discovered-services';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { serviceProcesses } from '../../development/launcher/service-processes.mjs';
+import { mebibytesOf } from '@plinth/testing/pods';
 import schemas from './kubernetes-1.36.json';
 import type { Manifest } from '../../release/chart/manifest';
 import { renderManifests } from './render-manifests';
@@ -132,8 +133,10 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
       expect(Object.keys(resources.limits).sort()).toEqual(['cpu', 'ephemeral-storage', 'memory']);
       expect(resources.requests['memory']).toBe(resources.limits['memory']);
       const options = env.find((one) => one.name === 'NODE_OPTIONS')?.value ?? '';
-      const [, heap] = /--max-old-space-size=(\d+)/.exec(options) ?? [];
-      expect(Number(heap)).toBeLessThanOrEqual(0.75 * mebibytes(resources.limits['memory']!));
+      const [, old] = /--max-old-space-size=(\d+)/.exec(options) ?? [];
+      const [, young] = /--max-semi-space-size=(\d+)/.exec(options) ?? [];
+      const heap = Number(old) + 3 * Number(young);
+      expect(heap).toBeLessThanOrEqual(0.75 * mebibytesOf(resources.limits['memory']!));
     }
   });
 
@@ -340,8 +343,6 @@ const startOfProcess = (workload: string) =>
   discoverServices()
     .flatMap((service) => serviceProcesses(service, {}, {}))
     .find(({ name }) => name === workload)!;
-
-const mebibytes = (quantity: string): number => parseInt(quantity, 10) * (quantity.endsWith('Gi') ? 1024 : 1);
 
 const ofTheAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'];
 const ofTheRuntime = ['NODE_OPTIONS', ...ofTheAllocator, 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];

@@ -55,11 +55,14 @@ export function entityOwner({
   return { definition: protoPackages.workflow.v1.EntityOwner.service, handlers: { Describe, Apply } };
 }
 
-/** The id of the contact; an id that is malformed is the id of none. */
+/**
+ * The id of the contact; an id that is malformed is the id of none, and so is another spelling of one: approvals and
+ * history would be those of several entities.
+ */
 function contactIdOf({ entityType, entityId }: { entityType: string; entityId: string }): string {
   if (entityType !== CONTACT_ENTITY_TYPE)
     throw malformed(`Entities of the type ${entityType} do not belong to the contacts service.`);
-  return isUuid(entityId) ? entityId : NO_CONTACT;
+  return isUuid(entityId) && entityId === entityId.toLowerCase() ? entityId : NO_CONTACT;
 }
 
 const NO_CONTACT = '00000000-0000-0000-0000-000000000000';

@@ -25,9 +25,12 @@ export function mountImportFormat(
     return toFormatResponse(format, await toFindingsResponse(found, messageTexts, caller, request));
   };
 
-  api.on(getImportFormat, async ({ params, caller, request }) =>
-    responseOf(await imports.get(caller.tenantId, params.jobId), caller, request),
-  );
+  api.on(getImportFormat, async ({ params, caller, request }) => {
+    const job = await imports.get(caller.tenantId, params.jobId);
+    // The names of its sheets are content of the file.
+    requirePermission(caller, job.permission);
+    return responseOf(job, caller, request);
+  });
 
   api.on(correctImportFormat, async ({ params, body, caller, request, signal }) => {
     const job = await imports.get(caller.tenantId, params.jobId);

@@ -20,7 +20,7 @@ export interface OverrideStore {
   list(tenantId: string, bundle: Bundle): Promise<Texts>;
   /** The overrides of a tenant in these cultures. */
   inCultures(tenantId: string, cultures: readonly string[]): Promise<FirstTexts<Override>>;
-  /** The cultures in which a tenant has overrides. */
+  /** The cultures in which a tenant has overrides, the first by name where there are very many. */
   cultures(tenantId: string): Promise<string[]>;
   /** Differs after every change of a tenant's overrides. */
   version(tenantId: string): Promise<string>;
@@ -171,6 +171,9 @@ const IN_CULTURES = `
       FROM override WHERE tenant_id = $1::uuid AND culture_name = ANY ($2::text[])
   ) AS own WHERE size - length <= $3 ORDER BY resource_name, key, culture_name`;
 
+/** There are fewer languages; names of cultures can be made up without end. */
+const CULTURES_MAX = 1_000;
+
 /** Skips through the index, so that the cost depends on the number of cultures, not of rows. */
 const CULTURES = `
   WITH RECURSIVE culture AS (
@@ -181,7 +184,7 @@ const CULTURES = `
             ORDER BY next.culture_name LIMIT 1)
     FROM culture WHERE culture.culture_name IS NOT NULL
   )
-  SELECT culture_name FROM culture WHERE culture_name IS NOT NULL`;
+  SELECT culture_name FROM culture WHERE culture_name IS NOT NULL LIMIT ${CULTURES_MAX}`;
 
 const PUT_MANY = `
   WITH written AS (

@@ -8,6 +8,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { browserNotFound, browserNotStarted, documentTooExpensive, tooManyDocuments } from '../problems';
 import type { Chromium } from './chromium';
+import { limitMemory } from './browser-memory';
 import { printOptionsOf, type PageSetup } from './page-setup';
 
 export interface PdfOptions {
@@ -19,6 +20,8 @@ export interface PdfOptions {
   documentsPerBrowser: number;
   millisecondsMax: number;
   bytesMax: number;
+  /** Of the browser with all its pages. */
+  megabytesMax: number;
 }
 
 /** @throws Problem where the document is over a limit; the reason of the signal that gave the document up */
@@ -54,6 +57,8 @@ interface Tab {
   tenantId: string | undefined;
   context: BrowserContext;
   page: Page;
+  /** Rejects when its process ends. */
+  crashed: Promise<never>;
 }
 
 /** A browser with its tabs, and how much it has printed. */
@@ -62,6 +67,8 @@ interface PrintBrowser {
   printed: number;
   printing: number;
   isRetired: boolean;
+  /** Whether the process of a page was ended because it took too much memory, and nobody was told yet. */
+  isPageEnded: boolean;
   /** Tabs that no tenant has used. */
   fresh: Promise<Tab>[];
   used: Tab[];
@@ -102,10 +109,26 @@ export function pdfPrinter(
     chromium ??= findChromium();
     if (!chromium) throw browserNotFound();
     const browser = await chromium.launch();
-    const started: PrintBrowser = { browser, printed: 0, printing: 0, isRetired: false, fresh: [], used: [] };
+    const started: PrintBrowser = {
+      browser,
+      printed: 0,
+      printing: 0,
+      isRetired: false,
+      isPageEnded: false,
+      fresh: [],
+      used: [],
+    };
     current = started;
     browsers.inc();
-    browser.once('disconnected', () => retire(started));
+    const isPrinting = () => started.printing > 0;
+    const endWatch = limitMemory(browser.process(), options.megabytesMax, isPrinting, () => {
+      log.warn('the browser takes more memory than it may; its largest process is ended');
+      started.isPageEnded = true;
+    });
+    browser.once('disconnected', () => {
+      endWatch();
+      retire(started);
+    });
     balanceTabs(started);
     return started;
   };
@@ -147,7 +170,12 @@ export function pdfPrinter(
         takeTab(printBrowser, tenantId),
         closeTab,
       );
-      const printed = printDocument(tab, html, page, options);
+      const crashed = tab.crashed.catch((error: unknown) => {
+        if (!printBrowser.isPageEnded) throw error;
+        printBrowser.isPageEnded = false;
+        throw documentTooLarge();
+      });
+      const printed = Promise.race([printDocument(tab, html, page, options), crashed]);
       const pdf = await within(options.millisecondsMax, signal, printsTooLong, printed);
       // A document that made the page navigate left our content security policy.
       if (tab.page.url() === DOCUMENT_URL) {
@@ -254,6 +282,8 @@ async function takeTab(printBrowser: PrintBrowser, tenantId: string): Promise<Ta
 async function openTab(browser: Browser): Promise<Tab> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
+  const crashed = new Promise<never>((_, reject) => page.once('error', reject));
+  crashed.catch(() => {});
   await page.setJavaScriptEnabled(false);
   const session = await page.createCDPSession();
   await session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
@@ -267,7 +297,7 @@ async function openTab(browser: Browser): Promise<Tab> {
     response.catch(() => {});
   });
   await page.goto(DOCUMENT_URL, { waitUntil: 'load' });
-  return { tenantId: undefined, context, page };
+  return { tenantId: undefined, context, page, crashed };
 }
 
 const emptyPage = {
@@ -284,6 +314,8 @@ const TAB_MILLISECONDS_MAX = 10_000;
 
 const browserHangs = () => browserNotStarted(new Error('The browser does not open a page.'));
 const printsTooLong = () => documentTooExpensive('Printing the document takes longer than is allowed.');
+const documentTooLarge = () =>
+  documentTooExpensive('Printing the document takes more memory than is allowed.');
 const closeTab = ({ context }: Tab): void => void context.close().catch(() => {});
 
 /**

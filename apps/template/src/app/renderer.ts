@@ -13,9 +13,11 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Problem } from '@plinth/kernel/problem';
+import type { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { globalVariables } from '../domain/global-variables';
 import {
   includesTooDeep,
+  rendererFull,
   templateDoesNotParse,
   templateDoesNotRender,
   templateTooExpensive,
@@ -85,6 +87,8 @@ interface RendererDeps {
   settings: TemplateSettings;
   localization: LocalizationClient;
   clock: Clock;
+  /** Of what renderings hold. */
+  bytes: ByteBudget;
 }
 
 const formats = {
@@ -95,6 +99,11 @@ const formats = {
 
 /** How often one template is evaluated; each include inside an include takes one more. */
 const ROUNDS_MAX = 30;
+/** The templates that one template includes, also through others. */
+const PARTIALS_MAX = 200;
+const PARTIALS_LENGTH_MAX = 4_000_000;
+const PARTIALS_AT_ONCE = 8;
+const RETRY_AFTER_SECONDS = 2;
 const REVISIONS_REMEMBERED_MAX = 1_000;
 const DEFAULT_CULTURE = 'en';
 
@@ -107,32 +116,59 @@ export function templateRenderer({
   settings,
   localization,
   clock,
+  bytes,
 }: RendererDeps): TemplateRenderer {
   /** What a revision depended on the last time, so that it is evaluated once the next time. */
   const dependenciesByRevision = new Map<string, Dependencies>();
 
-  const partialsOf = async (
-    tenantId: string,
+  /** Adds the templates of these names, a few at a time, so that those beyond the limit are never in memory. */
+  const withPartials = async (
+    known: Partials,
     names: readonly string[],
+    tenantId: string,
     revisionChoice: RevisionChoice,
     culture: string | undefined,
   ): Promise<Partials> => {
-    const found = await Promise.all(
-      names.map(async (name) => {
-        const nearest = await templates.findNearest(tenantId, name.normalize('NFC'), culture, revisionChoice);
-        return [name, nearest?.revision.content ?? null] as const;
-      }),
-    );
-    return Object.fromEntries(found);
+    const partials = new Map(Object.entries(known));
+    if (partials.size + names.length > PARTIALS_MAX)
+      throw templateTooExpensive(`A template includes at most ${PARTIALS_MAX} others.`);
+    let length = Object.values(known).reduce((sum, text) => sum + (text?.length ?? 0), 0);
+    const find = async (name: string): Promise<void> => {
+      const nearest = await templates.findNearest(tenantId, name.normalize('NFC'), culture, revisionChoice);
+      const content = nearest?.revision.content ?? null;
+      partials.set(name, content);
+      length += content?.length ?? 0;
+    };
+    for (let start = 0; start < names.length; start += PARTIALS_AT_ONCE) {
+      await Promise.all(names.slice(start, start + PARTIALS_AT_ONCE).map(find));
+      if (length > PARTIALS_LENGTH_MAX)
+        throw templateTooExpensive(
+          `The templates that a template includes have at most ${PARTIALS_LENGTH_MAX} characters together.`,
+        );
+    }
+    return Object.fromEntries(partials);
+  };
+
+  /** Holds a document in the budget until it is printed: most of the time it waits for its turn. */
+  const print = async ({ caller, signal }: RenderRequest, { html, front }: RenderResult): Promise<Buffer> => {
+    const held = bytes.reserve(caller);
+    const refusal = held.grow(Buffer.byteLength(html));
+    if (refusal) throw rendererFull(refusal, 'large documents waiting to be printed', RETRY_AFTER_SECONDS);
+    try {
+      return await pdfRenderer.print(caller, html, front, signal);
+    } finally {
+      held.release();
+    }
   };
 
   const resolve = async (
     { caller, revisionChoice, culture }: RenderRequest,
     language: string,
     names: Dependencies,
+    known: Partials = {},
   ): Promise<ResolvedDependencies> => {
     const [partials, texts, values] = await Promise.all([
-      partialsOf(caller.tenantId, names.partials, revisionChoice, culture),
+      withPartials(known, names.partials, caller.tenantId, revisionChoice, culture),
       names.texts.length > 0 ? localization.texts(caller, language, names.texts) : {},
       names.settings.length > 0 ? settings.visibleTo(caller, names.settings) : {},
     ]);
@@ -163,9 +199,9 @@ export function templateRenderer({
         return result;
       }
       if (result.kind !== 'dependencies') throw problemOf(result);
-      const more = await resolve(request, language, result.dependencies);
+      const more = await resolve(request, language, result.dependencies, dependencies.partials);
       dependencies = {
-        partials: { ...dependencies.partials, ...more.partials },
+        partials: more.partials,
         texts: { ...dependencies.texts, ...more.texts },
         settings: { ...dependencies.settings, ...more.settings },
       };
@@ -191,12 +227,12 @@ export function templateRenderer({
   return {
     async render(request) {
       const started = performance.now();
-      const { template, format, caller } = request;
+      const { template, format } = request;
       const language = request.culture ?? template.key.culture ?? DEFAULT_CULTURE;
       const rendered = await evaluate(request, language);
       const content =
         format === DocumentFormat.Pdf
-          ? await pdfRenderer.print(caller, rendered.html, rendered.front, request.signal)
+          ? await print(request, rendered)
           : rendered.workbook && Buffer.from(rendered.workbook);
       const { subject } = rendered.front;
       return {
@@ -222,8 +258,8 @@ export function templateRenderer({
           return { errors: result.errors.map(toParseError), variables };
         }
         if (result.kind !== 'dependencies') throw problemOf(result);
-        const more = await partialsOf(owner.tenantId, result.dependencies.partials, revisionChoice, culture);
-        partials = { ...partials, ...more };
+        const names = result.dependencies.partials;
+        partials = await withPartials(partials, names, owner.tenantId, revisionChoice, culture);
       }
       throw includesTooDeep();
     },

@@ -2,7 +2,7 @@ import { quotaExceeded, shareUsedUp } from '@plinth/contracts/platform/problems'
 import { templateProblems } from '@plinth/contracts/template/problems';
 import { CATEGORIES_MAX, type TemplateParseError } from '@plinth/contracts/template/shapes';
 import type { ShareScope } from '@plinth/kernel/fair-shares';
-import { Problem } from '@plinth/kernel/problem';
+import { forbidden, Problem } from '@plinth/kernel/problem';
 import { titleOf, type TemplateKey } from './template-key';
 
 /** `availableCultures` are those in which the name exists. */
@@ -39,6 +39,9 @@ export const submittedByCaller = (key: TemplateKey) =>
   templateProblems['template-submitted-by-caller'](
     `You submitted ${titleOf(key)}; another person must publish it.`,
   );
+
+export const approvalNotWaived = (permission: string) =>
+  forbidden(`The template needs approval; only holders of ${permission} may take that away.`);
 
 export const draftNotFound = (key: TemplateKey) =>
   templateProblems['draft-not-found'](`${titleOf(key)} has no draft.`);

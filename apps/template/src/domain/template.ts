@@ -2,6 +2,7 @@ import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/sh
 import { holds, type Caller } from '@plinth/kernel/caller';
 import { forbidden, type Problem } from '@plinth/kernel/problem';
 import {
+  approvalNotWaived,
   draftNotFound,
   nothingToPublish,
   reviewNeeded,
@@ -158,6 +159,26 @@ export interface Saving extends TemplateKey {
   requiresApproval: boolean | null | undefined;
 }
 
+/**
+ * Refuses to take away the approval that a template needs, but for those who may change the setting: it binds the people
+ * who write templates and publish them.
+ * @param ofTenant what the setting of the tenant says
+ * @throws Problem `forbidden`
+ */
+export function requireMayChooseApproval(
+  current: Template | undefined,
+  { requiresApproval: chosen }: Pick<Saving, 'requiresApproval'>,
+  ofTenant: boolean,
+  caller: Caller,
+): void {
+  const isNeeded = current?.requiresApproval ?? ofTenant;
+  const isTakenAway = isNeeded && chosen !== undefined && !(chosen ?? ofTenant);
+  if (isTakenAway && !holds(caller, WAIVE_PERMISSION)) throw approvalNotWaived(WAIVE_PERMISSION);
+}
+
+/** Whoever has it may switch the approval of all templates off. */
+const WAIVE_PERMISSION = 'Settings.Tenant.Manage';
+
 /** Saves a text as the new draft; the former draft stays in the history. `ids` are for what is new. */
 export function save(
   current: Template | undefined,
@@ -183,7 +204,7 @@ export function save(
     id: current?.id ?? ids.template,
     category: category === undefined ? existing?.category : (category ?? undefined),
     requiresApproval:
-      requiresApproval === undefined ? existing?.requiresApproval : (requiresApproval ?? undefined),
+      requiresApproval === undefined ? current?.requiresApproval : (requiresApproval ?? undefined),
     status: Status.Draft,
     draft,
     published: current?.published,
@@ -251,7 +272,8 @@ export function deleteDraft(template: Template, actor: Actor): Step {
     status: Status.Archived,
     isGone: true,
     category: undefined,
-    requiresApproval: undefined,
+    // It must not be enough to delete a template and make it again.
+    requiresApproval: template.requiresApproval || undefined,
   };
   return {
     template: template.published ? { ...rest, status: Status.Published } : gone,

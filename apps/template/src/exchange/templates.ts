@@ -92,7 +92,7 @@ export const templatesExchange = defineExchange({
   afterWrite: saveImportedDrafts,
   // Revisions are never deleted; a template without a draft or anything published is gone.
   retire:
-    'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULL',
+    'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULLIF(requires_approval, false)',
   afterUndo: undoImportedDrafts,
 });
 

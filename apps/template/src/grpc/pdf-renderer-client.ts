@@ -21,8 +21,8 @@ export interface PdfRenderer {
 /** Longer than a client waits for its response. */
 const DEADLINE_MILLISECONDS = 60_000;
 const PART_BYTES = 256 * 1024;
-/** Header and footer travel in one message. */
-const BAND_BYTES_MAX = 1024 * 1024;
+/** Each page has its own copy of header and footer. */
+const BAND_BYTES_MAX = 256 * 1024;
 
 /** Creates a client of the PDF renderer. It is another process with keys of its own, which may be unavailable. */
 export function createPdfRendererClient(config: {

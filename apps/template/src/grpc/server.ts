@@ -34,7 +34,8 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
   const Describe = unary<DescribeRequest__Output, DescribeResponse>(
     async ({ entityType, entityId }, maybeCaller) => {
       const caller = requireCaller(maybeCaller);
-      const found = await lifecycle.objections(caller, keyOf(entityType, entityId));
+      const key = keyOf(entityType, entityId);
+      const found = key && (await lifecycle.objections(caller, key));
       if (!found) return { exists: false, state: INITIAL_STATE, objections: [] };
       const objections = found.objections.map(({ to, problem }) => ({
         targetState: nameOfStatus(to),
@@ -49,7 +50,8 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
     const caller = requireCaller(maybeCaller);
     const key = keyOf(request.entityType, request.entityId);
     const to = statusOfName(request.to);
-    if (to === undefined) return { outcome: 'STATE_CHANGED', state: INITIAL_STATE, reason: '' };
+    if (key === undefined || to === undefined)
+      return { outcome: 'STATE_CHANGED', state: INITIAL_STATE, reason: '' };
     const result = await lifecycle.move(caller, key, {
       actor: {
         ...caller,
@@ -80,7 +82,7 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
   };
 }
 
-function keyOf(entityType: string, entityId: string): TemplateKey {
+function keyOf(entityType: string, entityId: string): TemplateKey | undefined {
   if (entityType === TEMPLATE_ENTITY_TYPE) return keyOfEntity(entityId);
   throw malformed(`The template service does not own entities of the type ${entityType}.`);
 }

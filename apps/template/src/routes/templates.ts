@@ -2,16 +2,29 @@ import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import type { SaveTemplateRequest, TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import type { Api } from '@plinth/http/api';
 import { created, noContent, ok } from '@plinth/http/response';
+import type { Caller } from '@plinth/kernel/caller';
 import { invalid } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
 import { templateExists } from '../domain/problems';
-import { deleteDraft, save, type Saving } from '../domain/template';
+import { deleteDraft, requireMayChooseApproval, save, type Saving, type Template } from '../domain/template';
 import { idsForSave, tagOf, type TemplateSummary } from '../store/template-store';
 import { pathOf, toDetail, toKey } from './template-response';
 
 const { getTemplates, getTemplate, postTemplate, putTemplate, deleteTemplate } = templateEndpoints;
 
-export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templates' | 'clock'>): void {
+type Needs = Pick<Deps, 'templates' | 'settings' | 'clock'>;
+
+export function mountTemplates(api: Api, { templates, settings, clock }: Needs): void {
+  /** Saves a text over whatever there is; the setting is read only where the request says something about approval. */
+  const saver = async (saving: Saving, caller: Caller) => {
+    const ofTenant =
+      saving.requiresApproval !== undefined && (await settings.isApprovalRequired(caller.tenantId));
+    return (current: Template | undefined) => {
+      requireMayChooseApproval(current, saving, ofTenant, caller);
+      return save(current, saving, idsForSave(), { caller, at: clock.now() });
+    };
+  };
+
   api.on(getTemplates, async ({ query: { status, category, culture }, list, caller }) => {
     const { rows, totalCount } = await templates.list(caller.tenantId, { status, category, culture }, list);
     return list.toPage(rows, totalCount, toListItem, (row) => [
@@ -27,9 +40,10 @@ export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templ
 
   api.on(postTemplate, async ({ body, caller }) => {
     const saving = toSaving(body);
+    const saveOver = await saver(saving, caller);
     const { template } = await templates.change(caller, saving, (current) => {
       if (current && !current.isGone) throw templateExists(current);
-      return save(current, saving, idsForSave(), { caller, at: clock.now() });
+      return saveOver(current);
     });
     return created(toDetail(template), pathOf(template), { etag: tagOf(template) });
   });
@@ -38,12 +52,9 @@ export function mountTemplates(api: Api, { templates, clock }: Pick<Deps, 'templ
     if (body.name !== name)
       throw invalid({ name: 'Immutable' }, 'The name in the body differs from the name in the path.');
     const saving = toSaving(body);
-    const { template, isNew } = await templates.change(
-      caller,
-      saving,
-      (current) => save(current, saving, idsForSave(), { caller, at: clock.now() }),
-      { ifMatch },
-    );
+    const { template, isNew } = await templates.change(caller, saving, await saver(saving, caller), {
+      ifMatch,
+    });
     const etag = tagOf(template);
     return isNew ? created(toDetail(template), pathOf(template), { etag }) : ok(toDetail(template), { etag });
   });

@@ -52,7 +52,7 @@ export interface TemplateStore {
     culture: string | undefined,
     revisionChoice: RevisionChoice,
   ): Promise<RevisionWithKey>;
-  /** The cultures that templates of this name have. */
+  /** The cultures that templates of this name have, the first by name where there are very many. */
   cultures(tenantId: string, name: string): Promise<string[]>;
   list(
     tenantId: string,
@@ -88,6 +88,8 @@ export interface RevisionWithKey {
   revision: Revision;
 }
 
+const CULTURES_MAX = 1_000;
+
 /** The strong entity tag of a template. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
 
@@ -102,6 +104,7 @@ export function templateStore(
         where: { tenantId, name, isGone: false, culture: { not: '' } },
         select: { culture: true },
         orderBy: { culture: 'asc' },
+        take: CULTURES_MAX,
       });
       return rows.map(({ culture }) => culture);
     });

@@ -64,3 +64,6 @@ export const attachmentsFull = (limit: number, used: number) =>
     used,
     retryAfterSeconds: RETRY_HOUR_SECONDS,
   });
+
+export const tooManyFollowers = (limit: number) =>
+  quotaExceeded({ quota: 'entity-followers', what: 'followers of one entity', limit, used: limit });

@@ -1,4 +1,4 @@
-import { FOLLOWERS_LISTED_MAX } from '@plinth/contracts/timeline/shapes';
+import { FOLLOWERS_OF_ENTITY_MAX } from '@plinth/contracts/timeline/shapes';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -6,6 +6,7 @@ import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import type { Prisma } from '../generated/client';
+import { tooManyFollowers } from '../domain/problems';
 import { visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
@@ -33,6 +34,9 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
         async (tx) => {
           const [written] = await tx.$queryRaw<{ isNew: boolean }[]>(statement);
           if (written?.isNew) quota.take(tenantId);
+          // Nothing is written either where they follow it already.
+          if (!written && (await tx.follower.count({ where: { tenantId, ...entity, userId } })) === 0)
+            throw tooManyFollowers(FOLLOWERS_OF_ENTITY_MAX);
         },
         'once',
       );
@@ -50,7 +54,7 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
           where: { tenantId, entityType, entityId, ...visibleTo(audience) },
           orderBy: [{ since: 'asc' }, { userId: 'asc' }],
           select: { userId: true },
-          take: FOLLOWERS_LISTED_MAX,
+          take: FOLLOWERS_OF_ENTITY_MAX,
         });
         const ids = followers.map(({ userId }) => userId);
         const people = await tx.person.findMany({
@@ -64,7 +68,7 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
 }
 
 /**
- * Makes people follow an entity. `internal` means that they do so only because a note mentions them: until they
+ * Makes people follow an entity, as far as it may have more followers. `internal` means that they do so only because a note mentions them: until they
  * follow for another reason as well, only readers of notes see that they follow.
  */
 export async function addFollowers(
@@ -100,7 +104,13 @@ function insertFollowers(
   const sorted = [...userIds].sort();
   return sql`
     INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
-    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, user_id, ${internal}, ${since} FROM unnest(${sorted}::text[]) AS user_id
+    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, wanted.user_id, ${internal}, ${since}
+    FROM unnest(${sorted}::text[]) AS wanted (user_id)
+    WHERE (SELECT count(*) FROM (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid
+        AND entity_type = ${entityType} AND entity_id = ${entityId} LIMIT ${FOLLOWERS_OF_ENTITY_MAX}) AS present)
+        < ${FOLLOWERS_OF_ENTITY_MAX}
+      OR EXISTS (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType}
+        AND entity_id = ${entityId} AND follower.user_id = wanted.user_id)
     ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE SET internal = false
     WHERE follower.internal AND NOT excluded.internal
     RETURNING (xmax = 0) AS "isNew"`;

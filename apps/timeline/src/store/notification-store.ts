@@ -1,4 +1,8 @@
-import { NotificationKind, type TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import {
+  FOLLOWERS_OF_ENTITY_MAX,
+  NotificationKind,
+  type TimelineEntryType,
+} from '@plinth/contracts/timeline/shapes';
 import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
 import type { ListRequest } from '@plinth/http/paging';
 import type { RowQuota } from '@plinth/http/row-quota';
@@ -180,9 +184,11 @@ export async function createNotifications(
   // Later followers are not notified of earlier entries. The entry is asked for in the order of its key (ADR 0022).
   const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
     SELECT body, internal, author_id AS "authorId", COALESCE((
-      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal)) FROM follower
-      WHERE follower.tenant_id = entry.tenant_id AND follower.entity_type = entry.entity_type
-        AND follower.entity_id = entry.entity_id AND follower.since <= entry.created_at), '[]') AS followers
+      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal)) FROM (
+        SELECT user_id, internal FROM follower
+        WHERE follower.tenant_id = entry.tenant_id AND follower.entity_type = entry.entity_type
+          AND follower.entity_id = entry.entity_id AND follower.since <= entry.created_at
+        LIMIT ${FOLLOWERS_OF_ENTITY_MAX}) AS follower), '[]') AS followers
     FROM entry WHERE tenant_id = ${tenantId}::uuid AND id BETWEEN ${entryId}::uuid AND ${entryId}::uuid
     ORDER BY id`;
   if (!entry) return [];

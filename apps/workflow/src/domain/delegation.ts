@@ -22,7 +22,7 @@ export interface Delegation {
 
 /**
  * Makes a delegation.
- * @throws Problem `invalid` for one to oneself, or whose time is over, reversed or too long.
+ * @throws Problem `invalid` for one to oneself, or whose time is over, reversed, too long or too far away.
  */
 export function delegate(
   delegator: Person,
@@ -32,7 +32,9 @@ export function delegate(
   const { delegateId, from, until } = request;
   const errors: Record<string, ValidationRule> = {};
   if (delegateId === delegator.userId) errors['delegateId'] = 'Format';
-  const latest = from.getTime() + DELEGATION_DAYS_MAX * DAY_MILLISECONDS;
+  const after = (start: Date): number => start.getTime() + DELEGATION_DAYS_MAX * DAY_MILLISECONDS;
+  const latest = after(from);
+  if (from.getTime() > after(made.now)) errors['from'] = 'Range';
   if (until <= from || until <= made.now || until.getTime() > latest) errors['until'] = 'Range';
   if (Object.keys(errors).length > 0) {
     throw delegationInvalid(errors, DELEGATION_DAYS_MAX);

@@ -60,7 +60,7 @@ export function definitionStrandsEntities(entityType: string, strandedStates: Re
 export const delegationInvalid = (errors: Record<string, ValidationRule>, daysMax: number) =>
   invalid(
     errors,
-    `Delegate to another user, until a time in the future and at most ${daysMax} days after the start.`,
+    `Delegate to another user, from at most ${daysMax} days ahead, and until a time in the future at most ${daysMax} days after the start.`,
   );
 
 export const delegationNotFound = (id: string) =>

@@ -10,7 +10,7 @@ import { requireStatesStillUsed } from '../domain/states-in-use';
 import { publishDefinitionChanged } from '../events/published';
 import { Prisma } from '../generated/client';
 import {
-  definitionLockKey,
+  definitionLockKeys,
   effectiveDefinition,
   newestVersionsOf,
   readAllVersions,
@@ -53,10 +53,7 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
     work: (tx: Tx, versions: NewestVersions) => Promise<Result>,
   ): Promise<Result> =>
     db.inTenant(caller.tenantId, async (tx) => {
-      await tx.$queryRawUnsafe(
-        'SELECT pg_advisory_xact_lock($1::bigint)::text',
-        definitionLockKey(entityType),
-      );
+      await lockDefinition(tx, caller, entityType);
       return work(tx, await readVersions(tx, caller.tenantId, entityType));
     });
 
@@ -118,6 +115,15 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
         return true;
       }),
   };
+}
+
+/** A tenant's own definition changes beside everything that other tenants do; the platform's beside nothing. */
+async function lockDefinition(tx: Tx, caller: Caller, entityType: string): Promise<void> {
+  const [platform, own] = definitionLockKeys(caller.tenantId, entityType);
+  if (isOfHost(caller)) await tx.$queryRaw`SELECT pg_advisory_xact_lock(${platform}::bigint)::text`;
+  else
+    await tx.$queryRaw`
+      SELECT pg_advisory_xact_lock_shared(${platform}::bigint)::text, pg_advisory_xact_lock(${own}::bigint)::text`;
 }
 
 /**

@@ -14,9 +14,17 @@ export interface DefinitionRow {
   savedBy: string;
 }
 
-/** The key of the lock that keeps moves out while the definition of their type changes. */
-export const definitionLockKey = (entityType: string): string =>
-  createHash('sha256').update(`workflow-definition:${entityType}`).digest().readBigInt64BE().toString();
+/**
+ * The keys of the locks that keep moves out while the definition of their type changes: the platform's, which governs all
+ * tenants, and the tenant's own, which is nobody else's concern. Whoever takes both takes them in this order.
+ */
+export const definitionLockKeys = (tenantId: string, entityType: string): [platform: string, own: string] => [
+  lockKey(`workflow-definition:${entityType}`),
+  lockKey(`workflow-definition:${tenantId}:${entityType}`),
+];
+
+const lockKey = (name: string): string =>
+  createHash('sha256').update(name).digest().readBigInt64BE().toString();
 
 /** The newest rows that an entity type depends on. */
 export interface NewestVersions {

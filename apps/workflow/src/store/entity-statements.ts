@@ -7,7 +7,7 @@ import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/
 import type { Change, Move } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import { writeChange } from '../events/published';
-import { definitionLockKey, effectiveDefinition, readVersions, stampOf } from './definition-versions';
+import { definitionLockKeys, effectiveDefinition, readVersions, stampOf } from './definition-versions';
 
 /** `made-by-other`: the owner's move is recorded already, under another user. */
 export type CommitResult = 'committed' | 'made-by-other';
@@ -19,8 +19,12 @@ export interface Operation<Result = unknown> {
 }
 
 /** Has the definition of a type stay as it is until the end of the transaction; what decides by it reads it after that. */
-export const holdDefinition = (tx: RawStatements, entityType: string): Promise<void> =>
-  send(tx, 'SELECT pg_advisory_xact_lock_shared($1::bigint)', definitionLockKey(entityType));
+export const holdDefinition = (tx: RawStatements, tenantId: string, entityType: string): Promise<void> =>
+  send(
+    tx,
+    'SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint)',
+    ...definitionLockKeys(tenantId, entityType),
+  );
 
 /** An entity with its open request, what was agreed to it, and the result of an operation. */
 type EntityRow = {

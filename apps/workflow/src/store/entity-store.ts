@@ -83,7 +83,7 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
       const committed = await db.inTenant(
         tenantId,
         async (tx) => {
-          await holdDefinition(tx, entityType);
+          await holdDefinition(tx, tenantId, entityType);
           return work(tx);
         },
         'once',

@@ -19,7 +19,7 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
   const key = { tenantId, entityType, entityId };
   if (await findMover(tx, tenantId, moveId)) return;
 
-  await holdDefinition(tx, entityType);
+  await holdDefinition(tx, tenantId, entityType);
   const { userId } = SYSTEM_ACTOR;
   const { snapshot } = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) });
   const { approval } = snapshot;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
 import { commaSeparated, EntityTypeInPath, Id, text } from '../schemas';
 import {
-  FOLLOWERS_LISTED_MAX,
+  FOLLOWERS_OF_ENTITY_MAX,
   attachableTypes,
   BlobInfo,
   BLOBS_LISTED_MAX,
@@ -126,7 +126,7 @@ const getFollowers = endpoint({
     status: 200,
     body: z
       .array(z.string())
-      .max(FOLLOWERS_LISTED_MAX)
+      .max(FOLLOWERS_OF_ENTITY_MAX)
       .meta({ examples: [['ada', 'charles']] }),
   },
   cache: 'list',

@@ -9,8 +9,8 @@ export const MENTIONS_MAX = 50;
 export const SUGGESTIONS_MAX = 20;
 export const PEOPLE_MAX = 100;
 export const BLOBS_LISTED_MAX = 100;
-/** Followers that a response lists, those who have followed longest first. */
-export const FOLLOWERS_LISTED_MAX = 10_000;
+/** Followers of one entity: all of them are notified by one event. */
+export const FOLLOWERS_OF_ENTITY_MAX = 10_000;
 
 /** A comment for everyone, a note for internal staff, or a system log for everyone. */
 export const TimelineEntryType = { Comment: 0, InternalNote: 1, SystemLog: 2 } as const;

@@ -24,6 +24,8 @@ import { isGenuine } from './signed-message';
 /** Events of one subject are processed in the order of delivery; those of different subjects side by side. */
 const PARTITIONS = 4;
 const WAITING_MAX = 128;
+/** Events may be long, and one that was read takes several times its bytes. */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 /** Events of one tenant that wait in one partition share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
@@ -109,7 +111,7 @@ export class Inbox<Tx extends RawStatements> {
       partition.deliveries.push({ message, event });
       // One tenant that holds many connections does not hold up the events of others behind its own.
       partition.working ??= forPlatform(() => this.processPartition(partition));
-      while (this.waiting >= WAITING_MAX) await Promise.race(this.working);
+      while (this.isFull) await Promise.race(this.working);
     }
     await Promise.all(this.working);
   }
@@ -168,8 +170,10 @@ export class Inbox<Tx extends RawStatements> {
     );
   }
 
-  private get waiting(): number {
-    return this.partitions.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+  private get isFull(): boolean {
+    const waiting = this.partitions.flatMap(({ deliveries }) => deliveries);
+    const bytes = waiting.reduce((sum, { message }) => sum + message.data.length, 0);
+    return waiting.length >= WAITING_MAX || bytes >= WAITING_BYTES_MAX;
   }
 
   private get working(): Promise<void>[] {

@@ -231,7 +231,7 @@ export const serviceEnvironment = {
   BUFFERED_BYTES_MAX: positiveInteger(16 * 1024 * 1024).describe(
     'Bytes of request bodies that the process holds in memory at the same time.',
   ),
-  BUFFERED_RESPONSE_BYTES_MAX: positiveInteger(128 * 1024 * 1024).describe(
+  BUFFERED_RESPONSE_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe(
     'Bytes of large responses that the process holds until their clients have read them.',
   ),
   BUFFERED_MESSAGE_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe(

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { processTreeOf, resetPeak } from '../bench/processes.ts';
+
+const MILLISECONDS = 100;
+
+/**
+ * Watches what the pod of a process would be charged with, its children included; the returned function ends that, and
+ * returns the most in mebibytes.
+ */
+export function watchPodMemory(pid: number): () => number {
+  let most = 0;
+  resetPeak(pid);
+  const look = (): void => {
+    const tree = processTreeOf(pid);
+    most = Math.max(most, tree.length === 1 ? mebibytesOf(pid, 'status', 'VmHWM') : sumOf(tree));
+  };
+  look();
+  const timer = setInterval(look, MILLISECONDS);
+  return () => {
+    clearInterval(timer);
+    look();
+    return Math.round(most);
+  };
+}
+
+/** Processes of a browser share memory, which counts once. */
+const sumOf = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + mebibytesOf(pid, 'smaps_rollup', 'Pss'), 0);
+
+function mebibytesOf(pid: number, file: string, field: string): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024;
+  } catch {
+    // It has ended meanwhile.
+    return 0;
+  }
+}
