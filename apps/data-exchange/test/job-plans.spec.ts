@@ -78,6 +78,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await imports.insert({
     ...common,
     id,
+    entityType: 'Article',
     originalFileName: 'a.csv',
     mimeType: 'text/csv',
     fileSizeBytes: 1,

@@ -25,7 +25,8 @@ export const text = (lengthMax: number, lengthMin = 0) => {
   const schema = z
     .string()
     .normalize('NFC')
-    .refine((value) => lengthOf(value) <= lengthMax, {
+    // Code points are counted only where the number of code units leaves a doubt.
+    .refine((value) => value.length <= lengthMax || lengthOf(value) <= lengthMax, {
       params: { rule: 'MaximumLength', maximum: lengthMax },
       message: `At most ${lengthMax} characters.`,
     })

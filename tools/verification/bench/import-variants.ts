@@ -243,7 +243,7 @@ interface Server {
   processes: BenchTarget['processes'];
 }
 
-/** Puts rows of a tenant into a table by COPY. */
+/** Puts rows of a tenant into a table by COPY, each with the job and the row of a file that it came from, as imports do. */
 async function copyRows(
   { database, processes }: Server,
   folder: string,
@@ -254,13 +254,15 @@ async function copyRows(
   into = table,
 ): Promise<Spent> {
   const path = join(folder, 'copy.txt');
+  const jobId = randomUUID();
   const lines = function* () {
     for (let number = table === 'company' && rowCount === COMPANIES ? 0 : 1; number <= rowCount; number++)
       if (isStored(number, storedOfTen))
-        yield `${[tenantId, idOf(number), ...values(row(number))].join('\t')}\n`;
+        yield `${[tenantId, idOf(number), ...values(row(number)), jobId, number].join('\t')}\n`;
   };
   await pipeline(Readable.from(lines()), createWriteStream(path));
-  const statement = `COPY ${into} (tenant_id, id, ${columns.join(', ')}) FROM STDIN`;
+  const names = ['tenant_id', 'id', ...columns, 'import_job_id', 'import_row'];
+  const statement = `COPY ${into} (${names.join(', ')}) FROM STDIN`;
   const { spent } = await spend(processes, () =>
     timeOf(() => pipeline(createReadStream(path), database.query(copyFrom(statement)))),
   );
@@ -284,7 +286,9 @@ async function spendOnReference(
     await copyRows(server, folder, kind, tenantId, rowCount, 10);
     await database.query(`VACUUM (ANALYZE) ${table}`);
     const names = ['tenant_id', 'id', ...columns].join(', ');
-    await database.query(`CREATE TEMP TABLE staging AS SELECT ${names} FROM ${table} LIMIT 0`);
+    await database.query(
+      `CREATE TEMP TABLE staging AS SELECT ${names}, import_job_id, import_row FROM ${table} LIMIT 0`,
+    );
     const staged = await copyRows(server, folder, kind, tenantId, rowCount, 10, 'staging');
     const updates = columns.filter((column) => !key.includes(column));
     const { spent: upserted } = await spend(processes, () =>

@@ -79,6 +79,7 @@ export async function receiveUpload(
       tenantId: caller.tenantId,
       id,
       definitionName: definition.name,
+      entityType: definition.entityType,
       permission: definition.permission,
       originalFileName: fileName,
       mimeType: mimeTypeOf(format),

@@ -37,13 +37,14 @@ export async function* rowBatches(
     positions.length === columnCount && positions.every((position, index) => position === index);
   let number = 1;
   let draft = new BatchDraft(sendsAllCells);
+  const next = (): BatchDraft => new BatchDraft(sendsAllCells, draft.byteLength);
   for await (const piece of pieces) {
     for (const row of piece) {
       const text = row.error ? '' : textOf(row, positions);
       if (draft.isFullFor(text)) {
         if (number > after) yield draft.finish(number);
         number++;
-        draft = new BatchDraft(sendsAllCells);
+        draft = next();
       }
       draft.add(row, text);
     }
@@ -56,13 +57,24 @@ class BatchDraft {
   private firstRow = 0;
   private lastRow = 0;
   private length = 0;
-  private readonly sent = new JsonRows();
-  private readonly whole = new JsonRows();
+  private readonly sent: JsonRows;
+  private readonly whole: JsonRows;
   private readonly readableRows: number[] = [];
   private readonly unreadableRows: FailedRow[] = [];
   private readonly unreadableCells = new Map<number, string[]>();
 
-  constructor(private readonly sendsAllCells: boolean) {}
+  /** @param bytes of the batch before, which most are as large as */
+  constructor(
+    private readonly sendsAllCells: boolean,
+    bytes = 0,
+  ) {
+    this.sent = new JsonRows(bytes);
+    this.whole = sendsAllCells ? this.sent : new JsonRows(bytes);
+  }
+
+  get byteLength(): number {
+    return this.sent.length;
+  }
 
   isFullFor(text: string): boolean {
     return (
@@ -89,7 +101,7 @@ class BatchDraft {
   finish(number: number): RowBatch {
     const { rowCount, firstRow, lastRow, unreadableRows, unreadableCells, readableRows } = this;
     const payload = this.sent.end();
-    const whole = this.sendsAllCells ? this.sent : this.whole;
+    const { whole } = this;
     const cellsOf = (rowNumbers: ReadonlySet<number>) => {
       const cells = new Map(unreadableCells);
       for (const [index, rowNumber] of readableRows.entries())
@@ -101,12 +113,20 @@ class BatchDraft {
   }
 }
 
+/** Room for batches that are larger than the one before. */
+const SPARE_BYTES = 64 * 1024;
+
 /** A JSON array that grows in place. */
 class JsonRows {
-  private bytes = Buffer.allocUnsafe(64 * 1024);
-  private length = 0;
+  length = 0;
+  private bytes: Buffer;
   /** Where each row ends. */
   private readonly ends: number[] = [];
+
+  /** @param expected so many bytes; growing copies them and leaves memory to the collector */
+  constructor(expected: number) {
+    this.bytes = Buffer.allocUnsafe(expected + SPARE_BYTES);
+  }
 
   add(text: string): void {
     // A character takes at most three bytes, and both brackets need room.

@@ -14,11 +14,11 @@ import { toFormatResponse } from './import-format-response';
 
 const { correctImportFormat, getImportFormat } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'imports' | 'blobs' | 'cultures' | 'messageTexts' | 'previewPlaces'>;
+type Needs = Pick<Deps, 'imports' | 'blobs' | 'clock' | 'cultures' | 'messageTexts' | 'previewPlaces'>;
 
 export function mountImportFormat(
   api: Api,
-  { imports, blobs, cultures, messageTexts, previewPlaces }: Needs,
+  { imports, blobs, clock, cultures, messageTexts, previewPlaces }: Needs,
 ): void {
   const responseOf = async ({ format }: ImportJob, caller: Caller, request: IncomingMessage) => {
     const found = format.kind === 'csv' ? (format.findings ?? []) : [];
@@ -44,7 +44,8 @@ export function mountImportFormat(
         throw toProblem(error);
       });
       const startsOver = readsOtherColumns(job.format, format);
-      const corrected = await imports.correctFormat(job.tenantId, job.id, format, { startsOver });
+      const change = { by: caller.userId, at: clock.now() };
+      const corrected = await imports.correctFormat(job.tenantId, job.id, format, { startsOver, change });
       return responseOf(corrected, caller, request);
     };
     return slow(previewPlaces.run(caller, correct, signal));

@@ -4,10 +4,14 @@ import type { ImportJob } from '../store/import-store';
 export const toImportResponse = (job: ImportJob) => ({
   id: job.id,
   definitionName: job.definitionName,
+  entityTypeName: job.entityType,
   originalFileName: job.originalFileName,
   mimeType: job.mimeType,
   fileSizeBytes: job.fileSizeBytes,
   status: job.status as ImportJobStatus,
   createdAt: job.createdAt,
   completedAt: job.completedAt,
+  modifiedAt: job.modifiedAt,
+  modifiedBy: job.modifiedBy,
+  concurrencyStamp: String(job.version),
 });

@@ -57,6 +57,8 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return { job, definition };
   };
 
+  const changeBy = ({ userId }: Caller) => ({ by: userId, at: clock.now() });
+
   api.on(previewImport, async ({ params, query, caller, request, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'preview');
     const read = () => readPreview(deps, job, definition, query.sheet);
@@ -69,10 +71,11 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
     const mappings =
       body.mappings && draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
-    await imports.advance(caller.tenantId, job.id, 'draft mappings', {
+    const data = {
       ...(mappings ? { status: 'Previewed', mappings: mappings as object[] } : {}),
       ...(body.options ? { options: { ...readOptions(body.options) } } : {}),
-    });
+    };
+    await imports.advance(caller.tenantId, job.id, 'draft mappings', data, { change: changeBy(caller) });
     return noContent();
   });
 
@@ -88,10 +91,9 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const { job, definition } = await prepare(caller, params.jobId, 'confirm mappings');
     const headers = job.headers ?? [];
     const mappings = confirmMappings(body.mappings, headers, importableFields(definition));
-    await imports.advance(caller.tenantId, job.id, 'confirm mappings', {
-      status: 'Mapped',
-      mappings: mappings as object[],
-    });
+    const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined };
+    const data = { status: 'Mapped', mappings: mappings as object[] };
+    await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, { change });
     if (body.saveForReuse)
       await savedMappings.save(caller.tenantId, definition.name, headerHash(headers), mappings);
     return noContent();
@@ -135,7 +137,10 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         caller: { ...jobCaller(caller), operationId: caller.operationId ?? null },
         executedAt: clock.now(),
       },
-      (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
+      {
+        change: changeBy(caller),
+        requireRoom: (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
+      },
     );
     await starter.startImport(started);
     return accepted(toImportResponse(started), `/imports/${job.id}`);

@@ -41,11 +41,12 @@ export function mountImports(api: Api, deps: Needs): void {
     requirePermission(caller, job.permission);
     requireState('cancel', job.status);
     const now = clock.now();
-    if (job.status !== 'Executing' && (await imports.cancelBeforeExecution(tenantId, jobId, now))) {
+    const change = { by: caller.userId, at: now };
+    if (job.status !== 'Executing' && (await imports.cancelBeforeExecution(tenantId, jobId, now, change))) {
       await blobs.delete(job.blobKey);
       return noContent();
     }
-    await imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: now });
+    await imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: now }, { change });
     return noContent();
   });
 

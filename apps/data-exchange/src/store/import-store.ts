@@ -2,6 +2,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import { staleVersion } from '@plinth/kernel/entity-tag';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
@@ -39,6 +40,7 @@ export type NewImportJob = Pick<
   | 'tenantId'
   | 'id'
   | 'definitionName'
+  | 'entityType'
   | 'permission'
   | 'originalFileName'
   | 'mimeType'
@@ -49,6 +51,14 @@ export type NewImportJob = Pick<
   | 'createdBy'
   | 'createdAt'
 >;
+
+/** Somebody's change of a job. */
+export interface JobChange {
+  by: string;
+  at: Date;
+  /** The stamp of the job that the change is based on, where the caller names one. */
+  basedOn?: string | undefined;
+}
 
 /** One batch of an import, counted, with its failed rows. */
 export interface CountedBatch {
@@ -64,25 +74,29 @@ export interface ImportStore {
   /** @throws Problem `import-job-not-found`. */
   get(tenantId: string, id: string): Promise<ImportJob>;
   list(tenantId: string, list: ListRequest): Promise<{ rows: ImportJob[]; totalCount: number | null }>;
-  /** Changes a job that is in a state for this step. @throws Problem `import-in-wrong-state`. @param requireRoom for a step that starts a job; throws where there is none */
+  /**
+   * Changes a job that is in a state for this step.
+   * @param requireRoom for a step that starts a job; throws where there is none
+   * @throws Problem `import-in-wrong-state`, or `stale-version` where the job was changed since
+   */
   advance(
     tenantId: string,
     id: string,
     step: ImportStep,
-    change: Prisma.ImportJobUpdateManyMutationInput,
-    requireRoom?: (unfinishedJobs: number) => void,
+    data: Prisma.ImportJobUpdateManyMutationInput,
+    options?: { change?: JobChange; requireRoom?: (unfinishedJobs: number) => void },
   ): Promise<ImportJob>;
   /** Stores how the file is read; `startsOver` discards its preview and mappings. */
   correctFormat(
     tenantId: string,
     id: string,
     format: FileFormat,
-    options: { startsOver: boolean },
+    options: { startsOver: boolean; change: JobChange },
   ): Promise<ImportJob>;
   /** Stores the columns of the sheet that a job imports. */
   setHeaders(tenantId: string, id: string, headers: readonly string[]): Promise<void>;
   /** Cancels a job that does not execute yet; returns whether it did. */
-  cancelBeforeExecution(tenantId: string, id: string, at: Date): Promise<boolean>;
+  cancelBeforeExecution(tenantId: string, id: string, at: Date, change?: JobChange): Promise<boolean>;
   /** Ends a job that executes; later attempts change nothing. */
   finish(
     tenantId: string,
@@ -127,17 +141,18 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     return job;
   };
 
-  const advance: ImportStore['advance'] = async (tenantId, id, step, change, requireRoom) => {
+  const advance: ImportStore['advance'] = async (tenantId, id, step, data, { change, requireRoom } = {}) => {
     const changed = await db.inTenant(tenantId, async (tx) => {
       if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
-      const where = { tenantId, id, status: { in: [...statesFor(step)] } };
-      const { count } = await tx.importJob.updateMany({ where, data: change });
+      const where = { tenantId, id, status: { in: [...statesFor(step)] }, ...basedOn(change) };
+      const { count } = await tx.importJob.updateMany({ where, data: { ...data, ...recorded(change) } });
       if (count === 0) return undefined;
       return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
     });
     if (changed) return changed;
     const job = await get(tenantId, id);
     requireState(step, job.status);
+    if (change?.basedOn !== undefined) throw staleVersion();
     throw new Error('The state of the job changed twice meanwhile.');
   };
 
@@ -147,11 +162,11 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     get,
     advance,
 
-    correctFormat: (tenantId, id, format, { startsOver }) =>
-      advance(tenantId, id, 'correct its format', {
-        format: format as object,
-        ...(startsOver ? { status: 'Created', headers: Prisma.DbNull, mappings: Prisma.DbNull } : {}),
-      }),
+    correctFormat: (tenantId, id, format, { startsOver, change }) => {
+      const fromStart = { status: 'Created', headers: Prisma.DbNull, mappings: Prisma.DbNull };
+      const data = { format: format as object, ...(startsOver ? fromStart : {}) };
+      return advance(tenantId, id, 'correct its format', data, { change });
+    },
 
     insert: ({ format, ...job }) =>
       db.inTenant(job.tenantId, async (tx) =>
@@ -179,9 +194,9 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       );
     },
 
-    async cancelBeforeExecution(tenantId, id, at) {
+    async cancelBeforeExecution(tenantId, id, at, change) {
       const where = { tenantId, id, status: { in: BEFORE_EXECUTION } };
-      const data = { status: 'Cancelled', completedAt: at };
+      const data = { status: 'Cancelled', completedAt: at, ...recorded(change) };
       return db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importJob.updateMany({ where, data });
         if (count > 0) await publishEnd(tx, tenantId, id);
@@ -252,6 +267,13 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }),
   };
 }
+
+const recorded = (change: JobChange | undefined): Prisma.ImportJobUpdateManyMutationInput =>
+  change ? { modifiedAt: change.at, modifiedBy: change.by, version: { increment: 1 } } : {};
+
+/** Only the job as it was; no job has the version 0. */
+const basedOn = ({ basedOn: stamp }: Partial<JobChange> = {}): { version?: number } =>
+  stamp === undefined ? {} : { version: /^[1-9]\d{0,8}$/.test(stamp) ? Number(stamp) : 0 };
 
 async function publishEnd(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<void> {
   const job = await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });

@@ -39,7 +39,7 @@ export async function insertSystemLog(
   if (alone.length > 0) await insertEntries(tx, tenantId, { ...log, entityIds: alone }, origin);
 }
 
-/** Inserts one row for all entities whose ids begin alike. */
+/** Inserts one row for all entities whose ids begin alike. Ids go as two texts: as lists each would be quoted by itself. */
 async function insertShared(
   tx: Prisma.TransactionClient,
   tenantId: string,
@@ -53,7 +53,8 @@ async function insertShared(
       array_agg(id), array_agg(entity_id),
       ${localizeMessage(message, defaultCulture)}, ${message.key}, ${JSON.stringify(message.values)}::jsonb,
       ${actorId}, ${actorName}, ${at}::timestamptz
-    FROM unnest(${newIds(entityIds.length)}::uuid[], ${entityIds}::text[]) AS log (id, entity_id)
+    FROM unnest(string_to_array(${newIds(entityIds.length).join()}, ',')::uuid[],
+      ARRAY (SELECT jsonb_array_elements_text(${JSON.stringify(entityIds)}::jsonb))) AS log (id, entity_id)
     GROUP BY 3`;
 }
 

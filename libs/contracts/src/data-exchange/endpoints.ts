@@ -323,7 +323,7 @@ export const confirmImportMappings = endpoint({
   params: byJob,
   body: ConfirmImportMappingsRequest,
   success: { status: 204 },
-  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'stale-version'],
 });
 
 export const dryRunImport = endpoint({

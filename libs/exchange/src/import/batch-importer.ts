@@ -17,6 +17,7 @@ import {
 import {
   duplicateKeyError,
   findDuplicateKeys,
+  firstRowsByKey,
   preferDuplicateKeys,
   recordUnwrittenKeys,
   separateKnownDuplicates,
@@ -24,7 +25,7 @@ import {
 } from './duplicate-keys';
 import { relationResolver } from './resolve-relations';
 import type { UnwrittenKeys } from './unwritten-keys';
-import { BatchWriter } from './write-batch';
+import { BatchWriter, type NewRows } from './write-batch';
 import type { ImportMode } from './write-statements';
 
 /** When the batches of an import are committed. */
@@ -52,9 +53,20 @@ export interface ImportOptions {
   knowsDuplicates: boolean;
 }
 
+/** A batch whose cells were read, before the database is asked about its rows. */
+export interface PreparedBatch {
+  conversion: Conversion;
+  /** Where the sender does not know which of its rows have a duplicate key. */
+  firstByKey?: Map<string, number> | undefined;
+  /** Its rows as they are inserted, where all of them may be new and nothing changes them before. */
+  newRows?: NewRows | undefined;
+}
+
 /** Writes the batches of one session and decides which of their rows fail. */
 export class BatchImporter {
-  readonly convert: (rows: readonly RawRow[]) => Conversion;
+  private readonly convert: (rows: readonly RawRow[]) => Conversion;
+  /** Neither a relation nor the definition replaces values before rows are written. */
+  private readonly keepsValues: boolean;
   private readonly resolveRelations: ReturnType<typeof relationResolver>;
   private readonly writer: BatchWriter;
 
@@ -67,6 +79,8 @@ export class BatchImporter {
     const columns = columnsWithKey(definition, options.columns);
     this.convert = rowConverter(definition, columns, format);
     this.resolveRelations = relationResolver(definition, columns);
+    this.keepsValues =
+      definition.check === undefined && !columns.some((property) => definition.fields[property]?.relation);
     this.writer = new BatchWriter(definition, columns, {
       mode,
       callerId: caller.userId,
@@ -79,15 +93,26 @@ export class BatchImporter {
     this.unwrittenKeys.forget();
   }
 
+  /** Does all that needs no database, so that the database does not wait for it. */
+  prepare({ rows }: Batch): PreparedBatch {
+    const conversion = this.convert(rows);
+    return {
+      conversion,
+      firstByKey: this.options.knowsDuplicates ? undefined : firstRowsByKey(conversion),
+      newRows: this.keepsValues ? this.writer.prepare(conversion.rows) : undefined,
+    };
+  }
+
   async write(
     transaction: BulkTransaction,
     batch: Batch,
-    conversion: Conversion,
+    prepared: PreparedBatch,
     onSent: () => void,
   ): Promise<BatchOutcome> {
     const { definition, caller, jobId, commit } = this.options;
     const context: BatchContext = { ...transaction, caller, jobId };
-    const { unique, repeated } = await this.checkKeys(batch, conversion, context);
+    const { conversion } = prepared;
+    const { unique, repeated } = await this.checkKeys(batch, prepared, context);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
     const refused = await this.check(resolved.rows, context);
     const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, {
@@ -95,6 +120,7 @@ export class BatchImporter {
         if (commit !== 'NEVER') await definition.afterWrite?.(changed, context);
       },
       onSent,
+      prepared: prepared.newRows,
     });
     const errors = [
       ...conversion.errors,
@@ -133,13 +159,13 @@ export class BatchImporter {
 
   private async checkKeys(
     { duplicates }: Batch,
-    conversion: Conversion,
+    { conversion, firstByKey }: PreparedBatch,
     context: BatchContext,
   ): Promise<KeyCheck> {
     const { unwrittenKeys, writer } = this;
-    return this.options.knowsDuplicates
-      ? separateKnownDuplicates(conversion, duplicates)
-      : findDuplicateKeys(conversion, context, { unwrittenKeys, writer });
+    return firstByKey
+      ? findDuplicateKeys(conversion, firstByKey, context, { unwrittenKeys, writer })
+      : separateKnownDuplicates(conversion, duplicates);
   }
 
   /** Where the sender does not know the duplicates of a file, only the table knows those of earlier batches. */

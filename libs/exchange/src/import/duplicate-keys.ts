@@ -3,7 +3,7 @@ import type { BatchContext, ExchangeDefinition } from '../definition';
 import { inIndexOrder, lookUp } from '../look-up';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
-import { hasKey, type Conversion, type ConvertedRow } from './convert-rows';
+import type { Conversion, ConvertedRow } from './convert-rows';
 import type { UnwrittenKeys } from './unwritten-keys';
 import type { BatchWriter } from './write-batch';
 
@@ -36,28 +36,37 @@ export function separateKnownDuplicates(
   return check;
 }
 
+/** The first row of a batch with each key, whether or not it will be written. */
+export function firstRowsByKey({ rows, invalidRows }: Conversion): Map<string, number> {
+  const firstByKey = new Map<string, number>();
+  for (const { rowNumber, key } of invalidRows.length > 0 ? [...invalidRows, ...rows] : rows) {
+    if (key === undefined) continue;
+    const first = firstByKey.get(key);
+    if (first === undefined || rowNumber < first) firstByKey.set(key, rowNumber);
+  }
+  return firstByKey;
+}
+
 /**
  * Finds duplicate keys where batches come in the order of the file: inside the batch, among the keys of rows that were
  * not written, and for those also among the rows that were.
  */
 export async function findDuplicateKeys(
-  conversion: Conversion,
+  { rows, invalidRows }: Conversion,
+  firstByKey: Map<string, number>,
   context: BatchContext,
   { unwrittenKeys, writer }: { unwrittenKeys: UnwrittenKeys; writer: Pick<BatchWriter, 'findWritten'> },
 ): Promise<KeyCheck> {
-  const firstByKey = new Map<string, number>();
-  for (const { rowNumber, key } of [...conversion.invalidRows, ...conversion.rows].filter(hasKey)) {
-    const first = firstByKey.get(key);
-    if (first === undefined || rowNumber < first) firstByKey.set(key, rowNumber);
-  }
+  if (unwrittenKeys.isEmpty && invalidRows.length === 0 && firstByKey.size === rows.length)
+    return { unique: rows, repeated: [] };
   const earlier = await readUnwrittenKeys(context, [...firstByKey.keys()], unwrittenKeys);
   for (const [key, rowNumber] of earlier) firstByKey.set(key, rowNumber);
   const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
-  const repeated = conversion.rows.filter((row) => !isFirst(row));
+  const repeated = rows.filter((row) => !isFirst(row));
   const written =
     repeated.length > 0 ? await writer.findWritten(repeated, context) : new Map<string, number>();
   return {
-    unique: conversion.rows.filter(isFirst),
+    unique: rows.filter(isFirst),
     repeated: repeated.map((row) => ({
       row,
       first: Math.min(firstByKey.get(row.key!)!, written.get(row.key!) ?? Infinity),

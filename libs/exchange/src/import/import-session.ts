@@ -7,20 +7,19 @@ import {
   type BulkTransaction,
 } from '../bulk-transaction';
 import type { Batch, BatchOutcome } from './batch';
-import { BatchImporter, type ImportOptions } from './batch-importer';
-import type { Conversion } from './convert-rows';
+import { BatchImporter, type ImportOptions, type PreparedBatch } from './batch-importer';
 import { applyOnce, ledgerOf, openLedger, sealLedger, type BatchKey } from './import-ledger';
 
 /** One stream of batches of an import job. */
 export interface ImportSession {
   lastBatch: number;
   /** Reads the cells of a batch; needs no database. */
-  convert(batch: Batch): Conversion;
+  prepare(batch: Batch): PreparedBatch;
   /**
    * Applies a batch, or returns `sealed` when the job accepts no more.
    * @param onSent called when the database has the rows, so that there is time for the next batch; perhaps never
    */
-  apply(batch: Batch, conversion: Conversion, onSent: () => void): Promise<BatchOutcome | 'sealed'>;
+  apply(batch: Batch, prepared: PreparedBatch, onSent: () => void): Promise<BatchOutcome | 'sealed'>;
   /** Ends the import after its last batch; returns whether it is committed. */
   end(): Promise<boolean>;
   /** Rolls back what is not committed. */
@@ -58,13 +57,13 @@ async function applyNext(
   options: ImportOptions,
   importer: BatchImporter,
   batch: Batch,
-  conversion: Conversion,
+  prepared: PreparedBatch,
   onSent: () => void,
 ): Promise<BatchOutcome | 'sealed'> {
   let isApplied = false;
   const outcome = await applyOnce(transaction.connection, batchKeyOf(options, batch), () => {
     isApplied = true;
-    return importer.write(transaction, batch, conversion, onSent);
+    return importer.write(transaction, batch, prepared, onSent);
   });
   if (!isApplied) importer.noteOtherSession();
   return outcome;
@@ -79,10 +78,10 @@ function eachBatchSession(
   const { definition, caller } = options;
   return {
     lastBatch,
-    convert: ({ rows }) => importer.convert(rows),
-    async apply(batch, conversion, onSent) {
+    prepare: (batch) => importer.prepare(batch),
+    async apply(batch, prepared, onSent) {
       const outcome = await inBulkTransaction(database, caller.tenantId, (transaction) =>
-        applyNext(transaction, options, importer, batch, conversion, onSent),
+        applyNext(transaction, options, importer, batch, prepared, onSent),
       );
       definition.afterCommit?.({ caller });
       return outcome;
@@ -103,11 +102,11 @@ async function singleTransactionSession(
   const { transaction, commit, close } = await openBulkTransaction(database, caller.tenantId);
   return {
     lastBatch: isDryRun ? 0 : lastBatch,
-    convert: ({ rows }) => importer.convert(rows),
-    apply: (batch, conversion, onSent) =>
+    prepare: (batch) => importer.prepare(batch),
+    apply: (batch, prepared, onSent) =>
       isDryRun
-        ? importer.write(transaction, batch, conversion, onSent)
-        : applyNext(transaction, options, importer, batch, conversion, onSent),
+        ? importer.write(transaction, batch, prepared, onSent)
+        : applyNext(transaction, options, importer, batch, prepared, onSent),
     async end() {
       if (isDryRun) return false;
       await commit();

@@ -12,8 +12,8 @@ export function openKeySession({
   const convert = rowConverter(definition, columnsWithKey(definition, columns), format);
   return {
     lastBatch: 0,
-    convert: ({ rows }) => convert(rows),
-    async apply(_batch, { rows, invalidRows }) {
+    prepare: ({ rows }) => ({ conversion: convert(rows) }),
+    async apply(_batch, { conversion: { rows, invalidRows } }) {
       const keys = [...rows, ...invalidRows]
         .filter(hasKey)
         .map(({ rowNumber, key }): [number, string] => [rowNumber, hashKey(key)]);

@@ -26,11 +26,11 @@ export async function receiveBatches(
     if (message.batch) {
       await sent;
       const batch = readBatch(message.batch);
-      const conversion = session.convert(batch);
+      const prepared = session.prepare(batch);
       await writing;
       const sending = Promise.withResolvers<void>();
       writing = session
-        .apply(batch, conversion, sending.resolve)
+        .apply(batch, prepared, sending.resolve)
         .then((outcome) => sendMessage(call, { result: toResult(batch.number, outcome) }));
       sent = Promise.race([sending.promise, writing]);
       // Both are awaited before the next batch; until then their rejection is not unhandled.

@@ -22,6 +22,13 @@ export interface Written {
 /** Rows and, for each, where it is in the table, or the id that it gets there. */
 type Referenced = ReadonlyMap<ConvertedRow, string>;
 
+/** Rows as a statement takes them that inserts all of them, and the ids that they get. */
+export interface NewRows {
+  rows: readonly ConvertedRow[];
+  ids: readonly string[];
+  json: string;
+}
+
 /** A row of the table that has the key of a row of the file. */
 interface StoredKey {
   place: string;
@@ -45,6 +52,8 @@ export interface WritingHooks {
   afterWrite(rows: readonly WrittenRow[]): Promise<void>;
   /** Called when the database has the rows, if there are any. */
   onSent(): void;
+  /** The rows, if they were prepared, as far as none of them was left out or changed since. */
+  prepared?: NewRows | undefined;
 }
 
 interface WriterOptions {
@@ -74,18 +83,19 @@ export class BatchWriter {
     this.statements = writeStatements(definition, this.mapped, { mode, callerId, storesFormer: canBeUndone });
   }
 
-  async write(
-    rows: readonly ConvertedRow[],
-    context: BatchContext,
-    { afterWrite, onSent }: WritingHooks,
-  ): Promise<Written> {
+  /** Prepares rows for `write`, which may take place later; undefined where they will not be inserted as they are. */
+  prepare(rows: readonly ConvertedRow[]): NewRows | undefined {
+    return this.mayAllBeNew(rows) ? this.asNew(rows) : undefined;
+  }
+
+  async write(rows: readonly ConvertedRow[], context: BatchContext, hooks: WritingHooks): Promise<Written> {
     const written: Written = { inserted: [], updated: [], skipped: [], errors: [] };
     const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [] };
-    const writing = { context, written, record, afterWrite, onSent };
+    const writing = { context, written, record, ...hooks };
     if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) {
       await this.writeByKey(rows, writing);
       const changed = [...written.inserted, ...written.updated];
-      if (changed.length > 0) await afterWrite(changed);
+      if (changed.length > 0) await hooks.afterWrite(changed);
     }
     if (this.options.canBeUndone && record.transactions.size > 0) await recordWrite(record, context);
     return written;
@@ -118,12 +128,15 @@ export class BatchWriter {
    * is not repeated for some batches, after the next failure for twice as many, so that mixed files lose little by it.
    */
   private async writeAsNew(rows: readonly ConvertedRow[], writing: Writing): Promise<boolean> {
-    if (this.options.mode === 'UPDATE' || rows.some(({ id }) => id !== null)) return false;
-    if (this.batchesUntilAttempt > 0) {
-      this.batchesUntilAttempt--;
+    if (!this.mayAllBeNew(rows)) {
+      this.batchesUntilAttempt = Math.max(0, this.batchesUntilAttempt - 1);
       return false;
     }
-    const isInserted = await this.insertNew(rows, writing, writing.afterWrite);
+    const { prepared } = writing;
+    const isAsPrepared =
+      prepared?.rows.length === rows.length && rows.every((row, at) => row === prepared.rows[at]);
+    const newRows = isAsPrepared ? prepared : this.asNew(rows);
+    const isInserted = await this.insertNew(newRows, writing, writing.afterWrite);
     if (!isInserted) {
       this.batchesUntilAttempt = this.pauseAfterFailure;
       this.pauseAfterFailure *= 2;
@@ -131,23 +144,31 @@ export class BatchWriter {
     return isInserted;
   }
 
+  private mayAllBeNew(rows: readonly ConvertedRow[]): boolean {
+    const mayTry = this.options.mode !== 'UPDATE' && this.batchesUntilAttempt === 0;
+    return mayTry && rows.every(({ id }) => id === null);
+  }
+
+  private asNew(rows: readonly ConvertedRow[]): NewRows {
+    const ids = newIds(rows.length);
+    return { rows, ids, json: this.toJson(rows, (_row, at) => ids[at]!) };
+  }
+
   /**
    * Inserts rows, unless one of them is stored already or cannot be.
    * @param meanwhile runs while the database inserts them, and is undone where it does not
    */
   private async insertNew(
-    rows: readonly ConvertedRow[],
+    { rows, ids, json }: NewRows,
     writing: Writing,
     meanwhile?: WritingHooks['afterWrite'],
   ): Promise<boolean> {
     const { written, record } = writing;
-    const ids = idsFor(rows);
-    for (const row of rows) row.id = ids.get(row)!;
+    for (const [at, row] of rows.entries()) row.id = ids[at]!;
     const identified = rows as readonly WrittenRow[];
     const inserted = await this.execute<[transaction: string]>(
       this.statements.insertNew,
-      rows,
-      ids,
+      { json },
       writing,
       () => meanwhile?.(identified),
     );
@@ -183,7 +204,7 @@ export class BatchWriter {
     const classify = (unwritten: readonly ConvertedRow[]) => this.classifyUnwritten(unwritten, writing);
     await this.updateByPlace(this.statements.updateByKey, places, writing, classify);
     if (mode === 'UPDATE') written.skipped.push(...unknown);
-    else if (unknown.length > 0 && !(await this.insertNew(unknown, writing)))
+    else if (unknown.length > 0 && !(await this.insertNew(this.asNew(unknown), writing)))
       await this.writeRows(this.statements.write, unknown, idsFor(unknown), writing, classify);
     if (otherKey.length > 0) await this.writeById(otherKey, writing);
   }
@@ -209,7 +230,11 @@ export class BatchWriter {
   ): Promise<void> {
     if (rows.length === 0) return;
     const { written, record } = writing;
-    const results = await this.execute<WriteResult>(statement, rows, references, writing);
+    const referenceOf = (row: ConvertedRow) => references.get(row)!;
+    const json = this.toJson(rows, referenceOf);
+    const places =
+      statement.keepFormer && JSON.stringify(rows.map((row) => [row.rowNumber, referenceOf(row)]));
+    const results = await this.execute<WriteResult>(statement, { json, places }, writing);
     if (results instanceof Error) {
       if (rows.length === 1) {
         written.errors.push(persistenceError(results, rows[0]!));
@@ -306,17 +331,13 @@ export class BatchWriter {
   /** Runs one statement over rows, in a savepoint; returns its results, or why the database refused the rows. */
   private async execute<Result extends unknown[]>(
     { keepFormer, text }: Statement,
-    rows: readonly ConvertedRow[],
-    references: Referenced,
+    { json, places }: { json: string; places?: string | undefined },
     { context: { connection, caller, jobId }, onSent }: Writing,
     meanwhile?: () => Promise<void> | undefined,
   ): Promise<Result[] | Error> {
     const done = await inSavepoint(connection, async () => {
-      if (keepFormer !== undefined) {
-        const places = rows.map((row) => [row.rowNumber, references.get(row)]);
-        await connection.query(keepFormer, [caller.tenantId, JSON.stringify(places), jobId]);
-      }
-      const values = [caller.tenantId, this.toJson(rows, references), jobId];
+      if (keepFormer !== undefined) await connection.query(keepFormer, [caller.tenantId, places, jobId]);
+      const values = [caller.tenantId, json, jobId];
       const results = connection.query<Result>({ text, values, rowMode: 'array' });
       // `pg` sends at the end of this turn of the event loop.
       const rest = nextTurn().then(() => {
@@ -333,11 +354,14 @@ export class BatchWriter {
     return done instanceof Error ? done : done.rows;
   }
 
-  private toJson(rows: readonly ConvertedRow[], references: Referenced): string {
+  private toJson(
+    rows: readonly ConvertedRow[],
+    referenceOf: (row: ConvertedRow, at: number) => string,
+  ): string {
     return JSON.stringify(
-      rows.map((convertedRow) => {
+      rows.map((convertedRow, at) => {
         const { rowNumber, values } = convertedRow;
-        const row: FieldValue[] = [rowNumber, references.get(convertedRow)!];
+        const row: FieldValue[] = [rowNumber, referenceOf(convertedRow, at)];
         for (const property of this.mapped) row.push(values[property] ?? null);
         return row;
       }),

@@ -5,12 +5,15 @@ import {
   download,
   downloadFile,
   goInstall,
+  makeFromSources,
   onPath,
   setIn,
 } from './strategies.mjs';
 import { unpackedPackage } from './unpacked-package.mjs';
 
 const nats = { name: 'nats-server', version: '2.15.2' };
+/** The last line under the BSD licence. */
+const redis = { name: 'redis-server', version: '7.2.12' };
 const versitygw = { name: 'versitygw', version: '1.8.0' };
 const kustomize = { name: 'kustomize', version: '5.7.1' };
 const helm = { name: 'helm', version: '4.3.1' };
@@ -46,6 +49,9 @@ export const sources = {
       // The server is a link to a program of the tools.
       unpackedPackage('redis-server', 'usr/bin/redis-server', 'redis-server', 'redis-tools'),
       brew('redis', 'redis-server'),
+      makeFromSources(redis, '97c60478a7c777ac914ca9d87a7e88ba265926456107e758c62d8f971d0196bc', [
+        'https://download.redis.io/releases/redis-7.2.12.tar.gz',
+      ]),
     ],
     advice: 'Install Redis so that `redis-server` is on the PATH, or set REDIS_URL.',
   },

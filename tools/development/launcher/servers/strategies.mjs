@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { withLock } from '../lock.mjs';
@@ -152,6 +152,47 @@ export function downloadFile(wanted, checksum, urls) {
       await writeFile(join(folder, wanted.path), await fetchFile(urls, checksum));
       return 'downloaded';
     });
+}
+
+/**
+ * Builds a program from its makers' own sources by the compiler of the machine, which macOS has with its command line
+ * tools.
+ * @param {Program} wanted `name` is also what is made, in the folder `src`
+ * @param {string} checksum sha256 of the archive
+ * @param {string[]} urls
+ * @returns {Way}
+ */
+export function makeFromSources(wanted, checksum, urls) {
+  return async (task) => {
+    const make = findProgram('make');
+    if (make === undefined || !(await hasCompiler())) return undefined;
+    return intoCache(wanted, task, async (folder) => {
+      task.doing(`downloading the sources of ${wanted.name} ${wanted.version}`);
+      const archive = join(folder, 'archive.tar.gz');
+      await writeFile(archive, await fetchFile(urls, checksum));
+      const sources = join(folder, 'sources');
+      mkdirSync(sources);
+      await run('tar', ['-xzf', archive, '-C', sources, '--strip-components=1']);
+      task.doing(`building ${wanted.name} ${wanted.version} (a minute or two, once on this machine)`);
+      const program = join(sources, 'src', wanted.name);
+      // With the memory of the system: the makers' own allocator would have to be configured first.
+      await run(make, ['-C', join(sources, 'src'), '-j2', 'MALLOC=libc', wanted.name]);
+      renameSync(program, join(folder, wanted.name));
+      rmSync(sources, { recursive: true });
+      rmSync(archive);
+      return 'built from its sources';
+    });
+  };
+}
+
+/** On macOS a program of this name is always there, and offers to install the tools where they are not. */
+async function hasCompiler() {
+  if (findProgram('cc') === undefined) return false;
+  if (process.platform !== 'darwin') return true;
+  return run('xcode-select', ['--print-path']).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

@@ -17,6 +17,8 @@ import { toValue, type Dict } from './values';
 const partials: Record<string, string> = {
   base: '({% block a %}A{% endblock %}|{% block b %}B{{ v }}{% endblock %}){{ v }}',
   middle: '{% extends "base" %}{% block a %}M{{ super() }}{% endblock %}',
+  outer: 'D({% block outer %}o[{% block inner %}i{{ v }}{% endblock %}]{% endblock %})',
+  between: '{% extends "outer" %}{% block inner %}-{{ super() }}-{% endblock %}',
   included: '[{{ text }}{{ v }}{% set v = 99 %}{{ v }}]',
   macros: '{% macro f(x) %}({{ x }}{{ text }}{{ v }}{{ w }}){% endmacro %}{% set w = 4 %}{% set _w = 1 %}',
 };
@@ -470,6 +472,27 @@ const named: Record<string, string[]> = {
     '{% set v = 1 %}{% import "macros" as l %}{{ l.f(1) }}|{% import "macros" as l with context %}{{ l.f(1) }}',
     '{% set l = [1] %}{% import "macros" as l %}{{ l.w }}{{ l }}',
   ],
+  'calls in calls, blocks in blocks': [
+    '{% macro w(t) %}({{ t }}{{ caller("p", 2) }}){% endmacro %}{% call(a, b) w("h") %}{{ a }}{{ b }}{% endcall %}',
+    '{% macro w() %}{{ caller() }}{{ caller() }}{% endmacro %}{% call w() %}x{% call w() %}y{% endcall %}{% endcall %}',
+    '{% macro w() %}{% for i in list %}{{ caller(i) }}{% endfor %}{% endmacro %}{% call(i) w() %}({{ i }}{{ i * 2 }}){% endcall %}',
+    '{% macro f(n) %}{% if n > 1 %}{{ n }}*{{ f(n - 1) }}{% else %}1{% endif %}{% endmacro %}{{ f(4) }}',
+    '{% extends "between" %}{% block outer %}!{{ super() }}!{% endblock %}{% block inner %}3{{ super() }}3{% endblock %}{% set v = 4 %}',
+    '{% extends "between" %}{% block inner %}{% for i in list %}{{ super() }}{{ i }}{% endfor %}{{ super() | upper }}{% endblock %}',
+    '{% for v in list %}{% include "between" %}{% endfor %}{% set which = "between" %}{% include which %}',
+  ],
+  'loops in loops': [
+    '{% for a in nested %}{{ loop.index }}:{% for b in a %}{{ loop.revindex0 }}{{ loop.last }}{% endfor %}:{{ loop.length }};{% endfor %}{{ loop.index }}',
+    '{% for a in list %}{% set outer = loop.index0 %}{% for k, v in dict %}{{ outer }}-{{ loop.index }}{{ k }},{% endfor %}{% endfor %}',
+    '{% macro m(q) %}{% for z in q %}{{ loop.revindex }}{% endfor %}{{ loop.index }}{% endmacro %}{% for a in nested %}{{ m(a) }}{{ loop.first }}|{% endfor %}',
+  ],
+  'whitespace and chains': [
+    'A \n {%- if yes -%} \n B {{- text -}} \n {#- c -#} \t C {%- else -%} x {%- endif -%} \n D',
+    'x {%- for i in list -%} \n {{ i }} {%- endfor %} y {% raw %} {{ i }} {% endraw %} z',
+    'x {%- set q -%} {{ text }} {%- endset -%} y[{{ q }}] {%- switch digits -%} {%- case "42" -%} b {%- default -%} c {%- endswitch -%} z',
+    '{{ text | replace("foo", "x") | upper | truncate(5, true, "\u2026") }}|{{ words | join(",") | upper | replace(",", "-") }}|{{ items | groupby("type") | dump }}',
+    '{{ items | sort(attribute="n", reverse=true) | first | dump }}|{{ mixed | select("number") | dump }}|{{ list | batch(2, "x") | dump }}',
+  ],
 };
 
 /** Templates that we render differently, on purpose: the package, and ours. */
@@ -500,6 +523,12 @@ const different: [string, string, string | undefined, string | undefined][] = [
     '{% macro m() %}{{ caller() }}{% endmacro %}{% for i in [1] %}{% set y = i %}{% call m() %}{{ y }}{% endcall %}{% endfor %}',
     '',
     '1',
+  ],
+  [
+    'a block inside a block has a parent of its own',
+    '{% extends "outer" %}{% block outer %}{% block inner %}n{{ super() }}{% endblock %}{% endblock %}',
+    'D(n)',
+    'D(ni)',
   ],
 ];
 
