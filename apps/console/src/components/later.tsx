@@ -14,5 +14,6 @@ interface LaterProps {
 export function Later({ place, children }: LaterProps) {
   const [isTime, setTime] = useState(false);
   useEffect(() => afterPaint(() => startTransition(() => setTime(true))), []);
-  return isTime ? <Suspense fallback={place}>{children}</Suspense> : place;
+  // Within: an update that can wait leaves what is shown until the part is there, so that the browser notes its painting.
+  return <Suspense fallback={place}>{isTime ? children : place}</Suspense>;
 }

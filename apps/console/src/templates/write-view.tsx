@@ -10,8 +10,8 @@ import {
   type TemplateDetail,
   type TemplateListItem,
 } from '../api/templates';
-import { afterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
+import { Later } from '../components/later';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
@@ -23,11 +23,7 @@ import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
 const CodeEditor = lazyPart(
-  // The source is there as text until then.
-  async () => {
-    await new Promise<void>((resolve) => void afterPaint(resolve));
-    return import('./code-editor');
-  },
+  () => import('./code-editor'),
   ({ CodeEditor }) => CodeEditor,
 );
 const SampleDataForm = lazyPart(
@@ -128,7 +124,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
           </span>
         </div>
         {save.error && <Failure error={save.error} />}
-        <Suspense fallback={<pre className="source-text">{content}</pre>}>
+        <Later place={<pre className="source-text">{content}</pre>}>
           <CodeEditor
             label={t('Console.templates.source')}
             value={content}
@@ -138,7 +134,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
             names={names}
             isReadOnly={isReadOnly}
           />
-        </Suspense>
+        </Later>
         <ErrorList errors={errors} />
       </section>
       <PreviewPane

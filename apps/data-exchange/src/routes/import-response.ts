@@ -1,7 +1,7 @@
-import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
+import type { ImportJobStatus, ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { ImportJob } from '../store/import-store';
 
-export const toImportResponse = (job: ImportJob) => ({
+export const toImportResponse = (job: ImportJob, undoStatus: ImportUndoStatus | null = null) => ({
   id: job.id,
   definitionName: job.definitionName,
   originalFileName: job.originalFileName,
@@ -10,4 +10,5 @@ export const toImportResponse = (job: ImportJob) => ({
   status: job.status as ImportJobStatus,
   createdAt: job.createdAt,
   completedAt: job.completedAt,
+  undoStatus,
 });

@@ -121,7 +121,8 @@ describe('an import in the console', () => {
     await expectForEverybody(page);
 
     await page.getByRole('link', { name: 'Imports' }).first().click();
-    await page.getByRole('link', { name: 'people_corrected.csv' }).first().waitFor();
+    const corrected = page.getByRole('row').filter({ hasText: 'people_corrected.csv' }).first();
+    await corrected.getByText('Undone', { exact: true }).waitFor();
     await expectForEverybody(page);
   }, 240_000);
 });

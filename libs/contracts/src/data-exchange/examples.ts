@@ -29,6 +29,7 @@ const importJob = {
   status: 'PartiallyCompleted',
   createdAt: '2026-11-21T12:00:00.000Z',
   completedAt: '2026-11-21T12:00:12.345Z',
+  undoStatus: null,
 };
 
 const field = {

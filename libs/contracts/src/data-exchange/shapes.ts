@@ -178,6 +178,15 @@ export const SaveExportPresetRequest = z
   })
   .meta({ id: 'SaveExportPresetRequest' });
 
+/** The status of the undo of an import. */
+export const ImportUndoStatus = {
+  Undoing: 'Undoing',
+  Undone: 'Undone',
+  PartiallyUndone: 'PartiallyUndone',
+  Failed: 'Failed',
+} as const;
+export type ImportUndoStatus = (typeof ImportUndoStatus)[keyof typeof ImportUndoStatus];
+
 export const ImportJobResponse = z
   .object({
     id: Id,
@@ -188,6 +197,10 @@ export const ImportJobResponse = z
     status: z.enum(ImportJobStatus),
     createdAt: Timestamp,
     completedAt: Timestamp.nullable(),
+    undoStatus: z
+      .enum(ImportUndoStatus)
+      .nullable()
+      .meta({ description: 'How far its undo is; null where nobody asked for one' }),
   })
   .meta({ id: 'ImportJobResponse' });
 
@@ -342,15 +355,6 @@ export const ImportReportResponse = z
       .meta({ description: 'Why the job failed as a whole, such as a file that cannot be read to its end' }),
   })
   .meta({ id: 'ImportReportResponse' });
-
-/** The status of the undo of an import. */
-export const ImportUndoStatus = {
-  Undoing: 'Undoing',
-  Undone: 'Undone',
-  PartiallyUndone: 'PartiallyUndone',
-  Failed: 'Failed',
-} as const;
-export type ImportUndoStatus = (typeof ImportUndoStatus)[keyof typeof ImportUndoStatus];
 
 /** A job as operators see it, of any tenant: how it is, not what is in it. */
 export const ExchangeJob = z
