@@ -85,7 +85,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const { t } = useTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { headers, previewRows, suggestions: mappings, fieldMetadata } = preview;
+  const { headers, previewRows, previewRowNumbers, suggestions: mappings, fieldMetadata } = preview;
   const [isRemembered, setRemembered] = useState(true);
   const draft = useDraft(job.id);
   const columnsOf = (property: string) =>
@@ -201,7 +201,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
           <RowTable
             label={t('Console.imports.firstRows')}
             headers={headers}
-            rows={previewRows.map((cells, index) => ({ number: index + 2, cells }))}
+            rows={previewRows.map((cells, index) => ({ number: previewRowNumbers[index]!, cells }))}
           />
         )}
       </div>

@@ -99,7 +99,9 @@ export const dataExchangeExamples: Record<string, unknown> = {
   },
   ImportPreviewResponse: {
     headers: ['resource', 'culture', 'key', 'value'],
+    headerRow: 1,
     previewRows: [['Shop', 'fr', 'title', 'Boutique']],
+    previewRowNumbers: [2],
     suggestions: [mapping],
     fieldMetadata: [field],
     findings: [],

@@ -234,7 +234,9 @@ export const ImportDefinitionResponse = z
 export const ImportPreviewResponse = z
   .object({
     headers: z.array(z.string()),
+    headerRow: z.int().meta({ description: 'The number of the row with the header; 0 where there is none' }),
     previewRows: z.array(z.array(z.string())),
+    previewRowNumbers: z.array(z.int()).meta({ description: 'The numbers of these rows in the file' }),
     suggestions: z.array(ImportColumnMapping),
     fieldMetadata: z.array(ImportFieldMetadata),
     findings: z.array(z.object({ code: z.string(), detail: z.string() })).meta({
@@ -471,10 +473,10 @@ export const ImportFileFormat = z
       .meta({ examples: ['utf-8', 'utf-16le', 'windows-1252'] }),
     hasByteOrderMark: z.boolean().nullable(),
     delimiter: z.string().nullable(),
-    headerRow: z
-      .int()
-      .nullable()
-      .meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    headerRow: z.int().nullable().meta({
+      description:
+        'The number of the row with the header; 0 where there is none, null where the preview of a workbook finds it',
+    }),
     headerRows: z
       .int()
       .nullable()
