@@ -29,7 +29,7 @@ export interface SourceError {
   column?: number | undefined;
 }
 
-interface CodeEditorProps {
+export interface CodeEditorProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
