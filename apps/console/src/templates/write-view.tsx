@@ -21,10 +21,13 @@ import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import type { CodeEditor, CodeEditorProps } from './code-editor';
 import { cultureName } from './culture-name';
-import { PreviewPane } from './preview-pane';
 import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
+const PreviewPane = lazyPart(
+  () => import('./preview-pane'),
+  ({ PreviewPane }) => PreviewPane,
+);
 const SampleDataForm = lazyPart(
   () => import('./sample-data-form'),
   ({ SampleDataForm }) => SampleDataForm,
