@@ -1,3 +1,4 @@
+import { COLUMNS_MAX } from './csv-reader';
 import type { LayoutFinding } from './file-format';
 import type { SheetRow } from './workbook/sheet-rows';
 
@@ -38,9 +39,10 @@ function usualCells(rows: readonly SheetRow[]): number {
   return counts[Math.floor(counts.length / 2)] ?? 0;
 }
 
-/** How many rows stand above the header: each has half as many cells as most rows, at most. */
+/** How many rows stand above the header: each has half as many cells as most rows, at most. No header is too wide to be read. */
 function rowsAbove(rows: readonly SheetRow[], usual: number): number {
   if (usual < COLUMNS_MIN) return 0;
   const header = rows.findIndex((row) => filled(row) * 2 > usual);
-  return header <= ROWS_ABOVE_MAX ? Math.max(header, 0) : 0;
+  const [, cells = []] = rows[header] ?? [];
+  return header <= ROWS_ABOVE_MAX && cells.length <= COLUMNS_MAX ? Math.max(header, 0) : 0;
 }
