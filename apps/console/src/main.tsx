@@ -51,6 +51,7 @@ const withoutTexts: Fallback = ({ error, retry }) =>
   );
 
 // The page of the address is on its way while the texts are.
+router.update({ context: { queries } });
 void router.load();
 if (!currentSession()) void queries.prefetchQuery(configurationQuery);
 

@@ -1,11 +1,13 @@
+import type { QueryClient } from '@tanstack/react-query';
 import {
-  createRootRoute,
+  createRootRouteWithContext,
   createRoute,
   createRouter,
   lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { templateQuery } from './api/templates';
 import { whenOnline } from './components/when-online';
 import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
@@ -18,7 +20,10 @@ const page = <Module extends Record<string, unknown>, Name extends keyof Module>
   name: Name,
 ) => lazyRouteComponent(() => whenOnline(load), name);
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
+const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: Outlet,
+  notFoundComponent: NotFoundPage,
+});
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -149,7 +154,11 @@ const newTemplate = createRoute({
 const oneTemplate = createRoute({
   getParentRoute: () => shell,
   path: '/templates/$name',
-  validateSearch: texts('culture', 'view'),
+  validateSearch: texts<'culture' | 'view'>('culture', 'view'),
+  loaderDeps: ({ search: { culture } }) => ({ culture }),
+  // The text is what the page is for: it is asked for while what is around it is drawn.
+  loader: ({ params: { name }, deps: { culture }, context: { queries } }) =>
+    void queries.prefetchQuery(templateQuery({ name, culture })),
   component: page(() => import('./templates/template-page'), 'TemplatePage'),
 });
 
@@ -218,6 +227,8 @@ export const router = createRouter({
     ]),
   ]),
   basepath: '/console',
+  // Given by the application.
+  context: { queries: undefined! },
   defaultErrorComponent: BrokenPage,
   defaultPreload: 'intent',
   scrollRestoration: true,

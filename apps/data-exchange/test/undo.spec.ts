@@ -95,7 +95,10 @@ describe('POST /imports/{id}/undo', () => {
         },
       },
     ]);
-    expect((await http.get(`/imports/${jobId}`)).body.status).toBe('Completed');
+    const job = { id: jobId, status: 'Completed', undoStatus: 'PartiallyUndone' };
+    expect((await http.get(`/imports/${jobId}`)).body).toMatchObject(job);
+    const { items } = (await http.get('/imports')).body;
+    expect(items).toMatchObject([job, { status: 'Completed', undoStatus: null }]);
   });
 
   it('undoes one import after the other, back to the beginning', async () => {

@@ -28,6 +28,35 @@ describe('the import of a workbook', () => {
   });
   afterAll(() => exchange.close());
 
+  it('finds its header below titles, and takes another row for it where that is said', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const rows = ['A', 'B', 'C'].map((code, index) => [code, `Title ${code}`, index]);
+    const table = [['Code', 'Title', 'Stock'], ...rows];
+    const content = await aWorkbook({ Articles: [['Articles of spring'], [], ['Final'], ...table] });
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    const previewOf = async () => (await http.post(`/imports/${job.id}/preview`)).body;
+    expect(await previewOf()).toMatchObject({
+      headers: ['Code', 'Title', 'Stock'],
+      headerRow: 4,
+      previewRows: rows.map((row) => row.map(String)),
+      previewRowNumbers: [5, 6, 7],
+      findings: [
+        {
+          code: 'Preamble',
+          detail: 'Rows 1 to 3 are text above the table: they have fewer cells than the 3 of most rows.',
+        },
+      ],
+    });
+
+    const corrected = await http.put(`/imports/${job.id}/format`, { headerRow: 3 });
+    expect(corrected).toMatchObject({ status: 200, body: { headerRow: 3 } });
+    expect(await previewOf()).toMatchObject({ headers: ['Final'], headerRow: 3, findings: [] });
+    await http.put(`/imports/${job.id}/format`, { headerRow: 0 });
+    const columns = ['Column 1', 'Column 2', 'Column 3'];
+    expect(await previewOf()).toMatchObject({ headers: columns, previewRowNumbers: [1, 3, 4, 5, 6, 7] });
+  });
+
   it('reads the types of its cells', async () => {
     const caller = aCaller();
     const content = await aWorkbook({

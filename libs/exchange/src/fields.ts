@@ -68,7 +68,7 @@ function inRange(value: number, { min, max }: { min?: number; max?: number }): n
 }
 
 const truths = new Map<string, boolean>([
-  ...['true', 'yes', 'y', '1', 'oui', 'vrai', 'ja', 'wahr', 'sí', 'si', 'verdadero'].map(
+  ...['true', 'yes', 'y', '1', 'oui', 'vrai', 'ja', 'wahr', 'sí', 'si', 'verdadero', 'x', '✓'].map(
     (word) => [word, true] as const,
   ),
   ...['false', 'no', 'n', '0', 'non', 'faux', 'nein', 'falsch', 'falso'].map(
@@ -116,11 +116,14 @@ export const uuidField = (options: FieldOptions): ExchangeField => ({
   parse: (text) => (isUuid(text.trim()) ? text.trim().toLowerCase() : notOfType('Uuid', rowMessage('uuid'))),
 });
 
+/** `E-mail` and `in review` are the values `Email` and `InReview`. */
+const lettersOf = (text: string): string => text.toLowerCase().replace(/[\s_-]+/g, '');
+
 export function enumField(options: FieldOptions & { values: Record<string, string> }): ExchangeField {
   const byName = new Map(
     Object.entries(options.values).flatMap(([name, value]) => [
-      [name.toLowerCase(), value],
-      [value.toLowerCase(), value],
+      [lettersOf(name), value],
+      [lettersOf(value), value],
     ]),
   );
   return {
@@ -129,7 +132,7 @@ export function enumField(options: FieldOptions & { values: Record<string, strin
     filterType: 'enum',
     sqlType: 'text',
     parse: (text) =>
-      byName.get(text.trim().toLowerCase()) ??
+      byName.get(lettersOf(text)) ??
       breaksRule('Enum', rowMessage('enum', Object.keys(options.values).join(', '))),
   };
 }

@@ -105,6 +105,9 @@ function typedField(kind: Kind, options: FieldOptions): ExchangeField {
       return timestampField(options);
     case 'string uuid':
       return uuidField(options);
+    case 'string email':
+      // Blanks around an address are no part of it.
+      return textField({ ...options, lengthMax: Infinity, refine: (text) => text.trim() });
     default:
       // The schema itself limits the length.
       return textField({ ...options, lengthMax: Infinity });

@@ -48,7 +48,7 @@ export const scenes: readonly Scene[] = [
   },
   { name: 'export', height: 1_060, open: openNewExport },
   { name: 'export-narrow', ...NARROW, height: 1_300, isDark: true, open: openNewExport },
-  { name: 'approvals-french', person: 'grace', locale: 'fr-FR', open: openApprovals },
+  { name: 'approvals-french', person: 'grace', locale: 'fr-FR', height: 1_000, open: openApprovals },
   { name: 'entity-dark', isDark: true, open: openEntity },
   { name: 'entity-french', locale: 'fr-FR', height: 860, open: openEntity },
   { name: 'entity-narrow', ...NARROW, height: 1_200, open: openEntity },
@@ -139,6 +139,8 @@ async function openApprovals(page: Page): Promise<void> {
   await page.goto('/console/approvals');
   const request = page.getByRole('article').filter({ hasText: 'Due on Friday' }).first();
   await request.getByRole('textbox').waitFor();
+  await request.getByRole('button', { expanded: false }).click();
+  await request.getByRole('heading', { name: 'Historique' }).waitFor();
 }
 
 async function openEntity(page: Page): Promise<void> {

@@ -1,5 +1,4 @@
 import { dataExchangeEndpoints, uploadImport } from '@plinth/contracts/data-exchange/endpoints';
-import { ApiProblem } from '@plinth/sdk/api-problem';
 import { createClient } from '@plinth/sdk/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { clientOptions } from './platform';
@@ -20,12 +19,27 @@ export type ImportReport = BodyOf<typeof dataExchange.getImportReport>;
 export type ImportRowError = ImportReport['rowErrors'][number];
 export type ImportUndo = BodyOf<typeof dataExchange.getImportUndo>;
 
+interface JobPages {
+  pages: readonly { items: readonly { status: string; undoStatus?: string | null }[] }[];
+}
+
+const LIST_MILLISECONDS = 3_000;
+
+/** How often to read a list of jobs again: as long as one of them is on its way. */
+function whileOneRuns(jobs: JobPages | undefined, running: readonly string[]): number | false {
+  const runs = jobs?.pages.some(({ items }) =>
+    items.some(({ status, undoStatus }) => running.includes(undoStatus ?? status)),
+  );
+  return runs ? LIST_MILLISECONDS : false;
+}
+
 export const importsQuery = infiniteQueryOptions({
   queryKey: ['imports'],
   queryFn: async ({ pageParam, signal }) =>
     (await dataExchange.listImports({ list: { cursor: pageParam, pageSize: 30 }, signal })).body,
   initialPageParam: '',
   getNextPageParam: ({ nextCursor }) => nextCursor,
+  refetchInterval: ({ state }) => whileOneRuns(state.data, ['Executing', 'Undoing']),
 });
 
 export const importDefinitionsQuery = queryOptions({
@@ -38,6 +52,7 @@ export const importQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['import', jobId],
     queryFn: async ({ signal }) => (await dataExchange.getImport({ params: { jobId }, signal })).body,
+    refetchInterval: ({ state }) => (state.data?.undoStatus === 'Undoing' ? 1_000 : false),
   });
 
 export const importFormatQuery = (jobId: string) =>
@@ -70,18 +85,11 @@ export const importReportQuery = (jobId: string) =>
     staleTime: Infinity,
   });
 
-/** Null for an import that nobody undid. */
+/** What an undo did so far; for imports that somebody undid. */
 export const importUndoQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['import', jobId, 'undo'],
-    queryFn: async ({ signal }) => {
-      try {
-        return (await dataExchange.getImportUndo({ params: { jobId }, signal })).body;
-      } catch (error) {
-        if (error instanceof ApiProblem && error.slug === 'import-not-undone') return null;
-        throw error;
-      }
-    },
+    queryFn: async ({ signal }) => (await dataExchange.getImportUndo({ params: { jobId }, signal })).body,
     refetchInterval: ({ state }) => (state.data?.status === 'Undoing' ? 1_000 : false),
   });
 
@@ -112,6 +120,7 @@ export const exportsQuery = infiniteQueryOptions({
     (await dataExchange.listExportJobs({ list: { cursor: pageParam, pageSize: 30 }, signal })).body,
   initialPageParam: '',
   getNextPageParam: ({ nextCursor }) => nextCursor,
+  refetchInterval: ({ state }) => whileOneRuns(state.data, ['Queued', 'Exporting']),
 });
 
 export const exportQuery = (jobId: string) =>

@@ -3,6 +3,7 @@ import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import { createClient } from '@plinth/sdk/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { clientOptions } from './platform';
+import type { Entity } from './workflow';
 
 export const templates = createClient(templateEndpoints, clientOptions);
 const settings = createClient(
@@ -34,6 +35,13 @@ export const entityOf = ({ name, culture }: TemplateKey) => ({
   entityType: 'Template',
   entityId: culture === undefined ? name : `${name}~${culture}`,
 });
+
+/** The template that an entity of the workflow service is; undefined for entities of other kinds. */
+export function templateOf({ entityType, entityId }: Entity): TemplateKey | undefined {
+  if (entityType !== 'Template') return undefined;
+  const [name = '', culture] = entityId.split('~');
+  return { name, culture };
+}
 
 export interface TemplateFilters {
   search: string;

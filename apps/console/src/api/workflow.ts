@@ -48,6 +48,15 @@ export const workflowStatusQuery = (entity: Entity) =>
     },
   });
 
+export const workflowHistoryQuery = (entity: Entity) =>
+  infiniteQueryOptions({
+    queryKey: ['workflow', entity.entityType, entity.entityId, 'history'],
+    queryFn: async ({ pageParam, signal }) =>
+      (await workflow.getHistory({ params: entity, list: { cursor: pageParam, pageSize: 10 }, signal })).body,
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
 export type WorkflowDefinition = Awaited<ReturnType<typeof workflow.getDefinitions>>['body'][number];
 export type WorkflowTransition = WorkflowDefinition['transitions'][number];
 

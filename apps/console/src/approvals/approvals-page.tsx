@@ -1,8 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ArrowRight, CircleCheckBig } from 'lucide-react';
-import { Suspense } from 'react';
+import { ArrowRight, ChevronDown, ChevronUp, CircleCheckBig } from 'lucide-react';
+import { Suspense, useState } from 'react';
+import { cultureQuery, templateOf } from '../api/templates';
 import { approvalsQuery, type Approval } from '../api/workflow';
+import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
@@ -16,10 +18,17 @@ const DecisionForm = lazyPart(
   ({ DecisionForm }) => DecisionForm,
 );
 
+const Evidence = lazyPart(
+  () => import('./evidence'),
+  ({ Evidence }) => Evidence,
+);
+
 /** What waits for the decision of this person, the oldest first. */
 export function ApprovalsPage() {
   const { t } = useTexts();
   const query = useInfiniteQuery(approvalsQuery);
+  // Of one request at a time: each follows its entity.
+  const [opened, setOpened] = useState<string>();
   return (
     <Page title={t('Console.approvals.title')} lead={t('Console.approvals.lead')}>
       <PagedList
@@ -31,21 +40,40 @@ export function ApprovalsPage() {
           </EmptyState>
         }
       >
-        {(approvals) => approvals.map((approval) => <ApprovalCard key={approval.id} approval={approval} />)}
+        {(approvals) =>
+          approvals.map((approval) => (
+            <ApprovalCard
+              key={approval.id}
+              approval={approval}
+              showsEvidence={approval.id === opened}
+              onEvidence={(isShown) => setOpened(isShown ? approval.id : undefined)}
+            />
+          ))
+        }
       </PagedList>
     </Page>
   );
 }
 
-function ApprovalCard({ approval }: { approval: Approval }) {
+interface ApprovalCardProps {
+  approval: Approval;
+  showsEvidence: boolean;
+  onEvidence: (isShown: boolean) => void;
+}
+
+function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps) {
   const texts = useTexts();
   const { t, relative } = texts;
   const { id, entityType, entityId, transitionName, formerState, targetState } = approval;
+  const template = templateOf(approval);
   return (
     <article className="panel padded stack" aria-labelledby={id}>
       <div className="row spread">
         <h2 id={id}>
-          {nameOfTransition(texts, transitionName)} · {entityType} {entityId}
+          {nameOfTransition(texts, transitionName)} ·{' '}
+          <Link to="/entities/$entityType/$entityId" params={{ entityType, entityId }}>
+            {entityType} {entityId}
+          </Link>
         </h2>
         <RelativeTime className="soft small" instant={approval.requestedAt} />
       </div>
@@ -71,10 +99,27 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         {approval.expiresAt && (
           <span>{t('Console.approvals.expires', { time: relative(approval.expiresAt) })}</span>
         )}
-        <Link to="/entities/$entityType/$entityId" params={{ entityType, entityId }}>
-          {t('Console.approvals.evidence')}
-        </Link>
       </div>
+      <div className="row">
+        <Button aria-expanded={showsEvidence} onPress={() => onEvidence(!showsEvidence)}>
+          {t('Console.approvals.evidence')}
+          {showsEvidence ? <ChevronUp aria-hidden /> : <ChevronDown aria-hidden />}
+        </Button>
+        {template && (
+          <Link
+            to="/templates/$name"
+            params={{ name: template.name }}
+            search={{ ...cultureQuery(template.culture), view: 'revisions' }}
+          >
+            {t('Console.approvals.changes')}
+          </Link>
+        )}
+      </div>
+      {showsEvidence && (
+        <Suspense fallback={<Skeleton lines={3} height="4rem" />}>
+          <Evidence entity={{ entityType, entityId }} />
+        </Suspense>
+      )}
       <Suspense fallback={<Skeleton lines={2} height="4.5rem" />}>
         <DecisionForm approval={approval} />
       </Suspense>

@@ -1,5 +1,5 @@
-import { startTransition, Suspense, useEffect, useState, type ReactNode } from 'react';
-import { afterPaint } from './after-paint';
+import { Suspense, type ReactNode } from 'react';
+import { useAfterPaint } from './after-paint';
 
 interface LaterProps {
   /** As large as what comes, so that nothing moves then. */
@@ -11,8 +11,5 @@ interface LaterProps {
  * A part of a page that is loaded when what is around it is painted, and rendered in pieces between which keys and clicks
  * are answered.
  */
-export function Later({ place, children }: LaterProps) {
-  const [isTime, setTime] = useState(false);
-  useEffect(() => afterPaint(() => startTransition(() => setTime(true))), []);
-  return isTime ? <Suspense fallback={place}>{children}</Suspense> : place;
-}
+export const Later = ({ place, children }: LaterProps) =>
+  useAfterPaint() ? <Suspense fallback={place}>{children}</Suspense> : place;

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
+import { cultureQuery, templateOf } from '../api/templates';
 import { followersQuery, timeline } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Button } from '../components/button';
@@ -14,6 +15,7 @@ export function EntityPage() {
   const { t } = useTexts();
   const { entityType, entityId } = useParams({ from: '/shell/entities/$entityType/$entityId' });
   const entity = { entityType, entityId };
+  const template = templateOf(entity);
   const caller = useCaller();
   const mayReadTimeline = mayDo(caller, 'Timeline.Entries.Read');
   const mayReadState = mayDo(caller, 'Workflow.Transitions.Read');
@@ -21,7 +23,20 @@ export function EntityPage() {
     <Page
       isWide
       title={`${entityType} ${entityId}`}
-      lead={t('Console.entities.lead')}
+      lead={
+        <>
+          {t('Console.entities.lead')}{' '}
+          {template && (
+            <Link
+              to="/templates/$name"
+              params={{ name: template.name }}
+              search={cultureQuery(template.culture)}
+            >
+              {t('Console.entities.template')}
+            </Link>
+          )}
+        </>
+      }
       actions={mayReadTimeline && <FollowButton entity={entity} />}
     >
       <div className={mayReadTimeline ? 'entity' : 'stack'}>

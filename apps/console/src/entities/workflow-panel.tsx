@@ -1,21 +1,13 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { ArrowRight } from 'lucide-react';
-import {
-  definitionQuery,
-  workflow,
-  workflowStatusQuery,
-  type Entity,
-  type WorkflowStatus,
-} from '../api/workflow';
-import { itemsOf, LoadMore } from '../components/paged-list';
-import { RelativeTime } from '../components/relative-time';
-import { Badge, Failure, Skeleton, type BadgeTone } from '../components/state';
+import { useQuery } from '@tanstack/react-query';
+import { definitionQuery, workflowStatusQuery, type Entity, type WorkflowStatus } from '../api/workflow';
+import { Failure, Skeleton } from '../components/state';
 import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { Drawing } from '../workflows/drawing';
 import { stateName } from './state-name';
+import { WorkflowHistory } from './workflow-history';
 
 const TransitionForm = lazyPart(
   () => import('./transition-form'),
@@ -52,7 +44,7 @@ export function StatePath({ entity }: { entity: Entity }) {
   return (
     <aside className="stack state-path" aria-label={t('Workflow.messages.history')}>
       <Picture entity={entity} status={status} />
-      {mayDo(caller, 'Workflow.History.Read') && <History entity={entity} />}
+      {mayDo(caller, 'Workflow.History.Read') && <WorkflowHistory entity={entity} />}
     </aside>
   );
 }
@@ -77,42 +69,5 @@ function Picture({ entity, status }: { entity: Entity; status: WorkflowStatus })
         return offered?.allowed ? 'possible' : 'blocked';
       }}
     />
-  );
-}
-
-function History({ entity }: { entity: Entity }) {
-  const texts = useTexts();
-  const { t } = texts;
-  const query = useInfiniteQuery({
-    queryKey: ['workflow', entity.entityType, entity.entityId, 'history'],
-    queryFn: async ({ pageParam, signal }) =>
-      (await workflow.getHistory({ params: entity, list: { cursor: pageParam, pageSize: 10 }, signal })).body,
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
-  const moves = itemsOf(query.data) ?? [];
-  if (query.error) return <Failure error={query.error} />;
-  if (moves.length === 0) return null;
-  const tone = (state: string): BadgeTone => (state === moves[0]?.newState ? 'accent' : undefined);
-  return (
-    <section className="panel padded stack" aria-labelledby="history">
-      <h2 id="history">{t('Workflow.messages.history')}</h2>
-      <ol className="history">
-        {moves.map(({ previousState, newState, transitionedAt, transitionedBy, comment }, index) => (
-          <li key={`${transitionedAt} ${index}`} className="stack tight">
-            <span className="row move">
-              {stateName(texts, previousState)}
-              <ArrowRight aria-label="→" />
-              <Badge tone={tone(newState)}>{stateName(texts, newState)}</Badge>
-            </span>
-            <span className="soft small">
-              {transitionedBy} · <RelativeTime instant={transitionedAt} />
-            </span>
-            {comment && <blockquote>{comment}</blockquote>}
-          </li>
-        ))}
-      </ol>
-      <LoadMore query={query} />
-    </section>
   );
 }

@@ -85,7 +85,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const { t } = useTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { headers, previewRows, suggestions: mappings, fieldMetadata } = preview;
+  const { headers, previewRows, previewRowNumbers, suggestions: mappings, fieldMetadata } = preview;
   const [isRemembered, setRemembered] = useState(true);
   const draft = useDraft(job.id);
   const columnsOf = (property: string) =>
@@ -127,7 +127,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
           <p className="soft">{t('Console.imports.mappingHelp')}</p>
         </div>
         <div className="table-frame">
-          <table className="table mapping">
+          <table className="table mapping cards-when-narrow">
             <thead>
               <tr>
                 <th scope="col">{t('DataExchange.fields.sourceColumn')}</th>
@@ -140,10 +140,10 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
               {mappings.map(({ sourceColumn, targetProperty, confidence }, index) => (
                 <tr key={sourceColumn}>
                   <th scope="row">{sourceColumn}</th>
-                  <td>
+                  <td className="full">
                     <span className="samples soft">{samplesOf(index).join(' · ') || '–'}</span>
                   </td>
-                  <td>
+                  <td className="full">
                     <Select
                       hidesLabel
                       label={t('Console.imports.fieldOf', { column: sourceColumn })}
@@ -201,7 +201,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
           <RowTable
             label={t('Console.imports.firstRows')}
             headers={headers}
-            rows={previewRows.map((cells, index) => ({ number: index + 2, cells }))}
+            rows={previewRows.map((cells, index) => ({ number: previewRowNumbers[index]!, cells }))}
           />
         )}
       </div>

@@ -28,7 +28,11 @@ export function ErrorList({ report, onEdit, edited = {} }: ErrorListProps) {
     <div className="stack">
       <div className="stack tight">
         <h2>{t('Console.imports.errors')}</h2>
-        <p className="soft">{t('Console.imports.errorsHelp')}</p>
+        <p className="soft">
+          {t('Console.imports.errorsHelp')}
+          {report.rowErrors.length < report.failedRows &&
+            ` ${t('Console.imports.errorsShown', { count: report.rowErrors.length, all: number(report.failedRows) })}`}
+        </p>
       </div>
       <div className="groups" role="group" aria-label={t('Console.imports.groups')}>
         {groups.map(({ id, kind, column, example, count }) => (

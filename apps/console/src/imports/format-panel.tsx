@@ -1,6 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { DateOrder, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
-import { dataExchange, importFormatQuery, importQuery, type ImportFormat } from '../api/data-exchange';
+import {
+  dataExchange,
+  importFormatQuery,
+  importPreviewQuery,
+  importQuery,
+  type ImportFormat,
+} from '../api/data-exchange';
 import { Select, type Option } from '../components/select';
 import { Failure, Skeleton } from '../components/state';
 import { useTexts, type Texts } from '../texts/texts';
@@ -13,6 +19,8 @@ export function FormatPanel({ jobId }: { jobId: string }) {
   const { t } = texts;
   const queries = useQueryClient();
   const { data: format, error } = useQuery(importFormatQuery(jobId));
+  const { data: preview } = useQuery(importPreviewQuery(jobId));
+  const findings = preview?.findings ?? format?.findings ?? [];
   const correction = useMutation({
     mutationFn: async (body: Correction) =>
       (await dataExchange.correctImportFormat({ params: { jobId }, body })).body,
@@ -36,7 +44,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
         <Skeleton lines={1} height="3.4rem" />
       ) : (
         <div className="format">
-          {partsOf(format, texts).map(({ name, label, value, options, why }) => (
+          {partsOf(format, preview?.headerRow, texts).map(({ name, label, value, options, why }) => (
             <Select
               key={name}
               label={label}
@@ -44,10 +52,19 @@ export function FormatPanel({ jobId }: { jobId: string }) {
               options={options}
               description={why}
               isDisabled={correction.isPending}
-              onChange={(id) => id !== value && correction.mutate({ [name]: id })}
+              onChange={(id) =>
+                id !== value && correction.mutate({ [name]: numbers.has(name) ? Number(id) : id })
+              }
             />
           ))}
         </div>
+      )}
+      {findings.length > 0 && (
+        <ul className="plain small">
+          {findings.map(({ code, detail }) => (
+            <li key={code}>{detail}</li>
+          ))}
+        </ul>
       )}
       {correction.error && <Failure error={correction.error} />}
     </section>
@@ -57,12 +74,16 @@ export function FormatPanel({ jobId }: { jobId: string }) {
 interface Part {
   name: keyof Correction;
   label: string;
-  value: string;
+  /** Null until it is known. */
+  value: string | null;
   options: Option[];
   why: string | undefined;
 }
 
-function partsOf(format: ImportFormat, { t }: Texts): Part[] {
+const numbers = new Set<keyof Correction>(['headerRow', 'headerRows', 'lastRow']);
+
+/** @param headerRow that the preview found, in workbooks */
+function partsOf(format: ImportFormat, headerRow: number | undefined, { t }: Texts): Part[] {
   const { encoding, hasByteOrderMark, delimiter, decimalSeparator, dateOrder, dateOrderFrom, sheets, sheet } =
     format;
   const parts: Part[] = [];
@@ -93,6 +114,19 @@ function partsOf(format: ImportFormat, { t }: Texts): Part[] {
       })),
       why: t('Console.imports.format.byRows'),
     });
+  const row = format.headerRow ?? headerRow;
+  const rowOf = (number: number) => ({
+    id: String(number),
+    label:
+      number === 0 ? t('Console.imports.format.noRow') : t('Console.imports.format.row', { row: number }),
+  });
+  parts.push({
+    name: 'headerRow',
+    label: t('Console.imports.format.headerRow'),
+    value: row === undefined ? null : String(row),
+    options: [...new Set([...firstRows, row ?? 0, 0])].map(rowOf),
+    why: t('Console.imports.format.byRows'),
+  });
   if (decimalSeparator !== null)
     parts.push({
       name: 'decimalSeparator',
@@ -109,8 +143,45 @@ function partsOf(format: ImportFormat, { t }: Texts): Part[] {
       options: Object.values(DateOrder).map((id) => ({ id, label: t(`Console.imports.format.order.${id}`) })),
       why: t(`Console.imports.format.orderFrom.${dateOrderFrom ?? 'File'}`),
     });
+  return [...parts, ...unusualPartsOf(format, t)];
+}
+
+/** What most files do not have. */
+function unusualPartsOf({ headerRows, lastRow, quote }: ImportFormat, t: Texts['t']): Part[] {
+  const why = t('Console.imports.format.byRows');
+  const parts: Part[] = [];
+  if (headerRows !== null && headerRows > 1)
+    parts.push({
+      name: 'headerRows',
+      label: t('Console.imports.format.headerRows'),
+      value: String(headerRows),
+      options: withValue(['1', '2', '3'], String(headerRows)).map((id) => ({ id, label: id })),
+      why,
+    });
+  if (lastRow !== null && lastRow > 0)
+    parts.push({
+      name: 'lastRow',
+      label: t('Console.imports.format.lastRow'),
+      value: String(lastRow),
+      options: [
+        { id: String(lastRow), label: t('Console.imports.format.row', { row: lastRow }) },
+        { id: '0', label: t('Console.imports.format.endOfFile') },
+      ],
+      why,
+    });
+  if (quote !== null && quote !== '"')
+    parts.push({
+      name: 'quote',
+      label: t('Console.imports.format.quote'),
+      value: quote,
+      options: withValue(['"'], quote).map((id) => ({ id, label: `${id} … ${id}` })),
+      why,
+    });
   return parts;
 }
+
+/** Where headers mostly are. */
+const firstRows = Array.from({ length: 20 }, (_, index) => index + 1);
 
 const delimiters: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 

@@ -38,7 +38,7 @@ export function ImportPage() {
             <span>
               {definitionName(texts, job.definitionName)} · {bytes(job.fileSizeBytes)}
             </span>
-            <ImportStatus status={job.status} />
+            <ImportStatus {...job} />
           </div>
           <Step job={job} />
         </>

@@ -13,8 +13,22 @@ const tones: Record<ImportJob['status'], BadgeTone> = {
   Cancelled: undefined,
 };
 
-export function ImportStatus({ status }: { status: ImportJob['status'] }) {
+const undoTones: Record<NonNullable<ImportJob['undoStatus']>, BadgeTone> = {
+  Undoing: 'accent',
+  Undone: undefined,
+  PartiallyUndone: 'warn',
+  Failed: 'bad',
+};
+
+/** How far an import is; of one that was undone, how far that is. */
+export function ImportStatus({ status, undoStatus }: Pick<ImportJob, 'status' | 'undoStatus'>) {
   const { t } = useTexts();
+  if (undoStatus !== null)
+    return (
+      <Badge tone={undoTones[undoStatus]} isLive={undoStatus === 'Undoing'}>
+        {t(`DataExchange.undoStatus.${undoStatus}`)}
+      </Badge>
+    );
   return (
     <Badge tone={tones[status]} isLive={status === 'Executing'}>
       {t(`DataExchange.importStatus.${status}`)}

@@ -71,7 +71,7 @@ function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
             </th>
             <td>{definitionName(texts, job.definitionName)}</td>
             <td>
-              <ImportStatus status={job.status} />
+              <ImportStatus {...job} />
             </td>
             <td className="end">{bytes(job.fileSizeBytes)}</td>
             <td>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { FileSpreadsheet, Lock, UploadCloud } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { DropZone } from 'react-aria-components/DropZone';
 import { FileTrigger } from 'react-aria-components/FileTrigger';
 import { Text } from 'react-aria-components/Text';
@@ -112,6 +112,14 @@ function FileDrop({ definition }: { definition: ImportDefinition }) {
       await navigate({ to: '/imports/$jobId', params: { jobId: job.id }, replace: true });
     },
   });
+
+  // A file that is on its way does not survive a reload.
+  useEffect(() => {
+    if (!isPending) return undefined;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [isPending]);
 
   if (isPending && variables) {
     const label = t('Console.imports.uploading', { name: variables.name });

@@ -4,6 +4,7 @@ import { Download as DownloadIcon, FileUp, Undo2 } from 'lucide-react';
 import {
   dataExchange,
   importDefinitionsQuery,
+  importQuery,
   importReportQuery,
   importsQuery,
   importUndoQuery,
@@ -25,15 +26,19 @@ import { ReportFigures } from './report-figures';
 
 /** The last step: what became of the rows, and what can be done about those that failed. */
 export function ResultStep({ job }: { job: ImportJob }) {
-  const { data: report, error, refetch } = useQuery(importReportQuery(job.id));
-  const { data: undo } = useQuery(importUndoQuery(job.id));
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (!report || undo === undefined) return <Skeleton lines={5} height="3rem" />;
+  const isUndone = job.undoStatus !== null;
+  const reading = useQuery(importReportQuery(job.id));
+  const undoing = useQuery({ ...importUndoQuery(job.id), enabled: isUndone });
+  const { data: report } = reading;
+  const { data: undo } = undoing;
+  const failed = [reading, undoing].find(({ error }) => error);
+  if (failed) return <Failure error={failed.error!} onRetry={() => void failed.refetch()} />;
+  if (!report || (isUndone && !undo)) return <Skeleton lines={5} height="3rem" />;
   return (
     <>
       {undo ? <UndoResult undo={undo} /> : <Outcome report={report} />}
       <ReportFigures report={report} />
-      <Actions job={job} report={report} isUndone={undo !== null} />
+      <Actions job={job} report={report} />
       {report.rowErrors.length > 0 && <Corrections job={job} report={report} />}
     </>
   );
@@ -58,10 +63,12 @@ function Outcome({ report }: { report: ImportReport }) {
   );
 }
 
-function Actions({ job, report, isUndone }: { job: ImportJob; report: ImportReport; isUndone: boolean }) {
+function Actions({ job, report }: { job: ImportJob; report: ImportReport }) {
   const { t } = useTexts();
   const caller = useCaller();
   const mayImport = mayDo(caller, 'DataExchange.Imports.Execute');
+  // One that failed can be asked for again.
+  const hasNoUndo = job.undoStatus === null || job.undoStatus === 'Failed';
   return (
     <div className="row">
       {mayImport && (
@@ -70,7 +77,7 @@ function Actions({ job, report, isUndone }: { job: ImportJob; report: ImportRepo
           {t('Console.imports.another')}
         </LinkButton>
       )}
-      {mayImport && !isUndone && report.succeededRows > 0 && <UndoButton job={job} report={report} />}
+      {mayImport && hasNoUndo && report.succeededRows > 0 && <UndoButton job={job} report={report} />}
     </div>
   );
 }
@@ -81,7 +88,11 @@ function UndoButton({ job, report }: { job: ImportJob; report: ImportReport }) {
   const { data: definitions = [] } = useQuery(importDefinitionsQuery);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => (await dataExchange.undoImport({ params: { jobId: job.id } })).body,
-    onSuccess: (undo) => queries.setQueryData(importUndoQuery(job.id).queryKey, undo),
+    onSuccess: (undo) => {
+      queries.setQueryData(importUndoQuery(job.id).queryKey, undo);
+      queries.setQueryData(importQuery(job.id).queryKey, { ...job, undoStatus: undo.status });
+      void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
+    },
   });
   if (!definitions.some(({ name, isUndoable }) => name === job.definitionName && isUndoable)) return null;
   return (

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { timeline, unreadCountQuery } from '../api/timeline';
+import { useAfterPaint } from '../components/after-paint';
 import { useTexts } from '../texts/texts';
 
 const RETRY_MILLISECONDS = 5_000;
@@ -9,9 +10,12 @@ const RETRY_MILLISECONDS = 5_000;
 export function UnreadBadge() {
   const { t, number } = useTexts();
   const queries = useQueryClient();
-  const { data: count = 0 } = useQuery(unreadCountQuery);
+  // What a page is for comes first.
+  const isTime = useAfterPaint();
+  const { data: count = 0 } = useQuery({ ...unreadCountQuery, enabled: isTime });
 
   useEffect(() => {
+    if (!isTime) return undefined;
     const ending = new AbortController();
     let timer: number | undefined;
     const follow = async () => {
@@ -34,7 +38,7 @@ export function UnreadBadge() {
       ending.abort(new DOMException('The page was left.', 'AbortError'));
       clearTimeout(timer);
     };
-  }, [queries]);
+  }, [queries, isTime]);
 
   if (count === 0) return null;
   return (

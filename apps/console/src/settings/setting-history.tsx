@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { History } from 'lucide-react';
 import { settingHistoryQuery, type Level, type SettingDefinition } from '../api/settings';
-import { PagedList } from '../components/paged-list';
+import { itemsOf, PagedList } from '../components/paged-list';
+import { usePersonNames } from '../components/person-names';
 import { RelativeTime } from '../components/relative-time';
 import { EmptyState } from '../components/state';
 import { useTexts } from '../texts/texts';
@@ -12,6 +13,7 @@ export function SettingHistory({ level, definition }: { level: Level; definition
   const texts = useTexts();
   const { t } = texts;
   const query = useInfiniteQuery(settingHistoryQuery(level, definition.name));
+  const nameOf = usePersonNames((itemsOf(query.data) ?? []).map(({ changedBy }) => changedBy));
   return (
     <PagedList
       query={query}
@@ -28,7 +30,7 @@ export function SettingHistory({ level, definition }: { level: Level; definition
                   `: ${valueText(texts, definition, previousValue)} → ${valueText(texts, definition, newValue)}`}
               </span>
               <span className="soft small">
-                {changedBy} · <RelativeTime instant={changedAt} />
+                {nameOf(changedBy)} · <RelativeTime instant={changedAt} />
               </span>
             </li>
           ))}

@@ -5,11 +5,9 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { html } from '@codemirror/lang-html';
-import { closePercentBrace, jinja } from '@codemirror/lang-jinja';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
 import { diagnosticCount, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
+import { Compartment, EditorState, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -20,8 +18,8 @@ import {
 } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { afterPaint } from '../components/after-paint';
+import { whenOnline } from '../components/when-online';
 import { codeTheme } from './code-theme';
-import { proposalsFor } from './completions';
 
 export interface SourceError {
   message: string;
@@ -29,7 +27,7 @@ export interface SourceError {
   column?: number | undefined;
 }
 
-interface CodeEditorProps {
+export interface CodeEditorProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
@@ -38,23 +36,6 @@ interface CodeEditorProps {
   /** What a template may read, as dotted paths. */
   names: readonly string[];
   isReadOnly: boolean;
-}
-
-const typeOfKind = { variable: 'variable', filter: 'function', tag: 'keyword' };
-
-/** HTML with the language of templates in it. */
-function templateLanguage(names: () => readonly string[]): Extension {
-  const base = html({ matchClosingTags: true });
-  const { language } = jinja({ base });
-  const complete = language.data.of({
-    autocomplete: ({ pos, state, explicit }: { pos: number; state: EditorState; explicit: boolean }) => {
-      const found = proposalsFor(state.sliceDoc(0, pos), names());
-      if (!found || (!explicit && found.from === pos)) return null;
-      const options = found.proposals.map(({ label, kind }) => ({ label, type: typeOfKind[kind] }));
-      return { from: found.from, options, validFor: /^[\w.]*$/ };
-    },
-  });
-  return [language, base.support, complete, closePercentBrace];
 }
 
 /** Where an error is: from its place to the end of the word there, at least one character. */
@@ -117,11 +98,16 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       }),
     });
     view.current = editor;
-    // To make the editor and to read the text in its language are long tasks each: keys are answered in between.
-    const cancel = afterPaint(() => {
-      editor.dispatch({ effects: language.reconfigure(templateLanguage(() => latest.current.names)) });
-    });
+    let isGone = false;
+    const readInLanguage = async () => {
+      const { templateLanguage } = await whenOnline(() => import('./template-language'));
+      const reconfigured = language.reconfigure(templateLanguage(() => latest.current.names));
+      if (!isGone) cancel = afterPaint(() => editor.dispatch({ effects: reconfigured }));
+    };
+    // To make the editor, to load the language and to read the text in it are long tasks each: keys are answered in between.
+    let cancel = afterPaint(() => void readInLanguage());
     return () => {
+      isGone = true;
       cancel();
       editor.destroy();
     };

@@ -4,6 +4,7 @@ import { ChevronDown } from 'lucide-react';
 import { Suspense, useRef, useState } from 'react';
 import { cultureQuery, entityOf, lifecycleQuery, templates, type TemplateDetail } from '../api/templates';
 import { workflow } from '../api/workflow';
+import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { Callout, Failure } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
@@ -41,7 +42,7 @@ export function LifecycleMenu({ template }: { template: TemplateDetail }) {
   const navigate = useNavigate();
   const { name, culture } = template;
   const key = { name, culture };
-  const { data: lifecycle, error } = useQuery(lifecycleQuery(key));
+  const { data: lifecycle, error } = useQuery({ ...lifecycleQuery(key), enabled: useAfterPaint() });
   const trigger = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
   const move = useMutation({

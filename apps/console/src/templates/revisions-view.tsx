@@ -13,6 +13,7 @@ import {
 import { Button } from '../components/button';
 import { Choices } from '../components/choices';
 import { LoadMore } from '../components/paged-list';
+import { usePersonNames } from '../components/person-names';
 import { RelativeTime } from '../components/relative-time';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
@@ -35,6 +36,7 @@ export function RevisionsView({ template }: { template: TemplateDetail }) {
   const query = useInfiniteQuery(revisionsQuery({ name: template.name, culture: template.culture }));
   const { data, error, refetch } = query;
   const revisions = data?.pages.flatMap((page) => page.revisions);
+  const nameOf = usePersonNames((revisions ?? []).map(({ createdBy }) => createdBy));
   const [chosen, setChosen] = useState<string>();
   const [look, setLook] = useState<Look>('source');
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
@@ -49,6 +51,7 @@ export function RevisionsView({ template }: { template: TemplateDetail }) {
             <li key={revision.revisionId}>
               <Revision
                 revision={revision}
+                author={nameOf(revision.createdBy)}
                 isChosen={revision === newer}
                 onChoose={() => setChosen(revision.revisionId)}
               />
@@ -83,19 +86,20 @@ export function RevisionsView({ template }: { template: TemplateDetail }) {
 
 interface RevisionProps {
   revision: TemplateRevisionSummary;
+  author: string;
   isChosen: boolean;
   onChoose: () => void;
 }
 
-function Revision({ revision, isChosen, onChoose }: RevisionProps) {
-  const { status, createdAt, createdBy } = revision;
+function Revision({ revision, author, isChosen, onChoose }: RevisionProps) {
+  const { status, createdAt } = revision;
   return (
     <button type="button" className="revision" aria-current={isChosen} onClick={onChoose}>
       <span className="row spread">
         <RelativeTime instant={createdAt} />
         <TemplateStatus status={status} hasPublishedVersion={false} />
       </span>
-      <span className="soft small">{createdBy}</span>
+      <span className="soft small">{author}</span>
     </button>
   );
 }

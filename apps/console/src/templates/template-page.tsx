@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { Suspense, useDeferredValue } from 'react';
 import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '../api/templates';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { Failure, Skeleton } from '../components/state';
-import { Later } from '../components/later';
 import { lazyPart, soonPart } from '../components/lazy-part';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
@@ -35,7 +35,10 @@ export function TemplatePage() {
   const { name } = useParams({ from: '/shell/templates/$name' });
   const { culture, view = 'write' } = useSearch({ from: '/shell/templates/$name' });
   const key: TemplateKey = { name, culture };
-  const { data: template, error, refetch } = useQuery(templateQuery(key));
+  const { data, error, refetch } = useQuery(templateQuery(key));
+  // It may still be the one from before, which must not become another one's text.
+  const template = useDeferredValue(data);
+  const shown = template && `${template.name}~${template.culture ?? ''}`;
   const { data: cultures = [] } = useQuery(culturesQuery(name));
   return (
     <Page
@@ -43,7 +46,7 @@ export function TemplatePage() {
       title={name}
       back={<BackToTemplates />}
       lead={[cultureName(texts, culture), template?.category].filter(Boolean).join(' · ')}
-      actions={template && <LifecycleMenu key={culture} template={template} />}
+      actions={template && <LifecycleMenu key={shown} template={template} />}
     >
       <nav className="tabs" aria-label={t('Console.templates.views.label')}>
         {views.map((one) => (
@@ -76,11 +79,11 @@ export function TemplatePage() {
       )}
       {!template && !error && loading}
       {template && (
-        <Later place={loading}>
-          {view === 'write' && <WriteView key={culture ?? ''} template={template} cultures={cultures} />}
+        <Suspense fallback={loading}>
+          {view === 'write' && <WriteView key={shown} template={template} cultures={cultures} />}
           {view === 'languages' && <CulturesView template={template} cultures={cultures} />}
-          {view === 'revisions' && <RevisionsView key={culture ?? ''} template={template} />}
-        </Later>
+          {view === 'revisions' && <RevisionsView key={shown} template={template} />}
+        </Suspense>
       )}
     </Page>
   );

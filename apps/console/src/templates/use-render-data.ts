@@ -7,9 +7,12 @@ import { useSampleData } from './use-sample-data';
 
 const QUIET_MILLISECONDS = 350;
 
-/** What a text reads and what is wrong with it, and the data to look at it with. */
-export function useRenderData(key: TemplateKey, content: string) {
-  const { data: validation, isPlaceholderData } = useQuery(validationQuery(key, content));
+/** What a text reads and what is wrong with it, once that is asked for, and the data to look at it with. */
+export function useRenderData(key: TemplateKey, content: string, isAsked = true) {
+  const { data: validation, isPlaceholderData } = useQuery({
+    ...validationQuery(key, content),
+    enabled: isAsked && content !== '',
+  });
   const [written, setWritten] = useSampleData(key);
   // While there are errors, the variables are those from before.
   const [variables, setVariables] = useState(validation?.variables);

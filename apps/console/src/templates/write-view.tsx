@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
-import { Suspense, useMemo, useState } from 'react';
+import { startTransition, Suspense, useEffect, useMemo, useState } from 'react';
 import {
   cultureQuery,
   settingNamesQuery,
@@ -10,25 +10,23 @@ import {
   type TemplateDetail,
   type TemplateListItem,
 } from '../api/templates';
-import { afterPaint } from '../components/after-paint';
+import { afterPaint, useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
+import { Later } from '../components/later';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
+import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import type { CodeEditor, CodeEditorProps } from './code-editor';
 import { cultureName } from './culture-name';
-import { PreviewPane } from './preview-pane';
 import { useDebounced } from './use-debounced';
 import { useRenderData } from './use-render-data';
 
-const CodeEditor = lazyPart(
-  // The source is there as text until then.
-  async () => {
-    await new Promise<void>((resolve) => void afterPaint(resolve));
-    return import('./code-editor');
-  },
-  ({ CodeEditor }) => CodeEditor,
+const PreviewPane = lazyPart(
+  () => import('./preview-pane'),
+  ({ PreviewPane }) => PreviewPane,
 );
 const SampleDataForm = lazyPart(
   () => import('./sample-data-form'),
@@ -59,8 +57,13 @@ export function WriteView({ template, cultures }: WriteViewProps) {
   const [savedContent, setSavedContent] = useState(content);
   const isDirty = content !== savedContent;
   const settled = useDebounced(content, QUIET_MILLISECONDS);
-  const { variables, errors, isSound, shape, data, settledData, setData } = useRenderData(key, settled);
-  const { data: settingNames = [] } = useQuery(settingNamesQuery);
+  const isPainted = useAfterPaint();
+  const { variables, errors, isSound, shape, data, settledData, setData } = useRenderData(
+    key,
+    settled,
+    isPainted,
+  );
+  const { data: settingNames = [] } = useQuery({ ...settingNamesQuery, enabled: isPainted });
   const names = useMemo(() => {
     const all = [...(variables?.modelVariables ?? []), ...(variables?.globalVariables ?? [])];
     return [...all.map((variable) => variable.name), ...settingNames.map((one) => `settings.${one}`)];
@@ -128,34 +131,54 @@ export function WriteView({ template, cultures }: WriteViewProps) {
           </span>
         </div>
         {save.error && <Failure error={save.error} />}
-        <Suspense fallback={<pre className="source-text">{content}</pre>}>
-          <CodeEditor
-            label={t('Console.templates.source')}
-            value={content}
-            onChange={setContent}
-            onSave={trySave}
-            errors={errors}
-            names={names}
-            isReadOnly={isReadOnly}
-          />
-        </Suspense>
+        <SourceEditor
+          label={t('Console.templates.source')}
+          value={content}
+          onChange={setContent}
+          onSave={trySave}
+          errors={errors}
+          names={names}
+          isReadOnly={isReadOnly}
+        />
         <ErrorList errors={errors} />
       </section>
-      <PreviewPane
-        isSound={isSound}
-        rendering={{ name, culture, content: settled, mimeType, data: settledData }}
-        extra={{
-          id: 'data',
-          label: t('Templating.fields.data'),
-          content: (
-            <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
-              <SampleDataForm shape={shape} data={data} onChange={setData} />
-            </Suspense>
-          ),
-        }}
-      />
+      <Later place={<div className="preview panel" />}>
+        <PreviewPane
+          isSound={isSound}
+          rendering={{ name, culture, content: settled, mimeType, data: settledData }}
+          extra={{
+            id: 'data',
+            label: t('Templating.fields.data'),
+            content: (
+              <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
+                <SampleDataForm shape={shape} data={data} onChange={setData} />
+              </Suspense>
+            ),
+          }}
+        />
+      </Later>
     </div>
   );
+}
+
+/** The source as text, until it is painted and the editor is loaded: what people came for does not wait for it. */
+function SourceEditor(props: CodeEditorProps) {
+  const [Editor, setEditor] = useState<typeof CodeEditor>();
+  useEffect(() => {
+    const load = async () => {
+      const { CodeEditor } = await whenOnline(() => import('./code-editor'));
+      startTransition(() => setEditor(() => CodeEditor));
+    };
+    return afterPaint(
+      () =>
+        void load().catch((error: unknown) =>
+          setEditor(() => {
+            throw error;
+          }),
+        ),
+    );
+  }, []);
+  return Editor ? <Editor {...props} /> : <pre className="source-text">{props.value}</pre>;
 }
 
 interface ErrorListProps {

@@ -84,8 +84,13 @@ function Editor({ entityType, stored, etag }: EditorProps) {
     if (next !== draft) setSteps([...steps, next]);
   };
   const settled = useDebounced(draft, QUIET_MILLISECONDS);
-  const check = useQuery({ ...definitionErrorsQuery(entityType, settled), enabled: !isReadOnly });
-  const errors = check.error ? refusedParts(texts, check.error) : (check.data ?? []);
+  // What is stored was checked when it was saved.
+  const check = useQuery({
+    ...definitionErrorsQuery(entityType, settled),
+    enabled: !isReadOnly && isDirty,
+  });
+  const found = check.error ? refusedParts(texts, check.error) : (check.data ?? []);
+  const errors = isDirty ? found : [];
   const save = useMutation({
     mutationFn: async () => workflow.putDefinition({ params: { entityType }, body: draft, ifMatch: etag }),
     onSuccess: async () => {

@@ -1,9 +1,10 @@
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
-import { UnreadableFile } from '../formats/unreadable-file';
+import type { XlsxFormat } from '../formats/file-format';
 import { readCsv, type FileRows } from '../formats/read-csv';
 import { readXlsx } from '../formats/read-xlsx';
 import { wholeFile, type FileRange } from '../formats/record-index';
 import { fileUnreadable } from '../domain/problems';
+import { UnreadableFile } from '../formats/unreadable-file';
 import type { ImportJob } from '../store/import-store';
 
 /** Opens a range of the uploaded text file of a job as rows. @throws Problem `import-file-unreadable`. */
@@ -37,12 +38,16 @@ export async function openRows(
   try {
     const bytes = await blobs.get(job.blobKey);
     const file =
-      format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheet ?? format.sheet);
+      format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheetOf(format, sheet));
     return { ...file, rows: withProblems(file.rows) };
   } catch (error) {
     throw toProblem(error);
   }
 }
+
+/** Of another sheet than the one whose format was corrected it is not known where its header is. */
+const sheetOf = (format: XlsxFormat, sheet: string | undefined): XlsxFormat =>
+  sheet === undefined || sheet === (format.sheet ?? format.sheets?.[0]) ? format : { kind: 'xlsx', sheet };
 
 async function* withProblems<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
   try {

@@ -2,7 +2,7 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
 import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
 import type { LayoutFinding } from '../formats/file-format';
-import type { FileRows } from '../formats/read-csv';
+import type { FileRow, FileRows } from '../formats/read-csv';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import type { MappingStore } from '../store/mapping-store';
 import { openRows } from './open-rows';
@@ -15,7 +15,9 @@ export interface PreviewDependencies {
 
 export interface ImportPreview {
   headers: string[];
+  headerRow: number;
   previewRows: string[][];
+  previewRowNumbers: number[];
   suggestions: ColumnMapping[];
   fields: DefinitionField[];
   findings: LayoutFinding[];
@@ -32,25 +34,27 @@ export async function readPreview(
 ): Promise<ImportPreview> {
   const fields = importableFields(definition);
   const file = await openRows(job, blobs, sheet);
-  const previewRows = await firstRows(file, PREVIEW_ROWS);
-  const { headers } = file;
+  const first = await firstRows(file, PREVIEW_ROWS);
+  const { headers, headerRow, findings } = file;
   const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
   const status = job.status === 'Created' ? { status: 'Previewed' } : {};
   await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers });
-  const findings = job.format.kind === 'csv' ? (job.format.findings ?? []) : [];
   const suggestions = withMappings(suggestMappings(headers, fields, saved), job.mappings ?? [], fields);
-  return { headers, previewRows, suggestions, fields, findings };
+  return {
+    headers,
+    headerRow,
+    previewRows: first.map(({ cells }) => headers.map((_, index) => cells[index] ?? '')),
+    previewRowNumbers: first.map(({ number }) => number),
+    suggestions,
+    fields,
+    findings,
+  };
 }
 
-/** The first rows, each with as many cells as there are columns. */
-async function firstRows({ headers, rows }: FileRows, count: number): Promise<string[][]> {
-  const first: string[][] = [];
+async function firstRows({ rows }: FileRows, count: number): Promise<FileRow[]> {
+  const first: FileRow[] = [];
   for await (const piece of rows) {
-    first.push(
-      ...piece
-        .slice(0, count - first.length)
-        .map(({ cells }) => headers.map((_, index) => cells[index] ?? '')),
-    );
+    first.push(...piece.slice(0, count - first.length));
     if (first.length >= count) break;
   }
   return first;

@@ -48,17 +48,27 @@ export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolea
     ? [...layoutProperties, 'encoding' as const, 'rowsBegin' as const].some(
         (property) => before[property] !== after[property],
       )
-    : (before as XlsxFormat).sheet !== (after as XlsxFormat).sheet;
+    : (['sheet', 'headerRow'] as const).some(
+        (property) => (before as XlsxFormat)[property] !== (after as XlsxFormat)[property],
+      );
 
 function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): XlsxFormat {
-  const { sheet, dateOrder } = correction;
+  const { sheet, headerRow, dateOrder } = correction;
   for (const property of ['encoding', 'decimalSeparator', ...layoutProperties] as const) {
-    if (correction[property] !== undefined)
+    if (property !== 'headerRow' && correction[property] !== undefined)
       throw invalid({ [property]: 'Format' }, `A workbook has no ${property}: its cells are typed.`);
   }
   if (sheet !== undefined && !format.sheets?.includes(sheet))
     throw invalid({ sheet: 'Enum' }, `The workbook has no sheet "${sheet}".`);
-  return { ...format, ...(sheet === undefined ? {} : { sheet }), ...withDateOrder(dateOrder) };
+  const { headerRow: formerRow, ...rest } = format;
+  const isOther = sheet !== undefined && sheet !== format.sheet;
+  const row = headerRow ?? (isOther ? undefined : formerRow);
+  return {
+    ...rest,
+    ...(sheet === undefined ? {} : { sheet }),
+    ...(row === undefined ? {} : { headerRow: row }),
+    ...withDateOrder(dateOrder),
+  };
 }
 
 async function correctText(

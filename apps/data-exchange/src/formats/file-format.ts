@@ -12,7 +12,7 @@ export interface DateFormat {
   dateOrderFrom?: DateOrderFrom | undefined;
 }
 
-/** Something unusual about a text file, with the values of its explanation. */
+/** Something unusual about a file, with the values of its explanation. */
 export interface LayoutFinding {
   code: ImportFormatFinding;
   args: string[];
@@ -57,6 +57,8 @@ export interface XlsxFormat extends DateFormat {
   sheets?: string[] | undefined;
   /** The sheet that is read; the first one unless named. */
   sheet?: string | undefined;
+  /** The number of the row of that sheet with the header, 0 where there is none; found in its first rows unless named. */
+  headerRow?: number | undefined;
 }
 
 export type FileFormat = CsvFormat | XlsxFormat;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { CsvReader, type FileRecord } from './csv-reader';
-import type { CsvFormat } from './file-format';
+import type { CsvFormat, LayoutFinding } from './file-format';
 import { unguard } from './formula-guard';
 import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names';
 import { decodeText } from './text-stream';
@@ -18,6 +18,10 @@ export interface FileRow {
 export interface FileRows {
   /** Names of the columns; each is there once. */
   headers: string[];
+  /** The number of the row with the header; 0 where there is none. */
+  headerRow: number;
+  /** What is unusual about the file. */
+  findings: LayoutFinding[];
   /** Rows in pieces, in their order. */
   rows: AsyncGenerator<FileRow[]>;
   /** Bytes of the file that are read. */
@@ -42,6 +46,8 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
   const pieces = recordPieces(bytes, format, later?.recordsBefore);
   const below = (headers: string[], rest: FileRecord[]): FileRows => ({
     headers,
+    headerRow: format.headerRow ?? 1,
+    findings: format.findings ?? [],
     rows: dataRows(rest, pieces, headers, format),
     bytesRead: () => bytesRead,
     close: async () => void bytes.destroy(),

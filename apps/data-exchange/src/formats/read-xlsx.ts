@@ -7,7 +7,9 @@ import type { Readable } from 'node:stream';
 import { newId } from '@plinth/kernel/uuid';
 import { COLUMNS_MAX } from './csv-reader';
 import { uniqueHeaders } from './header-names';
+import type { XlsxFormat } from './file-format';
 import type { FileRow, FileRows } from './read-csv';
+import { HEAD_ROWS, headerOfSheet } from './sheet-header';
 import { UnreadableFile } from './unreadable-file';
 import { UNREADABLE_EXIT_CODE, type ReaderPiece, type ReaderTask } from './workbook/reader-protocol';
 import type { SheetRow } from './workbook/sheet-rows';
@@ -26,7 +28,10 @@ const readable = [
 ].map((file) => dirname(file));
 
 /** Opens one sheet of a workbook as rows below a header: the named one, else the first. */
-export async function readXlsx(bytes: Readable, sheet: string | undefined): Promise<FileRows> {
+export async function readXlsx(
+  bytes: Readable,
+  { sheet, headerRow }: Pick<XlsxFormat, 'sheet' | 'headerRow'>,
+): Promise<FileRows> {
   let share = 0;
   let sizeBytes = 0;
   const pieces = readInChild(bytes, sheet, (size) => (sizeBytes = size));
@@ -37,28 +42,31 @@ export async function readXlsx(bytes: Readable, sheet: string | undefined): Prom
     }
   };
   const rows = noted();
-  const [header, ...rest] = await firstRows(rows);
-  const cells = header?.[1] ?? [];
-  if (cells.length > COLUMNS_MAX) {
+  const header = headerOfSheet(await firstRows(rows, headerRow), headerRow);
+  if (header.names.length > COLUMNS_MAX) {
     await rows.return(undefined);
     throw new UnreadableFile(`The header has more than ${COLUMNS_MAX} columns.`);
   }
-  const headers = uniqueHeaders(cells);
+  const headers = uniqueHeaders(header.names);
   return {
     headers,
-    rows: dataRows(rest, rows, headers.length),
+    headerRow: header.row,
+    findings: header.findings,
+    rows: dataRows(header.rest, rows, headers.length),
     bytesRead: () => Math.round(share * sizeBytes),
     close: async () => void (await rows.return(undefined)),
   };
 }
 
-/** The first rows that come; a piece may have none. */
-async function firstRows(rows: AsyncGenerator<SheetRow[]>): Promise<SheetRow[]> {
-  for (;;) {
-    const { done, value } = await rows.next();
-    if (done) return [];
-    if (value.length > 0) return value;
+/** The rows among which the header is, and the rest of their piece. */
+async function firstRows(pieces: AsyncGenerator<SheetRow[]>, headerRow = 0): Promise<SheetRow[]> {
+  const first: SheetRow[] = [];
+  while (first.length < HEAD_ROWS || first.at(-1)![0] < headerRow) {
+    const { done, value } = await pieces.next();
+    if (done) break;
+    first.push(...value);
   }
+  return first;
 }
 
 async function* dataRows(

@@ -18,7 +18,7 @@ const written = (rows: Cell[][], sheetRowsMax?: number): Promise<Buffer> =>
   buffer(writeXlsx(columns, Readable.from([rows]), sheetRowsMax));
 
 async function readBack(bytes: Buffer, sheet?: string): Promise<string[][]> {
-  const { headers, rows } = await readXlsx(Readable.from([bytes]), sheet);
+  const { headers, rows } = await readXlsx(Readable.from([bytes]), { sheet });
   const cells: string[][] = [headers];
   for await (const piece of rows) cells.push(...piece.map((row) => row.cells));
   return cells;

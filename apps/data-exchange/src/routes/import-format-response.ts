@@ -26,7 +26,7 @@ export const toFormatResponse = (format: FileFormat, findings: z.infer<typeof Im
         encoding: null,
         hasByteOrderMark: null,
         delimiter: null,
-        headerRow: null,
+        headerRow: format.headerRow ?? null,
         headerRows: null,
         lastRow: null,
         quote: null,

@@ -1,7 +1,7 @@
-import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
+import type { ImportJobStatus, ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { ImportJob } from '../store/import-store';
 
-export const toImportResponse = (job: ImportJob) => ({
+export const toImportResponse = (job: ImportJob, undoStatus: ImportUndoStatus | null = null) => ({
   id: job.id,
   definitionName: job.definitionName,
   entityTypeName: job.entityType,
@@ -14,4 +14,5 @@ export const toImportResponse = (job: ImportJob) => ({
   modifiedAt: job.modifiedAt,
   modifiedBy: job.modifiedBy,
   concurrencyStamp: String(job.version),
+  undoStatus,
 });

@@ -12,18 +12,33 @@ const { cancelImport, getImport, listImports, uploadImport, watchImport } = data
 
 type Needs = Pick<
   Deps,
-  'config' | 'owners' | 'imports' | 'usage' | 'uploadTurns' | 'progress' | 'blobs' | 'clock' | 'cultures'
+  | 'config'
+  | 'owners'
+  | 'imports'
+  | 'undos'
+  | 'usage'
+  | 'uploadTurns'
+  | 'progress'
+  | 'blobs'
+  | 'clock'
+  | 'cultures'
 >;
 
 export function mountImports(api: Api, deps: Needs): void {
-  const { imports, progress, blobs, clock } = deps;
+  const { imports, undos, progress, blobs, clock } = deps;
 
   api.on(listImports, async ({ list, tenantId }) => {
     const { rows, totalCount } = await imports.list(tenantId, list);
-    return list.toPage(rows, totalCount, toImportResponse, ({ createdAt, id }) => [
-      createdAt.toISOString(),
-      id,
-    ]);
+    const statuses = await undos.statuses(
+      tenantId,
+      rows.map(({ id }) => id),
+    );
+    return list.toPage(
+      rows,
+      totalCount,
+      (job) => toImportResponse(job, statuses.get(job.id)),
+      ({ createdAt, id }) => [createdAt.toISOString(), id],
+    );
   });
 
   api.on(uploadImport, async ({ request, caller }) => {
@@ -31,9 +46,11 @@ export function mountImports(api: Api, deps: Needs): void {
     return created(toImportResponse(job), `/imports/${job.id}`);
   });
 
-  api.on(getImport, async ({ params, tenantId }) =>
-    toImportResponse(await imports.get(tenantId, params.jobId)),
-  );
+  api.on(getImport, async ({ params, tenantId }) => {
+    const job = await imports.get(tenantId, params.jobId);
+    const undo = isFinal(job.status) ? await undos.find(tenantId, job.id) : undefined;
+    return toImportResponse(job, undo?.status);
+  });
 
   api.on(cancelImport, async ({ params, caller, tenantId }) => {
     const { jobId } = params;

@@ -30,6 +30,8 @@ export interface UndoneWrite {
 /** The undos of imports, one for each import. */
 export interface ImportUndoStore {
   find(tenantId: string, jobId: string): Promise<ImportUndo | undefined>;
+  /** How far the undos of these imports are, of those that have one. */
+  statuses(tenantId: string, jobIds: readonly string[]): Promise<Map<string, ImportUndoStatus>>;
   /** Begins an undo, or continues one that failed. @throws Problem `import-already-undone`. */
   begin(tenantId: string, jobId: string, by: { caller: Caller; at: Date }): Promise<ImportUndo>;
   /** Counts a write and stores its kept rows, once however often it is repeated. Writes come in descending order. */
@@ -58,6 +60,15 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
   return {
     find,
     recordStart,
+
+    statuses: (tenantId, jobIds) =>
+      db.inTenant(tenantId, async (tx) => {
+        const rows = await tx.importUndo.findMany({
+          where: { tenantId, jobId: { in: [...jobIds] } },
+          select: { jobId: true, status: true },
+        });
+        return new Map(rows.map(({ jobId, status }) => [jobId, status as ImportUndoStatus]));
+      }),
 
     async begin(tenantId, jobId, { caller, at }) {
       const begun = await db.inTenant(tenantId, (tx) =>

@@ -37,6 +37,14 @@ describe('an approval in the console', () => {
     const request = grace.getByRole('article').filter({ hasText: invoice });
     await request.getByText('Due on Friday').waitFor();
     await expectForEverybody(grace);
+    // The evidence: what was said about it, and how it came here.
+    await request.getByRole('button', { name: 'Timeline and history' }).click();
+    await request.getByRole('article').filter({ hasText: 'Paid twice last year' }).waitFor();
+    await request
+      .getByText(/^Émile Zola · /)
+      .first()
+      .waitFor();
+    await expectForEverybody(grace);
     await request.getByRole('textbox', { name: 'Comment on your decision' }).fill('Fine');
     await request.getByRole('button', { name: 'Approve' }).click();
     await request.waitFor({ state: 'detached' });

@@ -15,13 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** As people keep it: a sheet of notes first, headers of another program, two rows with errors. */
+/** As people keep it: a sheet of notes first, a title above the table, headers of another program, two rows with errors. */
 async function messyWorkbook(): Promise<string> {
   const filename = join(folder, 'people.xlsx');
   const workbook = new stream.xlsx.WorkbookWriter({ filename });
   const notes = workbook.addWorksheet('Notes');
   notes.addRow(['From the old system']).commit();
   const people = workbook.addWorksheet('People');
+  people.addRow(['People of the old system']).commit();
+  people.addRow([]).commit();
   people
     .addRow(['Cust. Ref', 'Given name', 'Surname', 'E-Mail address', 'Contact via', 'Newsletter', 'Birthday'])
     .commit();
@@ -66,6 +68,7 @@ describe('an import in the console', () => {
     // It says which sheet it took, and takes another one.
     await choose(page, 'Sheet', /People/);
     await page.getByText('zoe1@example.com').first().waitFor();
+    await page.getByText(/^Rows 1 to 2 are text above the table/).waitFor();
     await chooseColumn(page, 'Cust. Ref', /External id/);
     await expectForEverybody(page);
     // Another device goes on with the columns that were chosen, and this one with those that were chosen there.
@@ -108,8 +111,8 @@ describe('an import in the console', () => {
     await page.getByRole('button', { name: 'Download all 2 rows as a file' }).click();
     expect((await download).suggestedFilename()).toBe('people_errors.xlsx');
 
-    await page.getByRole('textbox', { name: 'E-Mail address, row 8001' }).fill('zoe@example.com');
-    await page.getByRole('textbox', { name: 'Surname, row 4001' }).fill('O’Neill');
+    await page.getByRole('textbox', { name: 'E-Mail address, row 8003' }).fill('zoe@example.com');
+    await page.getByRole('textbox', { name: 'Surname, row 4003' }).fill('O’Neill');
     await page.getByRole('button', { name: 'Import 2 corrected rows' }).click();
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('All rows were imported').waitFor();
@@ -121,7 +124,8 @@ describe('an import in the console', () => {
     await expectForEverybody(page);
 
     await page.getByRole('link', { name: 'Imports' }).first().click();
-    await page.getByRole('link', { name: 'people_corrected.csv' }).first().waitFor();
+    const corrected = page.getByRole('row').filter({ hasText: 'people_corrected.csv' }).first();
+    await corrected.getByText('Undone', { exact: true }).waitFor();
     await expectForEverybody(page);
   }, 240_000);
 });

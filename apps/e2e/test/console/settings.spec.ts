@@ -19,6 +19,10 @@ describe('settings in the console', () => {
     await appearance.getByText('Your own choice').waitFor();
     await appearance.getByRole('button', { name: 'History' }).click();
     await appearance.getByText('Set: Not set → Dark').first().waitFor();
+    await appearance
+      .getByText(/^Inès Martin · /)
+      .first()
+      .waitFor();
     const timeZone = page.getByRole('article', { name: 'Time zone' });
     await timeZone.getByRole('button', { name: /Time zone/ }).click();
     await page.getByRole('option', { name: 'Africa/Abidjan' }).waitFor();

@@ -33,6 +33,7 @@ const importJob = {
   modifiedAt: '2026-11-21T12:00:04.210Z',
   modifiedBy: 'ada',
   concurrencyStamp: '3',
+  undoStatus: null,
 };
 
 const field = {
@@ -103,7 +104,9 @@ export const dataExchangeExamples: Record<string, unknown> = {
   },
   ImportPreviewResponse: {
     headers: ['resource', 'culture', 'key', 'value'],
+    headerRow: 1,
     previewRows: [['Shop', 'fr', 'title', 'Boutique']],
+    previewRowNumbers: [2],
     suggestions: [mapping],
     fieldMetadata: [field],
     findings: [],

@@ -1,5 +1,5 @@
 /**
- * What may be unusual about a text file, and why it is read so, in English. Data exchange localizes it by the texts of
+ * What may be unusual about a file, and why it is read so, in English. Data exchange localizes it by the texts of
  * the resource `DataExchange` under `findings`; they are ICU messages.
  */
 export const formatFindings = {
@@ -18,5 +18,5 @@ export const formatFindings = {
   Encoding: 'The letters of the file are most like {0}; bytes alone do not say which encoding they are in.',
 } as const;
 
-/** The code of something unusual about a text file. */
+/** The code of something unusual about a file. */
 export type ImportFormatFinding = keyof typeof formatFindings;

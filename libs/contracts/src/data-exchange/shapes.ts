@@ -181,6 +181,15 @@ export const SaveExportPresetRequest = z
   })
   .meta({ id: 'SaveExportPresetRequest' });
 
+/** The status of the undo of an import. */
+export const ImportUndoStatus = {
+  Undoing: 'Undoing',
+  Undone: 'Undone',
+  PartiallyUndone: 'PartiallyUndone',
+  Failed: 'Failed',
+} as const;
+export type ImportUndoStatus = (typeof ImportUndoStatus)[keyof typeof ImportUndoStatus];
+
 export const ImportJobResponse = z
   .object({
     id: Id,
@@ -202,6 +211,10 @@ export const ImportJobResponse = z
     concurrencyStamp: z.string().meta({
       description: 'Another one after each of these changes; confirming mappings can name it',
     }),
+    undoStatus: z
+      .enum(ImportUndoStatus)
+      .nullable()
+      .meta({ description: 'How far its undo is; null where nobody asked for one' }),
   })
   .meta({ id: 'ImportJobResponse' });
 
@@ -235,7 +248,9 @@ export const ImportDefinitionResponse = z
 export const ImportPreviewResponse = z
   .object({
     headers: z.array(z.string()),
+    headerRow: z.int().meta({ description: 'The number of the row with the header; 0 where there is none' }),
     previewRows: z.array(z.array(z.string())),
+    previewRowNumbers: z.array(z.int()).meta({ description: 'The numbers of these rows in the file' }),
     suggestions: z.array(ImportColumnMapping),
     fieldMetadata: z.array(ImportFieldMetadata),
     findings: z.array(z.object({ code: z.string(), detail: z.string() })).meta({
@@ -362,15 +377,6 @@ export const ImportReportResponse = z
   })
   .meta({ id: 'ImportReportResponse' });
 
-/** The status of the undo of an import. */
-export const ImportUndoStatus = {
-  Undoing: 'Undoing',
-  Undone: 'Undone',
-  PartiallyUndone: 'PartiallyUndone',
-  Failed: 'Failed',
-} as const;
-export type ImportUndoStatus = (typeof ImportUndoStatus)[keyof typeof ImportUndoStatus];
-
 /** A job as operators see it, of any tenant: how it is, not what is in it. */
 export const ExchangeJob = z
   .object({
@@ -486,10 +492,10 @@ export const ImportFileFormat = z
       .meta({ examples: ['utf-8', 'utf-16le', 'windows-1252'] }),
     hasByteOrderMark: z.boolean().nullable(),
     delimiter: z.string().nullable(),
-    headerRow: z
-      .int()
-      .nullable()
-      .meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    headerRow: z.int().nullable().meta({
+      description:
+        'The number of the row with the header; 0 where there is none, null where the preview of a workbook finds it',
+    }),
     headerRows: z
       .int()
       .nullable()

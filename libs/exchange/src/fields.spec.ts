@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { CellError } from './field';
+import { booleanField, enumField } from './fields';
+import { fieldsOf } from './schema-fields';
+
+const column = { column: 'any', header: 'Any' };
+
+describe('cells', () => {
+  it.each([
+    ['Yes', true],
+    [' ja ', true],
+    ['x', true],
+    ['✓', true],
+    ['NEIN', false],
+    ['0', false],
+  ])('say yes and no as people write it: %s', (text, value) => {
+    expect(booleanField(column).parse(text)).toBe(value);
+  });
+
+  it.each(['InReview', 'in review', 'IN_REVIEW', 'In-Review'])(
+    'name a value however its words are joined: %s',
+    (text) => {
+      const field = enumField({ ...column, values: { InReview: 'InReview', Done: 'Done' } });
+      expect(field.parse(text)).toBe('InReview');
+      expect(field.parse('reviewed')).toBeInstanceOf(CellError);
+    },
+  );
+
+  it('may have blanks around an address of email, and texts keep theirs', () => {
+    const { email, name } = fieldsOf(z.object({ email: z.email(), name: z.string() }));
+    expect(email!.parse(' ada@example.com ')).toBe('ada@example.com');
+    expect(email!.parse('ada at example.com')).toBeInstanceOf(CellError);
+    expect(name!.parse(' Ada ')).toBe(' Ada ');
+  });
+});
