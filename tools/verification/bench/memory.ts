@@ -22,7 +22,7 @@ interface Memory {
 
 /**
  * What many tenants leave in the memory of processes that each of them called once: in all, and after a collection,
- * which tells caches and leaks from garbage. Run it with the heaps of k8s/: `NODE_OPTIONS=--max-old-space-size=288`.
+ * which tells caches and leaks from garbage. Run it with the heaps of k8s/: `NODE_OPTIONS="--max-old-space-size=256 --max-semi-space-size=16"`.
  */
 export async function benchMemory({ url, processes }: BenchTarget): Promise<BenchLine[]> {
   const watched = processes.filter(({ name }) => MEASURED.includes(name));
