@@ -36,6 +36,16 @@ describe('delegations of approvals', () => {
     expect(await move(dee, '2', 'Approved')).toBe('Denied PendingApproval');
   });
 
+  it('are given by people, not by API keys, which may be revoked', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const byKey = service.as({ ...user('bob', APPROVER), apiKeyId: '01900000-0000-7000-8000-00000000a001' });
+
+    const refused = await byKey.post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
+
+    expect(refused.status).toBe(403);
+    expect(refused.body.type).toContain('/problems/api-key-not-for-keys');
+  });
+
   it('are forgotten when they are over and their user gives the next one', async () => {
     const { user } = await aTenantWithOrders(service);
     const http = service.as(user('bob', APPROVER));

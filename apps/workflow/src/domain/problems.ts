@@ -1,4 +1,4 @@
-import { quotaExceeded } from '@plinth/contracts/platform/problems';
+import { platformProblems, quotaExceeded } from '@plinth/contracts/platform/problems';
 import { workflowProblems } from '@plinth/contracts/workflow/problems';
 import {
   DELEGATIONS_GIVEN_MAX,
@@ -56,6 +56,9 @@ export function definitionStrandsEntities(entityType: string, strandedStates: Re
     { extensions: { strandedStates: Object.fromEntries(strandedStates) } },
   );
 }
+
+export const delegationNotForKeys = () =>
+  platformProblems['api-key-not-for-keys']('An API key cannot let another user approve.');
 
 export const delegationInvalid = (errors: Record<string, ValidationRule>, daysMax: number) =>
   invalid(

@@ -55,7 +55,14 @@ export const TransitionDto = z
   .meta({ id: 'TransitionDto' });
 
 export const TransitionRequestDto = z
-  .object({ targetState: stateName(), comment: text(COMMENT_LENGTH_MAX).nullish() })
+  .object({
+    targetState: stateName(),
+    comment: text(COMMENT_LENGTH_MAX).nullish(),
+    approvalId: Id.toLowerCase().nullish().meta({
+      description:
+        'The request for approval that the caller has seen and decides; where another one, or none, is open by now, the outcome is `InvalidTransition`.',
+    }),
+  })
   .meta({ id: 'TransitionRequestDto' });
 
 export const TransitionResultDto = z
