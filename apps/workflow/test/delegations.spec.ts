@@ -156,6 +156,24 @@ describe('delegations of approvals', () => {
     expect((await give('one-more')).status).toBe(201);
   });
 
+  it('are refused beyond a hundred that one user receives and that are not over', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const give = (delegator: string) =>
+      service
+        .as(user(delegator, APPROVER))
+        .post('/workflow/delegations', { delegateId: 'dee', from: inDays(0), until: inDays(1) });
+    for (let begin = 0; begin < 90; begin += 15)
+      await Promise.all(Array.from({ length: 15 }, (_, index) => give(`user-${begin + index}`)));
+    const last = await Promise.all(Array.from({ length: 15 }, (_, index) => give(`last-${index}`)));
+    expect(last.filter((response) => response.status === 201)).toHaveLength(10);
+
+    expect((await give('one-more')).body).toMatchObject({
+      quota: { name: 'workflow-delegations-received', scope: 'user', limit: 100, used: 100 },
+    });
+    now = new Date(now.getTime() + 2 * DAY);
+    expect((await give('one-more')).status).toBe(201);
+  });
+
   it('created by two attempts of one operation are one delegation', async () => {
     const { user } = await aTenantWithOrders(service);
     const bob = service.as({ ...user('bob', APPROVER), operationId: 'operation-1' });

@@ -2,6 +2,7 @@ import { platformProblems, quotaExceeded } from '@plinth/contracts/platform/prob
 import { workflowProblems } from '@plinth/contracts/workflow/problems';
 import {
   DELEGATIONS_GIVEN_MAX,
+  DELEGATIONS_RECEIVED_MAX,
   OWN_DEFINITION_BYTES_MAX,
   OWN_DEFINITIONS_MAX,
 } from '@plinth/contracts/workflow/shapes';
@@ -13,6 +14,15 @@ export const tooManyDelegations = (used: number) =>
     quota: 'workflow-delegations',
     what: 'delegations that are not over',
     limit: DELEGATIONS_GIVEN_MAX,
+    used,
+    scope: 'user',
+  });
+
+export const tooManyDelegationsReceived = (used: number) =>
+  quotaExceeded({
+    quota: 'workflow-delegations-received',
+    what: 'delegations to this user that are not over',
+    limit: DELEGATIONS_RECEIVED_MAX,
     used,
     scope: 'user',
   });

@@ -19,6 +19,10 @@ export const OWN_DEFINITION_BYTES_MAX = 8 * 1024 * 1024;
 export const DEFINITIONS_LISTED_MAX = 2 * OWN_DEFINITIONS_MAX;
 /** Delegations of a user that are not over. */
 export const DELEGATIONS_GIVEN_MAX = 100;
+/** The same to a user: each of their decisions reads all of them. */
+export const DELEGATIONS_RECEIVED_MAX = 100;
+/** Delegations of a tenant. */
+export const TENANT_DELEGATIONS_MAX = 100_000;
 /** Delegations that a response lists; of more, the newest are left out. */
 export const DELEGATIONS_LISTED_MAX = 1_000;
 
