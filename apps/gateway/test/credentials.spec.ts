@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { pino } from 'pino';
-import { createLocalJWKSet, exportJWK, SignJWT, type JWK } from 'jose';
+import { createLocalJWKSet, exportJWK, SignJWT, type JWK, type JWTVerifyGetKey } from 'jose';
 import { defaultClaimNames } from '../src/identity/claims';
 import { Credentials } from '../src/identity/credential';
 import { configurationErrors, GatewayConfig } from '../src/config';
@@ -213,6 +213,37 @@ describe('a bearer token', () => {
     expect((await fetch('/api/v1/news', { headers: { authorization: 'Bearer x' } })).status).toBe(200);
   });
 
+  it('is forgotten where others need the memory, however long those are', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const set = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'EdDSA' }] });
+    let verifications = 0;
+    const keys: JWTVerifyGetKey = (header, signed) => {
+      verifications += 1;
+      return set(header, signed);
+    };
+    const issuer = { issuer: ISSUER, audience: 'plinth', keys, claims: defaultClaimNames, userPrefix: '' };
+    const credentials = new Credentials([issuer], {}, { now: () => new Date() });
+    const connection = {};
+    const made = (claims: object) =>
+      token({ claims: { ...claims }, header: { alg: 'EdDSA' }, key: privateKey });
+    const verificationsOf = async (text: string): Promise<number> => {
+      const before = verifications;
+      await credentials.identify({ headers: [`Bearer ${text}`], connection }, async () => undefined);
+      return verifications - before;
+    };
+    const usual = await made({});
+    const permissions = Array.from({ length: 200 }, (_, index) => `Permission.Of.A.Long.Name.Number${index}`);
+    expect([await verificationsOf(usual), await verificationsOf(usual)]).toEqual([1, 0]);
+
+    let last = usual;
+    for (let length = 0; length < 16_000_000; length += last.length) {
+      last = await made({ sub: `user-${length}`, permissions });
+      await verificationsOf(last);
+    }
+
+    expect([await verificationsOf(last), await verificationsOf(usual)]).toEqual([0, 1]);
+  });
+
   it('is accepted until its expiry plus a tolerance of 60 s, also when it was verified before', async () => {
     let now = new Date('2026-11-21T12:00:00Z');
     const clock = { now: () => now };
@@ -418,6 +449,13 @@ describe('the keys of the identity provider', () => {
     provider.pass(31);
     for (let count = 0; count < 1_000; count++) await provider.find(`other-${count}`).catch(() => undefined);
     expect(provider.fetches()).toBe(2);
+  });
+
+  it('are not read where there are more of them than any provider has', async () => {
+    const one = await jwk(rsa.publicKey, 'k1');
+    const provider = withProvider(async () => ({ keys: Array.from({ length: 2_000 }, () => one) }));
+    await expect(provider.check()).rejects.toThrow('The keys are too many');
+    await expect(provider.find('k1')).rejects.toMatchObject({ kind: 'upstream' });
   });
 
   it('are used for ten minutes while the provider is unavailable; after that tokens get 502', async () => {

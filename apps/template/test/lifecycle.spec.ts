@@ -198,6 +198,22 @@ describe('the lifecycle of templates', () => {
       expect((await service.as(as('bob')).post('/templates/a/publish')).status).toBe(204);
     });
 
+    it('is published as it was read, and not what was submitted in its place since', async () => {
+      needApproval();
+      const reviewer = service.as(as('bob'));
+      await saved(http, { name: 'a', content: 'good' });
+      await apply(as('ada'), 'Draft', 'PendingReview');
+      const read = (await reviewer.get('/templates/a')).headers.get('etag')!;
+      await http.put('/templates/a', { name: 'a', content: 'bad' });
+      await apply(as('ada'), 'Draft', 'PendingReview');
+      const publish = (tag: string) =>
+        reviewer.post('/templates/a/publish', undefined, { headers: { 'if-match': tag } });
+
+      expect(await publish(read)).toMatchObject({ status: 409, body: { title: 'Changed meanwhile' } });
+
+      expect((await publish((await reviewer.get('/templates/a')).headers.get('etag')!)).status).toBe(204);
+    });
+
     it('may require approval for a single template', async () => {
       await saved(http, { name: 'a', requiresApproval: true });
       expect(await lifecycle()).toMatchObject({ workflowEnabled: true });

@@ -1,4 +1,5 @@
 import { permissions } from '@plinth/contracts/permissions';
+import { TENANT_DELEGATIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
@@ -55,6 +56,15 @@ export async function compose(
     what: 'rows of workflow history',
     limit: config.WORKFLOW_TENANT_MOVES_MAX,
   });
+  const delegationQuota = new RowQuota({
+    db,
+    log,
+    metrics,
+    table: 'delegation',
+    quota: 'tenant-delegations',
+    what: 'delegations',
+    limit: TENANT_DELEGATIONS_MAX,
+  });
   const transitions = new TransitionService({ entities, owners, schedule, clock, quota });
   const approvalTimers = new ApprovalTimers({ approvals, schedule, transitions, clock, log });
 
@@ -79,7 +89,7 @@ export async function compose(
     definitions,
     entities,
     approvals,
-    delegations: delegationStore(db),
+    delegations: delegationStore(db, delegationQuota),
     history: historyStore(db),
     transitions,
     approvalTimers,

@@ -39,6 +39,7 @@ export async function aTenantWithOrders(service: Workflow, approvers?: OrderAppr
       .then(({ body }) => `${body.outcome} ${body.resultingState}`);
   const openApprovals = async (caller: Caller) =>
     (await service.as(caller).get('/workflow/approvals')).body.items as {
+      id: string;
       entityId: string;
       onBehalfOf: string | null;
     }[];

@@ -54,6 +54,27 @@ describe('approvals', () => {
     expect(await move(user('ann'), '1', 'Approved')).toBe('ApprovalRequested PendingApproval');
   });
 
+  it('are given to the request that was seen, not to one that came in its place', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service);
+    const [ann, bob] = [user('ann'), user('bob', APPROVER)];
+    const decide = async (targetState: string, approvalId: string) =>
+      (await service.as(bob).post('/workflow/Order/1/transition', { targetState, approvalId })).body;
+    await move(ann, '1', 'Approved');
+    const [seen] = await openApprovals(bob);
+    await move(ann, '1', 'Draft');
+    await move(ann, '1', 'Approved');
+
+    for (const target of ['Approved', 'Draft'])
+      expect(await decide(target, seen!.id)).toEqual({
+        succeeded: false,
+        resultingState: 'PendingApproval',
+        outcome: 'InvalidTransition',
+      });
+    const [current] = await openApprovals(bob);
+    expect(await decide('Approved', current!.id.toUpperCase())).toMatchObject({ outcome: 'Completed' });
+    expect(await decide('Approved', current!.id)).toMatchObject({ outcome: 'InvalidTransition' });
+  });
+
   it('can be withdrawn by their requester, and not by users who may not approve', async () => {
     const { user, move } = await aTenantWithOrders(service);
     await move(user('ann'), '1', 'Approved');

@@ -36,6 +36,16 @@ describe('delegations of approvals', () => {
     expect(await move(dee, '2', 'Approved')).toBe('Denied PendingApproval');
   });
 
+  it('are given by people, not by API keys, which may be revoked', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const byKey = service.as({ ...user('bob', APPROVER), apiKeyId: '01900000-0000-7000-8000-00000000a001' });
+
+    const refused = await byKey.post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) });
+
+    expect(refused.status).toBe(403);
+    expect(refused.body.type).toContain('/problems/api-key-not-for-keys');
+  });
+
   it('are forgotten when they are over and their user gives the next one', async () => {
     const { user } = await aTenantWithOrders(service);
     const http = service.as(user('bob', APPROVER));
@@ -141,6 +151,24 @@ describe('delegations of approvals', () => {
     expect({ status, body }).toMatchObject({
       status: 429,
       body: { quota: { name: 'workflow-delegations', scope: 'user', limit: 100, used: 100 } },
+    });
+    now = new Date(now.getTime() + 2 * DAY);
+    expect((await give('one-more')).status).toBe(201);
+  });
+
+  it('are refused beyond a hundred that one user receives and that are not over', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const give = (delegator: string) =>
+      service
+        .as(user(delegator, APPROVER))
+        .post('/workflow/delegations', { delegateId: 'dee', from: inDays(0), until: inDays(1) });
+    for (let begin = 0; begin < 90; begin += 15)
+      await Promise.all(Array.from({ length: 15 }, (_, index) => give(`user-${begin + index}`)));
+    const last = await Promise.all(Array.from({ length: 15 }, (_, index) => give(`last-${index}`)));
+    expect(last.filter((response) => response.status === 201)).toHaveLength(10);
+
+    expect((await give('one-more')).body).toMatchObject({
+      quota: { name: 'workflow-delegations-received', scope: 'user', limit: 100, used: 100 },
     });
     now = new Date(now.getTime() + 2 * DAY);
     expect((await give('one-more')).status).toBe(201);

@@ -54,6 +54,7 @@ describe('the quota of history', () => {
       entityId: '2',
       targetState: 'Submitted',
       comment: null,
+      approvalId: null,
       operationId: undefined,
     };
     expect(await transitions.execute(caller, command)).toMatchObject({ outcome: 'Completed' });

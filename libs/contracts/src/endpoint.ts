@@ -93,7 +93,7 @@ export interface Endpoint {
   etag?: boolean;
   /** A download that can be continued with `Range` where it was cut. */
   ranges?: boolean;
-  /** PUT and DELETE that honour `If-Match`. */
+  /** It honours `If-Match`. */
   ifMatch?: boolean;
   /** Other paths with the same parameters that existing clients use; they are not part of the API reference. */
   aliases?: readonly string[];

@@ -1,5 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { formatMessage, messagePlaceholders } from './message';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const memoryUsed = (): number => {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+};
 
 const rows = '{count, plural, =0 {no rows} one {# row} other {# rows}}';
 const lignes = '{count, plural, =0 {aucune ligne} one {# ligne} other {# lignes}}';
@@ -40,6 +49,27 @@ describe('formatMessage', () => {
     ['{n, plural, one {#}}', [1], '{n, plural, one {#}}'],
   ])('writes values into %s and leaves the rest', (text, values, expected) => {
     expect(formatMessage(text, values, { culture: 'en' })).toBe(expected);
+  });
+
+  it('takes no more formats of one message than a text for people has', () => {
+    const formats = ['y', 'yy', 'yE', 'yyE'].flatMap((year) =>
+      ['M', 'MM', 'MMM', 'MMMM'].flatMap((month) => [`${year}${month}d`, `${year}${month}dd`]),
+    );
+    const dates = (count: number) =>
+      formats
+        .slice(0, count)
+        .map((format) => `{0, date, ::${format}}`)
+        .join(' ');
+
+    expect(formatMessage(dates(3), ['2026-03-09'], { culture: 'en' })).not.toContain('{0');
+    expect(formatMessage(dates(32), ['2026-03-09'], { culture: 'en' })).toBe(dates(32));
+  });
+
+  it('keeps little of many long texts', () => {
+    const before = memoryUsed();
+    for (let number = 0; number < 400; number++)
+      messagePlaceholders(Array.from({ length: 500 }, (_, index) => `{a${number * 500 + index}}`).join(''));
+    expect(memoryUsed() - before).toBeLessThan(40_000_000);
   });
 
   it('formats any text without an error', () => {

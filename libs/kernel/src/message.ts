@@ -29,14 +29,23 @@ const kindOfElement: Record<number, Kind | undefined> = {
   6: 'number',
 };
 
-const MESSAGES_MAX = 1_000;
+/** Of all that are kept: tenants write texts, and a long one in memory is fifty times as large. */
+const MESSAGES_LENGTH_MAX = 500_000;
+/** A short message takes as much memory as so many characters of a long one. */
+const MESSAGE_LENGTH_MIN = 200;
 const messages = new Map<string, Message | undefined>();
+let messagesLength = 0;
 
 /** Reading a message takes longer than formatting it, and the same ones are formatted again and again. */
 function messageOf(text: string, culture: string, timeZone: string): Message | undefined {
   const key = `${culture} ${timeZone} ${text}`;
   if (messages.has(key)) return messages.get(key);
-  if (messages.size >= MESSAGES_MAX) messages.clear();
+  const length = MESSAGE_LENGTH_MIN + text.length;
+  if (messagesLength + length > MESSAGES_LENGTH_MAX) {
+    messages.clear();
+    messagesLength = 0;
+  }
+  messagesLength += length;
   const message = readMessage(text, culture, timeZone);
   messages.set(key, message);
   return message;
@@ -60,12 +69,18 @@ function readMessage(text: string, culture: string, timeZone: string): Message |
   }
 }
 
-/** A formatter for each set of options; to make one takes long. */
+/** Different formats of numbers, and of dates, in one message; one of a date takes 30 kB. */
+const FORMATS_MAX = 20;
+
+/** A formatter for each set of options; to make one takes long. @throws RangeError beyond `FORMATS_MAX` */
 function madeOnce<Options, Formatter>(make: (options?: Options) => Formatter) {
   const made = new Map<string, Formatter>();
   return (_locales?: string | string[], options?: Options): Formatter => {
     const key = JSON.stringify(options ?? {});
-    const formatter = made.get(key) ?? make(options);
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    if (made.size >= FORMATS_MAX) throw new RangeError('The message has too many formats.');
+    const formatter = make(options);
     made.set(key, formatter);
     return formatter;
   };
@@ -115,7 +130,7 @@ export function formatMessage(
       const filled = [...message.kinds].map(([name, kind]) => [name, fitting(name, given.get(name), kind)]);
       return String(message.format.format(Object.fromEntries(filled)));
     } catch {
-      // A value is missing that a plural form or a date depends on.
+      // A value is missing that a plural form or a date depends on, or there are too many formats.
     }
   }
   return text.replace(/\{\s*([\p{L}\p{N}_.-]+)\s*\}/gu, (placeholder, name: string) =>

@@ -93,8 +93,10 @@ async function push(session: Session, folder: string, { publish, dryRun }: PushO
   if (changed.length > 0 && !dryRun) {
     await terminal.confirm(`Save ${changed.length} templates${publish ? ' and publish them' : ''}?`);
     for (const { name, culture, category, mimeType, content } of changed) {
-      await templates.putTemplate({ params: { name }, body: { name, culture, category, mimeType, content } });
-      if (publish) await templates.publishTemplate({ params: { name }, query: culture ? { culture } : {} });
+      const body = { name, culture, category, mimeType, content };
+      const { etag } = await templates.putTemplate({ params: { name }, body });
+      const query = culture ? { culture } : {};
+      if (publish) await templates.publishTemplate({ params: { name }, query, ifMatch: etag });
     }
   }
   const verb = dryRun ? 'differ' : publish ? 'published' : 'saved as drafts';

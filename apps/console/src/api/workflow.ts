@@ -15,13 +15,21 @@ export interface Entity {
   entityId: string;
 }
 
-/** Moves an entity to a state, with what is said to it where anything is. */
+/**
+ * Moves an entity to a state, with what is said to it where anything is.
+ * @param approvalId of the request that the person decides, where they have seen one
+ */
 export async function moveEntity(
   { entityType, entityId }: Entity,
   { targetState, comment }: { targetState: string; comment: string },
+  approvalId?: string,
 ): Promise<TransitionResult> {
   const said = comment.trim();
-  const body = { targetState, ...(said ? { comment: said } : {}) };
+  const body = {
+    targetState,
+    ...(said ? { comment: said } : {}),
+    ...(approvalId === undefined ? {} : { approvalId }),
+  };
   return (await workflow.postTransition({ params: { entityType, entityId }, body })).body;
 }
 

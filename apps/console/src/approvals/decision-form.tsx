@@ -16,7 +16,7 @@ export function DecisionForm({ approval }: { approval: Approval }) {
     shape: 'transitionRequest',
     defaultValues: { comment: '', targetState },
     send: async (values) => {
-      const { succeeded, outcome } = await moveEntity(approval, values);
+      const { succeeded, outcome } = await moveEntity(approval, values, approval.id);
       setRefusal(succeeded ? undefined : outcome);
       if (succeeded) await queries.invalidateQueries({ queryKey: approvalsQuery.queryKey });
     },

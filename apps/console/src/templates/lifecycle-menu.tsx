@@ -35,7 +35,7 @@ const targets: Record<Exclude<Step, 'delete'>, { from: number[]; to: number; nam
 const steps = ['submit', 'publish', 'return', 'unpublish', 'archive'] as const;
 
 /** The state of a template, what can become of it now, and why not what cannot. */
-export function LifecycleMenu({ template }: { template: TemplateDetail }) {
+export function LifecycleMenu({ template }: { template: TemplateDetail & { etag?: string | undefined } }) {
   const { t, find } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
@@ -48,7 +48,9 @@ export function LifecycleMenu({ template }: { template: TemplateDetail }) {
   const move = useMutation({
     mutationFn: async (step: Step) => {
       const address = { params: { name }, query: cultureQuery(culture) };
-      if (step === 'publish') return void (await templates.publishTemplate(address));
+      // What was read, and nothing that was submitted since.
+      if (step === 'publish')
+        return void (await templates.publishTemplate({ ...address, ifMatch: template.etag }));
       if (step === 'unpublish') return void (await templates.unpublishTemplate(address));
       if (step === 'delete') return void (await templates.deleteTemplate(address));
       const body = { targetState: targets[step].name };

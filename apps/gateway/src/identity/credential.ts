@@ -25,7 +25,10 @@ const ALGORITHMS = [
 ];
 const CLOCK_TOLERANCE_SECONDS = 60;
 const TOKEN_LENGTH_MAX = 12_000;
-const CACHE_SIZE_MAX = 10_000;
+/** Of all tokens in the cache, so that neither many nor long ones fill the memory: 10,000 usual ones. */
+const CACHE_LENGTH_MAX = 16_000_000;
+/** Longer headers are found by their hash only, so that connections do not hold them. */
+const LATEST_LENGTH_MAX = 4_000;
 
 /** The `Authorization` headers of a request, and the connection that they came on. */
 interface Authorization {
@@ -36,6 +39,8 @@ interface Authorization {
 interface Verified {
   identity: Identity;
   validUntil: number;
+  /** Of the token, by which what is kept of it is measured. */
+  length: number;
 }
 
 /**
@@ -44,8 +49,9 @@ interface Verified {
  */
 export class Credentials {
   private readonly verified = new Map<string, Verified>();
+  private cachedLength = 0;
   /** Nearly every connection sends one header again and again, and to compare it is less work than its hash. */
-  private readonly latest = new WeakMap<object, { header: string; verified: Verified }>();
+  private readonly latest = new WeakMap<object, { header: string; fingerprint: string }>();
 
   constructor(
     private readonly issuers: readonly Issuer[],
@@ -68,11 +74,12 @@ export class Credentials {
     if (header === undefined) return undefined;
     if (headers.length > 1) throw malformed('The Authorization header is repeated.');
     const latest = this.latest.get(connection);
-    if (latest?.header === header && this.isValid(latest.verified)) return latest.verified.identity;
-    const fingerprint = hash('sha256', header, 'base64');
+    const isLatest = latest?.header === header;
+    const fingerprint = isLatest ? latest.fingerprint : hash('sha256', header, 'base64');
     const verified = this.verified.get(fingerprint);
     if (verified && this.isValid(verified)) {
-      this.latest.set(connection, { header, verified });
+      if (!isLatest && header.length <= LATEST_LENGTH_MAX)
+        this.latest.set(connection, { header, fingerprint });
       return verified.identity;
     }
     const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? [];
@@ -93,7 +100,8 @@ export class Credentials {
     const identity = toIdentity(payload, issuer, this.rolePermissions);
     if (isOfAnotherIssuer(identity.userId, issuer, this.issuers))
       throw refusedCredential('claim', 'The issuer of the token is not trusted for its user.');
-    this.cache(fingerprint, identity, identity.expiresAt + CLOCK_TOLERANCE_SECONDS * 1000);
+    const validUntil = identity.expiresAt + CLOCK_TOLERANCE_SECONDS * 1000;
+    this.cache(fingerprint, { identity, validUntil, length: token.length });
     return identity;
   }
 
@@ -121,9 +129,15 @@ export class Credentials {
     }
   }
 
-  private cache(fingerprint: string, identity: Identity, validUntil: number): void {
-    if (this.verified.size >= CACHE_SIZE_MAX) this.verified.delete(this.verified.keys().next().value!);
-    this.verified.set(fingerprint, { identity, validUntil });
+  /** The ones that were verified first leave where there is no room. */
+  private cache(fingerprint: string, verified: Verified): void {
+    this.cachedLength += verified.length - (this.verified.get(fingerprint)?.length ?? 0);
+    this.verified.set(fingerprint, verified);
+    for (const [first, { length }] of this.verified) {
+      if (this.cachedLength <= CACHE_LENGTH_MAX) return;
+      this.verified.delete(first);
+      this.cachedLength -= length;
+    }
   }
 }
 

@@ -13,6 +13,8 @@ const AGE_MILLISECONDS_MAX = 600_000;
 /** An unknown key id makes the keys be fetched again, at most this often. */
 const COOLDOWN_MILLISECONDS = 30_000;
 const FETCH_MILLISECONDS_MAX = 5_000;
+/** Of the keys as text: a provider may belong to one tenant, and its answer is read by the gateway of all. */
+const KEYS_BYTES_MAX = 256 * 1024;
 /** While the provider is unavailable, it is asked at most this often. */
 const RETRY_MILLISECONDS = 1_000;
 
@@ -36,7 +38,7 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
 
   const fetchSometimes: FetchImplementation = async (address, options) => {
     if (failure && Date.now() - failure.at < RETRY_MILLISECONDS) throw failure.error;
-    return fetchKeys(address, options);
+    return withinBound(await fetchKeys(address, options));
   };
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: AGE_MILLISECONDS_MAX,
@@ -85,4 +87,16 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
       }
     },
   };
+}
+
+/** The response, read as far as keys may be long. @throws Error for a longer one */
+async function withinBound(response: Response): Promise<Response> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > KEYS_BYTES_MAX) throw new Error('The keys are too many.');
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status: response.status });
 }

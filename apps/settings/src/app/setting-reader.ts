@@ -81,7 +81,10 @@ export function settingReader({ definitions, snapshots, box }: Parts): SettingRe
     async visibleSetting(caller, scope, name) {
       const definition = requireShownDefinition(await definitions.all(), name, scope);
       const resolution = resolveSetting(await snapshotAt(caller, scope), definition, scope);
-      return { value: visibleValue(definition, resolution.value), etag: tagOf(name, scope, resolution) };
+      return {
+        value: visibleValue(definition, resolution.value),
+        etag: tagOf(definition, scope, resolution),
+      };
     },
 
     async resolve({ tenantId, userId }, names, caller) {

@@ -1,4 +1,4 @@
-import { quotaExceeded } from '@plinth/contracts/platform/problems';
+import { platformProblems, quotaExceeded } from '@plinth/contracts/platform/problems';
 import { settingsProblems } from '@plinth/contracts/settings/problems';
 import type { SettingScope } from '@plinth/contracts/settings/shapes';
 import { invalid, validationCode, type ValidationRule } from '@plinth/kernel/problem';
@@ -27,7 +27,7 @@ export const permissionsNotHeld = (permissions: readonly string[]) =>
   settingsProblems['api-key-permission-not-held'](`You do not have ${permissions.join(', ')} yourself.`);
 
 export const apiKeyNotForKeys = () =>
-  settingsProblems['api-key-not-for-keys']('An API key cannot create or revoke API keys.');
+  platformProblems['api-key-not-for-keys']('An API key cannot create or revoke API keys.');
 
 export const apiKeyShownBefore = (id: string) =>
   settingsProblems['api-key-shown-before'](`The API key ${id} was created and shown by an earlier request.`);

@@ -51,7 +51,7 @@ export function decideChange(
     if (isLocked === (command.type === 'lock')) return undefined;
     return { kind: isLocked ? 'Unlocked' : 'Locked', previousValue: null, newValue: null };
   }
-  requireMatch(command.ifMatch, tagOf(name, scope, resolveSetting(snapshot, definition, scope)));
+  requireMatch(command.ifMatch, tagOf(definition, scope, resolveSetting(snapshot, definition, scope)));
   const previousValue = snapshot.values[scope].get(name) ?? null;
   if (command.value !== null) return { kind: 'Set', previousValue, newValue: command.value };
   return previousValue === null ? undefined : { kind: 'Cleared', previousValue, newValue: null };

@@ -24,8 +24,16 @@ export const visibleResolution = (definition: SettingDefinition, resolution: Res
   })),
 });
 
-/** The tag of one setting as seen at one scope; it changes with the value, its source and its lock. */
-export function tagOf(name: string, scope: SettingScope, { value, source, locked }: Resolution): string {
-  const seen = JSON.stringify([name, scope, value, source, locked]);
+/**
+ * The tag of one setting as seen at one scope; it changes with the value, its source and its lock. What is sealed tells
+ * nothing; a secret of the configuration is not sealed, and could be guessed by its hash.
+ */
+export function tagOf(
+  definition: SettingDefinition,
+  scope: SettingScope,
+  { value, source, locked }: Resolution,
+): string {
+  const hashed = isStored(source) ? value : visibleValue(definition, value);
+  const seen = JSON.stringify([definition.name, scope, hashed, source, locked]);
   return hashedEntityTag(seen);
 }

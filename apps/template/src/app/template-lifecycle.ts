@@ -2,6 +2,7 @@ import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/sh
 import type { Caller } from '@plinth/kernel/caller';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
+import type { IfMatch } from '@plinth/kernel/entity-tag';
 import { Problem } from '@plinth/kernel/problem';
 import { savedMeanwhile, templateDoesNotParse } from '../domain/problems';
 import {
@@ -20,8 +21,8 @@ import type { TemplateStore } from '../store/template-store';
 import type { TemplateRenderer } from './renderer';
 
 export interface TemplateLifecycle {
-  /** @throws Problem where the template has errors, or its lifecycle does not allow it. */
-  publish(caller: Caller, key: TemplateKey): Promise<void>;
+  /** @throws Problem where the template has errors, or its lifecycle does not allow it, or it is not as it was read. */
+  publish(caller: Caller, key: TemplateKey, ifMatch?: IfMatch): Promise<void>;
   /** @throws Problem where nothing is published. */
   unpublish(caller: Caller, key: TemplateKey): Promise<void>;
   /** The template, and where this caller could move it now. */
@@ -87,7 +88,7 @@ export function templateLifecycle({
   };
 
   return {
-    async publish(caller, key) {
+    async publish(caller, key, ifMatch) {
       const template = await templates.get(caller.tenantId, key);
       const approval = await needsApproval(caller.tenantId, template);
       await requireParsable(caller, template);
@@ -100,7 +101,7 @@ export function templateLifecycle({
             throw savedMeanwhile(key);
           return publish(current!, approval, { caller, at: clock.now() });
         },
-        { mustExist: true },
+        { mustExist: true, ifMatch },
       );
     },
 

@@ -1,7 +1,8 @@
-import { quotaExceeded } from '@plinth/contracts/platform/problems';
+import { platformProblems, quotaExceeded } from '@plinth/contracts/platform/problems';
 import { workflowProblems } from '@plinth/contracts/workflow/problems';
 import {
   DELEGATIONS_GIVEN_MAX,
+  DELEGATIONS_RECEIVED_MAX,
   OWN_DEFINITION_BYTES_MAX,
   OWN_DEFINITIONS_MAX,
 } from '@plinth/contracts/workflow/shapes';
@@ -13,6 +14,15 @@ export const tooManyDelegations = (used: number) =>
     quota: 'workflow-delegations',
     what: 'delegations that are not over',
     limit: DELEGATIONS_GIVEN_MAX,
+    used,
+    scope: 'user',
+  });
+
+export const tooManyDelegationsReceived = (used: number) =>
+  quotaExceeded({
+    quota: 'workflow-delegations-received',
+    what: 'delegations to this user that are not over',
+    limit: DELEGATIONS_RECEIVED_MAX,
     used,
     scope: 'user',
   });
@@ -56,6 +66,9 @@ export function definitionStrandsEntities(entityType: string, strandedStates: Re
     { extensions: { strandedStates: Object.fromEntries(strandedStates) } },
   );
 }
+
+export const delegationNotForKeys = () =>
+  platformProblems['api-key-not-for-keys']('An API key cannot let another user approve.');
 
 export const delegationInvalid = (errors: Record<string, ValidationRule>, daysMax: number) =>
   invalid(

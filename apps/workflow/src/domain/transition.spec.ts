@@ -132,7 +132,7 @@ function execute(
     };
     const targets = [...optionsOf(context).map(({ targetState }) => targetState), 'Nowhere'];
     const targetState = targets[option] ?? PENDING_APPROVAL;
-    const decision = decide({ targetState, comment: null }, context);
+    const decision = decide({ targetState, comment: null, approvalId: null }, context);
     const { next, move } = after(entity, decision, caller);
     entity = next;
     return { caller, context, targetState, decision, move, next };
@@ -260,7 +260,7 @@ describe('decide (the decision about a transition)', () => {
       ...requestBy(people[0]!),
       objections: [{ targetState: 'B', reason: 'Not today.', concernsCaller }],
     });
-    const go = { targetState: 'B', comment: null };
+    const go = { targetState: 'B', comment: null, approvalId: null };
 
     expect(decide(go, contextWithObjection(false)).outcome).toBe('InvalidTransition');
     expect(decide(go, contextWithObjection(true)).outcome).toBe('Denied');

@@ -18,6 +18,8 @@ export interface TransitionCommand {
   entityId: string;
   targetState: string;
   comment: string | null;
+  /** The request for approval that the caller decides; null where they say nothing of it. */
+  approvalId: string | null;
   /** The same for every attempt at this request. */
   operationId: string | undefined;
 }
@@ -50,9 +52,12 @@ export interface Option {
 
 /** The one decision: what a command leads to in a context. */
 export function decide(
-  { targetState, comment }: Pick<TransitionCommand, 'targetState' | 'comment'>,
+  { targetState, comment, approvalId }: Pick<TransitionCommand, 'targetState' | 'comment' | 'approvalId'>,
   context: TransitionContext,
 ): Decision {
+  // What was seen may have been withdrawn, changed and requested again.
+  if (approvalId !== null && approvalId !== context.approval?.id)
+    return { outcome: 'InvalidTransition', resultingState: currentStateOf(context) };
   const option = optionsOf(context, comment).find((candidate) => candidate.targetState === targetState);
   if (!option?.effect)
     return { outcome: option?.refusal ?? 'InvalidTransition', resultingState: currentStateOf(context) };

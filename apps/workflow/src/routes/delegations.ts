@@ -5,7 +5,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { Deps } from '../compose';
 import { delegate, type Delegation } from '../domain/delegation';
-import { delegationNotFound, delegationOfOther } from '../domain/problems';
+import { delegationNotFound, delegationNotForKeys, delegationOfOther } from '../domain/problems';
 import { toDelegationResponse } from './delegation-response';
 
 const { getDelegations, getDelegation, postDelegation, deleteDelegation } = workflowEndpoints;
@@ -31,6 +31,8 @@ export function mountDelegations(
   );
 
   api.on(postDelegation, async ({ body, caller }) => {
+    // It would go on when the key is revoked.
+    if (caller.apiKeyId !== undefined) throw delegationNotForKeys();
     const now = clock.now();
     const { delegateId } = body;
     const from = body.from ? new Date(body.from) : now;

@@ -13,16 +13,18 @@ export function mountTransitions(api: Api, { transitions }: Pick<Deps, 'transiti
   });
 
   api.on(postTransition, async ({ params, body, caller }) => {
-    const { targetState, comment = null } = body;
+    const { targetState, comment = null, approvalId = null } = body;
     const { operationId } = caller;
-    const command = { ...params, targetState, comment, operationId };
+    const command = { ...params, targetState, comment, approvalId, operationId };
     return toResultResponse(await transitions.execute(caller, command));
   });
 
   api.on(postTransitions, ({ body, caller }) =>
-    batchResultOf(body.items, async ({ comment = null, ...item }, index) => {
+    batchResultOf(body.items, async ({ comment = null, approvalId = null, ...item }, index) => {
       const operationId = caller.operationId && `${caller.operationId}#${index}`;
-      return toResultResponse(await transitions.execute(caller, { ...item, comment, operationId }));
+      return toResultResponse(
+        await transitions.execute(caller, { ...item, comment, approvalId, operationId }),
+      );
     }),
   );
 }

@@ -1,10 +1,15 @@
-import { DELEGATIONS_GIVEN_MAX, DELEGATIONS_LISTED_MAX } from '@plinth/contracts/workflow/shapes';
+import {
+  DELEGATIONS_GIVEN_MAX,
+  DELEGATIONS_LISTED_MAX,
+  DELEGATIONS_RECEIVED_MAX,
+} from '@plinth/contracts/workflow/shapes';
+import type { RowQuota } from '@plinth/http/row-quota';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Delegator } from '../domain/approval';
 import type { Delegation } from '../domain/delegation';
-import { delegationNotFound, tooManyDelegations } from '../domain/problems';
+import { delegationNotFound, tooManyDelegations, tooManyDelegationsReceived } from '../domain/problems';
 import type { Prisma } from '../generated/client';
 
 type Tx = Prisma.TransactionClient;
@@ -18,7 +23,7 @@ export interface DelegationStore {
   delete(tenantId: string, id: string): Promise<void>;
 }
 
-export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
+export function delegationStore(db: TenantDatabase<Tx>, quota: Pick<RowQuota, 'take'>): DelegationStore {
   return {
     async ofUser(tenantId, userId, now) {
       const rows = await db.inTenant(tenantId, (tx) =>
@@ -41,15 +46,18 @@ export function delegationStore(db: TenantDatabase<Tx>): DelegationStore {
     async insert(tenantId, delegation, operationId) {
       return db.inTenant(tenantId, async (tx) => {
         const { id } = await runOnce(tx, { tenantId, operationId }, async () => {
-          const { delegatorId, createdAt } = delegation;
+          const { delegatorId, delegateId, createdAt } = delegation;
           // What is over is neither shown nor used again.
           await tx.delegation.deleteMany({ where: { tenantId, delegatorId, until: { lte: createdAt } } });
-          // One writer at a time counts and adds, so that the quota is exact.
-          await lockUntilCommit(tx, `${tenantId}/workflow-delegations/${delegatorId}`);
-          const given = await tx.delegation.count({
-            where: { tenantId, delegatorId, until: { gt: createdAt } },
-          });
+          // One writer at a time counts and adds, so that the quotas are exact; in one order, so that none waits for ever.
+          for (const userId of [delegatorId, delegateId].sort())
+            await lockUntilCommit(tx, `${tenantId}/workflow-delegations/${userId}`);
+          const until = { gt: createdAt };
+          const given = await tx.delegation.count({ where: { tenantId, delegatorId, until } });
           if (given >= DELEGATIONS_GIVEN_MAX) throw tooManyDelegations(given);
+          const received = await tx.delegation.count({ where: { tenantId, delegateId, until } });
+          if (received >= DELEGATIONS_RECEIVED_MAX) throw tooManyDelegationsReceived(received);
+          quota.take(tenantId);
           const permissions = [...delegation.permissions];
           await tx.delegation.create({ data: { tenantId, ...delegation, permissions } });
           return { id: delegation.id };

@@ -27,6 +27,12 @@ export const platformProblems = defineProblems({
     explanation:
       'None of your roles grants the permission that the detail names. Ask an administrator for it.',
   },
+  'api-key-not-for-keys': {
+    kind: 'forbidden',
+    title: 'Not with an API key',
+    explanation:
+      'API keys and delegations are made by people, so that a key that was stolen makes nothing that outlives it. Sign in and repeat the request.',
+  },
   'tenant-not-allowed': {
     kind: 'forbidden',
     title: 'Tenant not allowed',

@@ -35,12 +35,6 @@ export const settingsProblems = defineProblems({
     explanation:
       'An API key has only permissions that its creator has. Leave out the permissions that the detail names.',
   },
-  'api-key-not-for-keys': {
-    kind: 'forbidden',
-    title: 'Not with an API key',
-    explanation:
-      'API keys are created and revoked by people, so that a key that was stolen cannot make others. Sign in and repeat the request.',
-  },
   'api-key-shown-before': {
     kind: 'conflict',
     title: 'API key shown before',

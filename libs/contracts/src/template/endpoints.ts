@@ -173,7 +173,7 @@ const publishTemplate = endpoint({
   path: '/templates/:name/publish',
   summary: 'Publish the draft',
   description:
-    'Where approval is needed the draft must be in review, and another person must have submitted it.',
+    'Where approval is needed the draft must be in review, and another person must have submitted it. `If-Match` with the tag of the template publishes what was read, and nothing that was submitted since.',
   access: mayPublish,
   params: byName,
   query: byCulture,
@@ -186,6 +186,7 @@ const publishTemplate = endpoint({
     'template-submitted-by-caller',
     'template-does-not-parse',
   ],
+  ifMatch: true,
 });
 
 const unpublishTemplate = endpoint({

@@ -64,7 +64,7 @@ const postTransition = endpoint({
   path: '/workflow/:entityType/:entityId/transition',
   summary: 'Request another state',
   description:
-    'All four outcomes are 200. Where the transition requires approval, an approver completes it by requesting the same state again, and denies it by requesting the former state.',
+    'All four outcomes are 200. Where the transition requires approval, an approver completes it by requesting the same state again, and denies it by requesting the former state; `approvalId` says which request they have seen.',
   access: permission('Workflow.Transitions.Execute'),
   params: ofEntity,
   body: TransitionRequestDto,
@@ -119,7 +119,7 @@ const postDelegation = endpoint({
   access: permission('Workflow.Transitions.Execute'),
   body: CreateWorkflowDelegationRequest,
   success: { status: 201, body: WorkflowDelegation },
-  problems: ['quota-exceeded'],
+  problems: ['api-key-not-for-keys', 'quota-exceeded'],
 });
 
 const getDelegation = endpoint({

@@ -19,6 +19,10 @@ export const OWN_DEFINITION_BYTES_MAX = 8 * 1024 * 1024;
 export const DEFINITIONS_LISTED_MAX = 2 * OWN_DEFINITIONS_MAX;
 /** Delegations of a user that are not over. */
 export const DELEGATIONS_GIVEN_MAX = 100;
+/** The same to a user: each of their decisions reads all of them. */
+export const DELEGATIONS_RECEIVED_MAX = 100;
+/** Delegations of a tenant. */
+export const TENANT_DELEGATIONS_MAX = 100_000;
 /** Delegations that a response lists; of more, the newest are left out. */
 export const DELEGATIONS_LISTED_MAX = 1_000;
 
@@ -55,7 +59,14 @@ export const TransitionDto = z
   .meta({ id: 'TransitionDto' });
 
 export const TransitionRequestDto = z
-  .object({ targetState: stateName(), comment: text(COMMENT_LENGTH_MAX).nullish() })
+  .object({
+    targetState: stateName(),
+    comment: text(COMMENT_LENGTH_MAX).nullish(),
+    approvalId: Id.toLowerCase().nullish().meta({
+      description:
+        'The request for approval that the caller has seen and decides; where another one, or none, is open by now, the outcome is `InvalidTransition`.',
+    }),
+  })
   .meta({ id: 'TransitionRequestDto' });
 
 export const TransitionResultDto = z
