@@ -68,8 +68,8 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
 }
 
 /**
- * Makes people follow an entity, as far as it may have more followers. `internal` means that they do so only because a note mentions them: until they
- * follow for another reason as well, only readers of notes see that they follow.
+ * Makes people follow an entity, as far as it may have more followers. `internal` means that they do so only because a
+ * note mentions them: until they follow for another reason as well, only readers of notes see that they follow.
  */
 export async function addFollowers(
   tx: Tx,
