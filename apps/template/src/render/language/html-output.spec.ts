@@ -218,6 +218,27 @@ describe('escaping of values in HTML', () => {
     );
   });
 
+  it.each([
+    '<math></svg><title><script>var a = {{ x }}',
+    '<svg><p><title><!--</title><script>var a = {{ x }}',
+    '<svg><title><textarea><!--</textarea><script>var a = {{ x }}',
+    '<math><mtext><title><!--</title><script>var a = {{ x }}',
+    '<select><title><script>var a = {{ x }}',
+    '<noscript><!--</noscript><script>var a = {{ x }}',
+    '<!-- <!--!><script>var a = {{ x }}',
+  ])('writes no script where a browser may read one: %s', (source) => {
+    expect(render(source, { x: 'alert(1)' })).not.toContain('alert(1)');
+  });
+
+  it.each([
+    ['<svg><title>{{ x }}</title><style>p { color: {{ x }} }</style><text>{{ x }}</text></svg>{{ x }}', 4],
+    ['<title>{{ x }}</title><textarea>{{ x }}</textarea><p title="{{ x }}">', 3],
+    ['<noscript><img src="/{{ x }}" alt="{{ x }}">{{ x }}</noscript><a href="{{ x }}">', 4],
+    ['<svg><foreignObject><textarea>{{ x }}</textarea><p>{{ x }}</foreignObject></svg><b>{{ x }}', 3],
+  ])('writes every value where both readings are the same: %s', (source, count) => {
+    expect(render(source, { x: 'blue' }).split('blue')).toHaveLength(count + 1);
+  });
+
   it('links what is an address in a text, and nothing else', () => {
     fc.assert(
       fc.property(hostile, (x) => {

@@ -5,6 +5,10 @@
  * the output is followed with a tokenizer of HTML while it grows, and every value is escaped for the state that the
  * text before it has reached. An address is judged when its attribute ends, since several values and the text between
  * them make it. Data can then never open an element, an attribute, a scheme or a script of its own.
+ *
+ * Whether the inside of a title is markup depends on the tree that a browser makes: in SVG it is, in most of a page it is
+ * not, and a broken template does not tell. From there on the output is followed in both readings until they are the same
+ * again, and a value is written where it is harmless in both.
  */
 import { BLOCKED_ADDRESS, decodeAttribute, isAddress, isSafeAddress } from './address';
 import {
@@ -39,18 +43,23 @@ type State =
 
 type SafeIn = SafeText['safeIn'] | undefined;
 
-/** What the inside of these elements is, up to their end tag. */
+/** The inside of these elements is text up to their end tag, but for a browser that does not expect them there. */
 const rawTextElements = new Set([
-  'script',
-  'style',
   'title',
   'textarea',
   'xmp',
   'iframe',
   'noembed',
   'noframes',
+  'noscript',
   'plaintext',
 ]);
+
+/** The elements of SVG and of MathML whose inside is HTML again. */
+const htmlInForeign: Readonly<Record<string, readonly string[]>> = {
+  svg: ['title', 'desc', 'foreignobject'],
+  math: ['mi', 'mo', 'mn', 'ms', 'mtext'],
+};
 
 /** Attributes that data may turn on. */
 const switchAttributes = new Set([
@@ -106,11 +115,17 @@ export class HtmlOutput implements Output {
   private style = new StylePosition();
   /** Script or style that was written since the last value in it. */
   private unfollowed: string[] = [];
-  /** Open elements of SVG and MathML, in which nothing is raw text for a browser. */
-  private foreignDepth = 0;
+  /** Open elements of SVG and MathML that decide whether what is in them is HTML. */
+  private foreign: string[] = [];
+  /** The same output in the other reading, and where it begins in the text that is followed. */
+  private other: HtmlOutput | undefined;
+  private otherStart = 0;
   /** The text that is followed, and how much of it is in the output. */
   private text = '';
   private taken = 0;
+
+  /** @param reading of the elements with raw text: as what is around them tells, or as one of the two, whatever it tells */
+  constructor(private readonly reading: 'as it seems' | 'raw' | 'markup' = 'as it seems') {}
 
   toString(): string {
     return [...this.parts, ...(this.written ? [this.judged(this.written)] : [])].join('');
@@ -119,19 +134,35 @@ export class HtmlOutput implements Output {
   write(text: string): void {
     this.text = text;
     this.taken = 0;
+    this.otherStart = 0;
     for (let index = 0; index < text.length;) index = this.step(text, index);
     this.take(text.length);
+    this.other?.write(text.slice(this.otherStart));
+    if (this.state === 'text' && this.other?.state === 'text') this.other = undefined;
   }
 
   writeValue(text: string, value: unknown, json: () => string): void {
     const safeIn = value instanceof SafeText ? value.safeIn : undefined;
     if (safeIn === 'anywhere') return this.write(text);
-    if (this.state === 'before-value') this.beginValue('unquoted');
+    this.beginData();
     if (this.isInDocument()) return this.documentOf(this.written!).writeValue(text, value, json);
     this.markData();
-    this.write(this.escape(text, safeIn, value, json));
+    this.write(this.isSameInOther() ? this.escape(text, safeIn, value, json) : '');
     // The markup of a macro may end inside of an address.
     if (this.written && this.written.prefix === undefined) this.written.prefix = '';
+  }
+
+  private beginData(): void {
+    if (this.state === 'before-value') this.beginValue('unquoted');
+    this.other?.beginData();
+  }
+
+  /** Whether what is written here is harmless in the other reading too: it is text there, or in the same place. */
+  private isSameInOther(): boolean {
+    if (!this.other) return true;
+    const { state, element, attribute } = this.other;
+    const isText = state === 'text' || (state === 'raw-text' && rawTextElements.has(element));
+    return isText || (state === this.state && element === this.element && attribute === this.attribute);
   }
 
   private escape(text: string, safeIn: SafeIn, value: unknown, json: () => string): string {
@@ -170,7 +201,7 @@ export class HtmlOutput implements Output {
   }
 
   private inRawText(text: string, safeIn: SafeIn, value: unknown, json: () => string): string {
-    if (this.foreignDepth > 0) return this.inForeignText(text);
+    if (this.isForeign()) return this.inForeignText(text);
     if (this.element === 'script') return this.inScript(text, safeIn, value, json);
     if (this.element === 'style') return this.inStyle(text);
     return safeIn === 'html' && !/[<>]/.test(text) ? text : escapeHtml(text);
@@ -375,22 +406,41 @@ export class HtmlOutput implements Output {
   }
 
   private endTag(index: number): number {
-    this.state = this.isEndTag || !this.beginsRawText() ? 'text' : 'raw-text';
-    if (this.element === 'svg' || this.element === 'math') {
-      if (this.isEndTag) this.foreignDepth = Math.max(0, this.foreignDepth - 1);
-      else if (!this.isClosed) this.foreignDepth++;
-    }
+    this.state = this.isEndTag || !this.beginsRawText(index) ? 'text' : 'raw-text';
     // Of SVG and MathML, an element that closes itself has no content.
-    if (this.foreignDepth > 0 && this.isClosed) this.state = 'text';
+    if (this.isForeign() && this.isClosed) this.state = 'text';
+    if (this.isEndTag) {
+      const open = this.foreign.lastIndexOf(this.element);
+      if (open !== -1) this.foreign.length = open;
+    } else if (!this.isClosed && (isForeignRoot(this.element) || this.beginsHtmlInForeign()))
+      this.foreign.push(this.element);
     this.carry = '';
     this.scriptDepth = 0;
     this.beginLanguage();
     return index + 1;
   }
 
-  private beginsRawText(): boolean {
-    const isLanguage = this.element === 'script' || this.element === 'style';
-    return isLanguage || (this.foreignDepth === 0 && rawTextElements.has(this.element));
+  private beginsRawText(index: number): boolean {
+    if (this.element === 'script' || this.element === 'style') return true;
+    if (!rawTextElements.has(this.element)) return false;
+    if (this.reading !== 'as it seems') return this.reading === 'raw';
+    const isRaw = !this.isForeign() && this.element !== 'noscript';
+    if (!this.other) {
+      this.other = new HtmlOutput(isRaw ? 'markup' : 'raw');
+      this.other.element = this.element;
+      this.other.state = isRaw ? 'text' : 'raw-text';
+      this.otherStart = index + 1;
+    }
+    return isRaw;
+  }
+
+  /** Nothing but scripts and style sheets is raw text for a browser in SVG and MathML. */
+  private isForeign(): boolean {
+    return isForeignRoot(this.foreign.at(-1));
+  }
+
+  private beginsHtmlInForeign(): boolean {
+    return htmlInForeign[this.foreign.at(-1) ?? '']?.includes(this.element) ?? false;
   }
 
   private inDeclaration(text: string, index: number): number {
@@ -412,7 +462,7 @@ export class HtmlOutput implements Output {
     const before = this.carry.length;
     const comment = this.carry + text.slice(index);
     // Dashes of the beginning count for "-->", not for "--!>".
-    const end = /-->|(?<!<!)--!>/.exec(comment);
+    const end = (before < CARRY_MAX ? /-->|(?<!^<!)--!>/ : /-->|--!>/).exec(comment);
     this.carry = comment.slice(-CARRY_MAX);
     if (!end) return text.length;
     this.state = 'text';
@@ -456,6 +506,8 @@ export class HtmlOutput implements Output {
     return -1;
   }
 }
+
+const isForeignRoot = (element = ''): boolean => Object.hasOwn(htmlInForeign, element);
 
 const endsOfRawText = (element: string): RegExp =>
   new RegExp(`<!--|-->|<(/?)(${element})(?=[\\t\\n\\f\\r />])`, 'gi');
