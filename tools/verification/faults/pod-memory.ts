@@ -5,14 +5,15 @@ const MILLISECONDS = 100;
 
 /**
  * Watches what the pod of a process would be charged with, its children included; the returned function ends that, and
- * returns the most in mebibytes.
+ * returns the most in mebibytes. What is mapped from files, as programs are, does not count: before it ends a process, the
+ * kernel takes that back.
  */
 export function watchPodMemory(pid: number): () => number {
   let most = 0;
   resetPeak(pid);
   const look = (): void => {
     const tree = processTreeOf(pid);
-    most = Math.max(most, tree.length === 1 ? mebibytesOf(pid, 'status', 'VmHWM') : sumOf(tree));
+    most = Math.max(most, tree.length === 1 ? peakOf(pid) : sumOf(tree));
   };
   look();
   const timer = setInterval(look, MILLISECONDS);
@@ -23,9 +24,16 @@ export function watchPodMemory(pid: number): () => number {
   };
 }
 
+const peakOf = (pid: number): number =>
+  mebibytesOf(pid, 'status', 'VmHWM') - mebibytesOf(pid, 'status', 'RssFile');
+
 /** Processes of a browser share memory, which counts once. */
 const sumOf = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => sum + mebibytesOf(pid, 'smaps_rollup', 'Pss'), 0);
+  pids.reduce(
+    (sum, pid) =>
+      sum + mebibytesOf(pid, 'smaps_rollup', 'Pss_Anon') + mebibytesOf(pid, 'smaps_rollup', 'Pss_Shmem'),
+    0,
+  );
 
 function mebibytesOf(pid: number, file: string, field: string): number {
   try {

@@ -76,7 +76,7 @@ const switchAttributes = new Set([
 ]);
 
 /** Elements that data may choose between. */
-const choosableElements = new Set(
+export const choosableElements = new Set(
   'b code div dd dl dt em h1 h2 h3 h4 h5 h6 i li ol p section small span strong table tbody td tfoot th thead tr u ul'.split(
     ' ',
   ),
