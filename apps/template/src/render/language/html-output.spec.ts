@@ -38,6 +38,8 @@ function tokensOf(script: string): string[] {
     const isPattern =
       /^\/=?$/.test(scanner.getTokenText()) && !/^(text|[\w$]+|[)\]])$/.test(tokens.at(-1) ?? '');
     if (isPattern) kind = scanner.reScanSlashToken();
+    // No browser runs such a script, and TypeScript guesses where the pattern would have ended.
+    if (isPattern && scanner.isUnterminated()) return [...tokens, 'unterminated'];
     if (kind === SyntaxKind.OpenBraceToken && braces.length > 0) braces.push(braces.pop()! + 1);
     if (kind === SyntaxKind.CloseBraceToken && braces.length > 0) {
       const open = braces.pop()!;

@@ -94,7 +94,7 @@ export class ScriptPosition {
 
   private startsPattern(): boolean {
     const last = this.last.trimEnd();
-    return last === '' || wordsBeforePattern.has(last) || /^[(,=:[!&|?{};+\-*%~^<>]$/.test(last);
+    return last === '' || wordsBeforePattern.has(last) || /^[(,=:[!&|?{};+\-*/%~^<>]$/.test(last);
   }
 
   private afterCode(character: string): void {
