@@ -17,6 +17,8 @@ export const PAGE_SIZE_MAX = 100;
 export const OFFSET_MAX = 10_000_000;
 export const SEARCH_LENGTH_MAX = 500;
 export const LIST_VALUES_MAX = 500;
+/** Of all filters and presets of one query: as many as the longest lists of ids need, twice. An export keeps them. */
+export const SELECTION_LENGTH_MAX = 65_536;
 export const FILTERS_MAX = 50;
 export const SORT_FIELDS_MAX = 20;
 export const PRESETS_MAX = 20;
@@ -140,6 +142,7 @@ export interface SelectionText {
 
 /** Reads the part of a list query that export requests have too. */
 export function parseSelection(text: SelectionText, rules: ListRules): Selection {
+  requireShort(text);
   return {
     sort: parseSort(text.sort || rules.defaultSort, rules),
     filters: parseFilters(Object.entries(text.filter ?? {}), rules),
@@ -147,6 +150,13 @@ export function parseSelection(text: SelectionText, rules: ListRules): Selection
     quickFilters: parseQuickFilters(text.quickFilters ?? '', rules),
     search: parseSearch(text.search),
   };
+}
+
+/** A query in an address is as short as addresses are. */
+function requireShort({ filter, presets }: SelectionText): void {
+  const texts = [filter, presets].flatMap((named) => Object.entries(named ?? {}).flat());
+  if (texts.reduce((sum, { length }) => sum + length, 0) > SELECTION_LENGTH_MAX)
+    throw malformed(`Filters and presets have at most ${SELECTION_LENGTH_MAX} characters together.`);
 }
 
 /** Reads `page`, `pageSize`, `skipTotalCount` and `cursor`. */

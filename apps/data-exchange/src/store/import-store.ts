@@ -35,6 +35,11 @@ export type ImportJob = Omit<
   bytesDone: number;
 };
 
+/** A job without how its file is read and mapped, which may be large: many jobs are read together only like this. */
+export type ImportState = Omit<ImportJob, keyof typeof withoutLarge>;
+
+const withoutLarge = { format: true, headers: true, mappings: true, options: true, caller: true } as const;
+
 export type NewImportJob = Pick<
   ImportJob,
   | 'tenantId'
@@ -73,7 +78,9 @@ export interface ImportStore {
   find(tenantId: string, id: string): Promise<ImportJob | undefined>;
   /** @throws Problem `import-job-not-found`. */
   get(tenantId: string, id: string): Promise<ImportJob>;
-  list(tenantId: string, list: ListRequest): Promise<{ rows: ImportJob[]; totalCount: number | null }>;
+  /** @throws Problem `import-job-not-found`. */
+  getState(tenantId: string, id: string): Promise<ImportState>;
+  list(tenantId: string, list: ListRequest): Promise<{ rows: ImportState[]; totalCount: number | null }>;
   /**
    * Changes a job that is in a state for this step.
    * @param requireRoom for a step that starts a job; throws where there is none
@@ -109,8 +116,11 @@ export interface ImportStore {
       at: Date;
     },
   ): Promise<void>;
-  /** The last imports of a definition with failed rows. */
-  listWithFailedRows(tenantId: string, definitionName: string): Promise<ImportJob[]>;
+  /** How the last imports of a definition with failed rows were read. */
+  listWithFailedRows(
+    tenantId: string,
+    definitionName: string,
+  ): Promise<Pick<ImportJob, 'format' | 'headers'>[]>;
   /** Jobs of all tenants that were uploaded before this time and never executed. */
   listAbandoned(uploadedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Jobs of all tenants that ended before this time and whose file may still be stored. */
@@ -162,6 +172,14 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     get,
     advance,
 
+    getState: (tenantId, id) =>
+      db.inTenant(tenantId, async (tx) => {
+        const key = { tenantId_id: { tenantId, id } };
+        const row = await tx.importJob.findUnique({ where: key, omit: withoutLarge });
+        if (!row) throw importJobNotFound(id);
+        return toState(row);
+      }),
+
     correctFormat: (tenantId, id, format, { startsOver, change }) => {
       const fromStart = { status: 'Created', headers: Prisma.DbNull, mappings: Prisma.DbNull };
       const data = { format: format as object, ...(startsOver ? fromStart : {}) };
@@ -182,10 +200,10 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         const { rows, totalCount } = await findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, [])] },
           dates: ['createdAt'],
-          find: (page) => tx.importJob.findMany(page),
+          find: (page) => tx.importJob.findMany({ ...page, omit: withoutLarge }),
           count: (all) => tx.importJob.count(all),
         });
-        return { rows: rows.map(toJob), totalCount };
+        return { rows: rows.map(toState), totalCount };
       }),
 
     setHeaders: async (tenantId, id, headers) => {
@@ -227,8 +245,9 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
             where: { tenantId, definitionName, failedRows: { gt: 0 } },
             orderBy: { createdAt: 'desc' },
             take: CORRECTED_IMPORTS_MAX,
+            select: { format: true, headers: true },
           })
-        ).map(toJob),
+        ).map(toReading),
       ),
 
     listAbandoned: (uploadedBefore) =>
@@ -280,13 +299,21 @@ async function publishEnd(tx: Prisma.TransactionClient, tenantId: string, id: st
   await publishImportFinished(tx, toJob(job));
 }
 
-const toJob = (row: ImportJobRow): ImportJob => ({
+const toState = <Row extends Pick<ImportJobRow, 'fileSizeBytes' | 'bytesDone'>>(row: Row) => ({
   ...row,
+  fileSizeBytes: Number(row.fileSizeBytes),
+  bytesDone: Number(row.bytesDone),
+});
+
+const toReading = (row: Pick<ImportJobRow, 'format' | 'headers'>) => ({
   format: row.format as unknown as FileFormat,
   headers: row.headers as string[] | null,
+});
+
+const toJob = (row: ImportJobRow): ImportJob => ({
+  ...toState(row),
+  ...toReading(row),
   mappings: row.mappings as unknown as ColumnMapping[] | null,
   options: row.options as Partial<ImportOptions>,
   caller: row.caller as unknown as Caller | null,
-  fileSizeBytes: Number(row.fileSizeBytes),
-  bytesDone: Number(row.bytesDone),
 });
