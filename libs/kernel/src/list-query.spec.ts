@@ -162,6 +162,16 @@ describe('a list query', () => {
     expect(refusal(filters(51))).toBe('malformed');
   });
 
+  it.each(['contains', 'startsWith', 'endsWith'])(
+    'looks for a text of at most 500 characters by %s',
+    (operator) => {
+      const filter = (length: number) => ({ [`filter[name.${operator}]`]: 'x'.repeat(length) });
+
+      expect(refusal(filter(500))).toBe('accepted');
+      expect(refusal(filter(501))).toBe('invalid');
+    },
+  );
+
   it.each(['filter', 'presets'])('of an export has a bounded length, of %s too', (kind) => {
     const texts = (length: number) => {
       const text = 'new,'.repeat(length / 4 - 3).concat('new');
