@@ -42,7 +42,7 @@ export function mountImports(api: Api, deps: Needs): void {
   });
 
   api.on(uploadImport, async ({ request, caller }) => {
-    const job = await imports.insert(await receiveUpload(request, caller, deps));
+    const job = await receiveUpload(request, caller, deps);
     return created(toImportResponse(job), `/imports/${job.id}`);
   });
 

@@ -8,12 +8,13 @@ import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
 import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
+import type { TenantUsage } from '../domain/tenant-quota';
 import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { insertFailedRows } from './failed-row-store';
 import { JOB_BATCH_SIZE, jobRecords } from './job-records';
-import { countUnfinishedJobs } from './tenant-usage-store';
+import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
 export interface ImportOptions {
   mode: 'insert' | 'update' | 'upsert';
@@ -74,7 +75,8 @@ export interface CountedBatch {
 }
 
 export interface ImportStore {
-  insert(job: NewImportJob): Promise<ImportJob>;
+  /** @param requireRoom throws where there is none for the file */
+  insert(job: NewImportJob, requireRoom?: (usage: TenantUsage) => void): Promise<ImportJob>;
   find(tenantId: string, id: string): Promise<ImportJob | undefined>;
   /** @throws Problem `import-job-not-found`. */
   get(tenantId: string, id: string): Promise<ImportJob>;
@@ -186,14 +188,15 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       return advance(tenantId, id, 'correct its format', data, { change });
     },
 
-    insert: ({ format, ...job }) =>
-      db.inTenant(job.tenantId, async (tx) =>
-        toJob(
+    insert: ({ format, ...job }, requireRoom) =>
+      db.inTenant(job.tenantId, async (tx) => {
+        if (requireRoom) requireRoom(await usageBeforeFile(tx, job.tenantId));
+        return toJob(
           await tx.importJob.create({
             data: { ...job, status: 'Created', format: format as object, options: {} },
           }),
-        ),
-      ),
+        );
+      }),
 
     list: (tenantId, list) =>
       db.inTenant(tenantId, async (tx) => {
