@@ -347,6 +347,15 @@ const sheets: HostileWorkbook[] = [
     part('xl/workbook.xml', workbookOf(`<sheet name="${'x'.repeat(101)}" sheetId="1" r:id="rId1"/>`)),
   ],
   [
+    'rows that share a long text a thousand times',
+    'unreadable',
+    () =>
+      aRawWorkbook({
+        'xl/sharedStrings.xml': stringsOf(`<si><t>${'x'.repeat(2_000)}</t></si>`),
+        [SHEET]: sheetOf(header + `<row>${'<c t="s"><v>0</v></c>'.repeat(1_000)}</row>`.repeat(300)),
+      }),
+  ],
+  [
     'relations that each of a thousand sheets is looked up among',
     'refused',
     () =>
