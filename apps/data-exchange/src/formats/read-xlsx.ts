@@ -15,6 +15,8 @@ import { UNREADABLE_EXIT_CODE, type ReaderPiece, type ReaderTask } from './workb
 import type { SheetRow } from './workbook/sheet-rows';
 
 const MEMORY_MEGABYTES_MAX = 160;
+/** Of each of three parts. A workbook with millions of texts takes half of the memory with it, and a third more time. */
+const YOUNG_MEGABYTES_MAX = 4;
 /** All rows among which the header is are in memory. */
 const HEAD_LENGTH_MAX = 4_000_000;
 /** The longest time that a workbook may take for its next rows. */
@@ -128,6 +130,7 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
     [
       '--no-warnings',
       `--max-old-space-size=${MEMORY_MEGABYTES_MAX}`,
+      `--max-semi-space-size=${YOUNG_MEGABYTES_MAX}`,
       '--permission',
       ...readable.map((folder) => `--allow-fs-read=${folder}`),
       program,
