@@ -11,8 +11,12 @@ const SWEEPS_PER_CLEANUP = 12;
 
 /** Starts what runs beside the requests. */
 export async function startBackground(deps: Deps, onClose: (close: Close) => void): Promise<void> {
-  const { config, log, metrics, db, starter, dryRunPlaces, previewPlaces } = deps;
-  measurePlaces(metrics, { 'dry-runs': dryRunPlaces, previews: previewPlaces });
+  const { config, log, metrics, db, starter, dryRunPlaces, previewPlaces, workbookPlaces } = deps;
+  measurePlaces(metrics, {
+    'dry-runs': dryRunPlaces,
+    previews: previewPlaces,
+    workbooks: workbookPlaces,
+  });
   measureJobs(metrics, db);
   const intervalMilliseconds = config.EXCHANGE_SWEEP_SECONDS * 1_000;
   const overdueJobs = { name: 'start of overdue jobs', intervalMilliseconds, log };

@@ -28,12 +28,19 @@ import { rangeStore } from './store/range-store';
 import { jobStarter } from './temporal/client';
 import { countWorkers } from './temporal/worker-count';
 
+/**
+ * Workbooks that previews and dry-runs read at the same time, each in a process of its own. A tenant reads two of them: a
+ * dry-run of a large one takes minutes.
+ */
+const WORKBOOKS_MAX = 3;
+
 /** How many dry-runs, and how many previews, may wait for a place. */
 const WAITING_MAX = 100;
 
-const places = (count: number, what: string): FairPlaces =>
+const places = (count: number, what: string, timesFree = 1): FairPlaces =>
   new FairPlaces({
     places: count,
+    timesFree,
     waitingMax: WAITING_MAX,
     refused: (scope) => shareUsedUp(scope, `${what} that wait`, 10),
   });
@@ -62,6 +69,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
 
   const dryRunPlaces = places(config.EXCHANGE_DRY_RUNS_MAX, 'dry-runs');
   const previewPlaces = places(config.EXCHANGE_PREVIEWS_MAX, 'previews');
+  const workbookPlaces = places(WORKBOOKS_MAX, 'workbooks', 2);
   const imports = importStore(db);
   const ranges = rangeStore(db);
   const keys = keyStore(pool);
@@ -97,6 +105,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     uploadTurns: new EventLoopTurns(),
     dryRunPlaces,
     previewPlaces,
+    workbookPlaces,
     presets: presetStore(db),
     countWorkers: () => countWorkers(temporal, config),
     starter,

@@ -1,5 +1,6 @@
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importFile, mappedImport, startDataExchange, type DataExchange } from './start-data-exchange';
 
 /** So many turns a worker gives at the same time. */
@@ -78,4 +79,50 @@ describe('imports while one tenant has more large files than a worker can run', 
 
     expect(turns.tenants.length).toBeLessThanOrEqual(TURNS_AT_ONCE + LARGE_FILES / 2);
   }, 60_000);
+});
+
+describe('exports while one tenant has more than a worker can run, which take hours', () => {
+  const greedy = aCaller();
+  const held = Promise.withResolvers<void>();
+  let exchange: DataExchange;
+
+  const startExport = async (caller: typeof greedy): Promise<string> => {
+    const body = { definitionName: 'Shop.Articles', format: 'csv' };
+    return (await exchange.as(caller).post('/exports/jobs', body)).body.id;
+  };
+  const statusOf = async (caller: typeof greedy, jobId: string): Promise<string> =>
+    (await exchange.as(caller).get(`/exports/jobs/${jobId}`)).body.status;
+
+  const withHeldFiles = (blobs: BlobStore): BlobStore => ({
+    ...blobs,
+    put: async (key, content) => {
+      const stored = await blobs.put(key, content);
+      if (key.startsWith(greedy.tenantId)) await held.promise;
+      return stored;
+    },
+  });
+
+  beforeAll(async () => {
+    exchange = await startDataExchange({ storeOfWorker: withHeldFiles });
+  }, 60_000);
+  afterAll(async () => {
+    held.resolve();
+    await exchange.close();
+  });
+
+  it('run those of other tenants without waiting for them', async () => {
+    const jobs: string[] = [];
+    for (let count = 0; count < 6; count++) jobs.push(await startExport(greedy));
+    const statuses = () => Promise.all(jobs.map((jobId) => statusOf(greedy, jobId)));
+    await eventually(async () => (await statuses()).includes('Exporting'), 20_000);
+
+    const other = aCaller();
+    const jobId = await startExport(other);
+
+    await eventually(async () => (await statusOf(other, jobId)) === 'Completed', 20_000);
+    expect((await statuses()).filter((status) => status === 'Exporting').length).toBeLessThanOrEqual(2);
+
+    held.resolve();
+    await eventually(async () => (await statuses()).every((status) => status === 'Completed'), 60_000);
+  }, 120_000);
 });

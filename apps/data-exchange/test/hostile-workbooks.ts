@@ -341,6 +341,29 @@ const sheets: HostileWorkbook[] = [
     'harmless',
     rowsBelow(`<row>${'<c><v>1</v></c>'.repeat(16_384)}</row>`.repeat(50)),
   ],
+  [
+    'a sheet with a long name',
+    'refused',
+    part('xl/workbook.xml', workbookOf(`<sheet name="${'x'.repeat(101)}" sheetId="1" r:id="rId1"/>`)),
+  ],
+  [
+    'rows that share a long text a thousand times',
+    'unreadable',
+    () =>
+      aRawWorkbook({
+        'xl/sharedStrings.xml': stringsOf(`<si><t>${'x'.repeat(2_000)}</t></si>`),
+        [SHEET]: sheetOf(header + `<row>${'<c t="s"><v>0</v></c>'.repeat(1_000)}</row>`.repeat(300)),
+      }),
+  ],
+  [
+    'relations that each of a thousand sheets is looked up among',
+    'refused',
+    () =>
+      aRawWorkbook({
+        'xl/workbook.xml': workbookOf('<sheet name="x" sheetId="1" r:id="rId1"/>'.repeat(1_000)),
+        'xl/_rels/workbook.xml.rels': `<Relationships>${'<Relationship/>'.repeat(200_000)}</Relationships>`,
+      }),
+  ],
   ['a text that is not there', 'unreadable', sharing('<si><t>x</t></si>', '7')],
   ['a text of no number', 'unreadable', sharing('<si><t>x</t></si>', 'x')],
   [

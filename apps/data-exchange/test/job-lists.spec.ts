@@ -1,3 +1,4 @@
+import type { ListRequest } from '@plinth/http/paging';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
@@ -37,6 +38,24 @@ describe('the lists of import and export jobs', () => {
   ])('%s has only the jobs of the state that `status` names, here %s, in any case', async (path, state) => {
     for (const spelled of [state, state.toUpperCase(), state.toLowerCase()])
       expect(await statusesOf(`${path}?status=${spelled}`)).toEqual([state]);
+  });
+
+  it('are read without what a job may have much of', async () => {
+    const sort = [{ field: 'createdAt', descending: true }];
+    const all = {
+      sort,
+      filters: [],
+      limit: 100,
+      offset: 0,
+      wantsTotalCount: false,
+    } as unknown as ListRequest;
+
+    const [listedImport] = (await exchange.imports.list(caller.tenantId, all)).rows;
+    const [listedExport] = (await exchange.exports.list(caller.tenantId, all)).rows;
+
+    const large = ['format', 'headers', 'mappings', 'options', 'caller'];
+    expect(large.filter((property) => property in listedImport!)).toEqual([]);
+    expect(['request', 'caller'].filter((property) => property in listedExport!)).toEqual([]);
   });
 
   it('combine `status` with filters by and', async () => {

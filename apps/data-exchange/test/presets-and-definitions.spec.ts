@@ -132,6 +132,20 @@ describe('export definitions and presets', () => {
     expect((await http.get('/exports/presets/Shop.Articles')).body).toHaveLength(200);
   });
 
+  it('have filters of one megabyte together at most, which are listed together', async () => {
+    const http = exchange.as(aCaller());
+    const save = (presetName: string, length: number) =>
+      http.post('/exports/presets', { ...preset, presetName, filter: { 'code.eq': 'x'.repeat(length) } });
+    for (let count = 1; count <= 16; count++) expect((await save(`Long ${count}`, 65_000)).status).toBe(201);
+
+    const tooLarge = await save('One more', 65_000);
+
+    expect([tooLarge.status, tooLarge.body.quota?.name]).toEqual([429, 'export-preset-bytes']);
+    expect((await save('One more', 1_000)).status).toBe(201);
+    expect((await save('One more', 65_000)).status).toBe(429);
+    expect((await save('Long 1', 66_000)).status).toBe(400);
+  });
+
   it('save the format of a preset in lower case, however it is spelled', async () => {
     const http = exchange.as(aCaller());
 

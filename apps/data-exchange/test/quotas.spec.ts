@@ -34,6 +34,15 @@ describe('what a tenant has stored and running', () => {
     expect((await upload(exchange, aCaller(), csv)).status).toBe(201);
   });
 
+  it('has a quota of bytes, which holds when several files are uploaded at once', async () => {
+    const caller = aCaller();
+    const csv = `code,title\n${'A,some title that takes room\n'.repeat(50_000)}`;
+
+    const racing = await Promise.all([1, 2, 3, 4].map(() => upload(exchange, caller, csv)));
+
+    expect(racing.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
+  });
+
   it('has a quota of jobs, which holds when many are started at once', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
@@ -28,6 +29,8 @@ export interface StartOptions {
   worker?: boolean;
   /** As how many workers the one of this process counts; asked for each import. */
   countWorkers?: () => number;
+  /** Where the worker stores files, made from where the service does. */
+  storeOfWorker?: (blobs: BlobStore) => BlobStore;
   /** Comes before each turn on a range of a file. */
   beforeTurn?: (range: RangeToImport) => Promise<void>;
 }
@@ -69,6 +72,7 @@ export async function startDataExchange(options: StartOptions = {}) {
   if (options.worker !== false) {
     const activities = createActivities({
       ...deps,
+      blobs: options.storeOfWorker?.(deps.blobs) ?? deps.blobs,
       countWorkers: async () => options.countWorkers?.() ?? deps.countWorkers(),
     });
     const importRange: typeof activities.importRange = async (range) => {

@@ -1,5 +1,6 @@
 import ExcelJS from 'exceljs';
 import type { Caller } from '@plinth/kernel/caller';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import {
   exportFile,
@@ -55,6 +56,23 @@ describe('the import of a workbook', () => {
     await http.put(`/imports/${job.id}/format`, { headerRow: 0 });
     const columns = ['Column 1', 'Column 2', 'Column 3'];
     expect(await previewOf()).toMatchObject({ headers: columns, previewRowNumbers: [1, 3, 4, 5, 6, 7] });
+  });
+
+  it('waits for its preview while three others are read, as text files do not', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = await aWorkbook({ Articles: [['Code'], ['A']] });
+    const { body: workbook } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    const { body: text } = await upload(exchange, caller, 'code,title\nA,a\n');
+    const others = [aCaller(), aCaller(), aCaller()];
+    for (const other of others) expect(exchange.workbookPlaces.tryEnter(other)).toBe(true);
+
+    const preview = http.post(`/imports/${workbook.id}/preview`);
+    await eventually(() => exchange.workbookPlaces.waitingCount === 1);
+    expect((await http.post(`/imports/${text.id}/preview`)).status).toBe(200);
+
+    for (const other of others) exchange.workbookPlaces.leave(other);
+    expect((await preview).body.headers).toEqual(['Code']);
   });
 
   it('reads the types of its cells', async () => {

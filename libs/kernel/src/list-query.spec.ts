@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { parseListQuery, parseTimestamp, splitList, type ListRules } from './list-query';
+import {
+  parseListQuery,
+  parseSelection,
+  parseTimestamp,
+  SELECTION_LENGTH_MAX,
+  splitList,
+  type ListRules,
+} from './list-query';
 import { Problem } from './problem';
 
 const rules: ListRules = {
@@ -153,6 +160,26 @@ describe('a list query', () => {
 
     expect(parseListQuery(filters(50), rules).filters).toHaveLength(50);
     expect(refusal(filters(51))).toBe('malformed');
+  });
+
+  it.each(['contains', 'startsWith', 'endsWith'])(
+    'looks for a text of at most 500 characters by %s',
+    (operator) => {
+      const filter = (length: number) => ({ [`filter[name.${operator}]`]: 'x'.repeat(length) });
+
+      expect(refusal(filter(500))).toBe('accepted');
+      expect(refusal(filter(501))).toBe('invalid');
+    },
+  );
+
+  it.each(['filter', 'presets'])('of an export has a bounded length, of %s too', (kind) => {
+    const texts = (length: number) => {
+      const text = 'new,'.repeat(length / 4 - 3).concat('new');
+      return kind === 'filter' ? { filter: { 'name.eq': text } } : { presets: { age: text } };
+    };
+
+    expect(() => parseSelection(texts(SELECTION_LENGTH_MAX), rules)).not.toThrow();
+    expect(() => parseSelection(texts(SELECTION_LENGTH_MAX + 16), rules)).toThrow(/characters together/);
   });
 
   it('parses every text to a query or a problem, and never crashes', () => {

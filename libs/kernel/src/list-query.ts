@@ -15,8 +15,11 @@ import { isUnstorable, lengthOf } from './text';
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 export const OFFSET_MAX = 10_000_000;
+/** Of what is looked for inside of texts: each of their characters is compared with all of it at worst. */
 export const SEARCH_LENGTH_MAX = 500;
 export const LIST_VALUES_MAX = 500;
+/** Of all filters and presets of one query: as many as the longest lists of ids need, twice. An export keeps them. */
+export const SELECTION_LENGTH_MAX = 65_536;
 export const FILTERS_MAX = 50;
 export const SORT_FIELDS_MAX = 20;
 export const PRESETS_MAX = 20;
@@ -37,6 +40,8 @@ export const operatorsByType: Record<FieldType, readonly Operator[]> = {
   uuid: ['eq', 'in'],
   enum: ['eq', 'in'],
 };
+
+const insideOperators: ReadonlySet<Operator> = new Set(['contains', 'startsWith', 'endsWith']);
 
 const everyOperator = [...new Set(Object.values(operatorsByType).flat())];
 
@@ -140,6 +145,7 @@ export interface SelectionText {
 
 /** Reads the part of a list query that export requests have too. */
 export function parseSelection(text: SelectionText, rules: ListRules): Selection {
+  requireShort(text);
   return {
     sort: parseSort(text.sort || rules.defaultSort, rules),
     filters: parseFilters(Object.entries(text.filter ?? {}), rules),
@@ -147,6 +153,13 @@ export function parseSelection(text: SelectionText, rules: ListRules): Selection
     quickFilters: parseQuickFilters(text.quickFilters ?? '', rules),
     search: parseSearch(text.search),
   };
+}
+
+/** A query in an address is as short as addresses are. */
+function requireShort({ filter, presets }: SelectionText): void {
+  const texts = [filter, presets].flatMap((named) => Object.entries(named ?? {}).flat());
+  if (texts.reduce((sum, { length }) => sum + length, 0) > SELECTION_LENGTH_MAX)
+    throw malformed(`Filters and presets have at most ${SELECTION_LENGTH_MAX} characters together.`);
 }
 
 /** Reads `page`, `pageSize`, `skipTotalCount` and `cursor`. */
@@ -226,6 +239,8 @@ function parseFilter(key: string, text: string, rules: ListRules): Filter {
   const parts = operator === 'in' || operator === 'between' ? splitList(text) : [text];
   if (operator === 'between' && parts.length !== 2)
     throw malformed(`${field}.between takes two values: low,high.`);
+  if (insideOperators.has(operator) && lengthOf(text) > SEARCH_LENGTH_MAX)
+    throw invalid({ [`filter.${field}`]: 'MaximumLength' });
   if (parts.length > LIST_VALUES_MAX) throw malformed(`${field}.in takes at most ${LIST_VALUES_MAX} values.`);
   return { field, operator, values: parts.map((part) => parseValue(field, part, rule)) };
 }

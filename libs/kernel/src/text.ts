@@ -4,6 +4,10 @@ export const isUnstorable = (text: string): boolean => text.includes('\0') || !t
 /** The number of code points. */
 export const lengthOf = (text: string): number => [...text].length;
 
+/** The first characters of a text, without the rest: what `slice` returns keeps the whole text in memory. */
+export const headOf = (text: string, length: number): string =>
+  text.length <= length ? text : [...text.slice(0, length)].join('');
+
 /**
  * The property path of the first unstorable text in a JSON value (a value or a property name). Empty for the value itself;
  * undefined where all can be stored.

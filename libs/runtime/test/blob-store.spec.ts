@@ -190,6 +190,28 @@ const s3 = findOrInstall('s3');
     expect(await unfinishedUploads()).toEqual([]);
   });
 
+  it('gets few files of slow clients at the same time, of which each is in memory in parts, and those of others meanwhile', async () => {
+    const store = openBlobStore(server.url);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let begun = 0;
+    const slowly = async function* () {
+      begun++;
+      yield Buffer.alloc(1_000);
+      await released;
+    };
+    const slow = Array.from({ length: 12 }, (_, index) =>
+      store.put(`greedy/${index}`, Readable.from(slowly())),
+    );
+    await eventually(() => begun > 0);
+
+    await store.put('other/file', Readable.from([Buffer.from('x')]));
+    expect(begun).toBeLessThanOrEqual(6);
+
+    release();
+    await Promise.all(slow);
+    expect(begun).toBe(12);
+  });
+
   it('that dies in the middle of an upload is told as such, and the parts are removed when it is back', async () => {
     const store = openBlobStore(server.url);
     const content = async function* () {

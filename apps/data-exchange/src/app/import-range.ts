@@ -9,6 +9,8 @@ export interface RangeToImport {
   jobId: string;
   range: number;
   keysFirst: boolean;
+  /** The only range of the file, which may be large. */
+  isWhole?: boolean;
 }
 
 /**

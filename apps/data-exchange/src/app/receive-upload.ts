@@ -23,7 +23,7 @@ import { readWorkbookParts } from '../formats/workbook/workbook-parts';
 import { FormatDetector, type Detection } from '../formats/detect-format';
 import type { FileFormat } from '../formats/file-format';
 import type { Owners } from '../grpc/owners';
-import type { ImportStore, NewImportJob } from '../store/import-store';
+import type { ImportJob, ImportStore, NewImportJob } from '../store/import-store';
 import type { TenantUsageStore } from '../store/tenant-usage-store';
 import { toProblem } from './open-rows';
 
@@ -39,16 +39,15 @@ export interface UploadDependencies {
 }
 
 /**
- * Streams an upload into the blob store and detects its format. Its parts may come in either order; the file is never
+ * Streams an upload into the blob store, detects its format and creates its job. Its parts may come in either order; the file is never
  * in memory as a whole, and not in the store when it is refused.
  */
 export async function receiveUpload(
   request: IncomingMessage,
   caller: Caller,
   { blobs, owners, imports, usage, clock, config, cultures, uploadTurns }: UploadDependencies,
-): Promise<NewImportJob> {
-  const used = await usage.of(caller.tenantId);
-  requireRoomForFiles(config, used, 1, clock.now());
+): Promise<ImportJob> {
+  requireRoomForFiles(config, await usage.of(caller.tenantId), 1, clock.now());
   const id = newId();
   const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
@@ -62,7 +61,6 @@ export async function receiveUpload(
       ...(await store(content, blobKey, blobs)),
     }));
     const { fileName, stored, detection } = result;
-    requireRoomForFiles(config, used, stored.sizeBytes, clock.now());
     const definitionName = fields.get('definitionName') ?? '';
     if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);
@@ -75,7 +73,7 @@ export async function receiveUpload(
       cultureOf: () => cultures.of(caller, request),
       earlierImports: () => imports.listWithFailedRows(caller.tenantId, definition.name),
     });
-    return {
+    const job: NewImportJob = {
       tenantId: caller.tenantId,
       id,
       definitionName: definition.name,
@@ -90,6 +88,10 @@ export async function receiveUpload(
       createdBy: caller.userId,
       createdAt: clock.now(),
     };
+    // Others of the tenant may have been stored meanwhile.
+    return await imports.insert(job, (used) =>
+      requireRoomForFiles(config, used, stored.sizeBytes, clock.now()),
+    );
   } catch (error) {
     await blobs.delete(blobKey);
     throw toProblem(error);

@@ -1,5 +1,5 @@
 import { dataExchangeProblems } from '@plinth/contracts/data-exchange/problems';
-import { PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import { PRESET_BYTES_MAX, PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { forbidden, invalid, type Problem } from '@plinth/kernel/problem';
 
@@ -82,5 +82,14 @@ export const tooManyPresets = (): Problem =>
     what: 'presets of this definition',
     limit: PRESETS_MAX,
     used: PRESETS_MAX,
+    scope: 'user',
+  });
+
+export const presetsTooLarge = (used: number): Problem =>
+  quotaExceeded({
+    quota: 'export-preset-bytes',
+    what: 'bytes of the filters of presets of this definition',
+    limit: PRESET_BYTES_MAX,
+    used,
     scope: 'user',
   });

@@ -15,6 +15,10 @@ import { UNREADABLE_EXIT_CODE, type ReaderPiece, type ReaderTask } from './workb
 import type { SheetRow } from './workbook/sheet-rows';
 
 const MEMORY_MEGABYTES_MAX = 160;
+/** Of each of three parts. A workbook with millions of texts takes half of the memory with it, and a third more time. */
+const YOUNG_MEGABYTES_MAX = 4;
+/** All rows among which the header is are in memory. */
+const HEAD_LENGTH_MAX = 4_000_000;
 /** The longest time that a workbook may take for its next rows. */
 const SILENCE_MILLISECONDS_MAX = 60_000;
 const REASON_LENGTH_MAX = 500;
@@ -58,13 +62,18 @@ export async function readXlsx(
   };
 }
 
-/** The rows among which the header is, and the rest of their piece. */
+/** The rows among which the header is, and the rest of their piece: not those above a row that is named. */
 async function firstRows(pieces: AsyncGenerator<SheetRow[]>, headerRow = 0): Promise<SheetRow[]> {
   const first: SheetRow[] = [];
-  while (first.length < HEAD_ROWS || first.at(-1)![0] < headerRow) {
+  let length = 0;
+  while (first.length < HEAD_ROWS && length < HEAD_LENGTH_MAX) {
     const { done, value } = await pieces.next();
     if (done) break;
-    first.push(...value);
+    for (const row of value) {
+      if (row[0] < headerRow) continue;
+      first.push(row);
+      for (const cell of row[1]) length += cell.length;
+    }
   }
   return first;
 }
@@ -121,6 +130,7 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
     [
       '--no-warnings',
       `--max-old-space-size=${MEMORY_MEGABYTES_MAX}`,
+      `--max-semi-space-size=${YOUNG_MEGABYTES_MAX}`,
       '--permission',
       ...readable.map((folder) => `--allow-fs-read=${folder}`),
       program,

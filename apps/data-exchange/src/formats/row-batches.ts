@@ -21,6 +21,8 @@ type NumberedRow = [rowNumber: number, ...cells: string[]];
 const ROWS_MAX = 4_000;
 /** At most three bytes for each character, which fits into a gRPC message. */
 const PAYLOAD_LENGTH_MAX = 1_000_000;
+/** Of the cells that are only kept, for rows that fail: those of columns that are not mapped, and of unreadable rows. */
+const KEPT_LENGTH_MAX = 4_000_000;
 
 /**
  * Divides rows into numbered batches of mapped cells. The same file always gives the same batches, because a number
@@ -41,12 +43,13 @@ export async function* rowBatches(
   for await (const piece of pieces) {
     for (const row of piece) {
       const text = row.error ? '' : textOf(row, positions);
-      if (draft.isFullFor(text)) {
+      const kept = row.error || !sendsAllCells ? lengthOf(row) : 0;
+      if (draft.isFullFor(text, kept)) {
         if (number > after) yield draft.finish(number);
         number++;
         draft = next();
       }
-      draft.add(row, text);
+      draft.add(row, text, kept);
     }
   }
   if (draft.rowCount > 0 && number > after) yield draft.finish(number);
@@ -57,6 +60,7 @@ class BatchDraft {
   private firstRow = 0;
   private lastRow = 0;
   private length = 0;
+  private keptLength = 0;
   private readonly sent: JsonRows;
   private readonly whole: JsonRows;
   private readonly readableRows: number[] = [];
@@ -76,16 +80,20 @@ class BatchDraft {
     return this.sent.length;
   }
 
-  isFullFor(text: string): boolean {
+  isFullFor(text: string, kept: number): boolean {
+    if (this.rowCount === 0) return false;
     return (
-      this.rowCount === ROWS_MAX || (this.rowCount > 0 && this.length + text.length > PAYLOAD_LENGTH_MAX)
+      this.rowCount === ROWS_MAX ||
+      this.length + text.length > PAYLOAD_LENGTH_MAX ||
+      this.keptLength + kept > KEPT_LENGTH_MAX
     );
   }
 
-  add(row: FileRow, text: string): void {
+  add(row: FileRow, text: string, kept: number): void {
     if (this.rowCount === 0) this.firstRow = row.number;
     this.lastRow = row.number;
     this.rowCount++;
+    this.keptLength += kept;
     const reason = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.error;
     if (reason) {
       this.unreadableRows.push(failedRowOf(row, reason));
@@ -112,6 +120,8 @@ class BatchDraft {
     return { number, rowCount, firstRow, lastRow, payload, unreadableRows, cellsOf };
   }
 }
+
+const lengthOf = ({ cells }: FileRow): number => cells.reduce((sum, { length }) => sum + length, 0);
 
 /** Room for batches that are larger than the one before. */
 const SPARE_BYTES = 64 * 1024;

@@ -22,6 +22,7 @@ import { readZipPart } from './workbook/zip-part.ts';
  */
 const CHUNK_BYTES = 64 * 1024;
 const ROWS_AT_ONCE = 200;
+const LENGTH_AT_ONCE = 1_000_000;
 
 function readAt(fd: number, length: number, position: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
@@ -41,6 +42,23 @@ async function* chunks(start: number, end: number): AsyncGenerator<Buffer> {
 
 async function send(piece: ReaderPiece): Promise<void> {
   if (!process.stdout.write(`${JSON.stringify(piece)}\n`)) await once(process.stdout, 'drain');
+}
+
+const lengthOf = ([, cells]: SheetRow): number => cells.reduce((sum, { length }) => sum + length, 0);
+
+/** Divides rows, whose cells may be long, into pieces that their reader has room for. */
+function* inPieces(rows: readonly SheetRow[]): Generator<SheetRow[]> {
+  let piece: SheetRow[] = [];
+  let length = 0;
+  for (const row of rows) {
+    piece.push(row);
+    length += lengthOf(row);
+    if (piece.length < ROWS_AT_ONCE && length < LENGTH_AT_ONCE) continue;
+    yield piece;
+    piece = [];
+    length = 0;
+  }
+  yield piece;
 }
 
 async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promise<void> {
@@ -63,21 +81,28 @@ async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promis
   if (parts.styles) await scanPart(file, parts.styles, listener);
 
   let rows: SheetRow[] = [];
+  let length = 0;
+  const take = (row: SheetRow): void => {
+    rows.push(row);
+    length += lengthOf(row);
+  };
   const scanner = new XmlScanner(
-    sheetRows({ strings, kinds, isFrom1904: parts.isFrom1904, columnsMax }, (row) => void rows.push(row)),
+    sheetRows({ strings, kinds, isFrom1904: parts.isFrom1904, columnsMax }, take),
   );
   const decoder = new TextDecoder();
   let unpackedBytes = 0;
   for await (const chunk of readZipPart(file, sheet.part)) {
     unpackedBytes += chunk.length;
     scanner.push(decoder.decode(chunk, { stream: true }));
-    if (rows.length < ROWS_AT_ONCE) continue;
-    await send({ rows, share: unpackedBytes / Math.max(1, sheet.part.unpackedBytes) });
+    if (rows.length < ROWS_AT_ONCE && length < LENGTH_AT_ONCE) continue;
+    const share = unpackedBytes / Math.max(1, sheet.part.unpackedBytes);
+    for (const piece of inPieces(rows)) await send({ rows: piece, share });
     rows = [];
+    length = 0;
   }
   scanner.push(decoder.decode());
   scanner.end();
-  await send({ rows, share: 1 });
+  for (const piece of inPieces(rows)) await send({ rows: piece, share: 1 });
 }
 
 run(JSON.parse(process.argv[2]!) as ReaderTask).then(

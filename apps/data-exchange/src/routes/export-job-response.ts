@@ -1,8 +1,8 @@
 import { holds, type Caller } from '@plinth/kernel/caller';
-import type { ExportJob } from '../store/export-store';
+import type { ExportState } from '../store/export-store';
 
 /** Only callers who may see all rows get their number. */
-export const toExportJobResponse = (job: ExportJob, caller: Caller) => ({
+export const toExportJobResponse = (job: ExportState, caller: Caller) => ({
   id: job.id,
   definitionName: job.definitionName,
   format: job.format,

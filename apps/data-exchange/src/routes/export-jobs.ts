@@ -10,7 +10,7 @@ import { jobCaller, requirePermission, widerPermissionOf } from '../domain/defin
 import { selectFields, withoutBrackets } from '../domain/export-job';
 import { requireRoomForFiles, requireRoomForJob } from '../domain/tenant-quota';
 import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
-import type { ExportJob } from '../store/export-store';
+import type { ExportState } from '../store/export-store';
 import { toExportJobResponse } from './export-job-response';
 
 const { cancelExportJob, createExportJob, downloadExport, getExportJob, listExportJobs, watchExportJob } =
@@ -26,7 +26,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
 
   api.on(listExportJobs, async ({ list, caller, tenantId }) => {
     const { rows, totalCount } = await exports.list(tenantId, list);
-    const toItem = (job: ExportJob) => toExportJobResponse(job, caller);
+    const toItem = (job: ExportState) => toExportJobResponse(job, caller);
     return list.toPage(rows, totalCount, toItem, ({ createdAt, id }) => [createdAt.toISOString(), id]);
   });
 
@@ -66,21 +66,21 @@ export function mountExportJobs(api: Api, deps: Needs): void {
   });
 
   api.on(getExportJob, async ({ params, caller, tenantId }) =>
-    toExportJobResponse(await exports.get(tenantId, params.jobId), caller),
+    toExportJobResponse(await exports.getState(tenantId, params.jobId), caller),
   );
 
   api.on(cancelExportJob, async ({ params, caller, tenantId }) => {
-    const { permission } = await exports.get(tenantId, params.jobId);
+    const { permission } = await exports.getState(tenantId, params.jobId);
     requirePermission(caller, permission);
     await exports.cancel(tenantId, params.jobId, clock.now());
     return noContent();
   });
 
   api.on(watchExportJob, async ({ params, caller, tenantId, signal }) => {
-    const { widerPermission } = await exports.get(tenantId, params.jobId);
+    const { widerPermission } = await exports.getState(tenantId, params.jobId);
     if (widerPermission !== null) requirePermission(caller, widerPermission);
     const read = async () => {
-      const job = await exports.get(tenantId, params.jobId);
+      const job = await exports.getState(tenantId, params.jobId);
       return {
         status: job.status,
         phase: job.phase ?? undefined,
@@ -97,7 +97,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
   });
 
   api.on(downloadExport, async ({ params, caller, tenantId }) => {
-    const job = await exports.get(tenantId, params.jobId);
+    const job = await exports.getState(tenantId, params.jobId);
     requirePermission(caller, job.permission);
     if (job.widerPermission !== null) requirePermission(caller, job.widerPermission);
     if (job.status !== 'Completed' || job.blobKey === null) throw exportNotReady(job.status);

@@ -1,7 +1,7 @@
 import type { ImportJobStatus, ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
-import type { ImportJob } from '../store/import-store';
+import type { ImportState } from '../store/import-store';
 
-export const toImportResponse = (job: ImportJob, undoStatus: ImportUndoStatus | null = null) => ({
+export const toImportResponse = (job: ImportState, undoStatus: ImportUndoStatus | null = null) => ({
   id: job.id,
   definitionName: job.definitionName,
   entityTypeName: job.entityType,

@@ -14,7 +14,7 @@ import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, draftMappings, headerHash } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
-import type { ImportOptions } from '../store/import-store';
+import type { ImportJob, ImportOptions } from '../store/import-store';
 import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
@@ -41,11 +41,12 @@ type Needs = Pick<
   | 'messageTexts'
   | 'dryRunPlaces'
   | 'previewPlaces'
+  | 'workbookPlaces'
 >;
 
 export function mountImportSteps(api: Api, deps: Needs): void {
   const { config, owners, imports, savedMappings, blobs, starter, clock, messageTexts } = deps;
-  const { dryRunPlaces, previewPlaces } = deps;
+  const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
 
   /** The job and its definition, for a caller who may take this step now. */
   const prepare = async (caller: Caller, jobId: string, step: ImportStep) => {
@@ -57,12 +58,21 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return { job, definition };
   };
 
+  /** Reads a file; a workbook takes a process, of which there are a few. */
+  const reading = <Result>(
+    { format }: Pick<ImportJob, 'format'>,
+    caller: Caller,
+    read: () => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> => (format.kind === 'xlsx' ? workbookPlaces.run(caller, read, signal) : read());
+
   const changeBy = ({ userId }: Caller) => ({ by: userId, at: clock.now() });
 
   api.on(previewImport, async ({ params, query, caller, request, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'preview');
     const read = () => readPreview(deps, job, definition, query.sheet);
-    const preview = await previewPlaces.run(caller, read, signal);
+    const readInPlace = () => reading(job, caller, read, signal);
+    const preview = await previewPlaces.run(caller, readInPlace, signal);
     const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);
     return toPreviewResponse(preview, findings);
   });
@@ -116,7 +126,8 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         headers: withCells ? (job.headers ?? []) : undefined,
       });
     };
-    return slow(dryRunPlaces.run(caller, report, signal));
+    const reportInPlace = () => reading(job, caller, report, signal);
+    return slow(dryRunPlaces.run(caller, reportInPlace, signal));
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {

@@ -24,7 +24,7 @@ export function mountImportUndo(
 ): void {
   /** @throws Problem `import-job-not-found`, `import-not-undone`. */
   const get = async (tenantId: string, jobId: string) => {
-    const job = await imports.get(tenantId, jobId);
+    const job = await imports.getState(tenantId, jobId);
     const undo = await undos.find(tenantId, jobId);
     if (!undo) throw importNotUndone(jobId);
     return { job, undo };
@@ -32,7 +32,7 @@ export function mountImportUndo(
 
   api.on(undoImport, async ({ params, caller }) => {
     const { tenantId, operationId } = caller;
-    const job = await imports.get(tenantId, params.jobId);
+    const job = await imports.getState(tenantId, params.jobId);
     requirePermission(caller, job.permission);
     const location = `/imports/${job.id}/undo`;
     const earlier = await undos.find(tenantId, job.id);

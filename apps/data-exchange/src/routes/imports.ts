@@ -42,19 +42,19 @@ export function mountImports(api: Api, deps: Needs): void {
   });
 
   api.on(uploadImport, async ({ request, caller }) => {
-    const job = await imports.insert(await receiveUpload(request, caller, deps));
+    const job = await receiveUpload(request, caller, deps);
     return created(toImportResponse(job), `/imports/${job.id}`);
   });
 
   api.on(getImport, async ({ params, tenantId }) => {
-    const job = await imports.get(tenantId, params.jobId);
+    const job = await imports.getState(tenantId, params.jobId);
     const undo = isFinal(job.status) ? await undos.find(tenantId, job.id) : undefined;
     return toImportResponse(job, undo?.status);
   });
 
   api.on(cancelImport, async ({ params, caller, tenantId }) => {
     const { jobId } = params;
-    const job = await imports.get(tenantId, jobId);
+    const job = await imports.getState(tenantId, jobId);
     requirePermission(caller, job.permission);
     requireState('cancel', job.status);
     const now = clock.now();
@@ -68,9 +68,9 @@ export function mountImports(api: Api, deps: Needs): void {
   });
 
   api.on(watchImport, async ({ params, caller, tenantId, signal }) => {
-    await imports.get(tenantId, params.jobId);
+    await imports.getState(tenantId, params.jobId);
     const read = async () => {
-      const job = await imports.get(tenantId, params.jobId);
+      const job = await imports.getState(tenantId, params.jobId);
       return {
         status: job.status,
         isFinal: isFinal(job.status),

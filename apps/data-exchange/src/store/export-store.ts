@@ -19,6 +19,11 @@ export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'ph
   fileSizeBytes: number | null;
 };
 
+/** A job without what it exports, which may be large: many jobs are read together only like this. */
+export type ExportState = Omit<ExportJob, keyof typeof withoutLarge>;
+
+const withoutLarge = { request: true, caller: true } as const;
+
 export type NewExportJob = Pick<
   ExportJob,
   | 'tenantId'
@@ -51,8 +56,8 @@ export interface ExportStore {
   /** Creates a job; a repeated operation finds the job that it created first. @param requireRoom throws where there is none */
   insert(job: NewExportJob, requireRoom?: (unfinishedJobs: number) => void): Promise<ExportJob>;
   /** @throws Problem `export-job-not-found`. */
-  get(tenantId: string, id: string): Promise<ExportJob>;
-  list(tenantId: string, list: ListRequest): Promise<{ rows: ExportJob[]; totalCount: number | null }>;
+  getState(tenantId: string, id: string): Promise<ExportState>;
+  list(tenantId: string, list: ListRequest): Promise<{ rows: ExportState[]; totalCount: number | null }>;
   /** Starts a run of the job; returns undefined when it has ended. */
   begin(tenantId: string, id: string): Promise<ExportJob | undefined>;
   recordProgress(tenantId: string, id: string, progress: ExportProgress): Promise<{ isCancelled: boolean }>;
@@ -70,11 +75,12 @@ export interface ExportStore {
 const RUNNING = ['Queued', 'Exporting'];
 
 export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): ExportStore {
-  const get: ExportStore['get'] = (tenantId, id) =>
+  const getState: ExportStore['getState'] = (tenantId, id) =>
     db.inTenant(tenantId, async (tx) => {
-      const row = await tx.exportJob.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      const key = { tenantId_id: { tenantId, id } };
+      const row = await tx.exportJob.findUnique({ where: key, omit: withoutLarge });
       if (!row) throw exportJobNotFound(id);
-      return toJob(row);
+      return toState(row);
     });
   /** Changes a job that has not ended, and publishes when that ends it; returns whether it changed. */
   const changeRunning = async (
@@ -95,7 +101,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
 
   return {
     ...jobRecords(db, (tx) => tx.exportJob),
-    get,
+    getState,
 
     insert: ({ request, caller, operationId, ...job }, requireRoom) =>
       db.inTenant(job.tenantId, async (tx) => {
@@ -116,10 +122,10 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
         const { rows, totalCount } = await findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, [])] },
           dates: ['createdAt'],
-          find: (page) => tx.exportJob.findMany(page),
+          find: (page) => tx.exportJob.findMany({ ...page, omit: withoutLarge }),
           count: (all) => tx.exportJob.count(all),
         });
-        return { rows: rows.map(toJob), totalCount };
+        return { rows: rows.map(toState), totalCount };
       }),
 
     async begin(tenantId, id) {
@@ -129,12 +135,15 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
         rowsDone: 0,
         progressAt: new Date(),
       });
-      return isRunning ? get(tenantId, id) : undefined;
+      if (!isRunning) return undefined;
+      return db.inTenant(tenantId, async (tx) =>
+        toJob(await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } })),
+      );
     },
 
     async recordProgress(tenantId, id, { phase, rowsDone }) {
       await changeRunning(tenantId, id, { phase, rowsDone, progressAt: new Date() });
-      return { isCancelled: (await get(tenantId, id)).cancelRequestedAt !== null };
+      return { isCancelled: (await getState(tenantId, id)).cancelRequestedAt !== null };
     },
 
     async complete(tenantId, id, { blobKey, fileName, sizeBytes, sha256, rowCount, at }) {
@@ -164,7 +173,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
         cancelRequestedAt: at,
         completedAt: at,
       });
-      if (!wasRunning) throw exportAlreadyEnded((await get(tenantId, id)).status);
+      if (!wasRunning) throw exportAlreadyEnded((await getState(tenantId, id)).status);
     },
 
     listWithFile: ({ completed, failed }) =>
@@ -184,11 +193,15 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
   };
 }
 
-const toJob = (row: ExportJobRow): ExportJob => ({
+const toState = (row: Omit<ExportJobRow, keyof typeof withoutLarge>): ExportState => ({
   ...row,
-  request: row.request as unknown as ExportRequest,
-  caller: row.caller as unknown as Caller,
   format: row.format as ExportFormat,
   phase: row.phase as ExportPhase | null,
   fileSizeBytes: row.fileSizeBytes === null ? null : Number(row.fileSizeBytes),
+});
+
+const toJob = ({ request, caller, ...row }: ExportJobRow): ExportJob => ({
+  ...toState(row),
+  request: request as unknown as ExportRequest,
+  caller: caller as unknown as Caller,
 });

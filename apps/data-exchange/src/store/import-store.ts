@@ -8,12 +8,13 @@ import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
 import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
+import type { TenantUsage } from '../domain/tenant-quota';
 import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { insertFailedRows } from './failed-row-store';
 import { JOB_BATCH_SIZE, jobRecords } from './job-records';
-import { countUnfinishedJobs } from './tenant-usage-store';
+import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
 export interface ImportOptions {
   mode: 'insert' | 'update' | 'upsert';
@@ -34,6 +35,11 @@ export type ImportJob = Omit<
   fileSizeBytes: number;
   bytesDone: number;
 };
+
+/** A job without how its file is read and mapped, which may be large: many jobs are read together only like this. */
+export type ImportState = Omit<ImportJob, keyof typeof withoutLarge>;
+
+const withoutLarge = { format: true, headers: true, mappings: true, options: true, caller: true } as const;
 
 export type NewImportJob = Pick<
   ImportJob,
@@ -69,11 +75,14 @@ export interface CountedBatch {
 }
 
 export interface ImportStore {
-  insert(job: NewImportJob): Promise<ImportJob>;
+  /** @param requireRoom throws where there is none for the file */
+  insert(job: NewImportJob, requireRoom?: (usage: TenantUsage) => void): Promise<ImportJob>;
   find(tenantId: string, id: string): Promise<ImportJob | undefined>;
   /** @throws Problem `import-job-not-found`. */
   get(tenantId: string, id: string): Promise<ImportJob>;
-  list(tenantId: string, list: ListRequest): Promise<{ rows: ImportJob[]; totalCount: number | null }>;
+  /** @throws Problem `import-job-not-found`. */
+  getState(tenantId: string, id: string): Promise<ImportState>;
+  list(tenantId: string, list: ListRequest): Promise<{ rows: ImportState[]; totalCount: number | null }>;
   /**
    * Changes a job that is in a state for this step.
    * @param requireRoom for a step that starts a job; throws where there is none
@@ -109,8 +118,11 @@ export interface ImportStore {
       at: Date;
     },
   ): Promise<void>;
-  /** The last imports of a definition with failed rows. */
-  listWithFailedRows(tenantId: string, definitionName: string): Promise<ImportJob[]>;
+  /** How the last imports of a definition with failed rows were read. */
+  listWithFailedRows(
+    tenantId: string,
+    definitionName: string,
+  ): Promise<Pick<ImportJob, 'format' | 'headers'>[]>;
   /** Jobs of all tenants that were uploaded before this time and never executed. */
   listAbandoned(uploadedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
   /** Jobs of all tenants that ended before this time and whose file may still be stored. */
@@ -162,30 +174,39 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     get,
     advance,
 
+    getState: (tenantId, id) =>
+      db.inTenant(tenantId, async (tx) => {
+        const key = { tenantId_id: { tenantId, id } };
+        const row = await tx.importJob.findUnique({ where: key, omit: withoutLarge });
+        if (!row) throw importJobNotFound(id);
+        return toState(row);
+      }),
+
     correctFormat: (tenantId, id, format, { startsOver, change }) => {
       const fromStart = { status: 'Created', headers: Prisma.DbNull, mappings: Prisma.DbNull };
       const data = { format: format as object, ...(startsOver ? fromStart : {}) };
       return advance(tenantId, id, 'correct its format', data, { change });
     },
 
-    insert: ({ format, ...job }) =>
-      db.inTenant(job.tenantId, async (tx) =>
-        toJob(
+    insert: ({ format, ...job }, requireRoom) =>
+      db.inTenant(job.tenantId, async (tx) => {
+        if (requireRoom) requireRoom(await usageBeforeFile(tx, job.tenantId));
+        return toJob(
           await tx.importJob.create({
             data: { ...job, status: 'Created', format: format as object, options: {} },
           }),
-        ),
-      ),
+        );
+      }),
 
     list: (tenantId, list) =>
       db.inTenant(tenantId, async (tx) => {
         const { rows, totalCount } = await findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, [])] },
           dates: ['createdAt'],
-          find: (page) => tx.importJob.findMany(page),
+          find: (page) => tx.importJob.findMany({ ...page, omit: withoutLarge }),
           count: (all) => tx.importJob.count(all),
         });
-        return { rows: rows.map(toJob), totalCount };
+        return { rows: rows.map(toState), totalCount };
       }),
 
     setHeaders: async (tenantId, id, headers) => {
@@ -227,8 +248,9 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
             where: { tenantId, definitionName, failedRows: { gt: 0 } },
             orderBy: { createdAt: 'desc' },
             take: CORRECTED_IMPORTS_MAX,
+            select: { format: true, headers: true },
           })
-        ).map(toJob),
+        ).map(toReading),
       ),
 
     listAbandoned: (uploadedBefore) =>
@@ -280,13 +302,21 @@ async function publishEnd(tx: Prisma.TransactionClient, tenantId: string, id: st
   await publishImportFinished(tx, toJob(job));
 }
 
-const toJob = (row: ImportJobRow): ImportJob => ({
+const toState = <Row extends Pick<ImportJobRow, 'fileSizeBytes' | 'bytesDone'>>(row: Row) => ({
   ...row,
+  fileSizeBytes: Number(row.fileSizeBytes),
+  bytesDone: Number(row.bytesDone),
+});
+
+const toReading = (row: Pick<ImportJobRow, 'format' | 'headers'>) => ({
   format: row.format as unknown as FileFormat,
   headers: row.headers as string[] | null,
+});
+
+const toJob = (row: ImportJobRow): ImportJob => ({
+  ...toState(row),
+  ...toReading(row),
   mappings: row.mappings as unknown as ColumnMapping[] | null,
   options: row.options as Partial<ImportOptions>,
   caller: row.caller as unknown as Caller | null,
-  fileSizeBytes: Number(row.fileSizeBytes),
-  bytesDone: Number(row.bytesDone),
 });

@@ -1,8 +1,8 @@
-import { PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import { PRESET_BYTES_MAX, PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { tooManyPresets } from '../domain/problems';
+import { presetsTooLarge, tooManyPresets } from '../domain/problems';
 import type { ExportPreset, Prisma } from '../generated/client';
 
 export type Preset = Pick<
@@ -28,6 +28,10 @@ const SAVE = `
     selected_fields = excluded.selected_fields, format = excluded.format,
     include_id_for_import = excluded.include_id_for_import, filter = excluded.filter, saved_at = now()
   RETURNING (xmax = 0) AS is_new`;
+
+const USED = `
+  SELECT count(*)::integer AS presets, coalesce(sum(octet_length(filter::text)), 0)::integer AS bytes
+  FROM export_preset WHERE tenant_id = $1::uuid AND user_id = $2 AND definition_name = $3`;
 
 export const presetStore = (db: TenantDatabase<Prisma.TransactionClient>): PresetStore => ({
   list: ({ tenantId, userId }, definitionName) =>
@@ -65,10 +69,15 @@ export const presetStore = (db: TenantDatabase<Prisma.TransactionClient>): Prese
         preset.filter && JSON.stringify(preset.filter),
       );
       const isNew = row!.is_new;
-      if (isNew) {
-        const saved = await tx.exportPreset.count({ where: { tenantId, userId, definitionName } });
-        if (saved > PRESETS_MAX) throw tooManyPresets();
-      }
+      const [used] = await tx.$queryRawUnsafe<{ presets: number; bytes: number }[]>(
+        USED,
+        tenantId,
+        userId,
+        definitionName,
+      );
+      const { presets, bytes } = used!;
+      if (isNew && presets > PRESETS_MAX) throw tooManyPresets();
+      if (preset.filter && bytes > PRESET_BYTES_MAX) throw presetsTooLarge(bytes);
       return { isNew };
     }),
 

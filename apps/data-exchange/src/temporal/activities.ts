@@ -10,6 +10,8 @@ import { readKeys } from '../app/read-keys';
 import { runExport, type ExportDependencies } from '../app/run-export';
 import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
 import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
+import { WholeJobs } from './whole-jobs';
+import { isShortQueue } from './workflows/task-queues';
 
 /** The id of a workflow begins with the id of its job. */
 const JOB_ID_LENGTH = 36;
@@ -29,15 +31,27 @@ export const createActivities = (
 ) => {
   const run = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
     withHeartbeat(dependencies.log, work);
+  const wholeJobs = new WholeJobs();
+  /** Runs what keeps its place until the job ends, unless it is known to be short. */
+  const runWhole = <Result>(
+    tenantId: string,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> =>
+    isShortQueue(Context.current().info.taskQueue)
+      ? run(work)
+      : run((signal) => wholeJobs.run(tenantId, () => work(signal)));
   return {
     planImport: (tenantId: string, jobId: string) => run(() => planImport(dependencies, tenantId, jobId)),
     cutFile: (tenantId: string, jobId: string) => run(() => splitIntoRanges(dependencies, tenantId, jobId)),
     importAtOnce: (tenantId: string, jobId: string) =>
-      run((signal) => importInSingleTransaction(dependencies, tenantId, jobId, signal)),
+      runWhole(tenantId, (signal) => importInSingleTransaction(dependencies, tenantId, jobId, signal)),
     readKeys: (range: RangeToImport) => run((signal) => readKeys(dependencies, range, signal)),
     findDuplicates: (tenantId: string, jobId: string) =>
       run(() => dependencies.keys.findDuplicates(tenantId, jobId)),
-    importRange: (range: RangeToImport) => run((signal) => importRange(dependencies, range, signal)),
+    importRange: (range: RangeToImport) => {
+      const work = (signal: AbortSignal) => importRange(dependencies, range, signal);
+      return range.isWhole ? runWhole(range.tenantId, work) : run(work);
+    },
     endImport: (job: ImportToEnd) => run((signal) => endImport(dependencies, job, signal)),
     failImport: (tenantId: string, jobId: string, reason: string) =>
       run(() => failImport(dependencies, tenantId, jobId, reason)),
@@ -46,7 +60,7 @@ export const createActivities = (
     failUndo: (tenantId: string, jobId: string, reason: string) =>
       run(() => failUndo(dependencies, tenantId, jobId, reason)),
     runExport: (tenantId: string, jobId: string) =>
-      run((signal) => runExport(dependencies, tenantId, jobId, signal)),
+      runWhole(tenantId, (signal) => runExport(dependencies, tenantId, jobId, signal)),
     failExport: (tenantId: string, jobId: string, reason: string) =>
       run(() => dependencies.exports.fail(tenantId, jobId, reason, dependencies.clock.now())),
   };
@@ -64,7 +78,7 @@ async function withHeartbeat<Result>(
   try {
     return await work(context.cancellationSignal);
   } catch (error) {
-    if (context.cancellationSignal.aborted) throw error;
+    if (context.cancellationSignal.aborted || error instanceof ApplicationFailure) throw error;
     const { attempt, activityType, workflowExecution } = context.info;
     const job = workflowExecution?.workflowId.slice(0, JOB_ID_LENGTH);
     const problem = error instanceof Problem ? error : problemOfDatabase(error);

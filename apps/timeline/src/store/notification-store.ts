@@ -8,6 +8,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import type { RowQuota } from '@plinth/http/row-quota';
 import { holds, type Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
+import { headOf } from '@plinth/kernel/text';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -283,7 +284,7 @@ const toStoredNotification = ({
   entry: {
     ...entry,
     entryType: entry.entryType as TimelineEntryType,
-    body: entry.body.slice(0, EXCERPT_SOURCE_LENGTH),
+    body: headOf(entry.body, EXCERPT_SOURCE_LENGTH),
     message: messageOf(entry),
   },
 });

@@ -74,6 +74,8 @@ export const COLUMNS_MAX = 1_000;
 export const SELECTED_FIELDS_MAX = 500;
 /** Of one user and definition. */
 export const PRESETS_MAX = 200;
+/** Of the filters of these, which are listed together. */
+export const PRESET_BYTES_MAX = 1024 * 1024;
 const NAME_LENGTH_MAX = 200;
 
 export const DefinitionName = z

@@ -1,17 +1,23 @@
 import type { GetObjectCommandOutput, ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Problem } from '@plinth/kernel/problem';
+import { FairPlaces } from '../process/fair-places';
 import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
-import type { BlobRange, BlobStore } from './blob-store';
+import type { BlobRange, BlobStore, StoredBlob } from './blob-store';
 
-const PART_BYTES = 8 * 1024 * 1024;
-/** So many parts are in memory at the same time. */
+/** The smallest that S3 takes. */
+const PART_BYTES = 5 * 1024 * 1024;
+/** So many parts of a file are sent at the same time, while the next one arrives in memory. */
 const PARTS_MAX = 2;
+/** Each has three parts in memory, for as long as a slow client takes to send them. */
+const UPLOADS_MAX = 9;
+const UPLOAD_PATIENCE_MILLISECONDS = 60_000;
 const CONNECT_MILLISECONDS_MAX = 2_000;
 const SILENCE_MILLISECONDS_MAX = 30_000;
 
 /** Keeps files in a bucket of an S3 server. The client is loaded when it is first needed. */
-export function s3BlobStore(url: URL): BlobStore {
+export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
   const bucket = url.hostname;
   const prefix = url.pathname.split('/').filter((step) => step !== '');
   const at = (key: string) => ({ Bucket: bucket, Key: [...prefix, ...stepsOf(key)].join('/') });
@@ -20,31 +26,41 @@ export function s3BlobStore(url: URL): BlobStore {
   const unfinished = new Map<string, string>();
   const connect = () => (connected ??= connectTo(url));
 
+  const upload = async (key: string, content: Readable): Promise<StoredBlob> => {
+    const { client, Upload } = await connect();
+    const { stream, measured } = measure();
+    const sending = new Upload({
+      client,
+      params: { ...at(key), Body: stream },
+      partSize: PART_BYTES,
+      queueSize: PARTS_MAX,
+    });
+    let ofSource: unknown;
+    const reading = pipeline(content, stream).catch((error: unknown) => {
+      ofSource = error;
+    });
+    try {
+      await sending.done();
+    } catch (error) {
+      // An upload that fails aborts the stream that it reads.
+      if (ofSource !== undefined && !isAbort(ofSource)) throw ofSource;
+      if (sending.uploadId !== undefined) unfinished.set(sending.uploadId, at(key).Key);
+      stream.destroy();
+      await reading;
+      throw blobStoreIsDown(error);
+    }
+    return measured();
+  };
+
   return {
     async put(key, content) {
-      const { client, Upload } = await connect();
-      const { stream, measured } = measure();
-      const upload = new Upload({
-        client,
-        params: { ...at(key), Body: stream },
-        partSize: PART_BYTES,
-        queueSize: PARTS_MAX,
-      });
-      let ofSource: unknown;
-      const reading = pipeline(content, stream).catch((error: unknown) => {
-        ofSource = error;
-      });
+      const owner = { tenantId: stepsOf(key)[0]!, userId: '' };
       try {
-        await upload.done();
+        return await uploads.run(owner, () => upload(key, content));
       } catch (error) {
-        // An upload that fails aborts the stream that it reads.
-        if (ofSource !== undefined && !isAbort(ofSource)) throw ofSource;
-        if (upload.uploadId !== undefined) unfinished.set(upload.uploadId, at(key).Key);
-        stream.destroy();
-        await reading;
-        throw blobStoreIsDown(error);
+        content.destroy();
+        throw error;
       }
-      return measured();
     },
 
     async get(key, range = {}) {
@@ -109,6 +125,17 @@ export function s3BlobStore(url: URL): BlobStore {
     },
   };
 }
+
+/** Places of uploads, of which a tenant alone has six. */
+const uploadPlaces = (): FairPlaces =>
+  new FairPlaces({
+    places: UPLOADS_MAX,
+    timesFree: 2,
+    waitingMax: Infinity,
+    patienceMilliseconds: UPLOAD_PATIENCE_MILLISECONDS,
+    refused: () =>
+      new Problem('overloaded', 'Too many files are being stored; try again.', { retryAfterSeconds: 10 }),
+  });
 
 type Connected = Awaited<ReturnType<typeof connectTo>>;
 

@@ -22,11 +22,14 @@ export interface SheetContext {
 
 const ROWS_MAX = 1_048_576;
 const COLUMNS_OF_SHEET_MAX = 16_384;
+/** As of a record of a text file: many cells may share a long text. */
+const ROW_LENGTH_MAX = 1024 * 1024;
 
 /** Converts the XML of a sheet to rows of texts, without empty rows. */
 export function sheetRows(context: SheetContext, take: (row: SheetRow) => void): XmlListener {
   let number = 0;
   let cells: string[] = [];
+  let length = 0;
   let column = -1;
   let type = '';
   let style = 0;
@@ -39,6 +42,7 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
     if (!(named > number && named <= ROWS_MAX)) throw damaged();
     number = named;
     cells = [];
+    length = 0;
     column = -1;
   };
   const startCell = (attributes: XmlAttributes): void => {
@@ -52,6 +56,9 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
   const endCell = (): void => {
     if (value === '') return;
     const text = textOf(value, type, context.kinds[style] ?? 'number', context);
+    length += text.length;
+    if (length > ROW_LENGTH_MAX)
+      throw new UnreadableFile(`A row of the workbook has more than ${ROW_LENGTH_MAX} characters.`);
     const place = Math.min(column, context.columnsMax);
     while (cells.length < place) cells.push('');
     cells[place] = text;

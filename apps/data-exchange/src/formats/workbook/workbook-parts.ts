@@ -18,6 +18,10 @@ export interface WorkbookParts {
 }
 
 const SHEETS_MAX = 1_000;
+/** Excel allows 31. Every job keeps the names of its sheets. */
+const SHEET_NAME_LENGTH_MAX = 100;
+/** Each sheet is looked up among them. */
+const RELATIONS_MAX = 5_000;
 /** Beside the sheets and their texts nothing of a workbook is large. */
 const SMALL_PART_BYTES_MAX = 32 * 1024 ** 2;
 const MAIN_TYPE =
@@ -90,6 +94,7 @@ async function readRelations(
   await scanSmallPart(file, list, {
     open: (element, attributes) => {
       if (element !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') return;
+      if (relations.length === RELATIONS_MAX) throw new UnreadableFile('The workbook has too many parts.');
       const target = attributeOf(attributes, 'Target') ?? '';
       relations.push({
         id: attributeOf(attributes, 'Id') ?? '',
@@ -120,7 +125,10 @@ async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
       if (element !== 'sheet') return;
       if (listed.length === SHEETS_MAX)
         throw new UnreadableFile(`The workbook has more than ${SHEETS_MAX} sheets.`);
-      listed.push({ name: attributeOf(attributes, 'name') ?? '', id: attributeOf(attributes, 'id') ?? '' });
+      const name = attributeOf(attributes, 'name') ?? '';
+      if (name.length > SHEET_NAME_LENGTH_MAX)
+        throw new UnreadableFile(`The name of a sheet has more than ${SHEET_NAME_LENGTH_MAX} characters.`);
+      listed.push({ name, id: attributeOf(attributes, 'id') ?? '' });
     },
   });
   return { listed, isFrom1904 };

@@ -27,7 +27,7 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
       await activities.findDuplicates(tenantId, jobId);
     }
     const isComplete = await runWithConcurrency(count, concurrency, (range) =>
-      activities.importRange({ tenantId, jobId, range, keysFirst }),
+      activities.importRange({ tenantId, jobId, range, keysFirst, isWhole: count === 1 }),
     );
     // The rows that a cancelled job did not import are counted, which takes as long as its file.
     const { endImport } = isComplete ? short : activities;

@@ -1,0 +1,38 @@
+import type { FileRow } from './read-csv';
+import { rowBatches } from './row-batches';
+
+const LONG = 'x'.repeat(100_000);
+
+/** How many of these rows each batch has. */
+async function batchSizes(row: Omit<FileRow, 'number'>, positions: number[]): Promise<number[]> {
+  async function* pieces() {
+    for (let number = 2; number <= 101; number++) yield [{ ...row, number }];
+  }
+  const sizes: number[] = [];
+  for await (const { rowCount } of rowBatches(pieces(), { positions, columnCount: 2 })) sizes.push(rowCount);
+  return sizes;
+}
+
+describe('a batch of rows', () => {
+  it.each<[what: string, row: Omit<FileRow, 'number'>, positions: number[], rowsMax: number]>([
+    ['cells that are sent', { cells: ['A', LONG] }, [0, 1], 9],
+    ['cells of columns that are not mapped', { cells: ['A', LONG] }, [0], 40],
+    ['rows that cannot be read', { cells: ['A', LONG, 'more'], error: 'too-many-cells' }, [0, 1], 40],
+  ])('has a bounded length in memory: %s', async (_what, row, positions, rowsMax) => {
+    const sizes = await batchSizes(row, positions);
+
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(rowsMax);
+  });
+
+  it('has four thousand short rows', async () => {
+    async function* pieces() {
+      yield Array.from({ length: 10_000 }, (_, index) => ({ number: index + 2, cells: ['A', 'a'] }));
+    }
+    const sizes: number[] = [];
+    for await (const { rowCount } of rowBatches(pieces(), { positions: [0], columnCount: 2 }))
+      sizes.push(rowCount);
+
+    expect(sizes).toEqual([4_000, 4_000, 2_000]);
+  });
+});
