@@ -123,3 +123,36 @@ describe('the sandbox pool', () => {
     expect(await render('still here')).toMatchObject({ kind: 'rendered', html: 'still here' });
   });
 });
+
+describe('the names that a rendering depends on', () => {
+  const asked = async (source: string, more?: Partial<RenderTask>) => {
+    const result = await render(source, more);
+    return result.kind === 'dependencies' ? result.dependencies : result;
+  };
+
+  it('are asked for once each, however often the template says them', async () => {
+    expect(await asked('{% for i in range(1000) %}{{ t("Shop:" ~ (i % 2)) }}{% endfor %}')).toEqual({
+      partials: [],
+      texts: ['Shop:0', 'Shop:1'],
+      settings: [],
+    });
+  });
+
+  it.each([
+    ['made while it runs', '{% for i in range(100000) %}{{ t("Shop:" ~ i) }}{% endfor %}'],
+    ['of one long text', '{{ t("Shop:" ~ "x".repeat(300000)) }}'],
+    ['of one long template', '{% include "x".repeat(300000) ignore missing %}'],
+    ['written down', Array.from({ length: 40_000 }, (_, index) => `{{ t("S:${index}") }}`).join('')],
+  ])('are bounded: those %s', async (_case, source) => {
+    expect(await asked(source)).toMatchObject({
+      kind: 'exhausted',
+      message: 'The template names more texts, settings and templates than is allowed.',
+    });
+  });
+
+  it('are bounded over all evaluations of the template', async () => {
+    const texts = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`Shop:${index}`, null]));
+    const source = '{% for i in range(30000) %}{{ t("Shop:" ~ i) }}{% endfor %}';
+    expect(await asked(source, { texts })).toMatchObject({ kind: 'exhausted' });
+  });
+});

@@ -5,7 +5,7 @@ import type { RenderContext } from '../language/render-context';
 import { unifiedDiff } from '../language/diff';
 import { readFrontMatter, type FrontMatter } from '../language/front-matter';
 import { LimitError, Meter } from '../language/meter';
-import { dependenciesOf, type Dependencies } from '../language/dependencies';
+import { dependenciesOf, NamesToLoad, type Dependencies } from '../language/dependencies';
 import { parseTemplate } from '../language/parse';
 import { TemplateError, type Statement } from '../language/syntax';
 import { toValue, type Dict, type Value } from '../language/values';
@@ -83,33 +83,21 @@ function missingDependencies(
   texts: object,
   settings: object,
 ): Dependencies | undefined {
-  const missing = {
-    partials: new Set<string>(),
-    texts: new Set<string>(),
-    settings: new Set<string>(),
-  };
+  const missing = new NamesToLoad({ partials, texts, settings });
   const seen = new Set<ParsedTemplate>();
   const collect = (one: ParsedTemplate): void => {
     if (seen.has(one)) return;
     seen.add(one);
-    one.dependencies.texts
-      .filter((key) => !Object.hasOwn(texts, key))
-      .forEach((key) => missing.texts.add(key));
-    one.dependencies.settings
-      .filter((name) => !Object.hasOwn(settings, name))
-      .forEach((name) => missing.settings.add(name));
+    for (const key of one.dependencies.texts) missing.add('texts', key);
+    for (const name of one.dependencies.settings) missing.add('settings', name);
     for (const name of one.dependencies.partials) {
-      if (!Object.hasOwn(partials, name)) missing.partials.add(name);
-      else if (typeof partials[name] === 'string') collect(parsePartial(name, partials[name]));
+      missing.add('partials', name);
+      const source = Object.hasOwn(partials, name) ? partials[name] : undefined;
+      if (typeof source === 'string') collect(parsePartial(name, source));
     }
   };
   collect(template);
-  const found = {
-    partials: [...missing.partials],
-    texts: [...missing.texts],
-    settings: [...missing.settings],
-  };
-  return found.partials.length + found.texts.length + found.settings.length > 0 ? found : undefined;
+  return missing.dependencies;
 }
 
 function parsePartial(name: string, source: string): ParsedTemplate {
@@ -162,16 +150,17 @@ async function render(task: RenderTask): Promise<TaskResult> {
   } catch (error) {
     return failed('parse', error, task.source, task.partials);
   }
-  const foundWhileRunning: Dependencies = { partials: [], texts: [], settings: [] };
+  const foundWhileRunning = new NamesToLoad(task);
   const context = renderContextOf(task, foundWhileRunning);
   try {
     const body = withTemplateLines(template.linesBefore, () => evaluate(template.statements, context));
     const front = renderFront(template.front, context);
-    if (foundWhileRunning.texts.length > 0) return { kind: 'dependencies', dependencies: foundWhileRunning };
+    const { dependencies } = foundWhileRunning;
+    if (dependencies) return { kind: 'dependencies', dependencies };
     return await orTooDeep(() => toRenderResult(task, body.text, front, body.missing));
   } catch (error) {
-    if (foundWhileRunning.partials.length > 0)
-      return { kind: 'dependencies', dependencies: foundWhileRunning };
+    const { dependencies } = foundWhileRunning;
+    if (dependencies && foundWhileRunning.has('partials')) return { kind: 'dependencies', dependencies };
     return failed('render', error, task.source, task.partials);
   }
 }
@@ -185,7 +174,7 @@ async function orTooDeep<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function renderContextOf(task: RenderTask, foundWhileRunning: Dependencies): RenderContext {
+function renderContextOf(task: RenderTask, foundWhileRunning: NamesToLoad): RenderContext {
   const globals = toValue(JSON.parse(task.globals)) as Dict;
   globals.set('settings', nested(task.settings));
   return {
@@ -197,14 +186,14 @@ function renderContextOf(task: RenderTask, foundWhileRunning: Dependencies): Ren
     meter: new Meter(task.limits),
     template: (name) => {
       if (!Object.hasOwn(task.partials, name)) {
-        foundWhileRunning.partials.push(name);
+        foundWhileRunning.add('partials', name);
         throw new TemplateError(`The template "${name}" is not loaded yet.`, undefined);
       }
       const source = task.partials[name];
       return typeof source === 'string' ? parsePartial(name, source).statements : undefined;
     },
     translate: (key) => {
-      if (!Object.hasOwn(task.texts, key)) foundWhileRunning.texts.push(key);
+      foundWhileRunning.add('texts', key);
       return task.texts[key] ?? undefined;
     },
   };
