@@ -124,6 +124,21 @@ describe('the sandbox pool', () => {
   });
 });
 
+describe('what a rendering results in', () => {
+  it.each([
+    ['control characters', '{{ "\u0002".repeat(3000000) }}'],
+    ['halves of characters', '{{ "\u{1f600}".charAt(0).repeat(3000000) }}'],
+  ])('is no larger than a response may be: %s', async (_case, source) => {
+    expect(await render(source, { mimeType: 'text/plain' })).toMatchObject({
+      kind: 'exhausted',
+      message: 'The output is larger than is allowed.',
+    });
+    expect(await render('{{ "x".repeat(9000000) }}', { mimeType: 'text/plain' })).toMatchObject({
+      kind: 'rendered',
+    });
+  });
+});
+
 describe('the names that a rendering depends on', () => {
   const asked = async (source: string, more?: Partial<RenderTask>) => {
     const result = await render(source, more);

@@ -1,4 +1,5 @@
 import { escapeHtml } from '../language/escape';
+import { jsonLength } from './json-length';
 import { printedBand } from './printed-band';
 import { evaluate } from '../language/evaluate';
 import type { RenderContext } from '../language/render-context';
@@ -231,6 +232,9 @@ function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
   return rendered;
 }
 
+/** Of what a response says: all of it is in memory several times before anybody can count its bytes. */
+const JSON_LENGTH_MAX = 30_000_000;
+
 async function toRenderResult(
   task: RenderTask,
   text: string,
@@ -240,7 +244,13 @@ async function toRenderResult(
   const isMarkup = isMarkupType(task.mimeType);
   const html = isMarkup ? text : escapeHtml(text);
   const rendered = { kind: 'rendered' as const, html, plainText: '', front, missing };
-  if (task.format === 'html') return { ...rendered, plainText: isMarkup ? plainTextOf(text) : text };
+  if (task.format === 'html') {
+    const plainText = isMarkup ? plainTextOf(text) : text;
+    const { subject = '' } = front;
+    if (jsonLength(html) + jsonLength(plainText) + jsonLength(subject) > JSON_LENGTH_MAX)
+      throw new LimitError('output');
+    return { ...rendered, plainText };
+  }
   if (task.format === 'pdf') return { ...rendered, html: isMarkup ? text : printable(html) };
   const tables = isMarkup ? tablesOf(text) : [];
   const workbook = await workbookOf(
