@@ -139,6 +139,28 @@ describe('what a rendering results in', () => {
   });
 });
 
+describe('what is said of a template', () => {
+  it.each([
+    '{{ 0 | date("short", zone="x".repeat(9000000)) }}',
+    '{{ 5 | currency("x".repeat(9000000)) }}',
+    '{{ [1] | select("x".repeat(9000000)) }}',
+  ])('is no longer than a message: %s', async (source) => {
+    const result = await render(source);
+    if (result.kind !== 'failed') throw new Error(JSON.stringify(result).slice(0, 200));
+    expect(result.errors[0]!.message.length).toBeLessThanOrEqual(1_000);
+  });
+
+  it('is refused where short names of it stand for very much', async () => {
+    const path = Array.from({ length: 200 }, () => 'a'.repeat(20)).join('.');
+    const uses = Array.from({ length: 1_000 }, (_, index) => `{{ p.x${index} }}`).join('');
+    const analyze = (source: string) =>
+      pool.run({ tenantId: 'tenant', userId: 'ada' }, { kind: 'analyze', source, partials: {} });
+    for (const root of ['order', 'settings'])
+      expect(await analyze(`{% set p = ${root}.${path} %}${uses}`)).toMatchObject({ kind: 'exhausted' });
+    expect(await analyze(`{{ order.${path} }}`)).toMatchObject({ kind: 'analyzed', errors: [] });
+  });
+});
+
 describe('the names that a rendering depends on', () => {
   const asked = async (source: string, more?: Partial<RenderTask>) => {
     const result = await render(source, more);

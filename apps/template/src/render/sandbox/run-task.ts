@@ -119,13 +119,15 @@ function failed(reason: 'parse' | 'render', error: unknown, source: string, part
 function toParseError({ message, at, template }: TemplateError, source: string): ParseError {
   const where = template ? `In the template "${template}": ${message}` : message;
   return {
-    message: where,
+    message: where.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
     line: at?.line,
     column: at?.column,
     snippet: at && snippetOf(source, at.line, at.column),
   };
 }
 
+/** Errors say what they are about, which a template may have made as long as it likes. */
+const MESSAGE_LENGTH_MAX = 1_000;
 const SNIPPET_LENGTH_MAX = 80;
 
 /** The line where it happened, or the part of it around the column. */
@@ -279,6 +281,9 @@ const linesAsTable = (text: string) => ({
   ),
 });
 
+/** Of the paths of all variables: a short template can say `x.a`, `x.b` and so on, where `x` stands for a long path. */
+const VARIABLES_LENGTH_MAX = 1_000_000;
+
 function analyze(task: AnalyzeTask): TaskResult {
   try {
     const template = parseWithFrontMatter(task.source);
@@ -294,6 +299,9 @@ function analyze(task: AnalyzeTask): TaskResult {
       const source = task.partials[name];
       return typeof source === 'string' ? parseWithFrontMatter(source).statements : undefined;
     });
+    const paths = [...model.map(({ name }) => name), ...settings];
+    if (paths.reduce((sum, path) => sum + path.length, 0) > VARIABLES_LENGTH_MAX)
+      throw new LimitError('output');
     return { kind: 'analyzed', errors: [], model, settings };
   } catch (error) {
     const result = failed('parse', error, task.source, task.partials);
