@@ -129,6 +129,28 @@ describe('GET /localization/texts', () => {
       expect(complete.headers.get('x-localization-incomplete')).toBeNull();
   });
 
+  it('holds so many texts of a tenant at once and no more, however short they are', async () => {
+    const caller = aCaller();
+    const client = new Client({ connectionString: localization.database!.adminUrl });
+    await client.connect();
+    await client.query(
+      `INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by)
+       SELECT $1, gen_random_uuid(), 'B', 'fr', lpad(number::text, 6, '0'), '', 'y', 'ada'
+       FROM generate_series(1, 100001) AS number`,
+      [caller.tenantId],
+    );
+    await client.end();
+
+    const http = localization.as(caller);
+    const { body, headers } = await http.get('/localization?cultureName=fr&resourceNames=B');
+    expect(headers.get('x-localization-incomplete')).toBe('true');
+    expect(Object.keys(body.resources.B)).toHaveLength(100_000);
+    const list = await http.get('/localization/overrides?resourceName=B&cultureName=fr');
+    expect([list.status, list.body.detail]).toEqual([413, expect.stringContaining('100000 texts')]);
+    const drifted = await texts(caller, 'show=drifted&pageSize=1');
+    expect(drifted.headers.get('x-localization-incomplete')).toBe('true');
+  });
+
   it('finds the overrides whose original changed since', async () => {
     const caller = aCaller();
     await put(caller, [item('actions.save', 'Garder'), item('actions.edit', 'Changer')]);

@@ -1,5 +1,6 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { RowQuota } from '@plinth/http/row-quota';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -31,6 +32,15 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   const metrics = createMetrics('settings');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
+  const changeQuota = new RowQuota({
+    db,
+    log,
+    metrics,
+    table: 'setting_change',
+    quota: 'settings-history',
+    what: 'changes of settings',
+    limit: config.SETTINGS_TENANT_CHANGES_MAX,
+  });
   const definitions = definitionStore(db);
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
   const settings = settingStore({
@@ -65,6 +75,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     health,
     metrics,
     outbox,
+    changeQuota,
     definitions,
     settings,
     apiKeys: apiKeyStore(db),

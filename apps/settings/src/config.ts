@@ -1,5 +1,5 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
-import { databaseUrl, keys, serviceEnvironment } from '@plinth/runtime/process/config';
+import { databaseUrl, keys, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const SettingsConfig = z.object({
@@ -14,6 +14,9 @@ export const SettingsConfig = z.object({
     .default('{}')
     .transform((json) => z.record(z.string(), z.string()).parse(JSON.parse(json)))
     .describe('The Config level of the cascade: JSON object from setting name to value.'),
+  SETTINGS_TENANT_CHANGES_MAX: positiveInteger(10_000_000).describe(
+    'Changes in the histories of all settings of a tenant, beyond which values cannot be imported.',
+  ),
 });
 
 export type SettingsConfig = z.output<typeof SettingsConfig>;

@@ -161,3 +161,23 @@ describe('Settings.Values in imports and exports', () => {
     expect(ofTenant).toEqual([]);
   });
 });
+
+describe('the quota of changes of settings', () => {
+  it('fails the rows of an import beyond it', async () => {
+    const settings = await startSettings({ environment: { SETTINGS_TENANT_CHANGES_MAX: '2' } });
+    const owner = await openExchangeOwner(grpcServices(settings));
+    const rowOf = (user: string): [number, ...string[]] => [2, culture, 'user', user, 'fr'];
+    const { results } = await owner.importRows(aCaller(), start, [
+      [rowOf('ada')],
+      [rowOf('bob')],
+      [rowOf('cid')],
+      [rowOf('dan')],
+    ]);
+    expect(results.at(-1)).toMatchObject({
+      failed: 1,
+      failures: [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }],
+    });
+    await owner.close();
+    await settings.close();
+  });
+});

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { createLocalizationClient } from '@plinth/clients/localization-client';
-import { RowQuota } from '@plinth/http/row-quota';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { systemClock } from '@plinth/kernel/clock';
 import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
@@ -19,6 +18,7 @@ import { sandboxPool } from './render/sandbox-pool';
 import { templateRenderer } from './app/renderer';
 import { templateLifecycle } from './app/template-lifecycle';
 import { categoryStore } from './store/category-store';
+import { revisionQuota } from './store/revision-quota';
 import { templateStore } from './store/template-store';
 
 const BATCHES_WAITING_MAX = 100;
@@ -66,16 +66,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     waitingMax: BATCHES_WAITING_MAX,
     refused: (scope) => shareUsedUp(scope, 'batches waiting to be rendered'),
   });
-  const revisionQuota = new RowQuota({
-    db,
-    log,
-    metrics,
-    table: 'template_revision',
-    quota: 'template-revisions',
-    what: 'revisions of templates',
-    limit: config.TEMPLATE_TENANT_REVISIONS_MAX,
-  });
-  const templates = templateStore(db, pool, revisionQuota);
+  const quota = revisionQuota({ db, log, metrics, config });
+  const templates = templateStore(db, pool, quota);
   const categories = categoryStore(db);
   const renderer = templateRenderer({
     templates,
@@ -102,7 +94,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     settings,
     sandbox,
     batchPlaces,
-    revisionQuota,
+    revisionQuota: quota,
     templates,
     categories,
     renderer,

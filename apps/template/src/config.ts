@@ -29,6 +29,9 @@ export const TemplateConfig = z.object({
   TEMPLATE_TENANT_REVISIONS_MAX: positiveInteger(1_000_000).describe(
     'Revisions that the templates of a tenant may have together, deleted templates included.',
   ),
+  TEMPLATE_TENANT_CHARACTERS_MAX: positiveInteger(10_000_000_000).describe(
+    'Characters that the revisions of the templates of a tenant may have together.',
+  ),
   PDF_RENDERER_KEYS: keys().describe(
     'Secrets that sign callers for the PDF renderer and nobody else, comma-separated; the first one signs.',
   ),

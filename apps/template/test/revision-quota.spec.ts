@@ -45,3 +45,45 @@ describe('the quota of revisions of templates', () => {
     });
   });
 });
+
+describe('the quota of characters in templates', () => {
+  let service: Templates;
+  let owner: ExchangeOwner;
+  beforeAll(async () => {
+    service = await startTemplates({ TEMPLATE_TENANT_CHARACTERS_MAX: '10000' });
+    owner = await openExchangeOwner(grpcServices(service));
+  });
+  afterAll(async () => {
+    await owner.close();
+    await service.close();
+  });
+
+  it('refuses texts that have no room, and accepts those that have', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const save = (content: string) => http.put('/templates/letter', { name: 'letter', content });
+    expect((await save('x'.repeat(6_000))).status).toBe(201);
+    const refused = await save('y'.repeat(9_000));
+    expect({ status: refused.status, body: refused.body }).toMatchObject({
+      status: 429,
+      body: { quota: { name: 'template-characters', scope: 'tenant', limit: 10_000 } },
+    });
+    expect((await save('z')).status).toBe(200);
+
+    const imported = (content: string) =>
+      owner.importRows(
+        caller,
+        {
+          definition: 'Templates.Templates',
+          columns: ['name', 'content'],
+          mode: 'UPSERT',
+          commit: 'EACH_BATCH',
+        },
+        [[[2, 'imported', content]]],
+      );
+    expect((await imported('x'.repeat(9_000))).results[0]).toMatchObject({
+      failures: [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }],
+    });
+    expect((await imported('x')).results[0]).toMatchObject({ failed: 0 });
+  });
+});

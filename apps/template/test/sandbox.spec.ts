@@ -123,3 +123,73 @@ describe('the sandbox pool', () => {
     expect(await render('still here')).toMatchObject({ kind: 'rendered', html: 'still here' });
   });
 });
+
+describe('what a rendering results in', () => {
+  it.each([
+    ['control characters', '{{ "\u0002".repeat(3000000) }}'],
+    ['halves of characters', '{{ "\u{1f600}".charAt(0).repeat(3000000) }}'],
+  ])('is no larger than a response may be: %s', async (_case, source) => {
+    expect(await render(source, { mimeType: 'text/plain' })).toMatchObject({
+      kind: 'exhausted',
+      message: 'The output is larger than is allowed.',
+    });
+    expect(await render('{{ "x".repeat(9000000) }}', { mimeType: 'text/plain' })).toMatchObject({
+      kind: 'rendered',
+    });
+  });
+});
+
+describe('what is said of a template', () => {
+  it.each([
+    '{{ 0 | date("short", zone="x".repeat(9000000)) }}',
+    '{{ 5 | currency("x".repeat(9000000)) }}',
+    '{{ [1] | select("x".repeat(9000000)) }}',
+  ])('is no longer than a message: %s', async (source) => {
+    const result = await render(source);
+    if (result.kind !== 'failed') throw new Error(JSON.stringify(result).slice(0, 200));
+    expect(result.errors[0]!.message.length).toBeLessThanOrEqual(1_000);
+  });
+
+  it('is refused where short names of it stand for very much', async () => {
+    const path = Array.from({ length: 200 }, () => 'a'.repeat(20)).join('.');
+    const uses = Array.from({ length: 1_000 }, (_, index) => `{{ p.x${index} }}`).join('');
+    const analyze = (source: string) =>
+      pool.run({ tenantId: 'tenant', userId: 'ada' }, { kind: 'analyze', source, partials: {} });
+    for (const root of ['order', 'settings'])
+      expect(await analyze(`{% set p = ${root}.${path} %}${uses}`)).toMatchObject({ kind: 'exhausted' });
+    expect(await analyze(`{{ order.${path} }}`)).toMatchObject({ kind: 'analyzed', errors: [] });
+  });
+});
+
+describe('the names that a rendering depends on', () => {
+  const asked = async (source: string, more?: Partial<RenderTask>) => {
+    const result = await render(source, more);
+    return result.kind === 'dependencies' ? result.dependencies : result;
+  };
+
+  it('are asked for once each, however often the template says them', async () => {
+    expect(await asked('{% for i in range(1000) %}{{ t("Shop:" ~ (i % 2)) }}{% endfor %}')).toEqual({
+      partials: [],
+      texts: ['Shop:0', 'Shop:1'],
+      settings: [],
+    });
+  });
+
+  it.each([
+    ['made while it runs', '{% for i in range(100000) %}{{ t("Shop:" ~ i) }}{% endfor %}'],
+    ['of one long text', '{{ t("Shop:" ~ "x".repeat(300000)) }}'],
+    ['of one long template', '{% include "x".repeat(300000) ignore missing %}'],
+    ['written down', Array.from({ length: 40_000 }, (_, index) => `{{ t("S:${index}") }}`).join('')],
+  ])('are bounded: those %s', async (_case, source) => {
+    expect(await asked(source)).toMatchObject({
+      kind: 'exhausted',
+      message: 'The template names more texts, settings and templates than is allowed.',
+    });
+  });
+
+  it('are bounded over all evaluations of the template', async () => {
+    const texts = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`Shop:${index}`, null]));
+    const source = '{% for i in range(30000) %}{{ t("Shop:" ~ i) }}{% endfor %}';
+    expect(await asked(source, { texts })).toMatchObject({ kind: 'exhausted' });
+  });
+});

@@ -40,7 +40,9 @@ function byResource(keys: readonly string[]): { resourceName: string; keys: stri
     const colon = key.indexOf(':');
     if (colon < 1) continue;
     const resourceName = key.slice(0, colon);
-    resources.set(resourceName, [...(resources.get(resourceName) ?? []), key.slice(colon + 1)]);
+    const names = resources.get(resourceName) ?? [];
+    names.push(key.slice(colon + 1));
+    resources.set(resourceName, names);
   }
   return [...resources].map(([resourceName, names]) => ({ resourceName, keys: names }));
 }

@@ -21,6 +21,8 @@ interface RowQuotaDeps {
   /** In plural, for the detail. */
   what: string;
   limit: number;
+  /** What is limited instead of the number of rows, as an aggregate of SQL; `rows` are units of it then. */
+  measure?: string;
   now?: () => number;
 }
 
@@ -98,7 +100,8 @@ export class RowQuota {
   }
 
   private async rowsOf(tenantId: string): Promise<number> {
-    const statement = `SELECT count(*)::float8 AS rows FROM ${this.deps.table} WHERE tenant_id = $1::uuid`;
+    const { table, measure = 'count(*)' } = this.deps;
+    const statement = `SELECT coalesce(${measure}, 0)::float8 AS rows FROM ${table} WHERE tenant_id = $1::uuid`;
     const [counted] = await this.deps.db.inTenant(tenantId, (tx) =>
       tx.$queryRawUnsafe<{ rows: number }[]>(statement, tenantId),
     );

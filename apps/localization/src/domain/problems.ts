@@ -13,10 +13,10 @@ export const overrideNotFound = ({ resourceName, cultureName, key }: OverrideKey
     `The text "${key}" of ${resourceName} is not overridden in ${cultureName}.`,
   );
 
-export const tooManyTexts = (charactersMax: number): Problem =>
+export const tooManyTexts = (charactersMax: number, textsMax: number): Problem =>
   new Problem(
     'too-large',
-    `The tenant has more than ${charactersMax} characters of texts of this resource in this culture; export Localization.Overrides to read them all.`,
+    `The tenant has more than ${textsMax} texts, or ${charactersMax} characters of texts, of this resource in this culture; export Localization.Overrides to read them all.`,
   );
 
 export function placeholdersDiffer({ missing, unexpected }: PlaceholderDifference): Problem {

@@ -7,6 +7,7 @@ import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import { canonicalCulture } from '@plinth/contracts/schemas';
 import type { Deps } from '../compose';
 import { readTexts } from '../app/read-texts';
+import { emptyRecord } from '../domain/texts';
 import { overridesExchange } from '../exchange/overrides';
 
 type Needs = Pick<
@@ -39,7 +40,7 @@ export function grpcServices({
     return {
       cultureName: culture,
       texts: Array.from(keysByResource(request.resources), ([resourceName, keys]) => {
-        const resource = resources[resourceName] ?? {};
+        const resource = resources[resourceName] ?? emptyRecord<string>();
         return [...(keys ?? Object.keys(resource))]
           .filter((key) => resource[key] !== undefined)
           .map((key) => ({ resourceName, key, value: resource[key]! }));

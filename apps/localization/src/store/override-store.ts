@@ -67,7 +67,7 @@ export function overrideStore(
             READ_CHARACTERS_MAX,
           ),
         );
-        if (!own.areAll) throw tooManyTexts(READ_CHARACTERS_MAX);
+        if (!own.areAll) throw tooManyTexts(READ_CHARACTERS_MAX, READ_TEXTS_MAX);
         const texts = emptyRecord<string>();
         for (const { key, value } of own.texts) texts[key] = value;
         return texts;
@@ -136,8 +136,10 @@ export function overrideStore(
 
 /** Characters of a tenant's texts that one reading of them holds, with their keys: the most that a tenant can have in use. */
 export const READ_CHARACTERS_MAX = 4_000_000;
+/** Texts of it: each takes memory however short it is, as much as a hundred characters or more. */
+export const READ_TEXTS_MAX = 100_000;
 
-/** What was read of a tenant's texts: those that have more characters than one reading holds are cut, the first by name kept. */
+/** What was read of a tenant's texts: those that are more than one reading holds are cut, the first by name kept. */
 export interface FirstTexts<Text> {
   texts: Text[];
   areAll: boolean;
@@ -151,7 +153,7 @@ export interface Sized {
 
 /** Reads rows that end with the first one with which they are too many, if there is one. */
 export function firstTexts<Row extends Sized>(rows: Row[]): FirstTexts<Row> {
-  const areAll = (rows.at(-1)?.size ?? 0) <= READ_CHARACTERS_MAX;
+  const areAll = rows.length <= READ_TEXTS_MAX && (rows.at(-1)?.size ?? 0) <= READ_CHARACTERS_MAX;
   return { texts: areAll ? rows : rows.slice(0, -1), areAll };
 }
 
@@ -160,7 +162,10 @@ const LIST = `
   SELECT key, value, size::float8 AS size FROM (
     SELECT key, value, length(key) + length(value) AS length,
            sum(length(key) + length(value)) OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) AS size
-      FROM override WHERE tenant_id = $1::uuid AND resource_name = $2 AND culture_name = $3
+      FROM (
+        SELECT key, value FROM override WHERE tenant_id = $1::uuid AND resource_name = $2 AND culture_name = $3
+        ORDER BY key LIMIT ${READ_TEXTS_MAX + 1}
+      ) AS first
   ) AS own WHERE size - length <= $4 ORDER BY key`;
 
 const IN_CULTURES = `
@@ -168,7 +173,11 @@ const IN_CULTURES = `
     SELECT resource_name, culture_name, key, value, length(key) + length(value) AS length,
            sum(length(key) + length(value))
              OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
-      FROM override WHERE tenant_id = $1::uuid AND culture_name = ANY ($2::text[])
+      FROM (
+        SELECT resource_name, culture_name, key, value FROM override
+        WHERE tenant_id = $1::uuid AND culture_name = ANY ($2::text[])
+        ORDER BY resource_name, key, culture_name LIMIT ${READ_TEXTS_MAX + 1}
+      ) AS first
   ) AS own WHERE size - length <= $3 ORDER BY resource_name, key, culture_name`;
 
 /** There are fewer languages; names of cultures can be made up without end. */

@@ -2,7 +2,13 @@ import { escapeLike } from '@plinth/kernel/like-pattern';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { TextName, WrittenOverride } from '../domain/text-list';
 import type { Prisma } from '../generated/client';
-import { firstTexts, READ_CHARACTERS_MAX, type FirstTexts, type Sized } from './override-store';
+import {
+  firstTexts,
+  READ_CHARACTERS_MAX,
+  READ_TEXTS_MAX,
+  type FirstTexts,
+  type Sized,
+} from './override-store';
 
 export interface TextSelection {
   /** Names to list besides those that the tenant overrides. */
@@ -100,5 +106,8 @@ const REPLACING = `
     SELECT *, length(key) + length(value) + length(replaced_value) AS length,
            sum(length(key) + length(value) + length(replaced_value))
              OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
-      FROM override WHERE tenant_id = $1::uuid AND replaced_value IS NOT NULL
+      FROM (
+        SELECT * FROM override WHERE tenant_id = $1::uuid AND replaced_value IS NOT NULL
+        ORDER BY resource_name, key, culture_name LIMIT ${READ_TEXTS_MAX + 1}
+      ) AS first
   ) AS own WHERE size - length <= $2 ORDER BY resource_name, key, culture_name`;

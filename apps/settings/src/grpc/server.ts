@@ -23,6 +23,7 @@ type Needs = Pick<
   | 'apiKeys'
   | 'revocations'
   | 'health'
+  | 'changeQuota'
 >;
 
 /** The calls that other services make of this one. */
@@ -52,7 +53,8 @@ export function grpcServices(deps: Needs): GrpcService[] {
   return [
     { definition: protoPackages.settings.v1.Settings.service, handlers: { Resolve, RegisterDefinitions } },
     serveApiKeys(deps),
-    serveExchange([valuesExchange(deps)], deps),
+    // Each imported value, of any number of users, is a change in a history.
+    serveExchange([valuesExchange(deps)], { ...deps, importQuotas: { setting_value: deps.changeQuota } }),
   ];
 }
 

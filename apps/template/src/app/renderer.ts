@@ -29,6 +29,7 @@ import type { Dependencies } from '../render/language/dependencies';
 import type { Revision } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import type { TemplateStore, RevisionChoice } from '../store/template-store';
+import { RememberedDependencies } from './remembered-dependencies';
 import { defaultLimits } from '../render/language/meter';
 import type { SandboxPool } from '../render/sandbox-pool';
 import type { TaskResult, Partials, RenderResult, RenderTask } from '../render/sandbox/protocol';
@@ -104,7 +105,6 @@ const PARTIALS_MAX = 200;
 const PARTIALS_LENGTH_MAX = 4_000_000;
 const PARTIALS_AT_ONCE = 8;
 const RETRY_AFTER_SECONDS = 2;
-const REVISIONS_REMEMBERED_MAX = 1_000;
 const DEFAULT_CULTURE = 'en';
 
 type ResolvedDependencies = Pick<RenderTask, keyof Dependencies>;
@@ -118,8 +118,7 @@ export function templateRenderer({
   clock,
   bytes,
 }: RendererDeps): TemplateRenderer {
-  /** What a revision depended on the last time, so that it is evaluated once the next time. */
-  const dependenciesByRevision = new Map<string, Dependencies>();
+  const remembered = new RememberedDependencies();
 
   /** Adds the templates of these names, a few at a time, so that those beyond the limit are never in memory. */
   const withPartials = async (
@@ -177,9 +176,9 @@ export function templateRenderer({
 
   const evaluate = async (request: RenderRequest, language: string): Promise<RenderResult> => {
     const { caller, template, data } = request;
-    const remembered = dependenciesByRevision.get(template.revision.id);
-    let dependencies: ResolvedDependencies = remembered
-      ? await resolve(request, language, remembered)
+    const known = remembered.of(template.revision.id);
+    let dependencies: ResolvedDependencies = known
+      ? await resolve(request, language, known)
       : { partials: {}, texts: {}, settings: {} };
     const task: Omit<RenderTask, keyof Dependencies> = {
       kind: 'render',
@@ -219,9 +218,7 @@ export function templateRenderer({
       texts: Object.keys(texts),
       settings: Object.keys(values),
     };
-    if (names.partials.length + names.texts.length + names.settings.length === 0) return;
-    if (dependenciesByRevision.size >= REVISIONS_REMEMBERED_MAX) dependenciesByRevision.clear();
-    dependenciesByRevision.set(revisionId, names);
+    remembered.remember(revisionId, names);
   };
 
   return {

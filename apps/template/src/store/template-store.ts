@@ -1,7 +1,6 @@
 import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
-import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
@@ -19,6 +18,7 @@ import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../d
 import type { TemplateKey } from '../domain/template-key';
 import { writeStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
+import type { RevisionQuota } from './revision-quota';
 
 type Tx = Prisma.TransactionClient;
 
@@ -96,7 +96,7 @@ export const tagOf = ({ version }: Template): string => entityTag(version);
 export function templateStore(
   db: TenantDatabase<Tx>,
   pool: FairPool,
-  revisionQuota: Pick<RowQuota, 'take'>,
+  revisionQuota: Pick<RevisionQuota, 'take'>,
 ): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>
     db.inTenant(tenantId, async (tx) => {
@@ -202,8 +202,9 @@ export function templateStore(
           if (mustExist && !visible) return undefined;
           requireMatch(ifMatch, visible && tagOf(visible));
           const step = decide(current);
-          const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0)).length;
-          if (added > 0) revisionQuota.take(tenantId, added);
+          const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
+          const contents = added.map(({ content }) => content);
+          if (contents.length > 0) revisionQuota.take(tenantId, contents);
           await requireCategory(tx, tenantId, step.template, current);
           const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
           const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];

@@ -27,6 +27,21 @@ describe('a workflow definition', () => {
     );
   });
 
+  it('has as many transitions as a request may name, and no more bytes than each decision can read', () => {
+    const states = Array.from({ length: 100 }, (_, index) => `S${index}`);
+    const transitions = Array.from({ length: 1_000 }, (_, index) => ({
+      name: 'Go',
+      from: states[index % 100],
+      to: states[(index + 1 + Math.floor(index / 100)) % 100],
+    }));
+    const users = Array.from({ length: 100 }, (_, index) => `user-${index}`);
+    expect(errorsIn({ initialState: 'S0', transitions })).toEqual([]);
+    const approved = transitions.map((one) => ({ ...one, requiresApproval: true, approvers: { users } }));
+    expect(errorsIn({ initialState: 'S0', transitions: approved })).toEqual([
+      expect.stringMatching(/^transitions: The definition has \d+ bytes as JSON; 262144 are allowed\.$/),
+    ]);
+  });
+
   it.each([
     [
       'a state that cannot be reached',

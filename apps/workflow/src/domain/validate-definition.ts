@@ -1,4 +1,4 @@
-import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
+import { DEFINITION_BYTES_MAX, PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
 import type { ValidationRule } from '@plinth/kernel/problem';
 import { builtInDefinitions } from './definitions/built-in';
 import {
@@ -70,12 +70,20 @@ export function findDefinitionErrors(
   options: { finalStatesGiven: boolean; knownPermissions: readonly string[] },
 ): DefinitionError[] {
   return [
+    ...findSizeErrors(definition),
     ...findNameErrors(definition),
     ...definition.transitions.flatMap((transition, index) =>
       findTransitionErrors(definition, transition, `transitions[${index}]`, options.knownPermissions),
     ),
     ...findReachabilityErrors(definition, options.finalStatesGiven),
   ];
+}
+
+function findSizeErrors(definition: Definition): DefinitionError[] {
+  const bytes = Buffer.byteLength(JSON.stringify(definition));
+  if (bytes <= DEFINITION_BYTES_MAX) return [];
+  const message = `The definition has ${bytes} bytes as JSON; ${DEFINITION_BYTES_MAX} are allowed.`;
+  return [{ path: 'transitions', rule: 'MaximumLength', message }];
 }
 
 function findNameErrors({

@@ -27,7 +27,7 @@ export const getLocalization = endpoint({
   description:
     'Without `cultureName` the preferred culture of the caller decides, then `Accept-Language`, then `en`. ' +
     'Texts that a culture lacks come from its parents and then from `en`: `fr-CA`, `fr`, `en`. ' +
-    'Of more than 4,000,000 characters of own texts the first by resource and key are there, and the header ' +
+    'Of more than 100,000 own texts, or 4,000,000 characters of them, the first by resource and key are there, and the header ' +
     '`X-Localization-Incomplete: true`.',
   access: optional,
   query: z.object({

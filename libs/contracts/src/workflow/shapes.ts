@@ -11,6 +11,8 @@ const USER_ID_LENGTH_MAX = 255;
 const COMMENT_LENGTH_MAX = 4000;
 const TIMER_SECONDS_MAX = 366 * 86_400;
 
+/** Of one as JSON: each decision reads it whole, and a batch has as many decisions as items. */
+export const DEFINITION_BYTES_MAX = 256 * 1024;
 /** Entity types for which a tenant has a definition of its own. */
 export const OWN_DEFINITIONS_MAX = 200;
 /** Of all of them as JSON: a list has every one whole. */

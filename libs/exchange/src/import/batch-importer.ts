@@ -34,7 +34,7 @@ export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 /** How many rows a tenant may have in the table of a definition. */
 export interface ImportQuota {
   /** Whether there is room for these rows, which it takes. */
-  tryTake(tenantId: string, rows: number): boolean;
+  tryTake(tenantId: string, count: number, rows: readonly ImportRow[]): boolean;
 }
 
 /** What a stream of batches is, and how they are written. */
@@ -152,7 +152,7 @@ export class BatchImporter {
   /** Which rows are new is not known yet; those that were not are noticed when the quota counts again. */
   private async check(rows: readonly ImportRow[], context: BatchContext): Promise<readonly RowError[]> {
     const { definition, caller, quota } = this.options;
-    if (quota && !quota.tryTake(caller.tenantId, rows.length))
+    if (quota && !quota.tryTake(caller.tenantId, rows.length, rows))
       return rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded')));
     return definition.check ? definition.check(rows, context) : [];
   }

@@ -1,3 +1,4 @@
+import { LimitError } from './meter';
 import { pathOf, walk, type Expression, type Statement } from './syntax';
 
 /** What a template refers to besides its data. */
@@ -8,6 +9,48 @@ export interface Dependencies {
   texts: string[];
   /** Names of settings, such as `Service.Timing.PreferredTimezone`. */
   settings: string[];
+}
+
+/** Characters of the names of all that one rendering depends on: each name is looked up, and kept, in other processes. */
+export const NAMES_LENGTH_MAX = 200_000;
+
+type Named = Record<keyof Dependencies, object>;
+
+const lengthOf = (names: readonly string[]): number => names.reduce((sum, name) => sum + name.length, 0);
+
+/** What a rendering is to be run again with: each name once, and not those that are known. */
+export class NamesToLoad {
+  private readonly names = {
+    partials: new Set<string>(),
+    texts: new Set<string>(),
+    settings: new Set<string>(),
+  };
+  private length: number;
+
+  constructor(private readonly known: Named) {
+    const { partials, texts, settings } = known;
+    this.length = [partials, texts, settings].reduce((sum, one) => sum + lengthOf(Object.keys(one)), 0);
+  }
+
+  /** @throws LimitError where the names of the rendering are too many or too long together */
+  add(kind: keyof Dependencies, name: string): void {
+    if (Object.hasOwn(this.known[kind], name) || this.names[kind].has(name)) return;
+    this.length += name.length;
+    if (this.length > NAMES_LENGTH_MAX) throw new LimitError('names');
+    this.names[kind].add(name);
+  }
+
+  has(kind: keyof Dependencies): boolean {
+    return this.names[kind].size > 0;
+  }
+
+  /** Undefined where nothing is to be loaded. */
+  get dependencies(): Dependencies | undefined {
+    const { partials, texts, settings } = this.names;
+    return partials.size + texts.size + settings.size > 0
+      ? { partials: [...partials], texts: [...texts], settings: [...settings] }
+      : undefined;
+  }
 }
 
 /** Finds the dependencies that are named in a template; computed names are known only when it runs. */

@@ -19,17 +19,21 @@ export const defaultLimits: Limits = {
   milliseconds: 500,
 };
 
-const messages: Record<keyof Limits, string> = {
+/** `names` is of a rendering as a whole, however often it is run again: see `NamesToLoad`. */
+type LimitName = keyof Limits | 'names';
+
+const messages: Record<LimitName, string> = {
   steps: 'The template does more work than is allowed.',
   made: 'The template makes more text than is allowed.',
   output: 'The output is larger than is allowed.',
   depth: 'Macros, includes, layouts or elements are nested too deeply, perhaps without end.',
   milliseconds: 'The template takes longer than is allowed.',
+  names: 'The template names more texts, settings and templates than is allowed.',
 };
 
 /** A rendering went over one of its limits. */
 export class LimitError extends Error {
-  constructor(readonly limit: keyof Limits) {
+  constructor(readonly limit: LimitName) {
     super(messages[limit]);
   }
 }

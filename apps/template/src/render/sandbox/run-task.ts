@@ -1,11 +1,12 @@
 import { escapeHtml } from '../language/escape';
+import { jsonLength } from './json-length';
 import { printedBand } from './printed-band';
 import { evaluate } from '../language/evaluate';
 import type { RenderContext } from '../language/render-context';
 import { unifiedDiff } from '../language/diff';
 import { readFrontMatter, type FrontMatter } from '../language/front-matter';
 import { LimitError, Meter } from '../language/meter';
-import { dependenciesOf, type Dependencies } from '../language/dependencies';
+import { dependenciesOf, NamesToLoad, type Dependencies } from '../language/dependencies';
 import { parseTemplate } from '../language/parse';
 import { TemplateError, type Statement } from '../language/syntax';
 import { toValue, type Dict, type Value } from '../language/values';
@@ -83,33 +84,21 @@ function missingDependencies(
   texts: object,
   settings: object,
 ): Dependencies | undefined {
-  const missing = {
-    partials: new Set<string>(),
-    texts: new Set<string>(),
-    settings: new Set<string>(),
-  };
+  const missing = new NamesToLoad({ partials, texts, settings });
   const seen = new Set<ParsedTemplate>();
   const collect = (one: ParsedTemplate): void => {
     if (seen.has(one)) return;
     seen.add(one);
-    one.dependencies.texts
-      .filter((key) => !Object.hasOwn(texts, key))
-      .forEach((key) => missing.texts.add(key));
-    one.dependencies.settings
-      .filter((name) => !Object.hasOwn(settings, name))
-      .forEach((name) => missing.settings.add(name));
+    for (const key of one.dependencies.texts) missing.add('texts', key);
+    for (const name of one.dependencies.settings) missing.add('settings', name);
     for (const name of one.dependencies.partials) {
-      if (!Object.hasOwn(partials, name)) missing.partials.add(name);
-      else if (typeof partials[name] === 'string') collect(parsePartial(name, partials[name]));
+      missing.add('partials', name);
+      const source = Object.hasOwn(partials, name) ? partials[name] : undefined;
+      if (typeof source === 'string') collect(parsePartial(name, source));
     }
   };
   collect(template);
-  const found = {
-    partials: [...missing.partials],
-    texts: [...missing.texts],
-    settings: [...missing.settings],
-  };
-  return found.partials.length + found.texts.length + found.settings.length > 0 ? found : undefined;
+  return missing.dependencies;
 }
 
 function parsePartial(name: string, source: string): ParsedTemplate {
@@ -130,13 +119,15 @@ function failed(reason: 'parse' | 'render', error: unknown, source: string, part
 function toParseError({ message, at, template }: TemplateError, source: string): ParseError {
   const where = template ? `In the template "${template}": ${message}` : message;
   return {
-    message: where,
+    message: where.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
     line: at?.line,
     column: at?.column,
     snippet: at && snippetOf(source, at.line, at.column),
   };
 }
 
+/** Errors say what they are about, which a template may have made as long as it likes. */
+const MESSAGE_LENGTH_MAX = 1_000;
 const SNIPPET_LENGTH_MAX = 80;
 
 /** The line where it happened, or the part of it around the column. */
@@ -162,16 +153,17 @@ async function render(task: RenderTask): Promise<TaskResult> {
   } catch (error) {
     return failed('parse', error, task.source, task.partials);
   }
-  const foundWhileRunning: Dependencies = { partials: [], texts: [], settings: [] };
+  const foundWhileRunning = new NamesToLoad(task);
   const context = renderContextOf(task, foundWhileRunning);
   try {
     const body = withTemplateLines(template.linesBefore, () => evaluate(template.statements, context));
     const front = renderFront(template.front, context);
-    if (foundWhileRunning.texts.length > 0) return { kind: 'dependencies', dependencies: foundWhileRunning };
+    const { dependencies } = foundWhileRunning;
+    if (dependencies) return { kind: 'dependencies', dependencies };
     return await orTooDeep(() => toRenderResult(task, body.text, front, body.missing));
   } catch (error) {
-    if (foundWhileRunning.partials.length > 0)
-      return { kind: 'dependencies', dependencies: foundWhileRunning };
+    const { dependencies } = foundWhileRunning;
+    if (dependencies && foundWhileRunning.has('partials')) return { kind: 'dependencies', dependencies };
     return failed('render', error, task.source, task.partials);
   }
 }
@@ -185,7 +177,7 @@ async function orTooDeep<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function renderContextOf(task: RenderTask, foundWhileRunning: Dependencies): RenderContext {
+function renderContextOf(task: RenderTask, foundWhileRunning: NamesToLoad): RenderContext {
   const globals = toValue(JSON.parse(task.globals)) as Dict;
   globals.set('settings', nested(task.settings));
   return {
@@ -197,14 +189,14 @@ function renderContextOf(task: RenderTask, foundWhileRunning: Dependencies): Ren
     meter: new Meter(task.limits),
     template: (name) => {
       if (!Object.hasOwn(task.partials, name)) {
-        foundWhileRunning.partials.push(name);
+        foundWhileRunning.add('partials', name);
         throw new TemplateError(`The template "${name}" is not loaded yet.`, undefined);
       }
       const source = task.partials[name];
       return typeof source === 'string' ? parsePartial(name, source).statements : undefined;
     },
     translate: (key) => {
-      if (!Object.hasOwn(task.texts, key)) foundWhileRunning.texts.push(key);
+      foundWhileRunning.add('texts', key);
       return task.texts[key] ?? undefined;
     },
   };
@@ -242,6 +234,9 @@ function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
   return rendered;
 }
 
+/** Of what a response says: all of it is in memory several times before anybody can count its bytes. */
+const JSON_LENGTH_MAX = 30_000_000;
+
 async function toRenderResult(
   task: RenderTask,
   text: string,
@@ -251,7 +246,13 @@ async function toRenderResult(
   const isMarkup = isMarkupType(task.mimeType);
   const html = isMarkup ? text : escapeHtml(text);
   const rendered = { kind: 'rendered' as const, html, plainText: '', front, missing };
-  if (task.format === 'html') return { ...rendered, plainText: isMarkup ? plainTextOf(text) : text };
+  if (task.format === 'html') {
+    const plainText = isMarkup ? plainTextOf(text) : text;
+    const { subject = '' } = front;
+    if (jsonLength(html) + jsonLength(plainText) + jsonLength(subject) > JSON_LENGTH_MAX)
+      throw new LimitError('output');
+    return { ...rendered, plainText };
+  }
   if (task.format === 'pdf') return { ...rendered, html: isMarkup ? text : printable(html) };
   const tables = isMarkup ? tablesOf(text) : [];
   const workbook = await workbookOf(
@@ -280,6 +281,9 @@ const linesAsTable = (text: string) => ({
   ),
 });
 
+/** Of the paths of all variables: a short template can say `x.a`, `x.b` and so on, where `x` stands for a long path. */
+const VARIABLES_LENGTH_MAX = 1_000_000;
+
 function analyze(task: AnalyzeTask): TaskResult {
   try {
     const template = parseWithFrontMatter(task.source);
@@ -295,6 +299,9 @@ function analyze(task: AnalyzeTask): TaskResult {
       const source = task.partials[name];
       return typeof source === 'string' ? parseWithFrontMatter(source).statements : undefined;
     });
+    const paths = [...model.map(({ name }) => name), ...settings];
+    if (paths.reduce((sum, path) => sum + path.length, 0) > VARIABLES_LENGTH_MAX)
+      throw new LimitError('output');
     return { kind: 'analyzed', errors: [], model, settings };
   } catch (error) {
     const result = failed('parse', error, task.source, task.partials);

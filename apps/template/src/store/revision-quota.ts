@@ -1,0 +1,44 @@
+import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
+import { RowQuota } from '@plinth/http/row-quota';
+import type { TemplateConfig } from '../config';
+
+/** How many revisions the templates of a tenant may have, and how much text in them. */
+export interface RevisionQuota extends ImportQuota {
+  /** @throws Problem `quota-exceeded` */
+  take(tenantId: string, contents: readonly string[]): void;
+}
+
+type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'metrics'> & {
+  config: Pick<TemplateConfig, 'TEMPLATE_TENANT_REVISIONS_MAX' | 'TEMPLATE_TENANT_CHARACTERS_MAX'>;
+};
+
+export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
+  const table = 'template_revision';
+  const revisions = new RowQuota({
+    ...deps,
+    table,
+    quota: 'template-revisions',
+    what: 'revisions of templates',
+    limit: config.TEMPLATE_TENANT_REVISIONS_MAX,
+  });
+  const characters = new RowQuota({
+    ...deps,
+    table,
+    quota: 'template-characters',
+    what: 'characters in revisions of templates',
+    limit: config.TEMPLATE_TENANT_CHARACTERS_MAX,
+    measure: 'sum(content_length)',
+  });
+  const lengthOf = (contents: readonly unknown[]): number =>
+    contents.reduce((sum: number, content) => sum + String(content).length, 0);
+
+  return {
+    take(tenantId, contents) {
+      revisions.take(tenantId, contents.length);
+      characters.take(tenantId, lengthOf(contents));
+    },
+    tryTake: (tenantId, count, rows) =>
+      revisions.tryTake(tenantId, count) &&
+      characters.tryTake(tenantId, lengthOf(rows.map(({ values }) => values['content']))),
+  };
+}
