@@ -4,6 +4,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
+import type { ListRequest } from '@plinth/http/paging';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -72,19 +73,61 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
   await change('letter-17', (current) => deleteDraft(current!, { caller, at }));
 }
 
-describe('the statements of a saved template', () => {
+/** The first two rows by a sort order, without the total, which counts all. */
+const firstRows = (field: string, descending: boolean): ListRequest => ({
+  page: { mode: 'offset', page: 1, pageSize: 1, skipTotalCount: true },
+  sort: [{ field, descending }],
+  filters: [],
+  presets: [],
+  quickFilters: [],
+  search: undefined,
+  limit: 2,
+  offset: 0,
+  after: undefined,
+  wantsTotalCount: false,
+  toPage: () => {
+    throw new Error('Nobody asks for a page here.');
+  },
+});
+
+/**
+ * Reads what requests read: templates by name, drafts and published ones, revisions, and pages of the list. A filtered
+ * page, the history's total and the counts of categories read more, as many rows as they look through or count.
+ */
+async function readTemplates(db: Database, pool: FairPool, { tenantId }: Caller): Promise<void> {
+  const templates = templateStore(db, pool, { take: () => undefined });
+  const key = { name: 'letter-17', culture: undefined };
+  const { draft, published } = await templates.get(tenantId, key);
+  for (const choice of ['newest', 'published'] as const)
+    expect(await templates.findNearest(tenantId, 'letter-17', 'fr-CA', choice)).toBeDefined();
+  await templates.findNearest(tenantId, 'letter-18', undefined, 'newest');
+  expect(await templates.findNearest(tenantId, newId(), 'fr-CA', 'newest')).toBeUndefined();
+  await expect(templates.getNearest(tenantId, newId(), 'fr', 'published')).rejects.toThrow();
+  await templates.getRevision(tenantId, 'letter-17', (draft ?? published)!.id);
+  const all = { status: undefined, category: undefined, culture: undefined };
+  const newest = firstRows('lastModifiedAt', true);
+  const { rows } = await templates.list(tenantId, all, newest);
+  const after = [rows[1]!.lastModifiedAt.toISOString(), rows[1]!.id];
+  await templates.list(tenantId, all, { ...newest, after });
+}
+
+describe('the statements that save and read templates', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase('template');
   });
   afterAll(() => database.drop());
 
-  it('read no more rows than that template has, whatever the statistics know', async () => {
+  it('read no more rows than they are about, whatever the statistics know', async () => {
     const caller = aCaller();
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillTemplates, isOfRequests: true },
       { id: caller.tenantId, rowCount: TEMPLATES },
-      (pool, label) => onTenantDatabase(pool, createClient, (db) => saveTemplates(db, pool, caller, label)),
+      (pool, label) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await saveTemplates(db, pool, caller, label);
+          await readTemplates(db, pool, caller);
+        }),
     );
 
     expect(excessiveOf(reads, 1)).toEqual([]);
