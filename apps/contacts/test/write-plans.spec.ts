@@ -3,6 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -57,6 +58,24 @@ async function write(db: Database, caller: Caller): Promise<void> {
   await companies.delete(caller, companyId, undefined);
 }
 
+/** Reads a contact with its company, and pages of the newest and the oldest companies; other orders and filters look through all. */
+async function read(db: Database, { tenantId }: Caller): Promise<void> {
+  const unlimited = { take: () => undefined };
+  const storing = { db, clock: systemClock, quotas: { contact: unlimited, company: unlimited } };
+  const companies = companyStore(storing);
+  const newest = firstRows('createdAt');
+  const page = await companies.list(tenantId, newest);
+  const { createdAt, id } = page.rows[1]!;
+  const after = [createdAt.toISOString(), id];
+  // Rows that were deleted before stand at the other end of the index.
+  for (const list of [newest, firstRows('createdAt', false)])
+    await companies.list(tenantId, { ...list, after });
+  await companies.get(tenantId, id);
+  const contacts = contactStore(storing);
+  const { rows } = await contacts.list(tenantId, firstRows('createdAt', true, { limit: 1 }));
+  await contacts.get(tenantId, rows[0]!.id);
+}
+
 describe('the statements of a saved contact', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -69,7 +88,11 @@ describe('the statements of a saved contact', () => {
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillContacts, isOfRequests: true },
       { id: caller.tenantId, rowCount: CONTACTS },
-      (pool) => onTenantDatabase(pool, createClient, (db) => write(db, caller)),
+      (pool) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await write(db, caller);
+          await read(db, caller);
+        }),
     );
 
     expect(excessiveOf(reads, 1)).toEqual([]);

@@ -3,8 +3,8 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
-import type { ListRequest } from '@plinth/http/paging';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -73,23 +73,6 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
   await change('letter-17', (current) => deleteDraft(current!, { caller, at }));
 }
 
-/** The first two rows by a sort order, without the total, which counts all. */
-const firstRows = (field: string, descending: boolean): ListRequest => ({
-  page: { mode: 'offset', page: 1, pageSize: 1, skipTotalCount: true },
-  sort: [{ field, descending }],
-  filters: [],
-  presets: [],
-  quickFilters: [],
-  search: undefined,
-  limit: 2,
-  offset: 0,
-  after: undefined,
-  wantsTotalCount: false,
-  toPage: () => {
-    throw new Error('Nobody asks for a page here.');
-  },
-});
-
 /**
  * Reads what requests read: templates by name, drafts and published ones, revisions, and pages of the list. A filtered
  * page, the history's total and the counts of categories read more, as many rows as they look through or count.
@@ -105,7 +88,7 @@ async function readTemplates(db: Database, pool: FairPool, { tenantId }: Caller)
   await expect(templates.getNearest(tenantId, newId(), 'fr', 'published')).rejects.toThrow();
   await templates.getRevision(tenantId, 'letter-17', (draft ?? published)!.id);
   const all = { status: undefined, category: undefined, culture: undefined };
-  const newest = firstRows('lastModifiedAt', true);
+  const newest = firstRows('lastModifiedAt');
   const { rows } = await templates.list(tenantId, all, newest);
   const after = [rows[1]!.lastModifiedAt.toISOString(), rows[1]!.id];
   await templates.list(tenantId, all, { ...newest, after });
