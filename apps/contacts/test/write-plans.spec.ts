@@ -22,8 +22,9 @@ const CONTACTS = 20_000;
 /** Contacts of one company, which were moved once, and as many companies. */
 async function fillContacts(admin: Client, tenantId: string, count: number): Promise<void> {
   const rows = {
-    company: `(tenant_id, id, external_id, name, kind, is_active, created_by, changed_by)
-      SELECT $1, gen_random_uuid(), 'C-' || n, 'Analytical Engines', 'Customer', true, 'ada', 'ada'`,
+    company: `(tenant_id, id, external_id, name, kind, is_active, created_by, changed_by, created_at)
+      SELECT $1, gen_random_uuid(), 'C-' || n, 'Analytical Engines', 'Customer', true, 'ada', 'ada',
+        now() - n * interval '1 second'`,
     contact: `(tenant_id, id, external_id, last_name, channel, email, created_by, changed_by, company_id)
       SELECT $1, gen_random_uuid(), 'P-' || n, 'Lovelace', 'Email', 'ada@example.com', 'ada', 'ada',
         (SELECT id FROM company WHERE tenant_id = $1 AND external_id = 'C-1')`,
@@ -72,7 +73,8 @@ async function read(db: Database, { tenantId }: Caller): Promise<void> {
     await companies.list(tenantId, { ...list, after });
   await companies.get(tenantId, id);
   const contacts = contactStore(storing);
-  const { rows } = await contacts.list(tenantId, firstRows('createdAt', true, { limit: 1 }));
+  const { rows } = await contacts.list(tenantId, newest);
+  expect(rows[1]!.company).toEqual({ externalId: 'C-1' });
   await contacts.get(tenantId, rows[0]!.id);
 }
 
