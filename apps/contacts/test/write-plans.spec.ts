@@ -3,6 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -21,8 +22,9 @@ const CONTACTS = 20_000;
 /** Contacts of one company, which were moved once, and as many companies. */
 async function fillContacts(admin: Client, tenantId: string, count: number): Promise<void> {
   const rows = {
-    company: `(tenant_id, id, external_id, name, kind, is_active, created_by, changed_by)
-      SELECT $1, gen_random_uuid(), 'C-' || n, 'Analytical Engines', 'Customer', true, 'ada', 'ada'`,
+    company: `(tenant_id, id, external_id, name, kind, is_active, created_by, changed_by, created_at)
+      SELECT $1, gen_random_uuid(), 'C-' || n, 'Analytical Engines', 'Customer', true, 'ada', 'ada',
+        now() - n * interval '1 second'`,
     contact: `(tenant_id, id, external_id, last_name, channel, email, created_by, changed_by, company_id)
       SELECT $1, gen_random_uuid(), 'P-' || n, 'Lovelace', 'Email', 'ada@example.com', 'ada', 'ada',
         (SELECT id FROM company WHERE tenant_id = $1 AND external_id = 'C-1')`,
@@ -57,6 +59,25 @@ async function write(db: Database, caller: Caller): Promise<void> {
   await companies.delete(caller, companyId, undefined);
 }
 
+/** Reads a contact with its company, and pages of the newest and the oldest companies; other orders and filters look through all. */
+async function read(db: Database, { tenantId }: Caller): Promise<void> {
+  const unlimited = { take: () => undefined };
+  const storing = { db, clock: systemClock, quotas: { contact: unlimited, company: unlimited } };
+  const companies = companyStore(storing);
+  const newest = firstRows('createdAt');
+  const page = await companies.list(tenantId, newest);
+  const { createdAt, id } = page.rows[1]!;
+  const after = [createdAt.toISOString(), id];
+  // Rows that were deleted before stand at the other end of the index.
+  for (const list of [newest, firstRows('createdAt', false)])
+    await companies.list(tenantId, { ...list, after });
+  await companies.get(tenantId, id);
+  const contacts = contactStore(storing);
+  const { rows } = await contacts.list(tenantId, newest);
+  expect(rows[1]!.company).toEqual({ externalId: 'C-1' });
+  await contacts.get(tenantId, rows[0]!.id);
+}
+
 describe('the statements of a saved contact', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -69,7 +90,11 @@ describe('the statements of a saved contact', () => {
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillContacts, isOfRequests: true },
       { id: caller.tenantId, rowCount: CONTACTS },
-      (pool) => onTenantDatabase(pool, createClient, (db) => write(db, caller)),
+      (pool) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await write(db, caller);
+          await read(db, caller);
+        }),
     );
 
     expect(excessiveOf(reads, 1)).toEqual([]);

@@ -17,7 +17,9 @@ import { failedRowStore } from '../src/store/failed-row-store';
 import { importStore } from '../src/store/import-store';
 import { importUndoStore } from '../src/store/import-undo-store';
 import { keyStore } from '../src/store/key-store';
+import { mappingStore } from '../src/store/mapping-store';
 import { overdueJobStore } from '../src/store/overdue-job-store';
+import { presetStore } from '../src/store/preset-store';
 import { rangeStore } from '../src/store/range-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -48,7 +50,13 @@ async function fillJobs(admin: Client, tenantId: string, count: number): Promise
     import_kept_row: `(tenant_id, job_id, write_number, position, key, reason)
       SELECT $1, ${rowId.sql}, 1, 0, 'K1', 'ChangedSince'`,
   };
-  for (const [table, columns] of Object.entries({ ...job, ...partOfJob }))
+  const saved = {
+    saved_mapping: `(tenant_id, definition_name, header_hash, mappings, saved_at)
+      SELECT $1, n::text, 'header', '[]', now()`,
+    export_preset: `(tenant_id, user_id, definition_name, preset_name, selected_fields, format,
+      include_id_for_import) SELECT $1, n::text, 'Shop.Articles', 'Mine', '{}', 'csv', false`,
+  };
+  for (const [table, columns] of Object.entries({ ...job, ...partOfJob, ...saved }))
     await admin.query(`INSERT INTO ${table} ${columns} FROM generate_series(1, $2::int) AS n`, [
       tenantId,
       count,
@@ -152,6 +160,12 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await exports.complete(tenantId, exportId, file);
 }
 
+/** Reads presets of a person and a saved mapping. Lists of jobs still depend on statistics, and are not here. */
+async function read(db: Database, caller: Caller): Promise<void> {
+  expect(await presetStore(db).list({ ...caller, userId: '17' }, 'Shop.Articles')).toHaveLength(1);
+  await mappingStore(db).get(caller.tenantId, '17', 'header');
+}
+
 describe('the statements of jobs', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -164,7 +178,11 @@ describe('the statements of jobs', () => {
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillJobs, isOfRequests: true },
       { id: caller.tenantId, rowCount: JOBS },
-      (pool) => onTenantDatabase(pool, createClient, (db) => runJobs(db, pool, caller)),
+      (pool) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await runJobs(db, pool, caller);
+          await read(db, caller);
+        }),
     );
 
     expect(excessiveOf(reads, BATCH_ROWS)).toEqual([]);

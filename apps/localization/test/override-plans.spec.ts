@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-data
 import type { PrismaPg } from '@prisma/adapter-pg';
 import type { Client } from 'pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
-import { overrideStore } from '../src/store/override-store';
+import { overrideStore, type OverrideStore } from '../src/store/override-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
@@ -32,6 +32,16 @@ const textOf = (key: string, value: string) => ({
   replacedValue: null,
 });
 
+/** Reads a text, which cultures there are, and what has changed. Texts of a culture in use are read as a whole. */
+async function read(overrides: OverrideStore, { tenantId }: Caller): Promise<void> {
+  expect(await overrides.find(tenantId, textOf('key-18', ''))).toBeDefined();
+  await overrides.version(tenantId);
+  await overrides.cultures(tenantId);
+  await overrides.list(tenantId, { resourceName: 'Console', cultureName: 'fr' });
+  await overrides.list(tenantId, { resourceName: 'Emails', cultureName: 'en' });
+  await overrides.inCultures(tenantId, ['fr', 'fr-CA']);
+}
+
 /** Saves and removes single texts and a batch of them, new ones and such that are there. */
 async function write(db: Database, caller: Caller, value: string): Promise<void> {
   const overrides = overrideStore(db, { take: () => undefined }, () => undefined);
@@ -45,6 +55,7 @@ async function write(db: Database, caller: Caller, value: string): Promise<void>
   );
   await overrides.putMany(caller, batch);
   await overrides.removeMany(caller, batch.slice(0, TEXTS / 2));
+  await read(overrides, caller);
 }
 
 describe('the statements of saved texts', () => {

@@ -2,6 +2,7 @@ import type { PrismaPg } from '@prisma/adapter-pg';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -10,6 +11,7 @@ import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings
 import type { Caller } from '@plinth/kernel/caller';
 import type { SettingCommand } from '../src/domain/setting-change';
 import { PrismaClient, type Prisma } from '../src/generated/client';
+import { apiKeyStore } from '../src/store/api-key-store';
 import { settingStore } from '../src/store/setting-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -32,6 +34,13 @@ async function fillChanges(admin: Client, tenantId: string, count: number, userI
      SELECT $1, gen_random_uuid(), 'user', CASE WHEN n <= ${KEPT} THEN $3 ELSE n::text END, '${NAME}', 'Set',
        'Europe/Paris', now(), 'ada' FROM generate_series(1, $2::int) AS n`,
     [tenantId, count, userId],
+  );
+  await admin.query(
+    `INSERT INTO api_key (tenant_id, id, name, key_hash, hint, permissions, created_at, created_by, created_by_name,
+       expires_at)
+     SELECT $1, gen_random_uuid(), 'Shop', $1::uuid || '-' || n, '', '{}', now(), 'ada', 'Ada',
+       now() + interval '1 day' FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count],
   );
 }
 
@@ -58,6 +67,25 @@ async function change(db: Database, caller: Caller): Promise<void> {
   for (const type of ['lock', 'unlock'] as const) await apply('tenant', { type });
 }
 
+/**
+ * Reads what is set for a person, the history of one of their settings, and an API key. A list of API keys reads all of
+ * the tenant, of which 200 may be in use.
+ */
+async function read(db: Database, { tenantId, userId }: Caller): Promise<void> {
+  const settings = settingStore({ db, box: undefined as never, config: {} });
+  await settings.readSnapshot(tenantId, userId);
+  await settings.readSnapshot(tenantId, newId());
+  const newest = firstRows('changedAt');
+  const { rows } = await settings.history({ tenantId, scope: 'user', userId }, NAME, newest);
+  const after = [rows[1]!.changedAt.toISOString(), rows[1]!.id];
+  // Rows that were deleted before stand at the other end of the index.
+  for (const list of [newest, firstRows('changedAt', false)])
+    await settings.history({ tenantId, scope: 'user', userId }, NAME, { ...list, after });
+  const keys = apiKeyStore(db);
+  const key = await keys.findInUse(`${tenantId}-17`);
+  await keys.get(tenantId, key!.id);
+}
+
 describe('the statements of a changed setting', () => {
   let database: TestDatabase;
   beforeEach(async () => {
@@ -79,7 +107,11 @@ describe('the statements of a changed setting', () => {
     const reads = await readsUnderAllPlans(
       { ...database, fill, isOfRequests: true },
       { id: caller.tenantId, rowCount: CHANGES },
-      (pool) => onTenantDatabase(pool, createClient, (db) => change(db, caller)),
+      (pool) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await change(db, caller);
+          await read(db, caller);
+        }),
     );
 
     expect(excessiveOf(reads, rowsAsked)).toEqual([]);

@@ -3,6 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -72,19 +73,44 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
   await change('letter-17', (current) => deleteDraft(current!, { caller, at }));
 }
 
-describe('the statements of a saved template', () => {
+/**
+ * Reads what requests read: templates by name, drafts and published ones, revisions, and pages of the list. A filtered
+ * page, the history's total and the counts of categories read more, as many rows as they look through or count.
+ */
+async function readTemplates(db: Database, pool: FairPool, { tenantId }: Caller): Promise<void> {
+  const templates = templateStore(db, pool, { take: () => undefined });
+  const key = { name: 'letter-17', culture: undefined };
+  const { draft, published } = await templates.get(tenantId, key);
+  for (const choice of ['newest', 'published'] as const)
+    expect(await templates.findNearest(tenantId, 'letter-17', 'fr-CA', choice)).toBeDefined();
+  await templates.findNearest(tenantId, 'letter-18', undefined, 'newest');
+  expect(await templates.findNearest(tenantId, newId(), 'fr-CA', 'newest')).toBeUndefined();
+  await expect(templates.getNearest(tenantId, newId(), 'fr', 'published')).rejects.toThrow();
+  await templates.getRevision(tenantId, 'letter-17', (draft ?? published)!.id);
+  const all = { status: undefined, category: undefined, culture: undefined };
+  const newest = firstRows('lastModifiedAt');
+  const { rows } = await templates.list(tenantId, all, newest);
+  const after = [rows[1]!.lastModifiedAt.toISOString(), rows[1]!.id];
+  await templates.list(tenantId, all, { ...newest, after });
+}
+
+describe('the statements that save and read templates', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase('template');
   });
   afterAll(() => database.drop());
 
-  it('read no more rows than that template has, whatever the statistics know', async () => {
+  it('read no more rows than they are about, whatever the statistics know', async () => {
     const caller = aCaller();
     const reads = await readsUnderAllPlans(
       { ...database, fill: fillTemplates, isOfRequests: true },
       { id: caller.tenantId, rowCount: TEMPLATES },
-      (pool, label) => onTenantDatabase(pool, createClient, (db) => saveTemplates(db, pool, caller, label)),
+      (pool, label) =>
+        onTenantDatabase(pool, createClient, async (db) => {
+          await saveTemplates(db, pool, caller, label);
+          await readTemplates(db, pool, caller);
+        }),
     );
 
     expect(excessiveOf(reads, 1)).toEqual([]);

@@ -1,11 +1,11 @@
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
-import type { ListRequest } from '@plinth/http/paging';
 import { systemClock } from '@plinth/kernel/clock';
 import type { Caller } from '@plinth/kernel/caller';
 import { newIds } from '@plinth/kernel/new-ids';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -24,21 +24,7 @@ const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 const ENTRIES = 20_000;
 const unlimited = { take: () => undefined, tryTake: () => true };
 
-const NEWEST: ListRequest = {
-  page: { mode: 'offset', page: 1, pageSize: 1, skipTotalCount: false },
-  sort: [{ field: 'createdAt', descending: true }],
-  filters: [],
-  presets: [],
-  quickFilters: [],
-  search: undefined,
-  limit: 2,
-  offset: 0,
-  after: undefined,
-  wantsTotalCount: true,
-  toPage: () => {
-    throw new Error('Nobody asks for a page here.');
-  },
-};
+const NEWEST = firstRows('createdAt');
 
 /** Entities whose ids were made together. */
 const TOGETHER = newIds(32);
@@ -128,7 +114,29 @@ async function read(db: Database, caller: Caller): Promise<void> {
       await entries.get(audience, entity, id);
       await entries.state(audience, entity);
     }
+    await followerStore({ db, clock: systemClock, quota: unlimited }).list(audience, {
+      entityType: 'Invoice',
+      entityId: '18',
+    });
   }
+  const people = peopleStore({ db, clock: systemClock });
+  expect(await people.isKnown(tenantId, '17')).toBe(true);
+  await readNotifications(db, caller);
+}
+
+/** Reads notifications of a person who has many, and of one who has a few: a count of unread ones reads those. */
+async function readNotifications(db: Database, caller: Caller): Promise<void> {
+  const notifications = notificationStore({ db, clock: systemClock });
+  const alan = { ...caller, userId: 'alan' };
+  const [oldest] = await notifications.since(alan, 0n, 1);
+  await notifications.since(alan, oldest!.sequence, 1);
+  await notifications.positionOf(alan, undefined);
+  await notifications.positionOf(alan, oldest!.id);
+  const someone = { ...caller, userId: '17' };
+  expect(await notifications.unreadCount(someone)).toBe(0);
+  await notifications.list(someone, NEWEST);
+  await notifications.list(someone, { ...NEWEST, quickFilters: ['unread'] });
+  await notifications.markAllRead(someone);
 }
 
 describe('the statements of a timeline', () => {

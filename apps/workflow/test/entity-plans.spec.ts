@@ -10,7 +10,9 @@ import { changeOf, type TransitionEvent } from '../src/domain/change';
 import { PrismaClient, type Prisma } from '../src/generated/client';
 import { approvalStore } from '../src/store/approval-store';
 import { delegationStore } from '../src/store/delegation-store';
+import { definitionStore } from '../src/store/definition-store';
 import { entityStore } from '../src/store/entity-store';
+import { historyStore } from '../src/store/history-store';
 import { recordOwnerMove } from '../src/store/owner-move-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -160,6 +162,21 @@ async function approve(db: Database, tenantId: string): Promise<void> {
   await delegations.delete(tenantId, delegation.id);
 }
 
+/** Reads the history of an entity, what is due, and delegations. An inbox of approvals looks through all open ones. */
+async function read(db: Database, tenantId: string): Promise<void> {
+  const history = historyStore(db);
+  const entity = { tenantId, entityType: 'Invoice', entityId: '17' };
+  await history.page(entity, { before: undefined, offset: 0, limit: 2 });
+  await history.page(entity, { before: 2, offset: 0, limit: 1 });
+  const approvals = approvalStore(db);
+  await approvals.findDue(at, 1);
+  await approvals.findComing(at, new Date(at.getTime() + 60_000), 1);
+  const delegations = delegationStore(db, { take: () => undefined });
+  const given = await delegations.ofUser(tenantId, '17', at);
+  await delegations.find(tenantId, given[0]!.id);
+  await definitionStore(db).find(tenantId, '19000');
+}
+
 describe('the statements of a transition and of an approval', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -177,6 +194,7 @@ describe('the statements of a transition and of an approval', () => {
           await move(db, tenantId);
           await moveByOwner(db, tenantId);
           await approve(db, tenantId);
+          await read(db, tenantId);
         }),
     );
 

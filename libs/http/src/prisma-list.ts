@@ -53,7 +53,10 @@ export const toOrderBy = (sort: readonly SortTerm[], id = 'id'): Record<string, 
   { [id]: lastIsDescending(sort) ? 'desc' : 'asc' },
 ];
 
-/** The Prisma condition "after this row" of a keyset page; sort fields must not be null. */
+/**
+ * The Prisma condition "after this row" of a keyset page; sort fields must not be null. The bound of the first field
+ * repeats what the rest implies; with it Postgres begins to read an index at the row, and not at its end.
+ */
 export function toAfter(
   sort: readonly SortTerm[],
   after: CursorKey,
@@ -65,6 +68,7 @@ export function toAfter(
     throw malformed('The cursor was made for a list with another sort order.');
   const values = terms.map(({ field }, index) => readValue(after[index], dates.includes(field)));
   return {
+    [terms[0]!.field]: { [terms[0]!.descending ? 'lte' : 'gte']: values[0] },
     OR: terms.map(({ field, descending }, index) => ({
       AND: [
         ...terms.slice(0, index).map((term, earlier) => ({ [term.field]: { equals: values[earlier] } })),

@@ -18,6 +18,18 @@ export const contactStore = (parts: StoreParts) =>
       searchable: ['externalId', 'firstName', 'lastName', 'email'],
       model: (tx) => tx.contact as unknown as Model<ContactRow>,
       include,
+      withRelated: async (tx, tenantId, contacts) => {
+        const ids = contacts.flatMap(({ companyId }) => companyId ?? []);
+        const companies = await tx.company.findMany({
+          where: { tenantId, id: { in: ids } },
+          select: { id: true, externalId: true },
+        });
+        const byId = new Map(companies.map(({ id, externalId }) => [id, { externalId }]));
+        return contacts.map((contact) => ({
+          ...contact,
+          company: byId.get(contact.companyId ?? '') ?? null,
+        }));
+      },
       relatedOf: ({ company }) => ({ company: company ? { externalId: company.externalId } : null }),
       columnsOf: async (tx, tenantId, { company, bornOn, lastSpokenAt, ...rest }) => ({
         ...rest,

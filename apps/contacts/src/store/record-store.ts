@@ -41,6 +41,8 @@ export interface RecordKind<Row, Fields> {
   model(tx: Tx): Model<Row>;
   /** Related rows that a response shows. */
   include?: object;
+  /** The same for the rows of a page: Prisma would look for them by lists of tenants and ids (ADR 0022). */
+  withRelated?(tx: Tx, tenantId: string, rows: Row[]): Promise<Row[]>;
   /** The same for what was just written, by its request: Prisma would read the row again for them. */
   relatedOf?(fields: Fields): object;
   /** The columns of a request. */
@@ -94,7 +96,10 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
         findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, kind.searchable)] },
           dates: TIMES,
-          find: (page) => model(tx).findMany({ ...page, ...included }),
+          find: async (page) => {
+            const rows = await model(tx).findMany(page);
+            return kind.withRelated ? kind.withRelated(tx, tenantId, rows) : rows;
+          },
           count: (all) => model(tx).count(all),
         }),
       ),

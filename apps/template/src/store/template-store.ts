@@ -124,13 +124,13 @@ export function templateStore(
 
   const findNearest: TemplateStore['findNearest'] = async (tenantId, name, culture, revisionChoice) => {
     const wanted = fallbackOf(culture).map((one) => one ?? '');
-    const rows = await readInTenant<RevisionRow & { culture: string }>(pool, tenantId, {
+    const rows = await readInTenant<RevisionRow & { culture: string; isGone: boolean }>(pool, tenantId, {
       name: `find-nearest-${revisionChoice}`,
       text: selectNearestByChoice[revisionChoice],
       values: [tenantId, name, wanted],
     });
     for (const one of wanted) {
-      const row = rows.find((candidate) => candidate.culture === one);
+      const row = rows.find(({ culture, isGone }) => culture === one && !isGone);
       if (row) return { key: { name, culture: one || undefined }, revision: toRevision(row) };
     }
     return undefined;
@@ -250,17 +250,24 @@ export function templateStore(
   };
 }
 
-/** Plain SQL, since every rendering waits for it. */
+/**
+ * Plain SQL, since every rendering waits for it. Each row is asked for by its whole key and nothing else, and the id of
+ * the revision is computed before (OFFSET), or row-level security would keep it from the index (ADR 0022).
+ */
 const selectNearestByChoice = {
-  newest: selectNearest('COALESCE(t.draft_id, t.published_id)'),
-  published: selectNearest('t.published_id'),
+  newest: selectNearest('COALESCE(draft_id, published_id)'),
+  published: selectNearest('published_id'),
 } satisfies Record<RevisionChoice, string>;
 
 function selectNearest(revisionId: string): string {
-  return `SELECT t.culture, r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
+  return `SELECT t.culture, t.is_gone AS "isGone", r.id, r.number, r.status, r.mime_type AS "mimeType", r.content,
       r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt", r.published_by AS "publishedBy"
-    FROM template t JOIN template_revision r ON r.tenant_id = t.tenant_id AND r.id = ${revisionId}
-    WHERE t.tenant_id = $1 AND t.name = $2 AND t.culture = ANY ($3) AND NOT t.is_gone`;
+    FROM (
+      SELECT culture, is_gone, ${revisionId} AS revision_id FROM template
+      WHERE tenant_id = $1 AND name = $2 AND culture = ANY ($3) OFFSET 0
+    ) AS t CROSS JOIN LATERAL (
+      SELECT * FROM template_revision WHERE tenant_id = $1 AND id = t.revision_id LIMIT 1
+    ) AS r`;
 }
 
 /** Of one template. */

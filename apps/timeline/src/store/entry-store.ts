@@ -167,15 +167,8 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
 const isInternal = ({ entryType }: Pick<Entry, 'entryType'>): boolean =>
   entryType === TimelineEntryType.InternalNote;
 
-/**
- * The condition "after this row". The upper bound repeats what the rest implies; with it Postgres begins to read
- * at the row, and not at the newest one.
- */
-function after({ sort, after }: ListRequest): Prisma.TimelineEntryWhereInput {
-  if (!after) return {};
-  const bound = sort[0]?.descending ? 'lte' : 'gte';
-  return { createdAt: { [bound]: new Date(String(after[0])) }, ...toAfter(sort, after, ['createdAt']) };
-}
+const after = ({ sort, after }: ListRequest): Prisma.TimelineEntryWhereInput =>
+  after ? toAfter(sort, after, ['createdAt']) : {};
 
 const toNewEntry = (draft: Draft, caller: Caller, createdAt: Date): Entry => ({
   id: newId(),

@@ -107,11 +107,13 @@ export function notificationStore({
         if (last) return last.sequence;
         // It was removed with its entry; its id still holds when it was made.
         const before = lastId ? { createdAt: { lte: timeOf(lastId) } } : {};
-        const newest = await tx.notification.aggregate({
+        // The largest one by its index: Prisma's `_max` reads all of this person's notifications.
+        const newest = await tx.notification.findFirst({
           where: { tenantId, userId, ...before },
-          _max: { sequence: true },
+          select: { sequence: true },
+          orderBy: { sequence: 'desc' },
         });
-        return newest._max.sequence ?? 0n;
+        return newest?.sequence ?? 0n;
       }),
 
     since: (caller, position, limit) =>
