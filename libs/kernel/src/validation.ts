@@ -18,6 +18,9 @@ export function parseInput<Schema extends z.ZodType>(
   throw problemOfIssues(result.error.issues, source);
 }
 
+/** What zod says of a rule that has no message of its own; it tells nobody anything. */
+const MESSAGE_OF_ZOD = 'Invalid input';
+
 type Violation = { path: string; rule: ValidationRule } | { path: string; malformed: string };
 
 /** Translates the issues that zod found into one problem. */
@@ -29,7 +32,9 @@ export function problemOfIssues(issues: readonly z.core.$ZodIssue[], source: Inp
   for (const violation of violations) {
     if ('rule' in violation) (errors[violation.path] ??= []).push(violation.rule);
   }
-  const messages = issues.filter(({ code }) => code === 'custom').map(({ message }) => message);
+  const messages = issues
+    .filter(({ code, message }) => code === 'custom' && message !== MESSAGE_OF_ZOD)
+    .map(({ message }) => message);
   return messages.length > 0 ? invalid(errors, messages.join(' ')) : invalid(errors);
 }
 

@@ -364,9 +364,11 @@ export const ImportReportResponse = z
     skippedRows: z.int(),
     insertedRows: z.int(),
     updatedRows: z.int(),
+    // Not the format `duration` of JSON Schema: that has no fractions of a second.
     duration: z
       .string()
-      .meta({ format: 'duration', description: 'ISO 8601 duration', examples: ['PT12.345S'] }),
+      .regex(/^PT(\d+H)?(\d+M)?\d+(\.\d+)?S$/)
+      .meta({ description: 'ISO 8601 duration', examples: ['PT12.345S'] }),
     rowErrors: z.array(ImportRowError).max(REPORT_ROW_ERRORS_MAX),
     headers: z
       .array(z.string())

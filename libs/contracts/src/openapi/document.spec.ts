@@ -1,4 +1,5 @@
 import { allEndpoints } from '../all';
+import { ImportReportResponse } from '../data-exchange/shapes';
 import type { Endpoint } from '../endpoint';
 import { codeSamples } from './code-samples';
 import { exampleOf, WITHOUT_EXAMPLE } from './examples';
@@ -43,4 +44,16 @@ describe.each(everyEndpoint)('the example of $name', ({ service, name, endpoint 
         ),
     ).not.toThrow();
   });
+});
+
+describe('the duration in the report of an import', () => {
+  const duration = new SchemaCollection().of(ImportReportResponse.shape.duration);
+
+  it.each(['PT0.05S', 'PT12.345S', 'PT1H5S'])(
+    'may be %s, which ISO 8601 allows and the format of JSON Schema does not',
+    (text) => {
+      expect(duration).not.toHaveProperty('format');
+      expect(text).toMatch(new RegExp(String(duration.pattern)));
+    },
+  );
 });

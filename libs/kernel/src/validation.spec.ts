@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { Problem } from './problem';
+import { parseInput } from './validation';
+
+const problemOf = (schema: z.ZodType, input: unknown): Problem => {
+  try {
+    parseInput(schema, input, 'body');
+  } catch (error) {
+    if (error instanceof Problem) return error;
+  }
+  throw new Error('The input was accepted.');
+};
+
+describe('the detail of a body that breaks a rule', () => {
+  const filled = (message?: string) =>
+    z.object({ name: z.string().refine((name) => name !== '', { params: { rule: 'NotEmpty' }, message }) });
+
+  it('is the message of the rule', () => {
+    expect(problemOf(filled('Write something.'), { name: '' }).detail).toBe('Write something.');
+  });
+
+  it('points to the errors where the rule has no message', () => {
+    const { detail, errors } = problemOf(filled(), { name: '' });
+    expect(detail).toBe('One or more fields are not valid; see errors.');
+    expect(errors).toEqual({ name: ['Service:Validation:NotEmptyValidator'] });
+  });
+});
