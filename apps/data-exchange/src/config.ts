@@ -46,6 +46,20 @@ export const DataExchangeConfig = z.object({
     .positive()
     .default(30)
     .describe('How long the failed rows of an import, and the rows that an undo kept, can be read.'),
+  EXCHANGE_ENDED_FILE_HOURS: z.coerce
+    .number()
+    .min(1)
+    .default(1)
+    .describe(
+      'How long after the end of a job its file is removed where that failed at the end; until then a run may still read it.',
+    ),
+  EXCHANGE_INTERRUPTED_FILE_HOURS: z.coerce
+    .number()
+    .min(1)
+    .default(24)
+    .describe(
+      'How long what a crash left of a file is kept; longer than an upload takes, since one that runs looks the same.',
+    ),
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()

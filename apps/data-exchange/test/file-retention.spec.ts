@@ -86,7 +86,7 @@ describe('the end of the retention', () => {
     );
   });
 
-  it('removes what a crashed process left of a file after a day, and no file', async () => {
+  it('removes what a crashed process left of a file after its retention, and no file', async () => {
     const caller = aCaller();
     await upload(exchange, caller, 'code,title\nA,a\n');
     const folder = join(exchange.folder, caller.tenantId, 'imports');
@@ -100,12 +100,19 @@ describe('the end of the retention', () => {
     left('old.partial', 25);
     left('young.partial', 23);
 
-    await cleanUpInterruptedFiles(exchange);
+    const after = (hours: number) =>
+      cleanUpInterruptedFiles({
+        ...exchange,
+        config: { ...exchange.config, EXCHANGE_INTERRUPTED_FILE_HOURS: hours },
+      });
 
+    await cleanUpInterruptedFiles(exchange);
     expect(files(caller, 'imports')).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), 'young.partial']);
+    await after(22);
+    expect(files(caller, 'imports')).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)]);
   });
 
-  it('deletes the file that an ended job left, an hour later', async () => {
+  it('deletes the file that an ended job left, an hour or what is set later', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
@@ -118,6 +125,9 @@ describe('the end of the retention', () => {
     await exchange.exports.fail(caller.tenantId, job.id, 'The process died.', new Date());
 
     await after(HOUR_MILLISECONDS / 2);
+    expect(files(caller, 'imports')).toEqual([jobId]);
+    const clock = { now: () => new Date(Date.now() + 2 * HOUR_MILLISECONDS) };
+    await cleanUp({ ...exchange, clock, config: { ...exchange.config, EXCHANGE_ENDED_FILE_HOURS: 3 } });
     expect(files(caller, 'imports')).toEqual([jobId]);
     await after(2 * HOUR_MILLISECONDS);
 

@@ -1,5 +1,6 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { DataExchangeConfig } from '../config';
 import { exportBlobKey } from '../domain/export-job';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
@@ -8,7 +9,14 @@ import type { ImportStore } from '../store/import-store';
 export type Expired = 'upload' | 'export' | 'interrupted-file' | 'failed-row';
 
 export interface CleanupDependencies {
-  config: { EXCHANGE_EXPORT_DAYS: number; EXCHANGE_UPLOAD_DAYS: number; EXCHANGE_REPORT_DAYS: number };
+  config: Pick<
+    DataExchangeConfig,
+    | 'EXCHANGE_EXPORT_DAYS'
+    | 'EXCHANGE_UPLOAD_DAYS'
+    | 'EXCHANGE_REPORT_DAYS'
+    | 'EXCHANGE_ENDED_FILE_HOURS'
+    | 'EXCHANGE_INTERRUPTED_FILE_HOURS'
+  >;
   imports: ImportStore;
   exports: ExportStore;
   blobs: BlobStore;
@@ -29,7 +37,7 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<void> 
   const now = clock.now();
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
   // A run that still worked on a job when it ended has stopped by then.
-  const longEnded = before(HOUR_MILLISECONDS);
+  const longEnded = before(config.EXCHANGE_ENDED_FILE_HOURS * HOUR_MILLISECONDS);
 
   for (const { tenantId, id } of await imports.listAbandoned(
     before(config.EXCHANGE_UPLOAD_DAYS * DAY_MILLISECONDS),
@@ -53,10 +61,12 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<void> 
 
 /** Removes what processes left of files when they crashed while storing them; a file that is being stored is younger. */
 export async function cleanUpInterruptedFiles({
+  config,
   blobs,
   clock,
   countExpired,
-}: Pick<CleanupDependencies, 'blobs' | 'clock' | 'countExpired'>): Promise<void> {
-  const before = new Date(clock.now().getTime() - DAY_MILLISECONDS);
+}: Pick<CleanupDependencies, 'config' | 'blobs' | 'clock' | 'countExpired'>): Promise<void> {
+  const retention = config.EXCHANGE_INTERRUPTED_FILE_HOURS * HOUR_MILLISECONDS;
+  const before = new Date(clock.now().getTime() - retention);
   countExpired('interrupted-file', await blobs.deleteInterrupted(before));
 }
