@@ -17,7 +17,7 @@ import type { RateLimiter } from './limits/rate-limiter';
 import type { GatewayMetrics } from './metrics';
 import type { Pages } from './pages/pages';
 import type { Destination, Routes } from './route-table';
-import { parseTarget } from './target';
+import { parseTarget, type Target } from './target';
 import type { Spans } from './trace';
 import type { Versions } from './versions';
 
@@ -83,10 +83,10 @@ async function handle(context: RequestContext, deps: Deps): Promise<void> {
   context.addHeaders(deps.cors.headers(context.request.headers.origin));
   requireSaneFraming(context);
 
-  const target = parseTarget(context.request.url ?? '/');
-  const page = deps.pages.find(target.path);
+  const target = readTarget(context);
+  const page = target instanceof Problem ? undefined : deps.pages.find(target.path);
   if (page?.unlimited) return deps.pages.serve(context, page);
-  const destination = page ? undefined : find(context, deps, () => deps.routes.find(context.method, target));
+  const destination = page ? undefined : find(context, deps, target);
 
   const identity = await identify(context, deps);
   await limit(context, identity, destination, deps);
@@ -122,10 +122,24 @@ function sendAllowedMethods(context: RequestContext, problem: Problem): void {
   context.send({ status: 204, headers: ['allow', allow.join(', ')], body: undefined });
 }
 
-/** Where the request goes. A problem is returned, not thrown, so that the request is counted first. */
-function find(context: RequestContext, { versions }: Deps, search: () => Destination): Destination | Problem {
+/** The target of the request; a problem is returned, not thrown, so that the request is counted first. */
+function readTarget({ request }: RequestContext): Target | Problem {
   try {
-    const destination = search();
+    return parseTarget(request.url ?? '/');
+  } catch (error) {
+    return problemIn(error);
+  }
+}
+
+/** Where the request goes. A problem is returned, not thrown, so that the request is counted first. */
+function find(
+  context: RequestContext,
+  { versions, routes }: Deps,
+  target: Target | Problem,
+): Destination | Problem {
+  if (target instanceof Problem) return target;
+  try {
+    const destination = routes.find(context.method, target);
     context.service = destination.route.service;
     context.route = destination.route.name;
     if (destination.deprecated) context.addHeaders(versions.deprecation(destination.deprecated));

@@ -53,8 +53,8 @@ export function createPublicServer(listener: RequestListener, settings: ServerSe
     delete request.headers.expect;
     listener(request, response);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    refuse(socket, problemOfParser(error), settings);
+  server.on('clientError', (error: ParserError, socket) => {
+    refuse(socket, problemOfParser(error), pathIn(error.rawPacket), settings);
   });
   server.on('connect', (_request, socket) => {
     refuse(
@@ -62,6 +62,7 @@ export function createPublicServer(listener: RequestListener, settings: ServerSe
       new Problem('method-not-allowed', 'CONNECT is not supported: this server is not a proxy.', {
         allow: ['GET'],
       }),
+      '/',
       settings,
     );
   });
@@ -69,7 +70,14 @@ export function createPublicServer(listener: RequestListener, settings: ServerSe
   return server;
 }
 
-function problemOfParser({ code }: NodeJS.ErrnoException): Problem {
+/** An error of Node's parser, with the bytes that it was reading. */
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+/** The path of a request that could not be read to its end, when the bytes begin with its request line. */
+const pathIn = (bytes?: Buffer): string =>
+  /^[A-Z]+ (\/[^\s?]*)/.exec(bytes?.toString('latin1') ?? '')?.[1] ?? '/';
+
+function problemOfParser({ code }: ParserError): Problem {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem('timed-out', 'The request did not arrive in time.');
@@ -86,13 +94,18 @@ function problemOfParser({ code }: NodeJS.ErrnoException): Problem {
 }
 
 /** Sends a problem on a connection whose request could not be read, and closes the connection. */
-function refuse(socket: Duplex, problem: Problem, { publicUrl, reporting }: ServerSettings): void {
+function refuse(
+  socket: Duplex,
+  problem: Problem,
+  instance: string,
+  { publicUrl, reporting }: ServerSettings,
+): void {
   if (!socket.writable || ('bytesWritten' in socket && hasBegunResponse(socket))) {
     socket.destroy();
     return;
   }
   const { traceId } = readTrace(undefined);
-  const { status, headers, body } = problemResponse(problem, { instance: '/', traceId, publicUrl });
+  const { status, headers, body } = problemResponse(problem, { instance, traceId, publicUrl });
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...pairs(reporting).map(([name, value]) => `${name}: ${value}`),

@@ -151,7 +151,10 @@ describe('a request that is not valid or ambiguous HTTP', () => {
 describe('limits of a request', () => {
   it('refuse headers that are too large or too many with 431', async () => {
     const { port } = await start();
-    expectProblem(await sendRaw(port, requestHead('GET /', `X-Large: ${'x'.repeat(20_000)}`)), 431);
+    const large = `X-Large: ${'x'.repeat(20_000)}`;
+    const response = await sendRaw(port, requestHead('GET /api/v1/things?page=1', large));
+    expectProblem(response, 431);
+    expect(JSON.parse(response.body)).toMatchObject({ instance: '/api/v1/things' });
     expectProblem(
       await sendRaw(
         port,

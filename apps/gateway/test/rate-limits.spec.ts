@@ -33,7 +33,7 @@ describe('the rate limit of a user', () => {
     const { fetch } = await start(limits(3));
     const as = newUser();
     const received = [];
-    for (const path of ['/api/v1/things', '/api/v1/nowhere', '/api/v1/things', '/api/v1/things']) {
+    for (const path of ['/api/v1/things', '/api/v1/nowhere', '/api/v1/things/%zz', '/api/v1/things']) {
       const { status, headers } = await fetch(path, { as });
       expect(headers.get('ratelimit-policy')).toBe('"user";q=3;w=60, "tenant";q=1000;w=60');
       received.push([status, headers.get('ratelimit')!.replace(/t=\d+$/, 't')]);
@@ -41,7 +41,7 @@ describe('the rate limit of a user', () => {
     expect(received).toEqual([
       [200, '"user";r=2;t'],
       [404, '"user";r=1;t'],
-      [200, '"user";r=0;t'],
+      [400, '"user";r=0;t'],
       [429, '"user";r=0;t'],
     ]);
   });

@@ -85,7 +85,8 @@ function problemResponses(
     ...(access.type === 'anonymous' ? {} : { 401: shared('Unauthenticated') }),
     ...(access.type === 'anonymous' ? {} : { 403: shared('Forbidden') }),
     ...(ifMatch ? { 409: responseOfSlugs(409, ['stale-version'], problems) } : {}),
-    ...(body || method !== 'GET' ? { 422: shared('Invalid') } : {}),
+    // Of every method, since no parameter of a query may hold NUL, whether the endpoint reads it or not.
+    422: shared('Invalid'),
     429: shared('TooManyRequests'),
     503: shared('Unavailable'),
   };
