@@ -95,7 +95,7 @@ describe('POST /imports/{id}/undo', () => {
         },
       },
     ]);
-    const job = { id: jobId, status: 'Completed', undoStatus: 'PartiallyUndone' };
+    const job = { id: jobId, status: 'Completed', undoStatus: 'PartiallyUndone', undoableUntil: null };
     expect((await http.get(`/imports/${jobId}`)).body).toMatchObject(job);
     const { items } = (await http.get('/imports')).body;
     expect(items).toMatchObject([job, { status: 'Completed', undoStatus: null }]);
@@ -159,10 +159,12 @@ describe('POST /imports/{id}/undo', () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const mapped = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    expect((await http.get(`/imports/${mapped}`)).body.undoableUntil).toBeNull();
     const { status, body } = await http.post(`/imports/${mapped}/undo`);
     expect(status).toBe(409);
     expect(body.type).toContain('/problems/import-in-wrong-state');
     await http.delete(`/imports/${mapped}`);
+    expect((await http.get(`/imports/${mapped}`)).body.undoableUntil).toBeNull();
     expect((await http.post(`/imports/${mapped}/undo`)).status).toBe(409);
 
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
@@ -187,12 +189,17 @@ describe('POST /imports/{id}/undo', () => {
     expect([repeated.status, repeated.body.status]).toEqual([202, 'Undone']);
   });
 
-  it('responds 410 after 7 days', async () => {
+  it('can be requested until 7 days after the end of the import, as its job says, and then responds 410', async () => {
     const caller = aCaller();
+    const http = exchange.as(caller);
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const job = (await http.get(`/imports/${jobId}`)).body;
+    expect(Date.parse(job.undoableUntil) - Date.parse(job.completedAt)).toBe(7 * 86_400_000);
     await changeJob(caller, jobId, { completedAt: new Date(Date.now() - 7 * 86_400_000 - 60_000) });
 
-    const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/undo`);
+    expect((await http.get(`/imports/${jobId}`)).body.undoableUntil).toBeNull();
+    expect((await http.get('/imports')).body.items[0].undoableUntil).toBeNull();
+    const { status, body } = await http.post(`/imports/${jobId}/undo`);
 
     expect([status, body.type]).toEqual([410, expect.stringContaining('/problems/import-undo-expired')]);
     expect(await titles(caller)).toEqual({ A: 'a' });
@@ -215,6 +222,7 @@ describe('POST /imports/{id}/undo', () => {
 
     const first = await undone(exchange, caller, jobId);
     expect(first).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('not recorded') });
+    expect((await exchange.as(caller).get(`/imports/${jobId}`)).body.undoableUntil).not.toBeNull();
     expect(await undone(exchange, caller, jobId)).toMatchObject({ status: 'Failed' });
     expect(await titles(caller)).toEqual({ A: 'a' });
   });

@@ -67,8 +67,7 @@ function Actions({ job, report }: { job: ImportJob; report: ImportReport }) {
   const { t } = useTexts();
   const caller = useCaller();
   const mayImport = mayDo(caller, 'DataExchange.Imports.Execute');
-  // One that failed can be asked for again.
-  const hasNoUndo = job.undoStatus === null || job.undoStatus === 'Failed';
+  const { undoableUntil } = job;
   return (
     <div className="row">
       {mayImport && (
@@ -77,20 +76,26 @@ function Actions({ job, report }: { job: ImportJob; report: ImportReport }) {
           {t('Console.imports.another')}
         </LinkButton>
       )}
-      {mayImport && hasNoUndo && report.succeededRows > 0 && <UndoButton job={job} report={report} />}
+      {mayImport && undoableUntil && report.succeededRows > 0 && (
+        <UndoButton job={job} report={report} until={undoableUntil} />
+      )}
     </div>
   );
 }
 
-function UndoButton({ job, report }: { job: ImportJob; report: ImportReport }) {
-  const { t } = useTexts();
+function UndoButton({ job, report, until }: { job: ImportJob; report: ImportReport; until: string }) {
+  const { t, dateTime } = useTexts();
   const queries = useQueryClient();
   const { data: definitions = [] } = useQuery(importDefinitionsQuery);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => (await dataExchange.undoImport({ params: { jobId: job.id } })).body,
     onSuccess: (undo) => {
       queries.setQueryData(importUndoQuery(job.id).queryKey, undo);
-      queries.setQueryData(importQuery(job.id).queryKey, { ...job, undoStatus: undo.status });
+      queries.setQueryData(importQuery(job.id).queryKey, {
+        ...job,
+        undoStatus: undo.status,
+        undoableUntil: null,
+      });
       void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
     },
   });
@@ -117,6 +122,7 @@ function UndoButton({ job, report }: { job: ImportJob; report: ImportReport }) {
             <li>{t('Console.imports.undo.restores', { count: report.updatedRows })}</li>
           )}
           <li>{t('Console.imports.undo.keeps')}</li>
+          <li>{t('Console.imports.undo.until', { time: dateTime(until) })}</li>
         </ul>
       </Confirm>
       {error && <Failure error={error} />}

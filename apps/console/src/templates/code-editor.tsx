@@ -7,7 +7,7 @@ import {
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
 import { diagnosticCount, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { Compartment, EditorState, type Text } from '@codemirror/state';
+import { EditorState, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -16,10 +16,9 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
-import { afterPaint } from '../components/after-paint';
-import { whenOnline } from '../components/when-online';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { codeTheme } from './code-theme';
+import { templateLanguage } from './template-language';
 
 export interface SourceError {
   message: string;
@@ -46,10 +45,13 @@ function diagnosticOf(document: Text, { message, line = 1, column = 1 }: SourceE
   return { from: start, to: Math.min(start + word, document.length), severity: 'error', message };
 }
 
-/** The editor of a template's source. Escape and then Tab leave it, as Tab alone indents. */
+/**
+ * The editor of a template's source. Escape and then Tab leave it, as Tab alone indents. It is made in pieces, between
+ * which keys are answered: the state, which reads the text, the view, and what the browser lays out.
+ */
 export function CodeEditor({ label, value, onChange, onSave, errors, names, isReadOnly }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView>(null);
+  const [editor, setEditor] = useState<EditorView>();
   const latest = useRef({ onChange, onSave, names, value });
   useEffect(() => {
     latest.current = { onChange, onSave, names, value };
@@ -60,71 +62,69 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       latest.current.onSave();
       return true;
     };
-    const language = new Compartment();
-    const editor = new EditorView({
-      parent: place.current!,
-      state: EditorState.create({
-        doc: latest.current.value,
-        extensions: [
-          lineNumbers(),
-          highlightActiveLineGutter(),
-          foldGutter(),
-          history(),
-          drawSelection(),
-          indentOnInput(),
-          bracketMatching(),
-          closeBrackets(),
-          autocompletion(),
-          highlightActiveLine(),
-          lintGutter(),
-          EditorView.lineWrapping,
-          EditorState.readOnly.of(isReadOnly),
-          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-          keymap.of([
-            { key: 'Mod-s', run: save, preventDefault: true },
-            ...closeBracketsKeymap,
-            ...defaultKeymap,
-            ...historyKeymap,
-            ...foldKeymap,
-            ...completionKeymap,
-            indentWithTab,
-          ]),
-          language.of([]),
-          codeTheme,
-          EditorView.updateListener.of((update) => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
-          }),
-        ],
-      }),
+    let view: EditorView | undefined;
+    const state = EditorState.create({
+      doc: latest.current.value,
+      extensions: [
+        lineNumbers(),
+        highlightActiveLineGutter(),
+        foldGutter(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        autocompletion(),
+        highlightActiveLine(),
+        lintGutter(),
+        EditorView.lineWrapping,
+        EditorState.readOnly.of(isReadOnly),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+        keymap.of([
+          { key: 'Mod-s', run: save, preventDefault: true },
+          ...closeBracketsKeymap,
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...foldKeymap,
+          ...completionKeymap,
+          indentWithTab,
+        ]),
+        templateLanguage(() => latest.current.names),
+        codeTheme,
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+        }),
+      ],
     });
-    view.current = editor;
-    let isGone = false;
-    const readInLanguage = async () => {
-      const { templateLanguage } = await whenOnline(() => import('./template-language'));
-      const reconfigured = language.reconfigure(templateLanguage(() => latest.current.names));
-      if (!isGone) cancel = afterPaint(() => editor.dispatch({ effects: reconfigured }));
-    };
-    // To make the editor, to load the language and to read the text in it are long tasks each: keys are answered in between.
-    let cancel = afterPaint(() => void readInLanguage());
+    let next = setTimeout(() => {
+      view = new EditorView({ state });
+      next = setTimeout(() => setEditor(view));
+    });
     return () => {
-      isGone = true;
-      cancel();
-      editor.destroy();
+      clearTimeout(next);
+      setEditor(undefined);
+      view?.destroy();
     };
   }, [label, isReadOnly]);
 
-  useEffect(() => {
-    const editor = view.current!;
-    if (editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value]);
+  useLayoutEffect(() => {
+    if (!editor) return;
+    place.current!.append(editor.dom);
+    // Before it is painted: else line numbers move.
+    editor.requestMeasure();
+  }, [editor]);
 
   useEffect(() => {
-    const editor = view.current!;
-    if (errors.length === 0 && diagnosticCount(editor.state) === 0) return;
+    if (!editor || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [editor, value]);
+
+  useEffect(() => {
+    if (!editor || (errors.length === 0 && diagnosticCount(editor.state) === 0)) return;
     const diagnostics = errors.map((error) => diagnosticOf(editor.state.doc, error));
     editor.dispatch(setDiagnostics(editor.state, diagnostics));
-  }, [errors]);
+  }, [editor, errors]);
 
+  if (!editor) return <pre className="source-text">{value}</pre>;
   return <div ref={place} className="code-editor" />;
 }

@@ -166,6 +166,9 @@ function SourceEditor(props: CodeEditorProps) {
   const [Editor, setEditor] = useState<typeof CodeEditor>();
   useEffect(() => {
     const load = async () => {
+      // One after the other: each is a long task, and keys are answered in between.
+      await whenOnline(() => import('./code-theme'));
+      await whenOnline(() => import('./template-language'));
       const { CodeEditor } = await whenOnline(() => import('./code-editor'));
       startTransition(() => setEditor(() => CodeEditor));
     };

@@ -25,10 +25,17 @@ export function requireState(step: ImportStep, status: string): void {
 }
 
 /** As `requireState`, for steps behind the end: an import that was cancelled before it ran has none. */
-export function requireRun(step: ImportStep, job: { status: string; executedAt: Date | null }): void {
-  const neverRan = job.status === 'Cancelled' && job.executedAt === null;
-  requireState(step, neverRan ? 'cancelled before it ran' : job.status);
+export function requireRun(step: ImportStep, job: StartedOrNot): void {
+  requireState(step, neverRan(job) ? 'cancelled before it ran' : job.status);
 }
+
+interface StartedOrNot {
+  status: string;
+  executedAt: Date | null;
+}
+
+export const neverRan = ({ status, executedAt }: StartedOrNot): boolean =>
+  status === 'Cancelled' && executedAt === null;
 
 const finalStates: readonly string[] = statesOf['read its report'];
 

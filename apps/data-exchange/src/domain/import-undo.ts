@@ -1,5 +1,5 @@
 import { ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
-import { requireRun } from './import-job';
+import { isFinal, neverRan, requireRun } from './import-job';
 import { importUndoExpired } from './problems';
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -13,9 +13,24 @@ interface FinishedImport {
 /** An import that ran can be undone however it ended. @throws Problem `import-in-wrong-state`, `import-undo-expired`. */
 export function requireUndoable(job: FinishedImport, now: Date, undoDays: number): void {
   requireRun('undo', job);
-  const age = now.getTime() - (job.completedAt ?? now).getTime();
-  if (age > undoDays * DAY_MILLISECONDS) throw importUndoExpired(undoDays);
+  if (now > endOfUndo(job.completedAt ?? now, undoDays)) throw importUndoExpired(undoDays);
 }
+
+/** Until when an undo can be asked for; null where none can be, also because that time is over. */
+export function undoableUntil(
+  job: FinishedImport,
+  undo: ImportUndoStatus | null,
+  now: Date,
+  undoDays: number,
+): Date | null {
+  const isUndone = undo !== null && undo !== ImportUndoStatus.Failed;
+  if (isUndone || !isFinal(job.status) || neverRan(job) || !job.completedAt) return null;
+  const end = endOfUndo(job.completedAt, undoDays);
+  return now > end ? null : end;
+}
+
+const endOfUndo = (completedAt: Date, undoDays: number) =>
+  new Date(completedAt.getTime() + undoDays * DAY_MILLISECONDS);
 
 export interface UndoCounts {
   removedRows: number;

@@ -1,18 +1,24 @@
 import type { ImportJobStatus, ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
+import type { Deps } from '../compose';
+import { undoableUntil } from '../domain/import-undo';
 import type { ImportState } from '../store/import-store';
 
-export const toImportResponse = (job: ImportState, undoStatus: ImportUndoStatus | null = null) => ({
-  id: job.id,
-  definitionName: job.definitionName,
-  entityTypeName: job.entityType,
-  originalFileName: job.originalFileName,
-  mimeType: job.mimeType,
-  fileSizeBytes: job.fileSizeBytes,
-  status: job.status as ImportJobStatus,
-  createdAt: job.createdAt,
-  completedAt: job.completedAt,
-  modifiedAt: job.modifiedAt,
-  modifiedBy: job.modifiedBy,
-  concurrencyStamp: String(job.version),
-  undoStatus,
-});
+/** How jobs are answered by a service that undoes imports as long as it is configured to. */
+export const importResponse =
+  ({ clock, config }: Pick<Deps, 'clock' | 'config'>) =>
+  (job: ImportState, undoStatus: ImportUndoStatus | null = null) => ({
+    id: job.id,
+    definitionName: job.definitionName,
+    entityTypeName: job.entityType,
+    originalFileName: job.originalFileName,
+    mimeType: job.mimeType,
+    fileSizeBytes: job.fileSizeBytes,
+    status: job.status as ImportJobStatus,
+    createdAt: job.createdAt,
+    completedAt: job.completedAt,
+    modifiedAt: job.modifiedAt,
+    modifiedBy: job.modifiedBy,
+    concurrencyStamp: String(job.version),
+    undoStatus,
+    undoableUntil: undoableUntil(job, undoStatus, clock.now(), config.EXCHANGE_UNDO_DAYS),
+  });

@@ -18,7 +18,7 @@ import type { ImportJob, ImportOptions } from '../store/import-store';
 import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
-import { toImportResponse } from './import-response';
+import { importResponse } from './import-response';
 
 const {
   confirmImportMappings,
@@ -47,6 +47,7 @@ type Needs = Pick<
 export function mountImportSteps(api: Api, deps: Needs): void {
   const { config, owners, imports, savedMappings, blobs, starter, clock, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
+  const toImportResponse = importResponse(deps);
 
   /** The job and its definition, for a caller who may take this step now. */
   const prepare = async (caller: Caller, jobId: string, step: ImportStep) => {

@@ -6,7 +6,7 @@ import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
 import { isFinal, requireState } from '../domain/import-job';
-import { toImportResponse } from './import-response';
+import { importResponse } from './import-response';
 
 const { cancelImport, getImport, listImports, uploadImport, watchImport } = dataExchangeEndpoints;
 
@@ -26,6 +26,7 @@ type Needs = Pick<
 
 export function mountImports(api: Api, deps: Needs): void {
   const { imports, undos, progress, blobs, clock } = deps;
+  const toImportResponse = importResponse(deps);
 
   api.on(listImports, async ({ list, tenantId }) => {
     const { rows, totalCount } = await imports.list(tenantId, list);

@@ -117,6 +117,15 @@ describe('an import in the console', () => {
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('All rows were imported').waitFor();
 
+    // Once the time for it is over, nobody is offered an undo.
+    await elsewhere.route(new URL(page.url()).pathname.replace('/console/', '/api/v1/'), async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), undoableUntil: null } });
+    });
+    await elsewhere.goto(page.url());
+    await elsewhere.getByRole('link', { name: 'Import another file' }).waitFor();
+    expect(await elsewhere.getByRole('button', { name: 'Undo this import' }).count()).toBe(0);
+
     await page.getByRole('button', { name: 'Undo this import' }).click();
     await page.getByText('The 2 rows that it added will be removed.').waitFor();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Undo this import' }).click();

@@ -34,6 +34,7 @@ const importJob = {
   modifiedBy: 'ada',
   concurrencyStamp: '3',
   undoStatus: null,
+  undoableUntil: '2026-11-28T12:00:12.345Z',
 };
 
 const field = {
