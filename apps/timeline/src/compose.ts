@@ -1,4 +1,5 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
+import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
@@ -24,8 +25,6 @@ import { startInterruptedBlobCleanup, startUnusedBlobCleanup, unusedBlobs } from
  * thousand reads a thousand times: without turns every request would wait for a connection behind them.
  */
 const STREAM_READS = 4;
-/** How many long pages are read at the same time, one of a tenant. */
-const PAGE_READS = 2;
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 

@@ -1,8 +1,10 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { TENANT_DELEGATIONS_MAX } from '@plinth/contracts/workflow/shapes';
+import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
+import { measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { eventConsumer } from '@plinth/runtime/messaging/consumer';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -47,6 +49,8 @@ export async function compose(
   const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
   const metrics = createMetrics('workflow');
+  const pageReads = turnsAt(PAGE_READS);
+  measurePlaces(metrics, { 'page-reads': pageReads });
   const quota = new RowQuota({
     db,
     log,
@@ -89,6 +93,7 @@ export async function compose(
     definitions,
     entities,
     approvals,
+    pageReads,
     delegations: delegationStore(db, delegationQuota),
     history: historyStore(db),
     transitions,

@@ -2,6 +2,7 @@ import type { FileRow } from './read-csv';
 import { rowBatches } from './row-batches';
 
 const LONG = 'x'.repeat(100_000);
+const EMPTY_CELLS = Array<string>(100_000).fill('');
 
 /** How many of these rows each batch has. */
 async function batchSizes(row: Omit<FileRow, 'number'>, positions: number[]): Promise<number[]> {
@@ -18,11 +19,33 @@ describe('a batch of rows', () => {
     ['cells that are sent', { cells: ['A', LONG] }, [0, 1], 9],
     ['cells of columns that are not mapped', { cells: ['A', LONG] }, [0], 40],
     ['rows that cannot be read', { cells: ['A', LONG, 'more'], error: 'too-many-cells' }, [0, 1], 40],
+    ['characters that take six in JSON', { cells: ['A', LONG.replaceAll('x', '\u0001')] }, [0], 4],
+    ['cells without text that are not mapped', { cells: ['A', ...EMPTY_CELLS] }, [0], 8],
+    ['cells without text that cannot be read', { cells: EMPTY_CELLS, error: 'too-many-columns' }, [0, 1], 8],
   ])('has a bounded length in memory: %s', async (_what, row, positions, rowsMax) => {
     const sizes = await batchSizes(row, positions);
 
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(rowsMax);
+  });
+
+  it('gives all cells of its rows, sent, not mapped and unreadable', async () => {
+    async function* pieces(): AsyncGenerator<FileRow[]> {
+      yield [
+        { number: 2, cells: ['A', 'a'] },
+        { number: 3, cells: ['B', 'b', 'more'], error: 'too-many-cells' },
+        { number: 4, cells: ['C', 'x'.repeat(1_000_001)] },
+      ];
+    }
+    for (const positions of [[0], [0, 1]]) {
+      const cells = new Map<number, string[]>();
+      for await (const batch of rowBatches(pieces(), { positions, columnCount: 2 }))
+        for (const [number, row] of batch.cellsOf(new Set([2, 3, 4]))) cells.set(number, row);
+
+      expect(cells.get(2)).toEqual(['A', 'a']);
+      expect(cells.get(3)).toEqual(['B', 'b', 'more']);
+      expect(cells.get(4)).toEqual(['C', 'x'.repeat(1_000_001)]);
+    }
   });
 
   it('has four thousand short rows', async () => {

@@ -12,6 +12,8 @@ export interface RowBatch {
   payload: Buffer;
   /** Rows that cannot be read, so the owner does not get them. */
   unreadableRows: FailedRow[];
+  /** Of the rows whose cells are only kept, as JSON. */
+  keptLength: number;
   /** All cells of some rows. Those of most rows are not needed again, so they are read from the payload. */
   cellsOf(rowNumbers: ReadonlySet<number>): Map<number, string[]>;
 }
@@ -21,8 +23,11 @@ type NumberedRow = [rowNumber: number, ...cells: string[]];
 const ROWS_MAX = 4_000;
 /** At most three bytes for each character, which fits into a gRPC message. */
 const PAYLOAD_LENGTH_MAX = 1_000_000;
-/** Of the cells that are only kept, for rows that fail: those of columns that are not mapped, and of unreadable rows. */
-const KEPT_LENGTH_MAX = 4_000_000;
+/**
+ * Of the rows that are only kept, for the case that they fail, as JSON: those with columns that are not mapped, and
+ * unreadable ones. An empty cell takes three characters of it, and a control character six.
+ */
+const KEPT_LENGTH_MAX = 2_000_000;
 
 /**
  * Divides rows into numbered batches of mapped cells. The same file always gives the same batches, because a number
@@ -43,7 +48,7 @@ export async function* rowBatches(
   for await (const piece of pieces) {
     for (const row of piece) {
       const text = row.error ? '' : textOf(row, positions);
-      const kept = row.error || !sendsAllCells ? lengthOf(row) : 0;
+      const kept = row.error || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
       if (draft.isFullFor(text, kept)) {
         if (number > after) yield draft.finish(number);
         number++;
@@ -65,7 +70,8 @@ class BatchDraft {
   private readonly whole: JsonRows;
   private readonly readableRows: number[] = [];
   private readonly unreadableRows: FailedRow[] = [];
-  private readonly unreadableCells = new Map<number, string[]>();
+  /** As JSON, since a cell is a pointer of eight bytes even where it is empty. */
+  private readonly unreadableCells = new Map<number, string>();
 
   /** @param bytes of the batch before, which most are as large as */
   constructor(
@@ -80,48 +86,48 @@ class BatchDraft {
     return this.sent.length;
   }
 
-  isFullFor(text: string, kept: number): boolean {
+  isFullFor(text: string, kept: string): boolean {
     if (this.rowCount === 0) return false;
     return (
       this.rowCount === ROWS_MAX ||
       this.length + text.length > PAYLOAD_LENGTH_MAX ||
-      this.keptLength + kept > KEPT_LENGTH_MAX
+      this.keptLength + kept.length > KEPT_LENGTH_MAX
     );
   }
 
-  add(row: FileRow, text: string, kept: number): void {
+  add(row: FileRow, text: string, kept: string): void {
     if (this.rowCount === 0) this.firstRow = row.number;
     this.lastRow = row.number;
     this.rowCount++;
-    this.keptLength += kept;
+    this.keptLength += kept.length;
     const reason = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.error;
     if (reason) {
       this.unreadableRows.push(failedRowOf(row, reason));
-      this.unreadableCells.set(row.number, row.cells);
+      this.unreadableCells.set(row.number, kept || text);
       return;
     }
     this.sent.add(text);
     this.length += text.length;
     this.readableRows.push(row.number);
-    if (!this.sendsAllCells) this.whole.add(JSON.stringify([row.number, ...row.cells]));
+    if (!this.sendsAllCells) this.whole.add(kept);
   }
 
   finish(number: number): RowBatch {
-    const { rowCount, firstRow, lastRow, unreadableRows, unreadableCells, readableRows } = this;
+    const { rowCount, firstRow, lastRow, unreadableRows, keptLength, unreadableCells, readableRows } = this;
     const payload = this.sent.end();
     const { whole } = this;
     const cellsOf = (rowNumbers: ReadonlySet<number>) => {
-      const cells = new Map(unreadableCells);
+      const cells = new Map<number, string[]>();
+      for (const [rowNumber, row] of unreadableCells) cells.set(rowNumber, cellsOfRow(row));
       for (const [index, rowNumber] of readableRows.entries())
-        if (rowNumbers.has(rowNumber))
-          cells.set(rowNumber, (whole.row(index) as NumberedRow).slice(1) as string[]);
+        if (rowNumbers.has(rowNumber)) cells.set(rowNumber, cellsOfRow(whole.row(index)));
       return cells;
     };
-    return { number, rowCount, firstRow, lastRow, payload, unreadableRows, cellsOf };
+    return { number, rowCount, firstRow, lastRow, payload, unreadableRows, keptLength, cellsOf };
   }
 }
 
-const lengthOf = ({ cells }: FileRow): number => cells.reduce((sum, { length }) => sum + length, 0);
+const cellsOfRow = (json: string): string[] => (JSON.parse(json) as NumberedRow).slice(1) as string[];
 
 /** Room for batches that are larger than the one before. */
 const SPARE_BYTES = 64 * 1024;
@@ -140,9 +146,10 @@ class JsonRows {
 
   add(text: string): void {
     // A character takes at most three bytes, and both brackets need room.
-    const needed = this.length + text.length * 3 + 2;
-    if (needed > this.bytes.length) {
-      this.bytes = Buffer.concat([this.bytes], Math.max(needed, this.bytes.length * 2));
+    if (this.length + text.length * 3 + 2 > this.bytes.length) {
+      const needed = this.length + Buffer.byteLength(text) + 2;
+      if (needed > this.bytes.length)
+        this.bytes = Buffer.concat([this.bytes], Math.max(needed, this.bytes.length * 2));
     }
     this.length += this.bytes.write(this.length === 0 ? '[' : ',', this.length, 'latin1');
     this.length += this.bytes.write(text, this.length);
@@ -150,9 +157,9 @@ class JsonRows {
   }
 
   /** A row, counted from 0. */
-  row(index: number): unknown {
+  row(index: number): string {
     const start = (this.ends[index - 1] ?? 0) + 1;
-    return JSON.parse(this.bytes.toString('utf8', start, this.ends[index]));
+    return this.bytes.toString('utf8', start, this.ends[index]);
   }
 
   end(): Buffer {

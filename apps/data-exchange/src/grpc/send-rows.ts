@@ -41,6 +41,7 @@ export type SendEnd = 'sent' | 'stopped' | 'sealed';
 /** Sent batches without a result: enough that file, owner and database work at the same time, few enough for the memory. */
 const BATCHES_IN_FLIGHT_MAX = 4;
 const BYTES_IN_FLIGHT_MAX = 2_000_000;
+const KEPT_IN_FLIGHT_MAX = 4_000_000;
 
 /**
  * Sends batches to the data owner and receives their results.
@@ -132,9 +133,12 @@ class BatchSender {
   }
 
   private isFull(): boolean {
+    const sumOf = (measure: (batch: RowBatch) => number) =>
+      this.inFlight.reduce((sum, batch) => sum + measure(batch), 0);
     return (
       this.inFlight.length >= BATCHES_IN_FLIGHT_MAX ||
-      this.inFlight.reduce((bytes, { payload }) => bytes + payload.length, 0) >= BYTES_IN_FLIGHT_MAX
+      sumOf(({ payload }) => payload.length) >= BYTES_IN_FLIGHT_MAX ||
+      sumOf(({ keptLength }) => keptLength) >= KEPT_IN_FLIGHT_MAX
     );
   }
 

@@ -1,12 +1,14 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 
-/** As many entries of the largest size fit into the memory of a process on every connection to its database. */
+/** Long pages of large rows that are read at the same time. */
+export const PAGE_READS = 2;
+/** As many rows of the largest size fit into the memory of a process on every connection to its database. */
 const SHORT_PAGE_MAX = 25;
 
 /**
- * Reads a page, a long one in turns of tenants: all of it is in memory several times until it is sent, and each of its
- * entries may have 65,536 characters.
+ * Reads a page of rows that may be large, a long one in turns of tenants: all of it is in memory several times until it
+ * is sent. An entry has up to 65,536 characters, and a request for approval the names of 300 people.
  * @throws the reason of the signal, and what `read` throws
  */
 export const readPage = <Page>(

@@ -17,7 +17,7 @@ function openPages() {
 
 const turn = () => new Promise(setImmediate);
 
-describe('pages of entries', () => {
+describe('pages of large rows', () => {
   it('of a hundred are read in turns of tenants, a few at the same time', async () => {
     const { reading, ask } = openPages();
     const asked = Array.from({ length: 50 }, () => ask('acme', 101));
