@@ -188,6 +188,30 @@ describe('drafts of templates', () => {
     expect(revisions.map(({ status }: { status: number }) => status)).toEqual([0, ...Array(11).fill(3)]);
   });
 
+  it('are created by one of many requests at once, whether they are POST or PUT', async () => {
+    const posts = Array.from({ length: 8 }, (_, index) =>
+      http.post('/templates', { name: 'a', content: `v${index}` }),
+    );
+    const put = http.put('/templates/a', { name: 'a', content: 'put' });
+    const statuses = (await Promise.all([...posts, put])).map(({ status }) => status);
+
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.slice(0, -1).filter((status) => status !== 201 && status !== 409)).toEqual([]);
+    const { revisions } = (await http.get('/templates/a/history')).body;
+    expect(revisions).toHaveLength(statuses.filter((status) => status < 300).length);
+  });
+
+  it('are created once by an operation that is repeated beside its first attempt', async () => {
+    const repeating = service.as(aCaller({ operationId: newId() }));
+    const attempts = Array.from({ length: 4 }, () =>
+      repeating.post('/templates', { name: 'a', content: 'x' }),
+    );
+    const responses = await Promise.all(attempts);
+
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(responses.map(({ body }) => body.lastModifiedAt)).size).toBe(1);
+  });
+
   it('are 403 without the permission', async () => {
     const reader = service.as(aCaller({ permissions: ['Templating.Templates.Read'] }));
     const manager = service.as(aCaller({ permissions: ['Templating.Templates.Manage'] }));

@@ -66,6 +66,15 @@ describe('a quota of rows', () => {
     expect(await write(9)).toBe('written');
   });
 
+  it('has the room again that was taken for rows that were not added', async () => {
+    const { write, quota } = aQuota(100, 90);
+    await write();
+    quota.take('one', 9);
+    quota.giveBack('one', 9);
+    expect(await write(9)).toBe('written');
+    expect(await write()).not.toBe('written');
+  });
+
   it('learns within a minute what was deleted, and soon what others wrote', async () => {
     const { table, time, write } = aQuota(20_000, 20_000);
     await write();

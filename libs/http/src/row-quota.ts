@@ -57,7 +57,14 @@ export class RowQuota {
     throw quotaExceeded({ quota, what, limit, used: counted + added });
   }
 
-  /** The same for who has another answer than a problem, which is counted here. */
+  /** Gives back the room for rows that turned out not to be added. */
+  giveBack(tenantId: string, rows: number): void {
+    const usage = this.usageOf(tenantId);
+    // They may have been counted away meanwhile.
+    usage.added = Math.max(0, usage.added - rows);
+  }
+
+  /** The same as `take` for who has another answer than a problem, which is counted here. */
   tryTake(tenantId: string, rows: number): boolean {
     const hasRoom = this.fit(tenantId, rows);
     if (!hasRoom) quotaRefusals(this.deps.metrics).inc({ quota: this.deps.quota, scope: 'tenant' });

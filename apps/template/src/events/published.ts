@@ -8,7 +8,13 @@ import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/sh
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventType, PayloadOf } from '@plinth/kernel/event';
 import { isUuid, newId } from '@plinth/kernel/uuid';
-import { appendToOutbox, writeWithEvents, type NewEvent } from '@plinth/runtime/messaging/outbox';
+import {
+  appendToOutbox,
+  compareAndWrite,
+  writeWithEvents,
+  type NewEvent,
+  type Writing,
+} from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { entityIdOf, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
@@ -20,6 +26,17 @@ export const writeStep = (
   changes: readonly Sql[],
   ...of: Parameters<typeof eventsOf>
 ): Promise<void> => writeWithEvents(tx, changes, ...eventsOf(...of));
+
+/** The same for a template that is new: where the decisive statement finds that it is not, the others have nothing to do. */
+export const writeCreation = (
+  tx: RawStatements,
+  caller: Caller,
+  step: Step,
+  { decisive, toOthers }: { decisive: Sql; toOthers: (isDecided: Sql) => readonly Sql[] },
+): Writing => {
+  const events = eventsOf(caller, undefined, step, { moveId: undefined, comment: undefined });
+  return compareAndWrite(tx, decisive, toOthers, ...events);
+};
 
 function eventsOf(
   caller: Caller,

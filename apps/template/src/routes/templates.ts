@@ -41,7 +41,7 @@ export function mountTemplates(api: Api, { templates, settings, clock }: Needs):
   api.on(postTemplate, async ({ body, caller }) => {
     const saving = toSaving(body);
     const saveOver = await saver(saving, caller);
-    const { template } = await templates.change(caller, saving, (current) => {
+    const { template } = await templates.create(caller, saving, (current) => {
       if (current && !current.isGone) throw templateExists(current);
       return saveOver(current);
     });

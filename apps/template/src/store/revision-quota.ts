@@ -6,6 +6,8 @@ import type { TemplateConfig } from '../config';
 export interface RevisionQuota extends ImportQuota {
   /** @throws Problem `quota-exceeded` */
   take(tenantId: string, contents: readonly string[]): void;
+  /** Gives back the room for revisions that turned out not to be added. */
+  giveBack(tenantId: string, contents: readonly string[]): void;
 }
 
 type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'metrics'> & {
@@ -36,6 +38,10 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
     take(tenantId, contents) {
       revisions.take(tenantId, contents.length);
       characters.take(tenantId, lengthOf(contents));
+    },
+    giveBack(tenantId, contents) {
+      revisions.giveBack(tenantId, contents.length);
+      characters.giveBack(tenantId, lengthOf(contents));
     },
     tryTake: (tenantId, count, rows) =>
       revisions.tryTake(tenantId, count) &&

@@ -16,7 +16,7 @@ import { fallbackOf } from '../domain/culture';
 import { revisionNotFound, templateNotFound, templateNotPublished } from '../domain/problems';
 import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
-import { writeStep } from '../events/published';
+import { writeCreation, writeStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
 import type { RevisionQuota } from './revision-quota';
 
@@ -70,6 +70,16 @@ export interface TemplateStore {
     decide: (current: Template | undefined) => Step,
     options?: ChangeOptions,
   ): Promise<{ template: Template; isNew: boolean; changedBy: string }>;
+  /**
+   * Saves what `decide` makes of no template, in one round trip. Where there is or was one, or another attempt at the
+   * operation made it, this is `change`: creations mostly find nothing, so that nobody looks first.
+   * @throws Problem `quota-exceeded`
+   */
+  create(
+    caller: Caller,
+    key: TemplateKey,
+    decide: (current: Template | undefined) => Step,
+  ): Promise<{ template: Template }>;
   history(
     tenantId: string,
     key: TemplateKey,
@@ -96,7 +106,7 @@ export const tagOf = ({ version }: Template): string => entityTag(version);
 export function templateStore(
   db: TenantDatabase<Tx>,
   pool: FairPool,
-  revisionQuota: Pick<RevisionQuota, 'take'>,
+  revisionQuota: Pick<RevisionQuota, 'take' | 'giveBack'>,
 ): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>
     db.inTenant(tenantId, async (tx) => {
@@ -136,9 +146,51 @@ export function templateStore(
     return undefined;
   };
 
+  const change: TemplateStore['change'] = async (
+    caller,
+    key,
+    decide,
+    { ifMatch, operationId = caller.operationId, comment, mustExist } = {},
+  ) => {
+    const { tenantId } = caller;
+    const changed = await db.inTenant(
+      tenantId,
+      async (tx) => {
+        const [, loaded] = await Promise.all([
+          lockTemplate(tx, tenantId, key),
+          load(tx, tenantId, key, operationId),
+        ]);
+        const current = loaded?.template;
+        const visible = current?.isGone ? undefined : current;
+        if (loaded?.executed)
+          return {
+            template: loaded.template,
+            isNew: loaded.template.version === 1,
+            changedBy: loaded.executed.by ?? caller.userId,
+          };
+        if (mustExist && !visible) return undefined;
+        requireMatch(ifMatch, visible && tagOf(visible));
+        const step = decide(current);
+        const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
+        const contents = added.map(({ content }) => content);
+        if (contents.length > 0) revisionQuota.take(tenantId, contents);
+        await requireCategory(tx, tenantId, step.template, current);
+        const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
+        const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
+        await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
+        await removeOldRevisions(tx, tenantId, step);
+        return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
+      },
+      'once',
+    );
+    if (!changed) throw await notFound(tenantId, key);
+    return changed;
+  };
+
   return {
     find,
     cultures,
+    change,
 
     async get(tenantId, key) {
       const template = await find(tenantId, key);
@@ -177,45 +229,31 @@ export function templateStore(
       );
     },
 
-    async change(
-      caller,
-      key,
-      decide,
-      { ifMatch, operationId = caller.operationId, comment, mustExist } = {},
-    ) {
-      const { tenantId } = caller;
-      const changed = await db.inTenant(
+    async create(caller, key, decide) {
+      const { tenantId, operationId, userId } = caller;
+      const { template, contents, isWritten } = await db.inTenant(
         tenantId,
         async (tx) => {
-          const [, loaded] = await Promise.all([
-            lockTemplate(tx, `${tenantId}/${key.name}~${key.culture ?? ''}`),
-            load(tx, tenantId, key, operationId),
-          ]);
-          const current = loaded?.template;
-          const visible = current?.isGone ? undefined : current;
-          if (loaded?.executed)
-            return {
-              template: loaded.template,
-              isNew: loaded.template.version === 1,
-              changedBy: loaded.executed.by ?? caller.userId,
-            };
-          if (mustExist && !visible) return undefined;
-          requireMatch(ifMatch, visible && tagOf(visible));
-          const step = decide(current);
-          const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
-          const contents = added.map(({ content }) => content);
-          if (contents.length > 0) revisionQuota.take(tenantId, contents);
-          await requireCategory(tx, tenantId, step.template, current);
-          const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
-          const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
-          await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
-          await removeOldRevisions(tx, tenantId, step);
-          return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
+          await lockTemplate(tx, tenantId, key);
+          const step = decide(undefined);
+          const contents = step.revisions.map(({ content }) => content);
+          revisionQuota.take(tenantId, contents);
+          await requireCategory(tx, tenantId, step.template, undefined);
+          const writing = writeCreation(tx, caller, step, {
+            decisive: sql`${templateInserted(tenantId, step.template)} ON CONFLICT DO NOTHING`,
+            toOthers: (isDecided) =>
+              [
+                ...step.revisions.map((one) => revisionInserted(tenantId, step.template.id, one, isDecided)),
+                operationRecorded({ tenantId, operationId }, { by: userId }, isDecided),
+              ].filter((statement) => statement !== undefined),
+          });
+          return { ...writing, template: step.template, contents };
         },
         'once',
       );
-      if (!changed) throw await notFound(tenantId, key);
-      return changed;
+      if (await isWritten) return { template };
+      revisionQuota.giveBack(tenantId, contents);
+      return change(caller, key, decide);
     },
 
     async history(tenantId, key, page, pageSize) {
@@ -274,7 +312,8 @@ function selectNearest(revisionId: string): string {
 const REVISIONS_KEPT = 500;
 
 /** Changes of one template wait for each other. */
-const lockTemplate = (tx: Tx, key: string) => lockUntilCommit(tx, key);
+const lockTemplate = (tx: Tx, tenantId: string, { name, culture }: TemplateKey) =>
+  lockUntilCommit(tx, `${tenantId}/${name}~${culture ?? ''}`);
 
 /** A template beside one of its revisions, or beside none. */
 type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'category'> & {
@@ -373,8 +412,10 @@ async function removeOldRevisions(
   );
 }
 
-function templateSaved(tenantId: string, template: Template): Sql {
-  const shown = template.draft ?? template.published;
+const shownOf = ({ draft, published }: Template): Revision | undefined => draft ?? published;
+
+function templateInserted(tenantId: string, template: Template): Sql {
+  const shown = shownOf(template);
   return sql`
     INSERT INTO template (tenant_id, id, name, culture, category_name, requires_approval, status, draft_id,
       published_id, submitted_by, is_gone, last_modified_at, last_modified_by, version, mime_type, content)
@@ -382,15 +423,20 @@ function templateSaved(tenantId: string, template: Template): Sql {
       ${template.category ?? null}, ${template.requiresApproval ?? null}::boolean, ${template.status}::integer,
       ${template.draft?.id ?? null}::uuid, ${template.published?.id ?? null}::uuid, ${template.submittedBy ?? null},
       ${template.isGone}::boolean, ${template.lastModifiedAt}::timestamptz, ${template.lastModifiedBy},
-      ${template.version}::integer, ${shown?.mimeType ?? DEFAULT_MIME_TYPE}, ${shown?.content ?? ''})
+      ${template.version}::integer, ${shown?.mimeType ?? DEFAULT_MIME_TYPE}, ${shown?.content ?? ''})`;
+}
+
+function templateSaved(tenantId: string, template: Template): Sql {
+  const isShown = shownOf(template) !== undefined;
+  return sql`${templateInserted(tenantId, template)}
     ON CONFLICT (tenant_id, id) DO UPDATE SET category_name = excluded.category_name,
       requires_approval = excluded.requires_approval, status = excluded.status, draft_id = excluded.draft_id,
       published_id = excluded.published_id, submitted_by = excluded.submitted_by, is_gone = excluded.is_gone,
       last_modified_at = excluded.last_modified_at, last_modified_by = excluded.last_modified_by,
       version = excluded.version,
       -- A template that is gone shows what it was.
-      mime_type = CASE WHEN ${shown !== undefined}::boolean THEN excluded.mime_type ELSE template.mime_type END,
-      content = CASE WHEN ${shown !== undefined}::boolean THEN excluded.content ELSE template.content END`;
+      mime_type = CASE WHEN ${isShown}::boolean THEN excluded.mime_type ELSE template.mime_type END,
+      content = CASE WHEN ${isShown}::boolean THEN excluded.content ELSE template.content END`;
 }
 
 const revisionInserted = (tenantId: string, templateId: string, revision: Revision, where: Sql): Sql => sql`

@@ -37,12 +37,15 @@ const NEWEST = `
   SELECT tenant_id, entity_type, max(version) AS version FROM definition
   WHERE tenant_id = ANY ($1::uuid[]) GROUP BY tenant_id, entity_type`;
 
-/** The newest row of an entity type: the end of the index, however many versions are kept. */
-const newestOf = (owner: '$1' | '$2'): string =>
-  `(SELECT ${ROW} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $3
+const ROW = `tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"`;
+
+/** The newest row of the type that `$2` names: the end of the index, however many versions are kept. */
+const newestOf = (owner: string): string =>
+  `(SELECT ${ROW} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $2
     ORDER BY version DESC LIMIT 1)`;
 
-const ROW = `tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"`;
+/** The newest rows of the type that `$2` names: those of the tenant `$1`, and the platform's. */
+export const SELECT_VERSIONS = `${newestOf('$1')} UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`)}`;
 
 /** Reads the newest rows of an entity type, the tenant's and the platform's. */
 export async function readVersions(
@@ -50,12 +53,7 @@ export async function readVersions(
   tenantId: string,
   entityType: string,
 ): Promise<NewestVersions> {
-  const rows = await tx.$queryRawUnsafe<DefinitionRow[]>(
-    `${newestOf('$1')} UNION ALL ${newestOf('$2')}`,
-    tenantId,
-    HOST_TENANT_ID,
-    entityType,
-  );
+  const rows = await tx.$queryRawUnsafe<DefinitionRow[]>(SELECT_VERSIONS, tenantId, entityType);
   return newestVersionsOf(entityType, tenantId, rows);
 }
 

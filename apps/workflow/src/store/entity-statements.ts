@@ -7,7 +7,14 @@ import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/
 import type { Change, Move } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import { writeChange } from '../events/published';
-import { definitionLockKeys, effectiveDefinition, readVersions, stampOf } from './definition-versions';
+import {
+  definitionLockKeys,
+  effectiveDefinition,
+  newestVersionsOf,
+  SELECT_VERSIONS,
+  stampOf,
+  type DefinitionRow,
+} from './definition-versions';
 
 /** `made-by-other`: the owner's move is recorded already, under another user. */
 export type CommitResult = 'committed' | 'made-by-other';
@@ -26,8 +33,9 @@ export const holdDefinition = (tx: RawStatements, tenantId: string, entityType: 
     ...definitionLockKeys(tenantId, entityType),
   );
 
-/** An entity with its open request, what was agreed to it, and the result of an operation. */
+/** An entity with its definition, its open request, what was agreed to it, and the result of an operation. */
 type EntityRow = {
+  definitions: (Omit<DefinitionRow, 'savedAt'> & { savedAt: string })[] | null;
   state: string | null;
   revision: number | null;
   moves: number | null;
@@ -37,29 +45,25 @@ type EntityRow = {
   operation: { result: unknown } | null;
 } & Approval;
 
-/**
- * Reads an entity with everything a decision about it depends on, and the first attempt of an operation: in one round
- * trip, and the entity, its open request and the operation as they were at one instant.
- */
+/** Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were at one instant. */
 export async function readEntity<Result>(
   tx: RawStatements,
   { tenantId, entityType, entityId }: EntityKey,
   reader: { userId: string; now: Date },
   operationId?: string,
 ): Promise<{ snapshot: EntitySnapshot; first: Result | undefined }> {
-  const [versions, [row]] = await Promise.all([
-    readVersions(tx, tenantId, entityType),
-    tx.$queryRawUnsafe<[EntityRow]>(
-      SELECT_ENTITY,
-      tenantId,
-      entityType,
-      entityId,
-      operationId ?? null,
-      reader.userId,
-      reader.now,
-    ),
-  ]);
-  const { state, revision, moves, approvalId, votes, delegators, operation, ...approval } = row;
+  const [row] = await tx.$queryRawUnsafe<[EntityRow]>(
+    SELECT_ENTITY,
+    tenantId,
+    entityType,
+    entityId,
+    operationId ?? null,
+    reader.userId,
+    reader.now,
+  );
+  const { definitions, state, revision, moves, approvalId, votes, delegators, operation, ...approval } = row;
+  const newest = (definitions ?? []).map((one) => ({ ...one, savedAt: new Date(one.savedAt) }));
+  const versions = newestVersionsOf(entityType, tenantId, newest);
   const snapshot = {
     definition: effectiveDefinition(versions, tenantId),
     definitionStamp: stampOf(versions),
@@ -75,7 +79,8 @@ export async function readEntity<Result>(
 
 /** Each lookup finds its row by the whole key of what was found before it, whatever Postgres knows of the tables. */
 const SELECT_ENTITY = `
-  SELECT entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId", approval.*,
+  SELECT (SELECT json_agg(newest) FROM (${SELECT_VERSIONS}) AS newest) AS definitions,
+    entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId", approval.*,
     (SELECT jsonb_build_object('result', result) FROM executed_operation
      WHERE tenant_id = $1::uuid AND operation_id = $4::text) AS operation,
     CASE WHEN entity.approval_id IS NOT NULL THEN (
