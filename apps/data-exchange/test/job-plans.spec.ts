@@ -4,6 +4,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { rowId } from '@plinth/testing/exchange-plans';
 import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -35,10 +36,11 @@ async function fillJobs(admin: Client, tenantId: string, count: number): Promise
     import_job: `(tenant_id, id, definition_name, permission, original_file_name, mime_type, file_size_bytes, sha256,
       blob_key, format, status, options, created_by, created_at, completed_at, file_removed_at, rows_removed_at)
       SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'a.csv', 'text/csv', 1, '', '', '{}', 'Completed', '{}', 'ada',
-        now(), now(), now(), now()`,
+        now() + n * interval '1 second', now(), now(), now()`,
     export_job: `(tenant_id, id, definition_name, permission, format, request, status, caller, created_by, created_at,
       completed_at, file_removed_at)
-      SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'csv', '{}', 'Completed', '{}', 'ada', now(), now(), now()`,
+      SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'csv', '{}', 'Completed', '{}', 'ada',
+        now() + n * interval '1 second', now(), now()`,
   };
   const partOfJob = {
     import_range: `(tenant_id, job_id, number, start_byte, records_before) SELECT $1, ${rowId.sql}, 0, 0, 0`,
@@ -160,10 +162,17 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await exports.complete(tenantId, exportId, file);
 }
 
-/** Reads presets of a person and a saved mapping. Lists of jobs still depend on statistics, and are not here. */
+/** Reads presets of a person, a saved mapping, and pages of jobs; a page of a filter looks through all of them. */
 async function read(db: Database, caller: Caller): Promise<void> {
   expect(await presetStore(db).list({ ...caller, userId: '17' }, 'Shop.Articles')).toHaveLength(1);
   await mappingStore(db).get(caller.tenantId, '17', 'header');
+  for (const store of [importStore(db), exportStore(db)])
+    for (const descending of [true, false]) {
+      const list = firstRows('createdAt', descending);
+      const { rows } = await store.list(caller.tenantId, list);
+      const { createdAt, id } = rows[1]!;
+      await store.list(caller.tenantId, { ...list, after: [createdAt.toISOString(), id] });
+    }
 }
 
 describe('the statements of jobs', () => {

@@ -1,6 +1,9 @@
 import type { Client } from 'pg';
 
-/** Half of the entries are of one invoice, the others of one each; all have a file and a follower, and alan is notified of them. */
+/**
+ * Half of the entries are of one invoice, the others of one each; all have a file and a follower, and alan was
+ * notified of them and has read nearly all.
+ */
 export async function fillTimeline(admin: Client, tenantId: string, count: number): Promise<void> {
   const rows = {
     entry: `(tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at)
@@ -20,8 +23,10 @@ export async function fillTimeline(admin: Client, tenantId: string, count: numbe
       SELECT tenant, 'Invoice', n::text, 'grace', false, now()`,
     person: `(tenant_id, user_id, display_name, seen_at) SELECT tenant, n::text, 'Ada', now()`,
     notification_count: `(tenant_id, user_id, last_sequence) SELECT tenant, n::text, 1`,
-    notification: `(tenant_id, id, user_id, sequence, kind, internal, entry_id, created_at)
-      SELECT tenant, gen_random_uuid(), 'alan', n, 'Entry', false, md5(tenant::text || n)::uuid, now()`,
+    notification: `(tenant_id, id, user_id, sequence, kind, internal, entry_id, created_at,
+        read_at)
+      SELECT tenant, gen_random_uuid(), 'alan', n, 'Entry', false, md5(tenant::text || n)::uuid,
+        now() + n * interval '1 second', CASE WHEN n > 2 THEN now() END`,
     executed_operation: `(tenant_id, operation_id, result) SELECT tenant, gen_random_uuid()::text, '{}'`,
   };
   for (const [table, columns] of Object.entries(rows))

@@ -132,6 +132,11 @@ async function readNotifications(db: Database, caller: Caller): Promise<void> {
   await notifications.since(alan, oldest!.sequence, 1);
   await notifications.positionOf(alan, undefined);
   await notifications.positionOf(alan, oldest!.id);
+  for (const list of [NEWEST, firstRows('createdAt', false)]) {
+    const { rows } = await notifications.list(alan, list);
+    const { createdAt, id } = rows[1]!;
+    await notifications.list(alan, { ...list, after: [createdAt.toISOString(), id] });
+  }
   const someone = { ...caller, userId: '17' };
   expect(await notifications.unreadCount(someone)).toBe(0);
   await notifications.list(someone, NEWEST);

@@ -1,6 +1,8 @@
 import type { PrismaPg } from '@prisma/adapter-pg';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -37,8 +39,8 @@ async function fillEntities(admin: Client, tenantId: string, count: number): Pro
         'Draft', 'Submitted', now(), 'ada', 'Ada'`,
     approval: `(tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state, requested_by,
         requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, "end")
-      SELECT $1, gen_random_uuid(), 'Invoice', n::text, 'Approve', 'Submitted', 'Approved', 'ada', 'Ada', now(),
-        '{grace}', 1, '{}', false, false, CASE WHEN n % 2 = 1 THEN 'Approved' END`,
+      SELECT $1, gen_random_uuid(), 'Invoice', n::text, 'Approve', 'Submitted', 'Approved', 'ada', 'Ada',
+        now() + n * interval '1 second', '{grace}', 1, '{}', false, false, CASE WHEN n % 2 = 1 THEN 'Approved' END`,
     approval_vote: `(tenant_id, approval_id, seat, voter_id, voted_at)
       SELECT $1, (SELECT id FROM approval WHERE tenant_id = $1 AND entity_id = '1'), n::text, n::text, now()`,
     delegation: `(tenant_id, id, delegator_id, delegator_name, permissions, delegate_id, from_at, until_at, created_at)
@@ -162,7 +164,21 @@ async function approve(db: Database, tenantId: string): Promise<void> {
   await delegations.delete(tenantId, delegation.id);
 }
 
-/** Reads the history of an entity, what is due, and delegations. An inbox of approvals looks through all open ones. */
+/** Reads an inbox of approvals: its total, and a page of a filter, look through all open ones. */
+async function readInbox(db: Database, tenantId: string): Promise<void> {
+  const { waitingFor } = approvalStore(db);
+  const caller = aCaller({ tenantId, userId: 'grace', permissions: ['Invoices.Approve'] });
+  for (const descending of [false, true]) {
+    const list = firstRows('requestedAt', descending);
+    const { rows } = await waitingFor(caller, at, list);
+    const { requestedAt, id } = rows[1]!.approval;
+    const after = [requestedAt.toISOString(), id];
+    const next = await waitingFor(caller, at, { ...list, after });
+    expect(next.rows).toHaveLength(2);
+  }
+}
+
+/** Reads the history of an entity, what is due, and delegations. */
 async function read(db: Database, tenantId: string): Promise<void> {
   const history = historyStore(db);
   const entity = { tenantId, entityType: 'Invoice', entityId: '17' };
@@ -195,6 +211,7 @@ describe('the statements of a transition and of an approval', () => {
           await moveByOwner(db, tenantId);
           await approve(db, tenantId);
           await read(db, tenantId);
+          await readInbox(db, tenantId);
         }),
     );
 

@@ -3,6 +3,7 @@ import { findPage, toWhere } from '@plinth/http/prisma-list';
 import { ExportPhase, type ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { ExportRequest } from '../domain/export-job';
 import { publishExportFinished } from '../events/published';
@@ -119,6 +120,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
 
     list: (tenantId, list) =>
       db.inTenant(tenantId, async (tx) => {
+        await readByIndexes(tx, 'for-values');
         const { rows, totalCount } = await findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, [])] },
           dates: ['createdAt'],

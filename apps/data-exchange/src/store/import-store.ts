@@ -4,6 +4,7 @@ import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { staleVersion } from '@plinth/kernel/entity-tag';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
 import type { ColumnMapping } from '../domain/mapping';
@@ -200,6 +201,7 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
 
     list: (tenantId, list) =>
       db.inTenant(tenantId, async (tx) => {
+        await readByIndexes(tx, 'for-values');
         const { rows, totalCount } = await findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, [])] },
           dates: ['createdAt'],

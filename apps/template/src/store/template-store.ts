@@ -9,6 +9,7 @@ import { afterChange } from '@plinth/runtime/messaging/outbox';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { operationRecorded } from '@plinth/runtime/postgres/run-once';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -219,14 +220,16 @@ export function templateStore(
           toWhere(list, ['name', 'category']),
         ],
       };
-      return db.inTenant(tenantId, (tx) =>
-        findPage(list, {
+      return db.inTenant(tenantId, async (tx) => {
+        // The templates of a category have an index of their own, which is not in the order of the list (ADR 0022).
+        if (!category) await readByIndexes(tx, 'for-values');
+        return findPage(list, {
           selection,
           dates: ['lastModifiedAt'],
           find: (page) => tx.template.findMany({ ...page, omit: { content: true } }),
           count: (all) => tx.template.count(all),
-        }),
-      );
+        });
+      });
     },
 
     async create(caller, key, decide) {

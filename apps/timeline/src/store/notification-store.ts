@@ -1,8 +1,4 @@
-import {
-  FOLLOWERS_OF_ENTITY_MAX,
-  NotificationKind,
-  type TimelineEntryType,
-} from '@plinth/contracts/timeline/shapes';
+import { FOLLOWERS_OF_ENTITY_MAX, NotificationKind } from '@plinth/contracts/timeline/shapes';
 import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
 import type { ListRequest } from '@plinth/http/paging';
 import type { RowQuota } from '@plinth/http/row-quota';
@@ -12,6 +8,7 @@ import { headOf } from '@plinth/kernel/text';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { audienceOf } from '../domain/audience';
 import type { Entry } from '../domain/entry';
 import { EXCERPT_SOURCE_LENGTH } from '../domain/excerpt';
@@ -22,9 +19,6 @@ import { visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
-const withEntry = { entry: true } as const;
-type NotificationRow = Prisma.NotificationGetPayload<{ include: typeof withEntry }>;
-
 /** A notification with the entry that it is about. */
 export interface StoredNotification {
   id: string;
@@ -33,11 +27,13 @@ export interface StoredNotification {
   createdAt: Date;
   readAt: Date | null;
   /** Of the body only as much as an excerpt needs. */
-  entry: Pick<
-    Entry,
-    'id' | 'entityType' | 'entityId' | 'entryType' | 'authorId' | 'authorDisplayName' | 'body' | 'message'
-  >;
+  entry: EntryOfNotification;
 }
+
+type EntryOfNotification = Pick<
+  Entry,
+  'id' | 'entityType' | 'entityId' | 'entryType' | 'authorId' | 'authorDisplayName' | 'body' | 'message'
+>;
 
 export interface NotificationStore {
   list(
@@ -64,19 +60,18 @@ export function notificationStore({
   return {
     list: (caller, list) =>
       db.inTenant(caller.tenantId, async (tx) => {
-        const selection = {
-          ...ownAndVisible(caller),
-          ...(list.quickFilters.includes('unread') ? { readAt: null } : {}),
-        };
+        const onlyUnread = list.quickFilters.includes('unread');
+        const selection = { ...ownAndVisible(caller), ...(onlyUnread ? { readAt: null } : {}) };
+        // A few unread ones are found sooner by the index of these.
+        if (!onlyUnread) await readByIndexes(tx, 'for-values');
         const rows = await tx.notification.findMany({
           where: { ...selection, ...(list.after ? toAfter(list.sort, list.after, ['createdAt']) : {}) },
-          include: withEntry,
           orderBy: toOrderBy(list.sort),
           take: list.limit,
           skip: list.offset,
         });
         return {
-          rows: rows.map(toStoredNotification),
+          rows: await withEntries(tx, caller.tenantId, rows),
           totalCount: list.wantsTotalCount ? await tx.notification.count({ where: selection }) : null,
           unreadCount: await countUnread(tx, caller),
         };
@@ -120,11 +115,10 @@ export function notificationStore({
       db.inTenant(caller.tenantId, async (tx) => {
         const rows = await tx.notification.findMany({
           where: { ...ownAndVisible(caller), sequence: { gt: position } },
-          include: withEntry,
           orderBy: { sequence: 'asc' },
           take: limit,
         });
-        return rows.map(toStoredNotification);
+        return withEntries(tx, caller.tenantId, rows);
       }),
   };
 }
@@ -270,23 +264,37 @@ async function removeOldNotifications(
       ) AS old))`;
 }
 
-const toStoredNotification = ({
-  id,
-  sequence,
-  kind,
-  createdAt,
-  readAt,
-  entry,
-}: NotificationRow): StoredNotification => ({
-  id,
-  sequence,
-  kind: kind as NotificationKind,
-  createdAt,
-  readAt,
-  entry: {
-    ...entry,
-    entryType: entry.entryType as TimelineEntryType,
-    body: headOf(entry.body, EXCERPT_SOURCE_LENGTH),
-    message: messageOf(entry),
-  },
-});
+/**
+ * Adds what they are about, of one that was removed meanwhile nothing. Each entry is read by its key, and of its body
+ * only the beginning: Prisma would read whole ones, and look for them among all entries of the tenant (ADR 0022).
+ */
+async function withEntries(
+  tx: Tx,
+  tenantId: string,
+  rows: readonly Prisma.NotificationModel[],
+): Promise<StoredNotification[]> {
+  if (rows.length === 0) return [];
+  const entries = await tx.$queryRaw<(EntryOfNotification & Parameters<typeof messageOf>[0])[]>`
+    SELECT entry.* FROM unnest(${rows.map(({ entryId }) => entryId)}::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+      SELECT id, entity_type AS "entityType", entity_id AS "entityId", entry_type AS "entryType",
+        author_id AS "authorId", author_display_name AS "authorDisplayName",
+        left(body, ${EXCERPT_SOURCE_LENGTH}::integer) AS body, message_key AS "messageKey",
+        message_values AS "messageValues"
+      FROM entry WHERE tenant_id = ${tenantId}::uuid AND id = wanted.id LIMIT 1
+    ) AS entry`;
+  const entryById = new Map(entries.map((entry) => [entry.id, entry]));
+  return rows.flatMap(({ id, sequence, kind, createdAt, readAt, entryId }) => {
+    const entry = entryById.get(entryId);
+    if (!entry) return [];
+    const body = headOf(entry.body, EXCERPT_SOURCE_LENGTH);
+    return {
+      id,
+      sequence,
+      kind: kind as NotificationKind,
+      createdAt,
+      readAt,
+      entry: { ...entry, body, message: messageOf(entry) },
+    };
+  });
+}

@@ -1,7 +1,8 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { ListRequest } from '@plinth/http/paging';
-import { toAfter, toOrderBy, toWhere } from '@plinth/http/prisma-list';
+import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
 import { publishApprovalEscalated, publishApprovalReminded } from '../events/published';
 import type { Prisma } from '../generated/client';
@@ -44,21 +45,15 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
     waitingFor: (caller, now, list) =>
       db.inTenant(caller.tenantId, async (tx) => {
         const delegators = await findDelegators(tx, caller.tenantId, caller.userId, now);
-        const where = { AND: [toWhere(list, []), waitingFor(caller, delegators)] };
-        const page = list.after ? { AND: [where, toAfter(list.sort, list.after, ['requestedAt'])] } : where;
-        const found = await tx.approval.findMany({
-          where: page as Prisma.ApprovalWhereInput,
-          // Comments of a hundred votes are a hundred times as long as the rest.
-          include: { votes: { select: { seat: true, voterId: true } } },
-          orderBy: toOrderBy(list.sort),
-          skip: list.offset,
-          take: list.limit,
+        // What a caller may decide is found by looking through the open requests, the first ones first (ADR 0022).
+        await readByIndexes(tx, 'for-values');
+        const { rows, totalCount } = await findPage(list, {
+          selection: { AND: [toWhere(list, []), waitingFor(caller, delegators)] },
+          dates: ['requestedAt'],
+          find: (page) => tx.openApproval.findMany(page),
+          count: (all) => tx.openApproval.count(all),
         });
-        const totalCount = list.wantsTotalCount
-          ? await tx.approval.count({ where: where as Prisma.ApprovalWhereInput })
-          : null;
-        const rows = found.map((row) => ({ approval: toApproval(row), votes: row.votes }));
-        return { rows, totalCount, delegators };
+        return { rows: rows.map(toWaitingApproval), totalCount, delegators };
       }),
 
     async findOpen(tenantId, id) {
@@ -114,34 +109,40 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
 }
 
 /** The same rule as `seatToAgree` of the domain, for the database; a test compares them. */
-function waitingFor(caller: Caller, delegators: readonly Delegator[]): Prisma.ApprovalWhereInput {
-  return {
-    tenantId: caller.tenantId,
-    end: null,
-    requestedBy: { not: caller.userId },
-    votes: { none: { voterId: caller.userId } },
-    OR: [
-      seatOf(caller),
-      ...delegators.map((delegator) => ({
-        requestedBy: { not: delegator.userId },
-        AND: [seatOf(delegator)],
-      })),
-    ],
-  };
-}
+const waitingFor = (caller: Caller, delegators: readonly Delegator[]): Prisma.OpenApprovalWhereInput => ({
+  tenantId: caller.tenantId,
+  requestedBy: { not: caller.userId },
+  NOT: { voters: { has: caller.userId } },
+  OR: [
+    seatOf(caller),
+    ...delegators.map((delegator) => ({
+      requestedBy: { not: delegator.userId },
+      AND: [seatOf(delegator)],
+    })),
+  ],
+});
 
-const seatOf = ({ userId, permissions }: Delegator): Prisma.ApprovalWhereInput => {
-  const granted = permissions.includes('*') ? { not: null } : { in: [...permissions] };
+/**
+ * `not: null` says that a request without a permission is none of theirs. The list would leave that unknown, and the
+ * seats be looked up.
+ */
+const seatOf = ({ userId, permissions }: Delegator): Prisma.OpenApprovalWhereInput => {
+  const granted = permissions.includes('*') ? { not: null } : { in: [...permissions], not: null };
   return {
-    votes: { none: { seat: userId } },
     OR: [
       { approverUsers: { has: userId } },
       { approverPermission: granted },
       { isEscalated: true, escalateUsers: { has: userId } },
       { isEscalated: true, escalatePermission: granted },
     ],
+    NOT: { seats: { has: userId } },
   };
 };
+
+const toWaitingApproval = (row: Prisma.OpenApprovalModel): WaitingApproval => ({
+  approval: toApproval(row),
+  votes: row.seats.map((seat, index) => ({ seat, voterId: row.voters[index]! })),
+});
 
 const toApproval = (row: Approval & { tenantId: string }): Approval => ({
   id: row.id,
