@@ -1,6 +1,9 @@
+import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
+import { templatesExchange } from '../src/exchange/templates';
 import { grpcServices } from '../src/grpc/server';
+import { undoImportedDrafts } from '../src/store/imported-drafts';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
 const definition = 'Templates.Templates';
@@ -100,6 +103,29 @@ describe('import and export of Templates.Templates', () => {
     expect((await http.post('/templates/draft/publish')).status).toBe(204);
     await saved(http, { name: 'new', content: 'again' });
     expect((await before('new')).draft.content).toBe('again');
+  });
+
+  it('undoes in parts where rows were much larger than those of the file', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const names = Array.from({ length: 8 }, (_, index) => `large-${index}`);
+    const content = 'x'.repeat(800_000);
+    for (const name of names) await saved(http, { name, content });
+    const rows = names.map((name, index) => [index + 2, name, '', '', 'text/html', 'small']);
+    const { jobId } = await owner.importRows(caller, start, [rows]);
+    const lengths: number[] = [];
+    const afterUndo: typeof undoImportedDrafts = (undone, context) => {
+      lengths.push(JSON.stringify(undone.restored).length);
+      return undoImportedDrafts(undone, context);
+    };
+    const observed = await openExchangeOwner([serveExchange([{ ...templatesExchange, afterUndo }], service)]);
+
+    const undone = await observed.undoImport(caller, { definition, jobId });
+    await observed.close();
+
+    expect(undone).toMatchObject([{ removed: 0, restored: 8, gone: 0, kept: [] }]);
+    expect(Math.max(...lengths)).toBeLessThan(4.5 * 1024 * 1024);
+    expect((await http.get('/templates/large-7')).body.draft.content).toBe(content);
   });
 
   it('reports the errors of each row', async () => {

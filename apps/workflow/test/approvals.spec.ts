@@ -1,3 +1,6 @@
+import { newId } from '@plinth/kernel/uuid';
+import { aCaller } from '@plinth/testing/http';
+import { firstRows } from '@plinth/testing/list-requests';
 import { aTenantWithOrders, APPROVER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -235,5 +238,28 @@ describe('approvals', () => {
         'ApprovalRequested PendingApproval,Completed Approved',
       ]).toContain(outcomes.sort().join());
     }
+  });
+
+  it('are listed without the comments of votes, and many of them in turns', async () => {
+    const { user, move } = await aTenantWithOrders(service, {
+      permission: 'Workflow.Transitions.Approve',
+      mode: 'Count',
+      count: 3,
+    });
+    await move(user('ann'), '1', 'Approved');
+    await move(user('bob', APPROVER), '1', 'Approved', 'Fine');
+    const cem = user('cem', APPROVER);
+
+    const { rows } = await service.approvals.waitingFor(cem, service.clock.now(), firstRows('requestedAt'));
+    expect(rows[0]!.votes).toEqual([{ seat: 'bob', voterId: 'bob' }]);
+
+    const others = [user('x'), aCaller({ tenantId: newId() })];
+    for (const other of others) expect(service.pageReads.tryEnter(other)).toBe(true);
+    const list = (pageSize: number) => service.as(cem).get(`/workflow/approvals?pageSize=${pageSize}`);
+    const long = list(100).then(({ body }) => body.items);
+    expect((await list(20)).body.items).toHaveLength(1);
+    expect(service.pageReads.runningCount).toBe(2);
+    for (const other of others) service.pageReads.leave(other);
+    expect(await long).toHaveLength(1);
   });
 });

@@ -41,6 +41,12 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
     read: `SELECT to_jsonb(found.row) AS row FROM unnest($2::uuid[]) AS wanted CROSS JOIN
       ${byId('wanted', 't AS row')} AS found`,
 
+    // What is stored now and what it is restored to: the one may be much larger than the other.
+    measure: `SELECT wanted AS id, COALESCE(pg_column_size(found.row), 0) + COALESCE(octet_length(f.former::text), 0) AS bytes
+      FROM unnest($3::uuid[]) AS wanted
+      LEFT JOIN ${byId('wanted', 't AS row')} AS found ON true
+      LEFT JOIN ${formerOf('wanted', 't.former')} AS f ON true`,
+
     // The last writer of a row is its `xmin`; where that restored it after an undo, the writer before it counts.
     compare: `
       SELECT found.id, found.place, to_jsonb(found.row) AS row, EXISTS (

@@ -22,19 +22,71 @@ export interface UndoOutcome {
   kept: { rowNumber: number | null; key: string; reason: KeptRowReason }[];
 }
 
-/** Undoes what one batch wrote, in the running transaction. */
+/** Of the rows that are undone together, as they are stored and as they were. */
+const BYTES_TOGETHER_MAX = 4 * 1024 * 1024;
+
+/**
+ * Undoes what one batch wrote, in the running transaction. A batch is bounded by what was in its file; the rows may have
+ * become much larger since, or have been, so that those of many bytes are undone in parts.
+ */
 export async function undoWrite(
   definition: ExchangeDefinition,
   statements: UndoStatements,
   write: RecordedWrite,
   context: BatchContext,
 ): Promise<UndoOutcome> {
-  const inserted = unpackIds(write.inserted);
-  const updated = unpackIds(write.updated);
+  const inserted = new Set(unpackIds(write.inserted));
+  const ids = [...inserted, ...unpackIds(write.updated)];
+  const outcome: UndoOutcome = { removed: 0, restored: 0, gone: 0, kept: [] };
+  for (const part of await partsOf(statements, ids, context)) {
+    const rows = {
+      inserted: part.filter((id) => inserted.has(id)),
+      updated: part.filter((id) => !inserted.has(id)),
+      transactions: write.transactions,
+    };
+    const { removed, restored, gone, kept } = await undoRows(definition, statements, rows, context);
+    outcome.removed += removed;
+    outcome.restored += restored;
+    outcome.gone += gone;
+    outcome.kept.push(...kept);
+  }
+  return outcome;
+}
+
+/** Divides rows into parts of bounded length, in the one order in which rows are locked. */
+async function partsOf(
+  statements: UndoStatements,
+  ids: readonly string[],
+  { connection, caller, jobId }: BatchContext,
+): Promise<string[][]> {
+  const { rows } = await inIndexOrder(connection, () =>
+    connection.query<{ id: string; bytes: number }>(statements.measure, [caller.tenantId, jobId, ids]),
+  );
+  const bytesById = new Map(rows.map(({ id, bytes }) => [id, bytes]));
+  const parts: string[][] = [[]];
+  let length = 0;
+  for (const id of ids.toSorted()) {
+    const bytes = bytesById.get(id) ?? 0;
+    if (length > 0 && length + bytes > BYTES_TOGETHER_MAX) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)!.push(id);
+    length += bytes;
+  }
+  return parts;
+}
+
+async function undoRows(
+  definition: ExchangeDefinition,
+  statements: UndoStatements,
+  { inserted, updated, transactions }: { inserted: string[]; updated: string[]; transactions: string[] },
+  context: BatchContext,
+): Promise<UndoOutcome> {
   const ids = [...inserted, ...updated];
   // Before the rows are locked: the check may take locks that other transactions take before those of rows.
   const refused = await refusedOf(definition, statements, ids, context);
-  const current = await lockAndCompare(statements, ids, write.transactions, context);
+  const current = await lockAndCompare(statements, ids, transactions, context);
 
   const rows = new Map(current.map(({ id, row }) => [id, row]));
   const places = new Map(current.map(({ id, place }) => [id, place]));
