@@ -97,6 +97,7 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     ],
     ['with a number for a body', { entryType: 0, body: 1 }, 400, undefined],
     ['with a type as text', { entryType: 'Comment', body: 'x' }, 400, undefined],
+    ['with a type that is no integer', { entryType: 0.5, body: 'x' }, 400, undefined],
     ['of the system', { entryType: 2, body: 'x' }, 422, { entryType: ['Service:Validation:EnumValidator'] }],
     [
       'of an unknown type',

@@ -25,3 +25,19 @@ describe('the detail of a body that breaks a rule', () => {
     expect(errors).toEqual({ name: ['Service:Validation:NotEmptyValidator'] });
   });
 });
+
+describe('a value that an enumeration does not have', () => {
+  const format = z.object({ format: z.union([z.literal(0), z.literal(1)]) });
+  const formats = z.object({ format: z.literal([0, 1]) });
+
+  it.each([format, formats])(
+    'breaks a rule when it is an integer too, else it has the wrong type',
+    (schema) => {
+      expect(problemOf(schema, { format: 7 }).errors).toEqual({
+        format: ['Service:Validation:EnumValidator'],
+      });
+      for (const value of [0.5, '0', true])
+        expect(problemOf(schema, { format: value })).toMatchObject({ kind: 'malformed' });
+    },
+  );
+});

@@ -50,8 +50,7 @@ function violationOf(issue: z.core.$ZodIssue, source: InputSource): Violation {
       return issue.input === null ? broken('NotNull') : wrong(`must be of type ${issue.expected}.`);
     case 'invalid_value':
       if (issue.input === null) return broken('NotNull');
-      if (!inAddress && issue.values.some((value) => typeof value === typeof issue.input))
-        return broken('Enum');
+      if (!inAddress && issue.values.some((value) => isOfOneType(value, issue.input))) return broken('Enum');
       return wrong(`must be one of ${issue.values.join(', ')}.`);
     case 'too_small':
       if (isNumeric(issue.origin))
@@ -81,6 +80,10 @@ function violationOfUnion(issue: z.core.$ZodIssueInvalidUnion, source: InputSour
   const nearest = members.find((violations) => violations.every((violation) => 'rule' in violation));
   return nearest?.[0] ?? members[0]?.[0] ?? { path, rule: 'Format' };
 }
+
+/** Whether two values have the same JSON type; a number with a fraction is no integer. */
+const isOfOneType = (permitted: unknown, input: unknown): boolean =>
+  typeof permitted === typeof input && (!Number.isInteger(permitted) || Number.isInteger(input));
 
 const isNumeric = (origin: string): boolean => ['number', 'int', 'bigint', 'date'].includes(origin);
 
