@@ -8,6 +8,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { TextField } from '../components/text-field';
 import { useTexts } from '../texts/texts';
 import { mayDo, useCaller } from './caller';
+import { namedEntity } from './named-entity';
 import { reachableGroups } from './navigation';
 import { useOwnSettingChange } from './use-own-settings';
 import { useSignOut } from './use-sign-out';
@@ -28,16 +29,16 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const signOut = useSignOut();
   const change = useOwnSettingChange();
   const [input, setInput] = useState('');
-  const [, entityType, entityId] = /^\s*([A-Za-z]\w*)[\s/:]+(\S+)\s*$/.exec(input) ?? [];
+  const entity = namedEntity(input);
 
   const commands: Command[] = [
-    ...(entityType && entityId
+    ...(entity
       ? [
           {
             id: 'entity',
             // Its name holds what was typed, so that it is always found.
             name: `${t('Console.palette.open')} ${input}`,
-            run: () => navigate({ to: '/entities/$entityType/$entityId', params: { entityType, entityId } }),
+            run: () => navigate({ to: '/entities/$entityType/$entityId', params: entity }),
           },
         ]
       : []),

@@ -9,14 +9,17 @@ export interface Scratch {
 }
 
 const STRINGS_MAX = 10_000_000;
-const BLOCK_BYTES = 64 * 1024;
-const BLOCKS_KEPT_MAX = 128;
+/** Small, because cells may refer to texts in any order. */
+const BLOCK_BYTES = 4 * 1024;
+const BLOCKS_KEPT_MAX = 2_048;
 const BUFFERED_BYTES_MAX = 256 * 1024;
+/** Ends are kept in pieces: to copy millions of them to a larger place would take three times their memory. */
+const ENDS_OF_PIECE = 64 * 1024;
 
 /** The texts that cells share, stored in a file: any number of them needs the same little memory. */
 export class SharedStrings {
   /** Where each text ends in the file. */
-  private ends = new Float64Array(1024);
+  private readonly ends: Float64Array[] = [];
   private count = 0;
   private unwritten: Buffer[] = [];
   private unwrittenBytes = 0;
@@ -54,9 +57,10 @@ export class SharedStrings {
   add(text: string): void {
     if (this.count >= STRINGS_MAX) throw new UnreadableFile('The workbook has too many different texts.');
     const bytes = Buffer.from(text);
-    if (this.count === this.ends.length) this.grow();
-    this.ends[this.count] = this.writtenBytes + this.unwrittenBytes + bytes.length;
+    if (this.count % ENDS_OF_PIECE === 0) this.ends.push(new Float64Array(ENDS_OF_PIECE));
+    this.ends.at(-1)![this.count % ENDS_OF_PIECE] = this.writtenBytes + this.unwrittenBytes + bytes.length;
     this.count++;
+    if (bytes.length === 0) return;
     this.unwritten.push(bytes);
     this.unwrittenBytes += bytes.length;
     if (this.unwrittenBytes > BUFFERED_BYTES_MAX) this.flush();
@@ -67,14 +71,12 @@ export class SharedStrings {
     if (!(index >= 0 && index < this.count && Number.isInteger(index)))
       throw new UnreadableFile('A cell refers to a text that is not there.');
     this.flush();
-    const start = index === 0 ? 0 : this.ends[index - 1]!;
-    return this.read(start, this.ends[index]!).toString();
+    const start = index === 0 ? 0 : this.endOf(index - 1);
+    return this.read(start, this.endOf(index)).toString();
   }
 
-  private grow(): void {
-    const larger = new Float64Array(this.ends.length * 2);
-    larger.set(this.ends);
-    this.ends = larger;
+  private endOf(index: number): number {
+    return this.ends[Math.floor(index / ENDS_OF_PIECE)]![index % ENDS_OF_PIECE]!;
   }
 
   private flush(): void {
