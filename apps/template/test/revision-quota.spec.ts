@@ -26,6 +26,8 @@ describe('the quota of revisions of templates', () => {
       status: 429,
       body: { quota: { name: 'template-revisions', scope: 'tenant', limit: 20 } },
     });
+    expect((await http.post('/templates', { name: 'letter', content: 'text' })).status).toBe(409);
+    expect((await http.post('/templates', { name: 'other', content: 'text' })).status).toBe(429);
     expect((await http.post('/templates/letter/publish')).status).toBe(204);
     expect((await service.as(aCaller()).put('/templates/a', { name: 'a', content: 'b' })).status).toBe(201);
 

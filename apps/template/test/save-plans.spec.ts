@@ -53,7 +53,7 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
   const templates = templateStore(db, pool, { take: () => undefined, giveBack: () => undefined });
   const change = (name: string, decide: (current: Template | undefined) => Step) =>
     templates.change({ ...caller, operationId: newId() }, { name, culture: undefined }, decide);
-  const saving = (name: string) => (current: Template | undefined) =>
+  const saving = (name: string, category?: string) => (current: Template | undefined) =>
     save(
       current,
       {
@@ -61,7 +61,7 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
         culture: undefined,
         content: label,
         mimeType: undefined,
-        category: 'Letters',
+        category,
         requiresApproval: undefined,
       },
       idsForSave(),
@@ -70,9 +70,9 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
   const created = newId();
   for (const name of [created, created, 'letter-16'])
     await templates.create({ ...caller, operationId: newId() }, { name, culture: undefined }, saving(name));
-  for (const name of [newId(), 'letter-17', 'letter-17']) await change(name, saving(name));
+  for (const name of [newId(), 'letter-17', 'letter-17']) await change(name, saving(name, 'Letters'));
   await change('letter-17', (current) => publish(current!, false, { caller, at }));
-  await change('letter-17', saving('letter-17'));
+  await change('letter-17', saving('letter-17', 'Letters'));
   await change('letter-17', (current) => deleteDraft(current!, { caller, at }));
 }
 

@@ -72,8 +72,8 @@ export interface TemplateStore {
     options?: ChangeOptions,
   ): Promise<{ template: Template; isNew: boolean; changedBy: string }>;
   /**
-   * Saves what `decide` makes of no template, in one round trip. Where there is or was one, or another attempt at the
-   * operation made it, this is `change`: creations mostly find nothing, so that nobody looks first.
+   * The same for who expects no template: saves what `decide` makes of none, mostly in one round trip. Where there is or
+   * was one, or another attempt at the operation made it, this is `change`.
    * @throws Problem `quota-exceeded`
    */
   create(
@@ -173,8 +173,7 @@ export function templateStore(
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
         const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
-        const contents = added.map(({ content }) => content);
-        if (contents.length > 0) revisionQuota.take(tenantId, contents);
+        if (added.length > 0) revisionQuota.take(tenantId, contentsOf(added));
         await requireCategory(tx, tenantId, step.template, current);
         const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
         const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
@@ -186,6 +185,24 @@ export function templateStore(
     );
     if (!changed) throw await notFound(tenantId, key);
     return changed;
+  };
+
+  /**
+   * What a creation writes where nothing is there; undefined where it has to look first. What it would be refused for
+   * counts only then: an earlier attempt at the operation may have succeeded. A category is looked for and held anyway.
+   */
+  const stepOfCreation = (
+    tenantId: string,
+    decide: (current: Template | undefined) => Step,
+  ): Step | undefined => {
+    try {
+      const step = decide(undefined);
+      if (step.template.category !== undefined) return undefined;
+      revisionQuota.take(tenantId, contentsOf(step.revisions));
+      return step;
+    } catch {
+      return undefined;
+    }
   };
 
   return {
@@ -234,28 +251,26 @@ export function templateStore(
 
     async create(caller, key, decide) {
       const { tenantId, operationId, userId } = caller;
-      const { template, contents, isWritten } = await db.inTenant(
+      const step = stepOfCreation(tenantId, decide);
+      if (!step) return change(caller, key, decide);
+      const { template, revisions } = step;
+      const { isWritten } = await db.inTenant(
         tenantId,
         async (tx) => {
           await lockTemplate(tx, tenantId, key);
-          const step = decide(undefined);
-          const contents = step.revisions.map(({ content }) => content);
-          revisionQuota.take(tenantId, contents);
-          await requireCategory(tx, tenantId, step.template, undefined);
-          const writing = writeCreation(tx, caller, step, {
-            decisive: sql`${templateInserted(tenantId, step.template)} ON CONFLICT DO NOTHING`,
+          return writeCreation(tx, caller, step, {
+            decisive: sql`${templateInserted(tenantId, template)} ON CONFLICT DO NOTHING`,
             toOthers: (isDecided) =>
               [
-                ...step.revisions.map((one) => revisionInserted(tenantId, step.template.id, one, isDecided)),
+                ...revisions.map((revision) => revisionInserted(tenantId, template.id, revision, isDecided)),
                 operationRecorded({ tenantId, operationId }, { by: userId }, isDecided),
               ].filter((statement) => statement !== undefined),
           });
-          return { ...writing, template: step.template, contents };
         },
         'once',
       );
       if (await isWritten) return { template };
-      revisionQuota.giveBack(tenantId, contents);
+      revisionQuota.giveBack(tenantId, contentsOf(revisions));
       return change(caller, key, decide);
     },
 
@@ -310,6 +325,8 @@ function selectNearest(revisionId: string): string {
       SELECT * FROM template_revision WHERE tenant_id = $1 AND id = t.revision_id LIMIT 1
     ) AS r`;
 }
+
+const contentsOf = (revisions: readonly Revision[]): string[] => revisions.map(({ content }) => content);
 
 /** Of one template. */
 const REVISIONS_KEPT = 500;
