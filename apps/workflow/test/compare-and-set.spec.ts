@@ -134,13 +134,17 @@ describe('a change of an entity that was read before', () => {
       transitions: [{ name: 'Submit', from: 'Draft', to: 'Submitted' }],
     };
     const saving = service.as(other).put(`/workflow/definitions/${entityType}`, definition);
-    await eventually(async () => (await waitingForLocks()) > 0);
+    try {
+      const waits = eventually(async () => (await waitingForLocks()) > 0);
+      expect(await Promise.race([waits, saving])).toBe(true);
 
-    const tenantId = newId();
-    const entityId = newId();
-    expect(await commit(tenantId, entityId, await read(tenantId, entityId))).toBe('committed');
-    release.resolve();
-    await holding;
+      const tenantId = newId();
+      const entityId = newId();
+      expect(await commit(tenantId, entityId, await read(tenantId, entityId))).toBe('committed');
+    } finally {
+      release.resolve();
+      await holding;
+    }
     expect((await saving).status).toBe(200);
   });
 
