@@ -12,4 +12,9 @@ describe('ids for many rows', () => {
     expect([...ids].sort()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
+
+  it('sort in the order in which they were asked for, within a millisecond too', () => {
+    const asked = Array.from({ length: 500 }, () => newIds(1)).flat();
+    expect([...asked].sort()).toEqual(asked);
+  });
 });
