@@ -406,7 +406,8 @@ export class HtmlOutput implements Output {
   }
 
   private endTag(index: number): number {
-    this.state = this.isEndTag || !this.beginsRawText(index) ? 'text' : 'raw-text';
+    this.state = !this.isEndTag && this.beginsRawText() ? 'raw-text' : 'text';
+    if (!this.isEndTag && rawTextElements.has(this.element)) this.followOther(index + 1);
     // Of SVG and MathML, an element that closes itself has no content.
     if (this.isForeign() && this.isClosed) this.state = 'text';
     if (this.isEndTag) {
@@ -420,18 +421,21 @@ export class HtmlOutput implements Output {
     return index + 1;
   }
 
-  private beginsRawText(index: number): boolean {
+  private beginsRawText(): boolean {
     if (this.element === 'script' || this.element === 'style') return true;
     if (!rawTextElements.has(this.element)) return false;
     if (this.reading !== 'as it seems') return this.reading === 'raw';
-    const isRaw = !this.isForeign() && this.element !== 'noscript';
-    if (!this.other) {
-      this.other = new HtmlOutput(isRaw ? 'markup' : 'raw');
-      this.other.element = this.element;
-      this.other.state = isRaw ? 'text' : 'raw-text';
-      this.otherStart = index + 1;
-    }
-    return isRaw;
+    return !this.isForeign() && this.element !== 'noscript';
+  }
+
+  /** Begins to follow the other reading of an element's inside, where it is not followed yet. */
+  private followOther(start: number): void {
+    if (this.reading !== 'as it seems' || this.other) return;
+    const isRaw = this.state === 'raw-text';
+    this.other = new HtmlOutput(isRaw ? 'markup' : 'raw');
+    this.other.element = this.element;
+    this.other.state = isRaw ? 'text' : 'raw-text';
+    this.otherStart = start;
   }
 
   /** Nothing but scripts and style sheets is raw text for a browser in SVG and MathML. */
