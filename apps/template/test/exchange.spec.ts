@@ -105,6 +105,35 @@ describe('import and export of Templates.Templates', () => {
     expect((await before('new')).draft.content).toBe('again');
   });
 
+  it('publishes how an import and its undo move templates that were no drafts', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await published(http, { name: 'published' });
+    await saved(http, { name: 'draft' });
+    const row = (number: number, name: string) => [number, name, '', '', 'text/html', 'imported'];
+
+    const { jobId } = await owner.importRows(caller, start, [
+      [row(2, 'published'), row(3, 'draft'), row(4, 'new')],
+    ]);
+    await owner.undoImport(caller, { definition, jobId });
+
+    const events = await service.db.inTenant(caller.tenantId, (tx) =>
+      tx.$queryRawUnsafe<{ payload: Record<string, string> }[]>(
+        `SELECT payload FROM outbox WHERE name = 'template.entity-moved' ORDER BY sequence`,
+      ),
+    );
+    const moves = events.map(({ payload }) => [
+      payload['entityId'],
+      payload['previousState'],
+      payload['newState'],
+    ]);
+    expect(moves).toEqual([
+      ['published', 'Draft', 'Published'],
+      ['published', 'Published', 'Draft'],
+      ['published', 'Draft', 'Published'],
+    ]);
+  });
+
   it('undoes in parts where rows were much larger than those of the file', async () => {
     const caller = aCaller();
     const http = service.as(caller);

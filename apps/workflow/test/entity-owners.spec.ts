@@ -37,6 +37,16 @@ describe('entities that another service owns', () => {
     return {
       tenantId,
       as,
+      /** Has the owner move it by itself, and waits until that is recorded. */
+      moveByOwner: async (from: string, to: string) => {
+        const payload = movedOf({ entityType: 'Template', entityId: 'welcome', from, to, actorId: 'owner' });
+        owner.setState(tenantId, 'welcome', to);
+        await publishMove(messaging, tenantId, payload);
+        await eventually(async () => {
+          const { body } = await as('reader').get('/workflow/Template/welcome/history');
+          return body.items[0]?.transitionedAt >= payload.movedAt && body.items[0].newState === to;
+        });
+      },
       move: async (userId: string, targetState: string, operationId?: string) => {
         const body = { targetState, comment: `by ${userId}` };
         const response = await as(userId, operationId).post('/workflow/Template/welcome/transition', body);
@@ -121,6 +131,17 @@ describe('entities that another service owns', () => {
     expect(await history()).toEqual(['Published Archived cem', 'Draft Published cem']);
   });
 
+  it('have their history in the order of their moves, also where a requested one follows before the event of another', async () => {
+    const { tenantId, move, history } = aTemplate('Published');
+    const publication = { entityType: 'Template', entityId: 'welcome', from: 'Draft', to: 'Published' };
+
+    const requested = move('bob', 'Archived');
+    await publishMove(messaging, tenantId, movedOf({ ...publication, actorId: 'ann' }));
+
+    expect(await requested).toBe('Completed Archived');
+    expect(await history()).toEqual(['Published Archived bob', 'Draft Published ann']);
+  });
+
   it('get one history row for a move that was requested here and published by their owner', async () => {
     const { tenantId, move, history } = aTemplate('Draft');
     await move('ann', 'PendingReview');
@@ -169,7 +190,7 @@ describe('entities that another service owns', () => {
   });
 
   it('are moved once when two approvers of a tenant’s own definition complete a request together', async () => {
-    const { as, move, history, status, tenantId } = aTemplate('PendingReview');
+    const { as, move, moveByOwner, history, status, tenantId } = aTemplate();
     const { transitions, ...rest } = templateDefinition;
     await as('admin').put('/workflow/definitions/Template', {
       ...rest,
@@ -177,7 +198,7 @@ describe('entities that another service owns', () => {
     });
 
     for (let round = 0; round < 5; round++) {
-      owner.setState(tenantId, 'welcome', 'PendingReview');
+      await moveByOwner(round === 0 ? 'Draft' : 'Published', 'PendingReview');
       const before = (await history()).length;
       expect(await move('ann', 'Published')).toBe('ApprovalRequested PendingApproval');
       expect((await status()).currentState).toBe('PendingApproval');
@@ -197,12 +218,13 @@ describe('entities that another service owns', () => {
   });
 
   it('have the same approver in both services, even if the response to the faster one arrives last', async () => {
-    const { as, move, history, tenantId } = aTemplate('PendingReview');
+    const { as, move, moveByOwner, history, tenantId } = aTemplate();
     const { transitions, ...rest } = templateDefinition;
     await as('admin').put('/workflow/definitions/Template', {
       ...rest,
       transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
     });
+    await moveByOwner('Draft', 'PendingReview');
     await move('ann', 'Published');
     const fasterMoved = Promise.withResolvers<void>();
     const slowerResponded = Promise.withResolvers<void>();
@@ -221,16 +243,21 @@ describe('entities that another service owns', () => {
     const lastMove = [...owner.moves.values()].at(-1)!;
     expect(lastMove.movedBy).toBe('bob');
     await publishMove(messaging, tenantId, lastMove);
-    expect(await history()).toEqual(['PendingApproval Published bob', 'PendingReview PendingApproval ann']);
+    expect(await history()).toEqual([
+      'PendingApproval Published bob',
+      'PendingReview PendingApproval ann',
+      'Draft PendingReview owner',
+    ]);
   });
 
   it('end an open approval as overtaken when their owner moves them', async () => {
-    const { as, move, history, status, tenantId } = aTemplate('PendingReview');
+    const { as, move, moveByOwner, history, status, tenantId } = aTemplate();
     const { transitions, ...rest } = templateDefinition;
     await as('admin').put('/workflow/definitions/Template', {
       ...rest,
       transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
     });
+    await moveByOwner('Draft', 'PendingReview');
     await move('ann', 'Published');
     owner.setState(tenantId, 'welcome', 'Draft');
 
@@ -246,11 +273,12 @@ describe('entities that another service owns', () => {
         actorId: 'cem',
       }),
     );
-    await eventually(async () => (await history()).length === 3);
+    await eventually(async () => (await history()).length === 4);
     expect(await history()).toEqual([
       'PendingReview Draft cem',
       'PendingApproval PendingReview system',
       'PendingReview PendingApproval ann',
+      'Draft PendingReview owner',
     ]);
     expect((await as('bob').get('/workflow/approvals')).body.items).toEqual([]);
     expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');

@@ -59,18 +59,25 @@ function eventsOf(
   if (wasDeleted) publish(templateDeleted, { ...key, revisionId: before.draft!.id, gone: template.isGone });
 
   if (!before || template.isGone || before.status === template.status) return events;
+  const move = moveOf(before.status, template.status, caller, template.lastModifiedAt);
   publish(templateMoved, {
-    entityType: TEMPLATE_ENTITY_TYPE,
+    ...move,
     entityId,
-    moveId: moveId !== undefined && isUuid(moveId) ? moveId : newId(),
-    previousState: nameOfStatus(before.status),
-    newState: nameOfStatus(template.status),
+    moveId: moveId !== undefined && isUuid(moveId) ? moveId : move.moveId,
     comment: comment || null,
-    movedAt: template.lastModifiedAt.toISOString(),
-    movedBy: caller.userId,
   });
   return events;
 }
+
+const moveOf = (from: Status, to: Status, { userId }: Caller, at: Date) => ({
+  entityType: TEMPLATE_ENTITY_TYPE,
+  moveId: newId(),
+  previousState: nameOfStatus(from),
+  newState: nameOfStatus(to),
+  comment: null,
+  movedAt: at.toISOString(),
+  movedBy: userId,
+});
 
 /** A draft that an import wrote, by the columns of its template. */
 export interface ImportedDraft {
@@ -84,7 +91,16 @@ export interface ImportedDraft {
 export async function publishImportedDrafts(
   tx: RawStatements,
   caller: Caller,
-  { deleted, saved }: { deleted: { draft: ImportedDraft; gone: boolean }[]; saved: ImportedDraft[] },
+  {
+    deleted,
+    saved,
+    moved,
+  }: {
+    deleted: { draft: ImportedDraft; gone: boolean }[];
+    saved: ImportedDraft[];
+    /** Also those that stayed in their state, of which nothing is published. */
+    moved: { draft: ImportedDraft; from: Status; to: Status }[];
+  },
 ): Promise<void> {
   const about = ({ name, culture, draft_id: revisionId }: ImportedDraft) => ({
     subject: entityIdOf({ name, culture: culture || undefined }),
@@ -109,5 +125,16 @@ export async function publishImportedDrafts(
         payload: { ...key, category: draft.category_name },
       };
     }),
+  );
+  const now = new Date();
+  await appendToOutbox(
+    tx,
+    ...moved
+      .filter(({ from, to }) => from !== to)
+      .map(({ draft, from, to }) => {
+        const { subject } = about(draft);
+        const payload = { ...moveOf(from, to, caller, now), entityId: subject };
+        return { ...envelope, type: templateMoved, subject, payload };
+      }),
   );
 }

@@ -1,5 +1,6 @@
 import type { BatchContext, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
 import { byPlace, inIndexOrder, lockPlaces, lookUp } from '@plinth/exchange/look-up';
+import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
 import { newId } from '@plinth/kernel/uuid';
 import type { PoolClient } from 'pg';
 import { publishImportedDrafts, type ImportedDraft } from '../events/published';
@@ -32,7 +33,7 @@ const TEMPLATE = lookUp({
   table: 'template',
   columns: ['id'],
   values: ['imported.template_id'],
-  select: 't.id, t.draft_id, t.mime_type, t.content',
+  select: 't.id, t.status, t.draft_id, t.mime_type, t.content',
 });
 const NEWEST_REVISION = lookUp({
   table: 'template_revision',
@@ -49,17 +50,13 @@ export async function saveImportedDrafts(
 ): Promise<void> {
   const templateIds = rows.map(({ id }) => id);
   const { rows: former } = await inIndexOrder(connection, () =>
-    connection.query<{ id: string }>(
-      `SELECT template.draft_id AS id FROM unnest($2::uuid[]) AS imported (template_id) CROSS JOIN ${TEMPLATE} AS template
-       WHERE template.draft_id IS NOT NULL`,
+    connection.query<{ id: string; status: Status; draft_id: string | null }>(
+      `SELECT template.id, template.status, template.draft_id
+       FROM unnest($2::uuid[]) AS imported (template_id) CROSS JOIN ${TEMPLATE} AS template`,
       [caller.tenantId, templateIds],
     ),
   );
-  await setStatus(
-    connection,
-    caller.tenantId,
-    former.map(({ id }) => ({ id, status: 3 })),
-  );
+  await setStatus(connection, caller.tenantId, archived(former));
   const ids = rows.map(() => newId());
   await inIndexOrder(connection, () =>
     connection.query(
@@ -74,16 +71,25 @@ export async function saveImportedDrafts(
   );
   const places = await lockPlaces(connection, caller.tenantId, 'template', templateIds);
   const { rows: saved } = await byPlace(connection, () =>
-    connection.query<ImportedDraft>(
+    connection.query<ImportedDraft & { id: string }>(
       `UPDATE template AS t SET status = 0, draft_id = n.id, submitted_by = NULL, is_gone = false
        FROM unnest($2::tid[], $3::uuid[]) AS n (place, id)
        WHERE t.ctid = n.place AND t.tenant_id = $1
-       RETURNING t.name, t.culture, t.category_name, t.draft_id`,
+       RETURNING t.id, t.name, t.culture, t.category_name, t.draft_id`,
       [caller.tenantId, templateIds.map((id) => places.get(id)), ids],
     ),
   );
-  await publishImportedDrafts(tx, caller, { deleted: [], saved });
+  const statusBefore = new Map(former.map(({ id, status }) => [id, status]));
+  await publishImportedDrafts(tx, caller, {
+    deleted: [],
+    saved,
+    moved: saved.map((draft) => ({ draft, from: statusBefore.get(draft.id)!, to: Status.Draft })),
+  });
 }
+
+/** The drafts of these templates, as archived revisions. */
+const archived = (templates: readonly { draft_id?: unknown }[]) =>
+  templates.flatMap(({ draft_id: id }) => (id === null ? [] : [{ id: String(id), status: Status.Archived }]));
 
 /** Gives revisions other states. */
 async function setStatus(
@@ -115,11 +121,7 @@ export async function undoImportedDrafts(
   const draftsOf = (rows: readonly StoredRow[]) =>
     rows.flatMap(({ draft_id: id, status }) => (id === null ? [] : [{ id: String(id), status }]));
   const { tenantId } = caller;
-  await setStatus(
-    connection,
-    tenantId,
-    draftsOf(imported).map(({ id }) => ({ id, status: 3 })),
-  );
+  await setStatus(connection, tenantId, archived(imported));
   await setStatus(connection, tenantId, draftsOf(restored.map(({ row }) => row)));
   const withDraft = restored.filter(({ row }) => row['draft_id'] !== null);
   const withoutDraft = restored.filter(({ row }) => row['draft_id'] === null);
@@ -132,5 +134,12 @@ export async function undoImportedDrafts(
       })),
     ],
     saved: withDraft.map(({ row }) => row as unknown as ImportedDraft),
+    moved: restored
+      .filter(({ row }) => row['is_gone'] !== true)
+      .map(({ undone, row }) => ({
+        draft: row as unknown as ImportedDraft,
+        from: undone['status'] as Status,
+        to: row['status'] as Status,
+      })),
   });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
@@ -25,6 +26,9 @@ import type { EntityOwner, EntityOwners, OwnerMoveResult } from './entity-owner'
 
 /** Other requests may change what was read; so many times in a row mean that something is wrong. */
 const ATTEMPTS_MAX = 20;
+/** How often, and after how many milliseconds each, an entity is read again whose owner moved it by itself. */
+const RECORD_READINGS_MAX = 120;
+const RECORD_PAUSE = 25;
 
 export interface TransitionServiceDeps {
   entities: EntityStore;
@@ -39,6 +43,8 @@ type EntityName = Pick<TransitionCommand, 'entityType' | 'entityId'>;
 
 interface Reading extends ReadEntity {
   context: TransitionContext;
+  /** Whether the owner made moves that are not recorded here yet. */
+  isBehind: boolean;
 }
 
 /** What a request leads to. Without a result it is decided again when the event is written. */
@@ -122,6 +128,19 @@ export class TransitionService {
     return this.readingOf(caller, entity, { ...read, first: first || undefined }, ownerState);
   }
 
+  /**
+   * Reads an entity with an owner as soon as the moves are recorded that the owner made by itself, so that the history has
+   * them in their order. Events that take longer, as while NATS is away, are not waited for.
+   */
+  private async readRecorded(caller: Caller, command: TransitionCommand): Promise<Reading> {
+    let reading = await this.read(caller, command, command.operationId);
+    for (let more = RECORD_READINGS_MAX; reading.isBehind && !reading.first && more > 0; more--) {
+      await pause(RECORD_PAUSE);
+      reading = await this.read(caller, command, command.operationId);
+    }
+    return reading;
+  }
+
   private readEntity(caller: Caller, { entityType, entityId }: EntityName, operationId?: string) {
     const key = { tenantId: caller.tenantId, entityType, entityId };
     return this.deps.entities.read(key, this.readerOf(caller), operationId);
@@ -138,11 +157,13 @@ export class TransitionService {
   ): Reading {
     const { definition } = requireDefinition(entityType, snapshot);
     const request = { caller, now: this.deps.clock.now(), approvalId: newId() };
-    return {
-      snapshot,
-      first,
-      context: transitionContextOf(definition, entityId, snapshot, ownerState, request),
-    };
+    const context = transitionContextOf(definition, entityId, snapshot, ownerState, request);
+    // An open request has rules of its own about moves of the owner.
+    const isBehind =
+      ownerState?.exists === true &&
+      !snapshot.approval &&
+      ownerState.state !== (snapshot.state ?? definition.initialState);
+    return { snapshot, first, context, isBehind };
   }
 
   /** What a request leads to, for an entity that had been moved so many times when the request came. */
@@ -186,7 +207,7 @@ export class TransitionService {
     decideOn: (reading: Reading) => Decided,
   ): Promise<Decided> {
     const { tenantId } = caller;
-    const reading = await this.read(caller, command, command.operationId);
+    const reading = await this.readRecorded(caller, command);
     const { result, event } = decideOn(reading);
     if (!event) return { result };
     if (result && (event.kind === 'move' || event.kind === 'approve'))
