@@ -162,10 +162,15 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await exports.complete(tenantId, exportId, file);
 }
 
-/** Reads presets of a person, a saved mapping, and pages of jobs; a page of a filter looks through all of them. */
+/**
+ * Reads presets of a person, a saved mapping, how imports with failed rows were read, and pages of jobs; a page of a
+ * filter looks through all of them.
+ */
 async function read(db: Database, caller: Caller): Promise<void> {
   expect(await presetStore(db).list({ ...caller, userId: '17' }, 'Shop.Articles')).toHaveLength(1);
   await mappingStore(db).get(caller.tenantId, '17', 'header');
+  const withFailedRows = await importStore(db).listWithFailedRows(caller.tenantId, 'Shop.Articles');
+  expect(withFailedRows.length).toBeGreaterThan(0);
   for (const store of [importStore(db), exportStore(db)])
     for (const descending of [true, false]) {
       const list = firstRows('createdAt', descending);

@@ -38,8 +38,8 @@ async function fillChanges(admin: Client, tenantId: string, count: number, userI
   await admin.query(
     `INSERT INTO api_key (tenant_id, id, name, key_hash, hint, permissions, created_at, created_by, created_by_name,
        expires_at)
-     SELECT $1, gen_random_uuid(), 'Shop', $1::uuid || '-' || n, '', '{}', now(), 'ada', 'Ada',
-       now() + interval '1 day' FROM generate_series(1, $2::int) AS n`,
+     SELECT $1, gen_random_uuid(), 'Shop', $1::uuid || '-' || n, '', '{}', now() + n * interval '1 second', 'ada',
+       'Ada', now() + interval '1 day' FROM generate_series(1, $2::int) AS n`,
     [tenantId, count],
   );
 }
@@ -67,10 +67,7 @@ async function change(db: Database, caller: Caller): Promise<void> {
   for (const type of ['lock', 'unlock'] as const) await apply('tenant', { type });
 }
 
-/**
- * Reads what is set for a person, the history of one of their settings, and an API key. A list of API keys reads all of
- * the tenant, of which 200 may be in use.
- */
+/** Reads what is set for a person, the history of one of their settings, an API key, and pages of API keys. */
 async function read(db: Database, { tenantId, userId }: Caller): Promise<void> {
   const settings = settingStore({ db, box: undefined as never, config: {} });
   await settings.readSnapshot(tenantId, userId);
@@ -84,6 +81,11 @@ async function read(db: Database, { tenantId, userId }: Caller): Promise<void> {
   const keys = apiKeyStore(db);
   const key = await keys.findInUse(`${tenantId}-17`);
   await keys.get(tenantId, key!.id);
+  for (const list of [firstRows('createdAt'), firstRows('createdAt', false)]) {
+    const page = await keys.list(tenantId, list);
+    const { createdAt, id } = page.rows[1]!;
+    await keys.list(tenantId, { ...list, after: [createdAt.toISOString(), id] });
+  }
 }
 
 describe('the statements of a changed setting', () => {

@@ -21,10 +21,10 @@ const TEMPLATES = 20_000;
 const REVISIONS_KEPT = 500;
 const at = new Date('2026-11-22T10:00:00Z');
 
-/** Templates with a revision each, all in one category, and one with as many revisions as are kept. */
+/** Templates with a revision each, nearly all in one category, and one with as many revisions as are kept. */
 async function fillTemplates(admin: Client, tenantId: string, count: number): Promise<void> {
   await admin.query(
-    `INSERT INTO template_category (tenant_id, id, name) VALUES ($1, gen_random_uuid(), 'Letters')`,
+    `INSERT INTO template_category (tenant_id, id, name) VALUES ($1, gen_random_uuid(), 'Letters'), ($1, gen_random_uuid(), 'Reports')`,
     [tenantId],
   );
   await admin.query(
@@ -35,7 +35,8 @@ async function fillTemplates(admin: Client, tenantId: string, count: number): Pr
   await admin.query(
     `WITH saved AS (
        INSERT INTO template (tenant_id, id, name, category_name, draft_id, content)
-       SELECT $1, gen_random_uuid(), 'letter-' || n, 'Letters', gen_random_uuid(), 'Dear Ada'
+       SELECT $1, gen_random_uuid(), 'letter-' || n, CASE WHEN n <= 3 THEN 'Reports' ELSE 'Letters' END,
+         gen_random_uuid(), 'Dear Ada'
        FROM generate_series(1, $2::int) AS n RETURNING id, draft_id, name
      )
      INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
@@ -77,8 +78,9 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
 }
 
 /**
- * Reads what requests read: templates by name, drafts and published ones, revisions, and pages of the list. A filtered
- * page, the history's total and the counts of categories read more, as many rows as they look through or count.
+ * Reads what requests read: templates by name, drafts and published ones, revisions, and pages of the list and of a
+ * category. Other filters, the history's total and the counts of categories read more, as many rows as they look through
+ * or count.
  */
 async function readTemplates(db: Database, pool: FairPool, { tenantId }: Caller): Promise<void> {
   const templates = templateStore(db, pool, { take: () => undefined, giveBack: () => undefined });
@@ -90,11 +92,13 @@ async function readTemplates(db: Database, pool: FairPool, { tenantId }: Caller)
   expect(await templates.findNearest(tenantId, newId(), 'fr-CA', 'newest')).toBeUndefined();
   await expect(templates.getNearest(tenantId, newId(), 'fr', 'published')).rejects.toThrow();
   await templates.getRevision(tenantId, 'letter-17', (draft ?? published)!.id);
-  const all = { status: undefined, category: undefined, culture: undefined };
   const newest = firstRows('lastModifiedAt');
-  const { rows } = await templates.list(tenantId, all, newest);
-  const after = [rows[1]!.lastModifiedAt.toISOString(), rows[1]!.id];
-  await templates.list(tenantId, all, { ...newest, after });
+  for (const category of [undefined, 'Letters', 'Reports']) {
+    const which = { status: undefined, category, culture: undefined };
+    const { rows } = await templates.list(tenantId, which, newest);
+    const after = [rows[1]!.lastModifiedAt.toISOString(), rows[1]!.id];
+    await templates.list(tenantId, which, { ...newest, after });
+  }
 }
 
 describe('the statements that save and read templates', () => {

@@ -91,7 +91,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const unused = unusedBlobs(db, blobs, systemClock);
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
   onClose(unusedBlobCleanup.close);
-  onClose(startInterruptedBlobCleanup(blobs, systemClock, log).close);
+  onClose(startInterruptedBlobCleanup({ blobs, clock: systemClock, config }, log).close);
   const health = new Health(checks, { informative: { blobs: blobs.check }, log });
   return {
     config,

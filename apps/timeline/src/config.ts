@@ -26,6 +26,13 @@ export const TimelineConfig = z.object({
     .positive()
     .default(24)
     .describe('How long an uploaded file waits to be attached before it is removed.'),
+  BLOB_INTERRUPTED_HOURS: z.coerce
+    .number()
+    .min(1)
+    .default(24)
+    .describe(
+      'How long what a crash left of a file is kept; longer than an upload takes, since one that runs looks the same.',
+    ),
 });
 
 export type TimelineConfig = z.output<typeof TimelineConfig>;

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 
 /**
  * Half of the entries are of one invoice, the others of one each; all have a file and a follower, and alan was
- * notified of them and has read nearly all.
+ * notified of half of them and has read nearly all, boole of the others and has read none.
  */
 export async function fillTimeline(admin: Client, tenantId: string, count: number): Promise<void> {
   const rows = {
@@ -25,8 +25,8 @@ export async function fillTimeline(admin: Client, tenantId: string, count: numbe
     notification_count: `(tenant_id, user_id, last_sequence) SELECT tenant, n::text, 1`,
     notification: `(tenant_id, id, user_id, sequence, kind, internal, entry_id, created_at,
         read_at)
-      SELECT tenant, gen_random_uuid(), 'alan', n, 'Entry', false, md5(tenant::text || n)::uuid,
-        now() + n * interval '1 second', CASE WHEN n > 2 THEN now() END`,
+      SELECT tenant, gen_random_uuid(), CASE WHEN n % 2 = 1 THEN 'alan' ELSE 'boole' END, n, 'Entry', false,
+        md5(tenant::text || n)::uuid, now() + n * interval '1 second', CASE WHEN n % 2 = 1 AND n > 8 THEN now() END`,
     executed_operation: `(tenant_id, operation_id, result) SELECT tenant, gen_random_uuid()::text, '{}'`,
   };
   for (const [table, columns] of Object.entries(rows))

@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import type { TestResponse } from '@plinth/testing/http';
-import { unusedBlobs } from '../src/store/unused-blobs';
+import { removeInterruptedBlobs, unusedBlobs } from '../src/store/unused-blobs';
 import { aFile } from './a-file';
 import { aUser, startTimeline, type Timeline } from './start-timeline';
 
@@ -103,5 +104,23 @@ describe('the cleanup of unused files', () => {
     await timeline.unusedBlobs.remove();
 
     expect(filesOf(ann.tenantId)).toEqual([]);
+  });
+
+  it('removes what a crash left of a file, a day or what is set later', async () => {
+    const left = (name: string, hours: number) => {
+      const path = join(timeline.blobFolder, name);
+      writeFileSync(path, 'half of it');
+      utimesSync(path, new Date(), new Date(Date.now() - hours * 3_600_000));
+    };
+    left('old.partial', 25);
+    left('young.partial', 23);
+    const partials = () => readdirSync(timeline.blobFolder).filter((name) => name.endsWith('.partial'));
+
+    await removeInterruptedBlobs(timeline);
+    expect(partials()).toEqual(['young.partial']);
+    const config = { ...timeline.config, BLOB_INTERRUPTED_HOURS: 22 };
+    await removeInterruptedBlobs({ ...timeline, config });
+
+    expect(partials()).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
 import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
-import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
+import { excessiveOf, readsUnderAllPlans, type TableRead } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
@@ -124,19 +124,20 @@ async function read(db: Database, caller: Caller): Promise<void> {
   await readNotifications(db, caller);
 }
 
-/** Reads notifications of a person who has many, and of one who has a few: a count of unread ones reads those. */
+/** Reads notifications of people who have many, read and unread, and of one who has a few. */
 async function readNotifications(db: Database, caller: Caller): Promise<void> {
   const notifications = notificationStore({ db, clock: systemClock });
-  const alan = { ...caller, userId: 'alan' };
+  const [alan, boole] = ['alan', 'boole'].map((userId) => ({ ...caller, userId })) as [Caller, Caller];
   const [oldest] = await notifications.since(alan, 0n, 1);
   await notifications.since(alan, oldest!.sequence, 1);
   await notifications.positionOf(alan, undefined);
   await notifications.positionOf(alan, oldest!.id);
-  for (const list of [NEWEST, firstRows('createdAt', false)]) {
-    const { rows } = await notifications.list(alan, list);
-    const { createdAt, id } = rows[1]!;
-    await notifications.list(alan, { ...list, after: [createdAt.toISOString(), id] });
-  }
+  for (const [user, ...quickFilters] of [[alan], [alan, 'unread'], [boole, 'unread']] as const)
+    for (const list of [NEWEST, firstRows('createdAt', false)].map((one) => ({ ...one, quickFilters }))) {
+      const { rows } = await notifications.list(user, list);
+      const { createdAt, id } = rows[1]!;
+      await notifications.list(user, { ...list, after: [createdAt.toISOString(), id] });
+    }
   const someone = { ...caller, userId: '17' };
   expect(await notifications.unreadCount(someone)).toBe(0);
   await notifications.list(someone, NEWEST);
@@ -163,6 +164,10 @@ describe('the statements of a timeline', () => {
         }),
     );
 
-    expect(excessiveOf(reads, 2)).toEqual([]);
+    // A count of unread ones reads as many as there are.
+    const counts = ({ table, statement }: TableRead) =>
+      table === 'notification' && statement.startsWith('SELECT COUNT');
+    const others = reads.filter((one) => !counts(one));
+    expect(excessiveOf(others, 2)).toEqual([]);
   });
 });

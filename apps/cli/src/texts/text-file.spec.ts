@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -10,7 +10,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** What XML and spreadsheets can hold: no control characters but line feeds. */
 const text = (options: { minLength?: number } = {}) =>
   fc
-    .string({ unit: 'grapheme', ...options })
+    .oneof(
+      fc.string({ unit: 'grapheme', ...options }),
+      fc.string({ unit: fc.constantFrom(...'=\'+-@,;|\n"1a'), maxLength: 8, ...options }),
+    )
     .map((value) => value.replace(/[\p{Cc}\p{Cs}\ufeff\ufffe\uffff]/gu, '\n'));
 const name = fc.stringMatching(/^[A-Za-z][\w.-]{0,20}$/);
 const units: fc.Arbitrary<TextUnit[]> = fc.uniqueArray(
@@ -35,6 +38,15 @@ describe.each(['csv', 'json', 'po', 'xlf'])('a file of texts as %s', (extension)
       { numRuns: 100 },
     );
   });
+});
+
+it('holds no text as CSV that a spreadsheet would run as a formula', () => {
+  const path = join(folder, 'formulas.csv');
+  const unit = { resource: 'A', key: '=1+1', source: 'a;=1+1', target: '=HYPERLINK("http://x")' };
+  writeTexts(path, { units: [unit], sourceCulture: 'en', targetCulture: 'fr' });
+
+  expect(readFileSync(path, 'utf8')).toContain(`A,'=1+1,a;'=1+1,"'=HYPERLINK(""http://x"")"`);
+  expect(readTexts(path)).toEqual([unit]);
 });
 
 it('refuses a text that a PO file would not give back', () => {

@@ -1,9 +1,13 @@
+import { unguard } from '@plinth/kernel/formula-guard';
 import fc from 'fast-check';
 import { CsvReader } from './csv-reader';
 import { writeCsvRows } from './csv-writer';
-import { unguard } from './formula-guard';
 
 const cell = fc.oneof(fc.stringMatching(/^["'=\r\n,; \t\-1a]{0,6}$/), fc.string({ unit: 'grapheme' }));
+const awkward = fc.oneof(
+  fc.stringMatching(/^['"=+\-@\t\r\n0-9.eE,;| a]{0,8}$/),
+  fc.string({ unit: 'binary' }),
+);
 const rowOf = (columns: number) => fc.array(cell, { minLength: columns, maxLength: columns });
 const tables = fc
   .integer({ min: 1, max: 4 })
@@ -17,6 +21,28 @@ describe('the CSV writer', () => {
         const records = [...reader.push(writeCsvRows(rows, delimiter)), ...reader.end()];
         expect(records.map(({ cells }) => cells.map(unguard))).toEqual(rows);
       }),
+    );
+  });
+
+  it('leaves no cell that starts a formula for readers that split at another character', () => {
+    fc.assert(
+      fc.property(
+        fc.array(awkward, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom(',', ';'),
+        (row, delimiter) => {
+          const file = writeCsvRows([row], delimiter);
+          for (const other of [',', ';', '\t', '|'].filter((one) => one !== delimiter)) {
+            const [reader, first] = [new CsvReader({ delimiter: other }), `x${delimiter}`];
+            const records = [...reader.push(first + file), ...reader.end()];
+            const formulas = records
+              .flatMap(({ cells }) => cells)
+              // Some readers leave out quotes before a text that they do not enclose.
+              .map((cell) => cell.replace(/^"+/, ''))
+              .filter((cell) => /^[=+\-@]/.test(cell) && !/^[=+\-@][\d.]*([,;|\s"]|$)/.test(cell));
+            expect(formulas).toEqual([]);
+          }
+        },
+      ),
     );
   });
 

@@ -244,16 +244,16 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }),
 
     listWithFailedRows: (tenantId, definitionName) =>
-      db.inTenant(tenantId, async (tx) =>
-        (
-          await tx.importJob.findMany({
-            where: { tenantId, definitionName, failedRows: { gt: 0 } },
-            orderBy: { createdAt: 'desc' },
-            take: CORRECTED_IMPORTS_MAX,
-            select: { format: true, headers: true },
-          })
-        ).map(toReading),
-      ),
+      db.inTenant(tenantId, async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        const rows = await tx.importJob.findMany({
+          where: { tenantId, definitionName, failedRows: { gt: 0 } },
+          orderBy: { createdAt: 'desc' },
+          take: CORRECTED_IMPORTS_MAX,
+          select: { format: true, headers: true },
+        });
+        return rows.map(toReading);
+      }),
 
     listAbandoned: (uploadedBefore) =>
       db.inPlatform((tx) =>

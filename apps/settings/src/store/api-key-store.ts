@@ -5,6 +5,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { ApiKeyGrant } from '../domain/api-key';
 import { apiKeyNotFound, apiKeyShownBefore, tooManyApiKeys } from '../domain/problems';
@@ -74,14 +75,15 @@ export function apiKeyStore(db: TenantDatabase<Tx>): ApiKeyStore {
     get: (tenantId, id) => db.inTenant(tenantId, (tx) => get(tx, tenantId, id)),
 
     list: (tenantId, list) =>
-      db.inTenant(tenantId, (tx) =>
-        findPage(list, {
+      db.inTenant(tenantId, async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        return findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, ['name', 'createdByName'])] },
           dates: ['createdAt', 'expiresAt'],
           find: (page) => tx.apiKey.findMany(page),
           count: (all) => tx.apiKey.count(all),
-        }),
-      ),
+        });
+      }),
 
     async revoke(caller, id) {
       const { tenantId, userId } = caller;

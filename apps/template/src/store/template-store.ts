@@ -232,14 +232,13 @@ export function templateStore(
         AND: [
           { tenantId, isGone: false },
           ...(status === undefined ? [] : [{ status }]),
-          ...(category ? [{ category: category.normalize('NFC') }] : []),
+          ...(category ? [{ categoryName: category.normalize('NFC') }] : []),
           ...(culture === undefined ? [] : [{ culture }]),
           toWhere(list, ['name', 'category']),
         ],
       };
       return db.inTenant(tenantId, async (tx) => {
-        // The templates of a category have an index of their own, which is not in the order of the list (ADR 0022).
-        if (!category) await readByIndexes(tx, 'for-values');
+        await readByIndexes(tx, 'for-values');
         return findPage(list, {
           selection,
           dates: ['lastModifiedAt'],

@@ -62,8 +62,7 @@ export function notificationStore({
       db.inTenant(caller.tenantId, async (tx) => {
         const onlyUnread = list.quickFilters.includes('unread');
         const selection = { ...ownAndVisible(caller), ...(onlyUnread ? { readAt: null } : {}) };
-        // A few unread ones are found sooner by the index of these.
-        if (!onlyUnread) await readByIndexes(tx, 'for-values');
+        await readByIndexes(tx, 'for-values');
         const rows = await tx.notification.findMany({
           where: { ...selection, ...(list.after ? toAfter(list.sort, list.after, ['createdAt']) : {}) },
           orderBy: toOrderBy(list.sort),

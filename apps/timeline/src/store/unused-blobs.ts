@@ -3,6 +3,7 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { backgroundTask, type BackgroundTask } from '@plinth/runtime/process/background-task';
 import type { Log } from '@plinth/runtime/process/log';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { TimelineConfig } from '../config';
 import type { Prisma } from '../generated/client';
 import { blobKey } from './blob-record-store';
 
@@ -11,7 +12,6 @@ type Tx = Prisma.TransactionClient;
 const CLEANUP_MILLISECONDS = 60_000;
 const BATCH_SIZE = 100;
 const HOUR_MILLISECONDS = 3_600_000;
-const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
 interface BlobName {
   tenantId: string;
@@ -45,12 +45,25 @@ export const startUnusedBlobCleanup = (unused: UnusedBlobs, log: Log): Backgroun
     log,
   });
 
+interface InterruptedBlobDeps {
+  blobs: BlobStore;
+  clock: Clock;
+  config: Pick<TimelineConfig, 'BLOB_INTERRUPTED_HOURS'>;
+}
+
 /** Removes what processes left of files when they crashed while storing them; a file that is being stored is younger. */
-export const startInterruptedBlobCleanup = (blobs: BlobStore, clock: Clock, log: Log): BackgroundTask =>
-  backgroundTask(
-    async () => void (await blobs.deleteInterrupted(new Date(clock.now().getTime() - DAY_MILLISECONDS))),
-    { name: 'removal of interrupted files', intervalMilliseconds: HOUR_MILLISECONDS, log },
-  );
+export async function removeInterruptedBlobs({ blobs, clock, config }: InterruptedBlobDeps): Promise<void> {
+  const age = config.BLOB_INTERRUPTED_HOURS * HOUR_MILLISECONDS;
+  await blobs.deleteInterrupted(new Date(clock.now().getTime() - age));
+}
+
+/** Removes interrupted files at an interval, for as long as the process lives. */
+export const startInterruptedBlobCleanup = (deps: InterruptedBlobDeps, log: Log): BackgroundTask =>
+  backgroundTask(() => removeInterruptedBlobs(deps), {
+    name: 'removal of interrupted files',
+    intervalMilliseconds: HOUR_MILLISECONDS,
+    log,
+  });
 
 interface CheckedBlob extends BlobName {
   isRemoved: boolean;

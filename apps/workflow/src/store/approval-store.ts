@@ -108,7 +108,7 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
   };
 }
 
-/** The same rule as `seatToAgree` of the domain, for the database; a test compares them. */
+/** The same rule as `seatToAgree` of the domain, for the database; a test compares them (inbox.spec.ts). */
 const waitingFor = (caller: Caller, delegators: readonly Delegator[]): Prisma.OpenApprovalWhereInput => ({
   tenantId: caller.tenantId,
   requestedBy: { not: caller.userId },

@@ -11,7 +11,7 @@ const insideFormula =
 const insideGuard = /(?<=[;|\t\r\n])'(?=['"]*[=+\-@])|(?<=,)'(?=['"]*[=+\-@][^,;|\t\r\n])/g;
 const mayHaveInside = /[,;|\t\r\n]['"]*[=+\-@]/;
 
-/** Text that no spreadsheet runs as a formula, wherever it splits cells. `unguard` restores exactly what was guarded. */
+/** The text of a CSV cell that no spreadsheet runs as a formula, wherever it splits cells. `unguard` restores it exactly. */
 export const guard = (cell: string): string => {
   const text = mayHaveInside.test(cell) ? cell.replace(insideFormula, "'") : cell;
   const first = text.charCodeAt(0);
