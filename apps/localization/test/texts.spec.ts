@@ -51,6 +51,22 @@ describe('GET /localization/texts', () => {
     expect((await texts(aCaller({ permissions: [] }), 'show=all')).status).toBe(403);
   });
 
+  it('is compressed for who accepts gzip', async () => {
+    const client = localization.as(aCaller());
+    const path = '/localization/texts?resourceName=Platform';
+    const [plain, compressed] = await Promise.all(
+      ['identity', 'gzip'].map((encoding) => client.get(path, { headers: { 'accept-encoding': encoding } })),
+    );
+    expect(plain!.headers.get('content-encoding')).toBeNull();
+    expect(compressed!.headers.get('content-encoding')).toBe('gzip');
+    expect(compressed!.headers.get('vary')).toBe('Accept-Encoding');
+    const [plainLength, length] = [plain, compressed].map((one) =>
+      Number(one!.headers.get('content-length')),
+    );
+    expect(length).toBeLessThan(plainLength! / 4);
+    expect(compressed!.body).toEqual(plain!.body);
+  });
+
   it('lists the texts of the platform and those that only the tenant has, page by page in one order', async () => {
     const caller = aCaller();
     const own = Array.from({ length: 150 }, (_, index) =>

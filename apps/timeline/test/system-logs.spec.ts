@@ -108,8 +108,10 @@ describe('system logs', () => {
       authorDisplayName: 'Bob',
       createdAt: at(1),
     });
-    expect(await bodies(tenantId, path, 'fr-BE, en;q=0.5')).toEqual(['Passé de Draft à Approved.']);
-    expect(await bodies(tenantId, path, 'fr-CA')).toEqual(['Passé de Draft à Approved.']);
+    expect(await bodies(tenantId, path, 'fr-BE, en;q=0.5')).toEqual([
+      'Passé de « Brouillon » à « Approuvé ».',
+    ]);
+    expect(await bodies(tenantId, path, 'fr-CA')).toEqual(['Passé de « Brouillon » à « Approuvé ».']);
     expect(await bodies(tenantId, path, 'de')).toEqual(['Moved from Draft to Approved.']);
     const { status } = await timeline
       .as(aUser(tenantId, 'Max', 'Timeline.Entries.Manage'))
@@ -203,7 +205,7 @@ describe('system logs', () => {
     await eventually(async () => (await bodies(tenantId, ofImport)).length === 1);
     expect(await bodies(tenantId, ofExport)).toEqual(['Export of Timeline.Entries completed: 12,345 rows.']);
     expect(await bodies(tenantId, ofExport, 'fr')).toEqual([
-      'Export de Timeline.Entries terminé : 12\u202f345 lignes.',
+      'Export de Timeline.Entries terminé : 12\u202f345 lignes.',
     ]);
     expect(await bodies(tenantId, ofImport)).toEqual([
       'Import of Settings.Values partially completed: 2 of 3 rows, 1 failed.',
@@ -243,7 +245,7 @@ describe('system logs', () => {
       'Import of Settings.Values undone: 1,200 rows removed, 3 restored, 1 kept.',
     ]);
     expect(await bodies(tenantId, path, 'fr')).toEqual([
-      'Import de Settings.Values défait : 1\u202f200 lignes supprimées, 3 rétablies, 1 conservées.',
+      'Import de Settings.Values défait : 1\u202f200 lignes supprimées, 3 rétablies, 1 conservée.',
     ]);
   });
 

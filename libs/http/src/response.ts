@@ -7,7 +7,7 @@ export interface ResponseOptions {
   /** Path of the created resource or of the running job, below the prefix: `/templates/welcome`. */
   location?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** The JSON of the body, compressed: for what many read and few change. Sent to clients that accept gzip. */
+  /** The JSON of the body, compressed: for what is large and has no secrets beside texts of others. Sent to clients that accept gzip. */
   gzip?: (() => Promise<Buffer>) | undefined;
 }
 

@@ -23,6 +23,7 @@ export interface SelectProps {
   onChange: (id: string) => void;
   placeholder?: string;
   isDisabled?: boolean;
+  autoFocus?: boolean;
   description?: string | undefined;
   /** Where the options are found by the platform: what is typed, of which `options` are the matches. */
   search?: { text: string; onChange: (text: string) => void; isSearching: boolean };
@@ -48,6 +49,7 @@ function ClosedSelect({
   value,
   placeholder,
   isDisabled = false,
+  autoFocus = false,
   description,
   onOpen,
 }: SelectProps & { onOpen: () => void }) {
@@ -64,6 +66,7 @@ function ClosedSelect({
         id={id}
         className="select-button"
         isDisabled={isDisabled}
+        autoFocus={autoFocus}
         aria-haspopup="listbox"
         {...(hidesLabel ? { 'aria-label': label } : {})}
         aria-labelledby={`${id}value ${hidesLabel ? id : `${id}label`}`}

@@ -101,6 +101,8 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
         {...(wrong
           ? { 'aria-invalid': true, 'aria-describedby': `${labelId}error`, 'data-invalid': true }
           : {})}
+        // Whoever asks to reply wants to write.
+        autoFocus={parent !== undefined}
         rows={parent ? 2 : 3}
         placeholder={t('Timeline.messages.writeComment')}
         value={text}

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query';
 import { Cog, Lock, MessageSquare, Paperclip, Reply, Trash2 } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { Suspense, useRef, useState, type RefObject } from 'react';
 import {
   attachmentsQuery,
   timeline,
@@ -80,10 +80,21 @@ interface ThreadProps {
 
 function Thread({ entity, entry, all, files }: ThreadProps) {
   const [isReplying, setReplying] = useState(false);
+  const replyButton = useRef<HTMLButtonElement>(null);
+  const endReply = () => {
+    setReplying(false);
+    replyButton.current?.focus();
+  };
   const replies = all.filter(({ parentEntryId }) => parentEntryId === entry.id).toReversed();
   return (
     <article className="thread">
-      <EntryView entity={entity} entry={entry} files={files} onReply={() => setReplying(true)} />
+      <EntryView
+        entity={entity}
+        entry={entry}
+        files={files}
+        onReply={() => setReplying(true)}
+        replyButton={replyButton}
+      />
       {(replies.length > 0 || isReplying) && (
         <div className="replies">
           {replies.map((reply) => (
@@ -91,7 +102,7 @@ function Thread({ entity, entry, all, files }: ThreadProps) {
           ))}
           {isReplying && (
             <Suspense>
-              <Composer entity={entity} parent={entry} onDone={() => setReplying(false)} />
+              <Composer entity={entity} parent={entry} onDone={endReply} />
             </Suspense>
           )}
         </div>
@@ -102,9 +113,10 @@ function Thread({ entity, entry, all, files }: ThreadProps) {
 
 interface EntryViewProps extends Omit<ThreadProps, 'all'> {
   onReply: () => void;
+  replyButton: RefObject<HTMLButtonElement | null>;
 }
 
-function EntryView({ entity, entry, files, onReply }: EntryViewProps) {
+function EntryView({ entity, entry, files, onReply, replyButton }: EntryViewProps) {
   const { t } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
@@ -139,7 +151,7 @@ function EntryView({ entity, entry, files, onReply }: EntryViewProps) {
         </span>
         <span className="row actions">
           {mayDo(caller, 'Timeline.Entries.Create') && (
-            <IconButton label={t('Platform.actions.reply')} onPress={onReply}>
+            <IconButton ref={replyButton} label={t('Platform.actions.reply')} onPress={onReply}>
               <Reply aria-hidden />
             </IconButton>
           )}

@@ -1,4 +1,5 @@
 import { Plus, Trash2 } from 'lucide-react';
+import { useRef, useState } from 'react';
 import type { ExportField } from '../api/data-exchange';
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
@@ -21,16 +22,19 @@ export function FilterSentence({ filters, fields, conditions, onChange }: Filter
   const free = filters.find((filter) => operatorsOf(filter, conditions).length > 0);
   const change = (changed: Condition) =>
     onChange(conditions.map((condition) => (condition.id === changed.id ? changed : condition)));
-  const add = (filter: ExportFilter) =>
-    onChange([
-      ...conditions,
-      {
-        id: Math.max(0, ...conditions.map(({ id }) => id)) + 1,
-        field: filter.field,
-        operator: operatorsOf(filter, conditions)[0]!,
-        value: '',
-      },
-    ]);
+  // The focus goes to what is added, and back to where that was asked for when it is removed.
+  const [addedId, setAddedId] = useState<number>();
+  const addButton = useRef<HTMLButtonElement>(null);
+  const add = (filter: ExportFilter) => {
+    const id = Math.max(0, ...conditions.map((condition) => condition.id)) + 1;
+    const operator = operatorsOf(filter, conditions)[0]!;
+    setAddedId(id);
+    onChange([...conditions, { id, field: filter.field, operator, value: '' }]);
+  };
+  const remove = (removed: Condition) => {
+    onChange(conditions.filter(({ id }) => id !== removed.id));
+    addButton.current?.focus();
+  };
   return (
     <section className="stack tight" aria-labelledby="conditions">
       <h2 id="conditions">{t('Console.exports.conditions')}</h2>
@@ -42,13 +46,14 @@ export function FilterSentence({ filters, fields, conditions, onChange }: Filter
           key={condition.id}
           number={index + 1}
           {...{ filters, fields, conditions, condition }}
+          isAdded={condition.id === addedId}
           onChange={change}
-          onRemove={() => onChange(conditions.filter(({ id }) => id !== condition.id))}
+          onRemove={() => remove(condition)}
         />
       ))}
       {free && (
         <div>
-          <Button onPress={() => add(free)}>
+          <Button ref={addButton} onPress={() => add(free)}>
             <Plus aria-hidden />
             {t('Console.exports.addCondition')}
           </Button>
@@ -93,6 +98,7 @@ function valueName({ t, date, dateTime }: Texts, { type }: ExportFilter, value: 
 interface ConditionFormProps extends Sentence {
   number: number;
   condition: Condition;
+  isAdded: boolean;
   onChange: (condition: Condition) => void;
   onRemove: () => void;
 }
@@ -100,7 +106,7 @@ interface ConditionFormProps extends Sentence {
 function ConditionForm(props: ConditionFormProps) {
   const texts = useTexts();
   const { t } = texts;
-  const { number, filters, fields, conditions, condition, onChange, onRemove } = props;
+  const { number, filters, fields, conditions, condition, isAdded, onChange, onRemove } = props;
   const filter = filters.find(({ field }) => field === condition.field)!;
   const others = conditions.filter(({ id }) => id !== condition.id);
   const choose = (field: string) => {
@@ -111,6 +117,7 @@ function ConditionForm(props: ConditionFormProps) {
     <div role="group" aria-label={t('Console.exports.condition', { number })} className="condition">
       <Select
         hidesLabel
+        autoFocus={isAdded}
         label={t('Console.exports.field')}
         options={filters
           .filter((one) => operatorsOf(one, others).length > 0)

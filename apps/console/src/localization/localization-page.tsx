@@ -1,5 +1,5 @@
 import { Undo2 } from 'lucide-react';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useRef, useState } from 'react';
 import { useTextChanges, type TextChange, type TextFilter, type TextRow } from '../api/localization';
 import { Button } from '../components/button';
 import { Checkbox } from '../components/choices';
@@ -24,6 +24,15 @@ export function LocalizationPage() {
   const [selected, setSelected] = useState<ReadonlyMap<string, TextRow>>(new Map());
   const [edited, setEdited] = useState<{ row: TextRow; cultureName: string }>();
   const [past, setPast] = useState<TextChange[][]>([]);
+  const grid = useRef<HTMLDivElement>(null);
+  const close = () => {
+    setEdited(undefined);
+    grid.current?.focus({ preventScroll: true });
+  };
+  const giveUpSelection = () => {
+    setSelected(new Map());
+    grid.current?.focus({ preventScroll: true });
+  };
   const change = useTextChanges();
   const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });
   const cultures = useMemo(() => {
@@ -124,9 +133,9 @@ export function LocalizationPage() {
           rows={[...selected.values()]}
           onApply={(changes) => {
             applyTo([...selected.values()], changes);
-            setSelected(new Map());
+            giveUpSelection();
           }}
-          onClose={() => setSelected(new Map())}
+          onClose={giveUpSelection}
         />
       )}
       {edited && (
@@ -138,15 +147,16 @@ export function LocalizationPage() {
             languages.find(({ cultureName }) => cultureName === edited.cultureName)?.displayName ??
             edited.cultureName
           }
-          onClose={() => setEdited(undefined)}
+          onClose={close}
           onSave={(value) => {
             const { resourceName, key } = edited.row;
             applyTo([edited.row], [{ resourceName, key, cultureName: edited.cultureName, value }]);
-            setEdited(undefined);
+            close();
           }}
         />
       )}
       <TextGrid
+        ref={grid}
         filter={filter}
         cultures={cultures}
         selected={selected}

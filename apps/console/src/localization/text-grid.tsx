@@ -8,6 +8,7 @@ import {
   useState,
   type CSSProperties,
   type KeyboardEvent,
+  type RefObject,
 } from 'react';
 import type { TextCell, TextFilter, TextRow } from '../api/localization';
 import { EmptyState, Failure, Skeleton } from '../components/state';
@@ -25,6 +26,7 @@ interface Position {
 }
 
 interface TextGridProps {
+  ref: RefObject<HTMLDivElement | null>;
   filter: TextFilter;
   cultures: readonly { cultureName: string; displayName: string }[];
   /** Names of the rows that are selected. */
@@ -38,9 +40,16 @@ export const rowName = ({ resourceName, key }: { resourceName: string; key: stri
   `${resourceName}.${key}`;
 
 /** Keys by cultures. The focus stays on the grid, and arrow keys move the active cell, also where no row is drawn yet. */
-export function TextGrid({ filter, cultures, selected, onSelect, onEdit, onUndo }: TextGridProps) {
+export function TextGrid({
+  ref: frame,
+  filter,
+  cultures,
+  selected,
+  onSelect,
+  onEdit,
+  onUndo,
+}: TextGridProps) {
   const { t } = useTexts();
-  const frame = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<Position>({ row: 0, column: LEADING });
   const anchor = useRef<number>(undefined);
   const [counted, setCounted] = useState(0);
@@ -66,7 +75,7 @@ export function TextGrid({ filter, cultures, selected, onSelect, onEdit, onUndo 
   useEffect(() => {
     frame.current?.scrollTo({ top: 0 });
     setActive(({ column }) => ({ row: 0, column }));
-  }, [search, resourceName, show]);
+  }, [frame, search, resourceName, show]);
 
   const move = (row: number, column: number) => {
     const next = {

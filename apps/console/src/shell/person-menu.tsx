@@ -1,4 +1,5 @@
 import { Check, LogOut } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Header } from 'react-aria-components/Header';
 import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
@@ -20,6 +21,12 @@ export function PersonMenu() {
   const { theme = 'system' } = usePreferences();
   const change = useOwnSettingChange();
   const signOut = useSignOut();
+  // It opens once its button has the focus, so that the focus comes back to it.
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => setOpen(true));
+    return () => cancelAnimationFrame(frame);
+  }, []);
 
   const act = (key: string) => {
     const [kind, value = ''] = key.split(':');
@@ -29,8 +36,8 @@ export function PersonMenu() {
   };
 
   return (
-    <MenuTrigger defaultOpen>
-      <Button className="person-button">
+    <MenuTrigger isOpen={isOpen} onOpenChange={setOpen}>
+      <Button autoFocus className="person-button">
         <PersonName />
       </Button>
       <Popover className="popover" placement="top start" offset={6}>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 
 interface PageFrameProps {
   title: string;
@@ -21,6 +21,7 @@ export function PageFrame({ title, html, comparedWith, className, isPicture = fa
     const document = frame.current?.contentDocument;
     if (isLoaded && document) show(document, html, comparedWith);
   }, [isLoaded, html, comparedWith]);
+  const hasFocus = useFrameFocus(frame);
   return (
     <iframe
       ref={frame}
@@ -28,10 +29,26 @@ export function PageFrame({ title, html, comparedWith, className, isPicture = fa
       sandbox="allow-same-origin"
       src="/console/blank"
       onLoad={() => setLoaded(true)}
+      data-focus-visible={hasFocus || undefined}
       className={['page-frame', className].filter(Boolean).join(' ')}
       {...(isPicture ? { 'aria-hidden': true, tabIndex: -1, inert: true } : {})}
     />
   );
+}
+
+/** Whether the keys scroll the frame. No selector matches a frame whose content has the focus. */
+function useFrameFocus(frame: RefObject<HTMLIFrameElement | null>): boolean {
+  const [hasFocus, setFocus] = useState(false);
+  useEffect(() => {
+    const look = () => setFocus(document.activeElement === frame.current);
+    addEventListener('blur', look);
+    addEventListener('focus', look);
+    return () => {
+      removeEventListener('blur', look);
+      removeEventListener('focus', look);
+    };
+  }, [frame]);
+  return hasFocus;
 }
 
 /** Links look as they will, and lead nowhere. */

@@ -24,6 +24,7 @@ describe('the timeline of an entity in the console', () => {
       .filter({ hasText: 'Who has the contract?' })
       .getByRole('button', { name: 'Reply' })
       .click();
+    await grace.getByRole('textbox', { name: 'Reply' }).and(grace.locator(':focus')).waitFor();
     const content = 'Between North and South';
     const chooser = grace.waitForEvent('filechooser');
     await grace.getByRole('article').getByRole('button', { name: 'Attach a file' }).click();
@@ -36,6 +37,7 @@ describe('the timeline of an entity in the console', () => {
     await expectForEverybody(grace);
     await grace.getByRole('article').getByRole('button', { name: 'Reply' }).last().click();
     await grace.getByRole('textbox', { name: 'Reply' }).waitFor({ state: 'detached' });
+    await grace.getByRole('button', { name: 'Reply' }).and(grace.locator(':focus')).waitFor();
 
     // It is told to the one who follows, below what it replies to.
     const reply = question.getByRole('article').filter({ hasText: 'Here it is' });

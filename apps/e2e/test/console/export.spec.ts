@@ -33,8 +33,13 @@ describe('an export in the console', () => {
     await page.keyboard.press('Enter');
     await fields.getByRole('row').first().getByText('Kind').waitFor();
     await page.getByRole('radiogroup').getByText('CSV file').click();
-    await page.getByRole('button', { name: 'Add a condition' }).click();
+    // The keys go to what was added, and back when it is removed.
+    const addCondition = page.getByRole('button', { name: 'Add a condition' });
     const condition = page.getByRole('group', { name: 'Condition 1' });
+    await addCondition.press('Enter');
+    await condition.getByRole('button', { name: /Field/ }).and(page.locator(':focus')).waitFor();
+    await condition.getByRole('button', { name: 'Remove condition 1' }).press('Enter');
+    await addCondition.and(page.locator(':focus')).press('Enter');
     await condition.getByRole('button', { name: /Field/ }).click();
     await page.getByRole('option', { name: 'Employees' }).click();
     await condition.getByRole('textbox', { name: 'Value' }).fill('seven');

@@ -46,6 +46,7 @@ describe('texts in the console', () => {
     expect(await editor.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await expectForEverybody(page);
     await page.keyboard.press('Escape');
+    await grid.and(page.locator(':focus')).waitFor();
 
     await page.getByRole('textbox', { name: 'Search keys and texts' }).fill(series);
     await grid.getByText(`${series}.text3`).waitFor();

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
 import { listLocalizationTexts } from '@plinth/contracts/localization/endpoints';
 import type { Api } from '@plinth/http/api';
 import { ok } from '@plinth/http/response';
@@ -7,6 +9,7 @@ import { findTextNames, hasDrifted, readIn, type TextName } from '../domain/text
 import { INCOMPLETE } from './bootstrap-response';
 import type { TextListStore, TextSelection } from '../store/text-list';
 
+const compress = promisify(gzip);
 const platformCultures = languages.map(({ cultureName }) => cultureName);
 const nameOf = ({ resourceName, key }: TextName) => JSON.stringify([resourceName, key]);
 
@@ -50,6 +53,10 @@ export function mountTexts(
         ),
       ),
     }));
-    return isComplete ? page : ok(page, { headers: INCOMPLETE });
+    return ok(page, {
+      // Each page is read once, so that little time for it matters more than the last bytes.
+      gzip: () => compress(JSON.stringify(page), { level: constants.Z_BEST_SPEED }),
+      headers: isComplete ? {} : INCOMPLETE,
+    });
   });
 }

@@ -1,13 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messagePlaceholders } from '@plinth/kernel/message';
+import { stateNames } from './state-names';
 import { bodyIn, chooseCulture, systemCultures, systemTexts } from './system-text';
 
 describe('texts of system logs', () => {
   it.each(systemCultures)('are complete in %s, with the same placeholders', (culture) => {
     // A noted entity brings its words in each language, under the name of that language.
-    const placeholders = (text = '') =>
-      text
-        .replace(/^\{(en|fr)\}$/, '{words}')
-        .match(/\{\w+\}/g)
-        ?.sort();
+    const placeholders = (text = '') => messagePlaceholders(text.replace(/^\{(en|fr)\}$/, '{words}'));
     expect(Object.keys(systemTexts[culture])).toEqual(Object.keys(systemTexts.en));
     for (const [key, text] of Object.entries(systemTexts[culture])) {
       expect(placeholders(text)).toEqual(placeholders(systemTexts.en[key]));
@@ -17,6 +17,48 @@ describe('texts of system logs', () => {
   it('insert values without interpreting them', () => {
     const message = { key: 'workflow.moved', values: { previousState: '{newState}', newState: '$& <b>' } };
     expect(bodyIn('en', { body: '', message })).toBe('Moved from {newState} to $& <b>.');
+  });
+
+  it.each([
+    ['en', 'Moved from In review to Canceled.'],
+    ['en-GB', 'Moved from In review to Cancelled.'],
+    ['fr', 'Passé de « En révision » à « Annulé ».'],
+  ] as const)('name states of the platform in %s', (culture, text) => {
+    const message = {
+      key: 'workflow.moved',
+      values: { previousState: 'PendingReview', newState: 'Cancelled' },
+    };
+    expect(bodyIn(culture, { body: '', message })).toBe(text);
+  });
+
+  it('call states of a tenant as the tenant wrote them', () => {
+    const message = {
+      key: 'workflow.moved',
+      values: { previousState: 'constructor', newState: 'Verliehen' },
+    };
+    expect(bodyIn('fr', { body: '', message })).toBe('Passé de « constructor » à « Verliehen ».');
+  });
+
+  it.each(systemCultures)('name states in %s as localization does', (culture) => {
+    const folder = join(__dirname, '../../../localization/src/resources/workflow');
+    const namesIn = (file: string) =>
+      JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')).texts.states ?? {};
+    expect(Object.fromEntries(stateNames[culture])).toEqual({
+      ...namesIn(culture.slice(0, 2)),
+      ...namesIn(culture),
+    });
+  });
+
+  it.each([
+    ['en', 1, 'Export of Settings.Values completed: 1 row.'],
+    ['en', 1234, 'Export of Settings.Values completed: 1,234 rows.'],
+    ['fr', 0, 'Export de Settings.Values terminé : 0 ligne.'],
+    ['fr', 1, 'Export de Settings.Values terminé : 1 ligne.'],
+    ['fr-CA', 2, 'Exportation de Settings.Values terminée : 2 lignes.'],
+  ] as const)('count rows in %s as %d', (culture, rowCount, text) => {
+    const values = { definitionName: 'Settings.Values', rowCount };
+    const body = bodyIn(culture, { body: '', message: { key: 'exchange.export-completed', values } });
+    expect(body).toBe(text);
   });
 
   it('fall back to the key of a text that this release does not know', () => {

@@ -1,4 +1,6 @@
+import { formatMessage, type MessageValue } from '@plinth/kernel/message';
 import type { Entry, SystemMessage } from './entry';
+import { stateNames } from './state-names';
 
 /** The cultures of system logs. */
 export const systemCultures = ['en', 'en-GB', 'fr', 'fr-CA'] as const;
@@ -15,18 +17,21 @@ const english: Texts = {
   'entity.noted': '{en}',
   'settings.changed-for-tenant': 'Changed for the tenant.',
   'settings.changed-for-platform': 'Changed for the whole platform.',
-  'exchange.export-completed': 'Export of {definitionName} completed: {rowCount} rows.',
+  'exchange.export-completed':
+    'Export of {definitionName} completed: {rowCount, plural, one {# row} other {# rows}}.',
   'exchange.export-completed-uncounted': 'Export of {definitionName} completed.',
   'exchange.export-failed': 'Export of {definitionName} failed.',
-  'exchange.import-completed': 'Import of {definitionName} completed: {succeededRows} of {totalRows} rows.',
+  'exchange.import-completed':
+    'Import of {definitionName} completed: {succeededRows, number} of {totalRows, plural, one {# row} other {# rows}}.',
   'exchange.import-partially-completed':
-    'Import of {definitionName} partially completed: {succeededRows} of {totalRows} rows, {failedRows} failed.',
+    'Import of {definitionName} partially completed: {succeededRows, number} of {totalRows, plural, one {# row} other {# rows}}, {failedRows, number} failed.',
   'exchange.import-failed': 'Import of {definitionName} failed.',
-  'exchange.import-cancelled': 'Import of {definitionName} cancelled after {succeededRows} rows.',
+  'exchange.import-cancelled':
+    'Import of {definitionName} cancelled after {succeededRows, plural, one {# row} other {# rows}}.',
   'exchange.import-undone':
-    'Import of {definitionName} undone: {removedRows} rows removed, {restoredRows} restored.',
+    'Import of {definitionName} undone: {removedRows, plural, one {# row} other {# rows}} removed, {restoredRows, number} restored.',
   'exchange.import-partially-undone':
-    'Import of {definitionName} undone: {removedRows} rows removed, {restoredRows} restored, {keptRows} kept.',
+    'Import of {definitionName} undone: {removedRows, plural, one {# row} other {# rows}} removed, {restoredRows, number} restored, {keptRows, number} kept.',
   'exchange.import-undo-failed': 'Import of {definitionName} could not be undone.',
   'notification.mention': '{actorName} mentioned you',
   'notification.comment': 'New comment on {entityType} {entityId}',
@@ -35,24 +40,27 @@ const english: Texts = {
 };
 
 const french: Texts = {
-  'workflow.moved': 'Passé de {previousState} à {newState}.',
-  'workflow.moved-with-comment': 'Passé de {previousState} à {newState} : {comment}',
+  'workflow.moved': 'Passé de « {previousState} » à « {newState} ».',
+  'workflow.moved-with-comment': 'Passé de « {previousState} » à « {newState} » : {comment}',
   'template.published': 'Publié.',
   'entity.noted': '{fr}',
   'settings.changed-for-tenant': 'Modifié pour le locataire.',
   'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
-  'exchange.export-completed': 'Export de {definitionName} terminé : {rowCount} lignes.',
+  'exchange.export-completed':
+    'Export de {definitionName} terminé : {rowCount, plural, one {# ligne} other {# lignes}}.',
   'exchange.export-completed-uncounted': 'Export de {definitionName} terminé.',
   'exchange.export-failed': 'Échec de l’export de {definitionName}.',
-  'exchange.import-completed': 'Import de {definitionName} terminé : {succeededRows} lignes sur {totalRows}.',
+  'exchange.import-completed':
+    'Import de {definitionName} terminé : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}.',
   'exchange.import-partially-completed':
-    'Import de {definitionName} terminé en partie : {succeededRows} lignes sur {totalRows}, {failedRows} en échec.',
+    'Import de {definitionName} terminé en partie : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}, {failedRows, number} en échec.',
   'exchange.import-failed': 'Échec de l’import de {definitionName}.',
-  'exchange.import-cancelled': 'Import de {definitionName} annulé après {succeededRows} lignes.',
+  'exchange.import-cancelled':
+    'Import de {definitionName} annulé après {succeededRows, plural, one {# ligne} other {# lignes}}.',
   'exchange.import-undone':
-    'Import de {definitionName} défait : {removedRows} lignes supprimées, {restoredRows} rétablies.',
+    'Import de {definitionName} défait : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}.',
   'exchange.import-partially-undone':
-    'Import de {definitionName} défait : {removedRows} lignes supprimées, {restoredRows} rétablies, {keptRows} conservées.',
+    'Import de {definitionName} défait : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}, {keptRows, plural, one {# conservée} other {# conservées}}.',
   'exchange.import-undo-failed': 'L’import de {definitionName} n’a pas pu être défait.',
   'notification.mention': '{actorName} vous a mentionné',
   'notification.comment': 'Nouveau commentaire sur {entityType} {entityId}',
@@ -63,19 +71,21 @@ const french: Texts = {
 // In Canada an import is an "importation" and an export an "exportation".
 const canadianFrench: Texts = {
   ...french,
-  'exchange.export-completed': 'Exportation de {definitionName} terminée : {rowCount} lignes.',
+  'exchange.export-completed':
+    'Exportation de {definitionName} terminée : {rowCount, plural, one {# ligne} other {# lignes}}.',
   'exchange.export-completed-uncounted': 'Exportation de {definitionName} terminée.',
   'exchange.export-failed': 'Échec de l’exportation de {definitionName}.',
   'exchange.import-completed':
-    'Importation de {definitionName} terminée : {succeededRows} lignes sur {totalRows}.',
+    'Importation de {definitionName} terminée : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}.',
   'exchange.import-partially-completed':
-    'Importation de {definitionName} terminée en partie : {succeededRows} lignes sur {totalRows}, {failedRows} en échec.',
+    'Importation de {definitionName} terminée en partie : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}, {failedRows, number} en échec.',
   'exchange.import-failed': 'Échec de l’importation de {definitionName}.',
-  'exchange.import-cancelled': 'Importation de {definitionName} annulée après {succeededRows} lignes.',
+  'exchange.import-cancelled':
+    'Importation de {definitionName} annulée après {succeededRows, plural, one {# ligne} other {# lignes}}.',
   'exchange.import-undone':
-    'Importation de {definitionName} défaite : {removedRows} lignes supprimées, {restoredRows} rétablies.',
+    'Importation de {definitionName} défaite : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}.',
   'exchange.import-partially-undone':
-    'Importation de {definitionName} défaite : {removedRows} lignes supprimées, {restoredRows} rétablies, {keptRows} conservées.',
+    'Importation de {definitionName} défaite : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}, {keptRows, plural, one {# conservée} other {# conservées}}.',
   'exchange.import-undo-failed': 'L’importation de {definitionName} n’a pas pu être défaite.',
 };
 
@@ -90,13 +100,12 @@ export const systemTexts: Record<SystemCulture, Texts> = {
 export const bodyIn = (culture: SystemCulture, { body, message }: Pick<Entry, 'body' | 'message'>): string =>
   message ? localizeMessage(message, culture) : body;
 
-/** The text of a system log in a culture. */
+/** The text of a system log in a culture. States of a tenant's own definitions are called as they are written there. */
 export function localizeMessage({ key, values }: SystemMessage, culture: SystemCulture): string {
-  const text = systemTexts[culture][key] ?? key;
-  return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
-    const value = Object.hasOwn(values, name) ? values[name]! : '';
-    return typeof value === 'number' ? new Intl.NumberFormat(culture).format(value) : value;
-  });
+  const nameOf = (state: MessageValue) => stateNames[culture].get(String(state)) ?? state;
+  const { previousState, newState } = values;
+  const shown = { ...values, previousState: nameOf(previousState), newState: nameOf(newState) };
+  return formatMessage(systemTexts[culture][key] ?? key, shown, { culture });
 }
 
 /** The first of a reader's preferred cultures that has system texts; `fr-BE` finds `fr`. */
