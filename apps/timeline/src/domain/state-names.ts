@@ -1,20 +1,6 @@
-type Names = Readonly<Record<string, string>>;
+import type { SystemCulture } from './system-text';
 
-const english: Names = {
-  Draft: 'Draft',
-  PendingReview: 'In review',
-  Published: 'Published',
-  Archived: 'Archived',
-  PendingApproval: 'Waiting for approval',
-  Submitted: 'Submitted',
-  Approved: 'Approved',
-  Paid: 'Paid',
-  Cancelled: 'Canceled',
-  Prospect: 'Prospect',
-  Active: 'Active',
-};
-
-const french: Names = {
+const french = {
   Draft: 'Brouillon',
   PendingReview: 'En révision',
   Published: 'Publié',
@@ -28,12 +14,13 @@ const french: Names = {
   Active: 'Actif',
 };
 
-const namesIn = (names: Names): ReadonlyMap<string, string> => new Map(Object.entries(names));
+const frenchNames: ReadonlyMap<string, string> = new Map(Object.entries(french));
 
-/** What the states of the platform's own definitions are called, as in the resource `Workflow` of localization. */
-export const stateNames = {
-  en: namesIn(english),
-  'en-GB': namesIn({ ...english, Cancelled: 'Cancelled' }),
-  fr: namesIn(french),
-  'fr-CA': namesIn(french),
+/**
+ * What the states of the platform's own definitions are called, as in the resource `Workflow` of localization. English logs
+ * call them as the interface does.
+ */
+export const stateNames: Partial<Record<SystemCulture, ReadonlyMap<string, string>>> = {
+  fr: frenchNames,
+  'fr-CA': frenchNames,
 };

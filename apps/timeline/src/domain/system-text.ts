@@ -100,9 +100,9 @@ export const systemTexts: Record<SystemCulture, Texts> = {
 export const bodyIn = (culture: SystemCulture, { body, message }: Pick<Entry, 'body' | 'message'>): string =>
   message ? localizeMessage(message, culture) : body;
 
-/** The text of a system log in a culture. States of a tenant's own definitions are called as they are written there. */
+/** The text of a system log in a culture. */
 export function localizeMessage({ key, values }: SystemMessage, culture: SystemCulture): string {
-  const nameOf = (state: MessageValue) => stateNames[culture].get(String(state)) ?? state;
+  const nameOf = (state: MessageValue) => stateNames[culture]?.get(String(state)) ?? state;
   const { previousState, newState } = values;
   const shown = { ...values, previousState: nameOf(previousState), newState: nameOf(newState) };
   return formatMessage(systemTexts[culture][key] ?? key, shown, { culture });
