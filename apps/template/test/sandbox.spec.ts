@@ -161,6 +161,15 @@ describe('what is said of a template', () => {
   });
 });
 
+describe('what the leading comments say', () => {
+  it.each(['file', 'page', 'margin'])('is cut where other processes read it: %s', async (key) => {
+    for (const format of ['pdf', 'excel'] as const) {
+      const result = await render(`{# ${key}: {{ "/".repeat(3000000) }} #}x`, { format });
+      expect(result).toMatchObject({ kind: 'rendered', front: { [key]: '/'.repeat(255) } });
+    }
+  });
+});
+
 describe('the names that a rendering depends on', () => {
   const asked = async (source: string, more?: Partial<RenderTask>) => {
     const result = await render(source, more);

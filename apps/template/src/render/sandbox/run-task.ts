@@ -236,6 +236,9 @@ function nested(settings: Record<string, string | null>): Value {
   return root;
 }
 
+/** Of the file name, page and margin: they are read as a whole by the service and by other processes. */
+const FRONT_LINE_LENGTH_MAX = 255;
+
 /** Subject and file name are one line of text; header and footer are what is allowed on every printed page. */
 function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
   const rendered: FrontMatter = {};
@@ -244,7 +247,11 @@ function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
     if (source === undefined) continue;
     const isMarkup = key === 'header' || key === 'footer';
     const { text } = evaluate(parseTemplate(source), { ...context, isMarkup });
-    rendered[key] = isMarkup ? printedBand(text) : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+    if (isMarkup) rendered[key] = printedBand(text);
+    else {
+      const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+      rendered[key] = key === 'subject' ? line : line.slice(0, FRONT_LINE_LENGTH_MAX).toWellFormed();
+    }
   }
   return rendered;
 }
