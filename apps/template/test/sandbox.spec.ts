@@ -168,6 +168,15 @@ describe('what is said of a template', () => {
   });
 });
 
+describe('what the leading comments say', () => {
+  it.each(['file', 'page', 'margin'])('is cut where other processes read it: %s', async (key) => {
+    for (const format of ['pdf', 'excel'] as const) {
+      const result = await render(`{# ${key}: {{ "/".repeat(3000000) }} #}x`, { format });
+      expect(result).toMatchObject({ kind: 'rendered', front: { [key]: '/'.repeat(255) } });
+    }
+  });
+});
+
 describe('the names that a rendering depends on', () => {
   // Time enough also on a machine that does much else, so that it is the names that end a rendering.
   const milliseconds = 60_000;

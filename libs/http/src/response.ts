@@ -97,9 +97,9 @@ export const events = (stream: AsyncIterable<ServerSentEvent>): EndpointResponse
 export function attachment(name: string): string {
   const clean =
     name
-      .replace(/[\p{Cc}\p{Cf}/\\]/gu, '_')
       .slice(0, 255)
-      .toWellFormed() || 'file';
+      .toWellFormed()
+      .replace(/[\p{Cc}\p{Cf}/\\]/gu, '_') || 'file';
   const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/["%]/g, '_');
   const encoded = encodeURIComponent(clean).replace(
     /['()*]/g,

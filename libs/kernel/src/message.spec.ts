@@ -72,6 +72,16 @@ describe('formatMessage', () => {
     expect(memoryUsed() - before).toBeLessThan(40_000_000);
   });
 
+  it('makes a format once for all texts that have it, since each takes memory that no limit of a heap counts', () => {
+    const made = jest.spyOn(Intl, 'DateTimeFormat');
+    for (let number = 0; number < 100; number++)
+      formatMessage(`${number} {0, date, ::yMMMMEEEEd} {0, time, ::Hms}`, ['2026-03-09T17:05:00Z'], {
+        culture: 'fi',
+      });
+    expect(made.mock.calls.length).toBe(2);
+    made.mockRestore();
+  });
+
   it('formats any text without an error', () => {
     const piece = fc.constantFrom(
       '{',

@@ -53,9 +53,12 @@ function messageOf(text: string, culture: string, timeZone: string): Message | u
 
 function readMessage(text: string, culture: string, timeZone: string): Message | undefined {
   const formatters: Formatters = {
-    getNumberFormat: madeOnce((options) => new Intl.NumberFormat(culture, options)),
-    getDateTimeFormat: madeOnce((options) => new Intl.DateTimeFormat(culture, { timeZone, ...options })),
-    getPluralRules: madeOnce((options) => new Intl.PluralRules(culture, options)),
+    getNumberFormat: fewOf(`number ${culture}`, (options) => new Intl.NumberFormat(culture, options)),
+    getDateTimeFormat: fewOf(
+      `date ${culture} ${timeZone}`,
+      (options) => new Intl.DateTimeFormat(culture, { timeZone, ...options }),
+    ),
+    getPluralRules: fewOf(`plural ${culture}`, (options) => new Intl.PluralRules(culture, options)),
   };
   try {
     const options = { ignoreTag: true, formatters };
@@ -69,19 +72,23 @@ function readMessage(text: string, culture: string, timeZone: string): Message |
   }
 }
 
-/** Different formats of numbers, and of dates, in one message; one of a date takes 30 kB. */
+/** Different formats of numbers, and of dates, in one message; to make one takes up to two milliseconds. */
 const FORMATS_MAX = 20;
+/** Of all messages together: one of a date takes 60 kB, which no limit of a heap counts. */
+const FORMATTERS_MAX = 500;
+const formatters = new Map<string, unknown>();
 
-/** A formatter for each set of options; to make one takes long. @throws RangeError beyond `FORMATS_MAX` */
-function madeOnce<Options, Formatter>(make: (options?: Options) => Formatter) {
-  const made = new Map<string, Formatter>();
+/** The formatters of one message, which it shares with all others. @throws RangeError beyond `FORMATS_MAX` */
+function fewOf<Options, Formatter>(kind: string, make: (options?: Options) => Formatter) {
+  const used = new Set<string>();
   return (_locales?: string | string[], options?: Options): Formatter => {
-    const key = JSON.stringify(options ?? {});
-    const known = made.get(key);
+    const key = `${kind} ${JSON.stringify(options ?? {})}`;
+    if (used.add(key).size > FORMATS_MAX) throw new RangeError('The message has too many formats.');
+    const known = formatters.get(key) as Formatter | undefined;
     if (known !== undefined) return known;
-    if (made.size >= FORMATS_MAX) throw new RangeError('The message has too many formats.');
+    if (formatters.size >= FORMATTERS_MAX) formatters.clear();
     const formatter = make(options);
-    made.set(key, formatter);
+    formatters.set(key, formatter);
     return formatter;
   };
 }

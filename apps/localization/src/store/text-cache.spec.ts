@@ -108,6 +108,22 @@ describe('the cache of texts', () => {
     expect(store.readings).toBe(21);
   });
 
+  it('evicts by the number of texts too: they take memory however short they are', async () => {
+    const { store, cache } = start({ sizeMax: 100_000 });
+    const texts = Array.from({ length: 1_000 }, (_, index) => ({
+      resourceName: 'S',
+      cultureName: 'en',
+      key: index.toString(36),
+      value: '',
+    }));
+    store.inCultures = async () => {
+      store.readings++;
+      return { texts, areAll: true };
+    };
+    for (const tenant of [ada, bob, ada]) await cache.read(tenant, 'en');
+    expect(store.readings).toBe(3);
+  });
+
   it('shares the texts of the platform between tenants that have none of their own', async () => {
     const { store, cache } = start();
     store.inCultures = async () => ({ texts: [], areAll: true });

@@ -42,6 +42,8 @@ const VERSION_CHECK_MILLISECONDS = 2_000;
 const SIZE_MAX = 32_000_000;
 /** The size of a tenant without texts of its own. */
 const TENANT_SIZE = 1_000;
+/** What a text takes however short it is, on top of its characters. */
+const TEXT_SIZE = 60;
 
 interface CachedTenant {
   /** Read before anything else, so that what is cached is never older than its version. */
@@ -171,6 +173,6 @@ function makeTexts(
     .update(json);
   return {
     texts: { culture, resources, isComplete: areAll, etag: entityTag(hash.digest('base64url').slice(0, 27)) },
-    size: json.length,
+    size: json.length + TEXT_SIZE * own.length,
   };
 }

@@ -8,7 +8,7 @@ import { readFrontMatter, type FrontMatter } from '../language/front-matter';
 import { LimitError, Meter } from '../language/meter';
 import { dependenciesOf, NamesToLoad, type Dependencies } from '../language/dependencies';
 import { parseTemplate } from '../language/parse';
-import { TemplateError, type Statement } from '../language/syntax';
+import { TemplateError, walk, type Statement } from '../language/syntax';
 import { toValue, type Dict, type Value } from '../language/values';
 import { variablesOf } from '../language/variables';
 import { plainTextOf, tablesOf } from './html';
@@ -36,10 +36,14 @@ export async function runTask(task: Task): Promise<TaskResult> {
 }
 
 const PARSED_MAX = 200;
-const PARSED_CHARACTERS_MAX = 4_000_000;
+/** Nodes of all that are kept: the next tasks, of other tenants too, work beside them. One takes some 100 bytes. */
+const PARSED_NODES_MAX = 400_000;
+/** So much text takes as much memory as a node. */
+const NODE_CHARACTERS = 50;
 
 /** Parsed templates by their text; the same ones are rendered again and again. */
 const parsedTemplates = new Map<string, ParsedTemplate>();
+let parsedNodes = 0;
 
 interface ParsedTemplate {
   statements: Statement[];
@@ -60,10 +64,21 @@ function parseWithFrontMatter(source: string): ParsedTemplate {
     linesBefore,
     dependencies: dependenciesOf([...statements, ...Object.values(front).flatMap(parseTemplate)]),
   };
-  const characters = [...parsedTemplates.keys()].reduce((total, text) => total + text.length, source.length);
-  if (parsedTemplates.size >= PARSED_MAX || characters > PARSED_CHARACTERS_MAX) parsedTemplates.clear();
-  parsedTemplates.set(source, template);
+  keep(source, template);
   return template;
+}
+
+/** A template that takes all room by itself is parsed again each time, which takes most of its time. */
+function keep(source: string, template: ParsedTemplate): void {
+  let nodes = source.length / NODE_CHARACTERS;
+  walk(template.statements, { statement: () => nodes++, expression: () => nodes++ });
+  if (nodes > PARSED_NODES_MAX) return;
+  if (parsedTemplates.size >= PARSED_MAX || parsedNodes + nodes > PARSED_NODES_MAX) {
+    parsedTemplates.clear();
+    parsedNodes = 0;
+  }
+  parsedTemplates.set(source, template);
+  parsedNodes += nodes;
 }
 
 /** Gives an error of the body its line in the whole template. */
@@ -221,6 +236,9 @@ function nested(settings: Record<string, string | null>): Value {
   return root;
 }
 
+/** Of the file name, page and margin: they are read as a whole by the service and by other processes. */
+const FRONT_LINE_LENGTH_MAX = 255;
+
 /** Subject and file name are one line of text; header and footer are what is allowed on every printed page. */
 function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
   const rendered: FrontMatter = {};
@@ -229,7 +247,11 @@ function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
     if (source === undefined) continue;
     const isMarkup = key === 'header' || key === 'footer';
     const { text } = evaluate(parseTemplate(source), { ...context, isMarkup });
-    rendered[key] = isMarkup ? printedBand(text) : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+    if (isMarkup) rendered[key] = printedBand(text);
+    else {
+      const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+      rendered[key] = key === 'subject' ? line : line.slice(0, FRONT_LINE_LENGTH_MAX).toWellFormed();
+    }
   }
   return rendered;
 }

@@ -1,0 +1,19 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { runTask } from './run-task';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const memoryUsed = (): number => {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+};
+
+describe('parsed templates', () => {
+  it('are kept as long as they leave memory for the tasks of other tenants', async () => {
+    const before = memoryUsed();
+    for (let number = 0; number < 120; number++)
+      await runTask({ kind: 'analyze', source: `${number}${'{{a}}'.repeat(4_000)}`, partials: {} });
+    expect(memoryUsed() - before).toBeLessThan(60_000_000);
+  });
+});
