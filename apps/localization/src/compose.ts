@@ -2,6 +2,7 @@ import { overrideChanged } from '@plinth/contracts/localization/events';
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { RowQuota } from '@plinth/http/row-quota';
+import { measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -10,7 +11,7 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import type { LocalizationConfig } from './config';
 import { PrismaClient, type Prisma } from './generated/client';
 import { baseTexts } from './resources/base-texts';
-import { overrideStore } from './store/override-store';
+import { overrideStore, TEXT_READINGS } from './store/override-store';
 import { textListStore } from './store/text-list';
 import { textCache } from './store/text-cache';
 
@@ -61,7 +62,9 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     what: 'texts of its own',
     limit: config.LOCALIZATION_TENANT_OVERRIDES_MAX,
   });
-  const overrides = overrideStore(db, quota, onOverridesChanged);
+  const readings = turnsAt(TEXT_READINGS);
+  measurePlaces(metrics, { readings });
+  const overrides = overrideStore(db, quota, readings, onOverridesChanged);
   const texts = textCache({
     base,
     overrides,
@@ -76,7 +79,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     health,
     texts,
     overrides,
-    textList: textListStore(db),
+    textList: textListStore(db, readings),
     pool,
     bulkPool,
     outbox,

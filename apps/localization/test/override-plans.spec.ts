@@ -1,3 +1,4 @@
+import { turnsAt } from '@plinth/runtime/process/fair-places';
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
@@ -44,7 +45,7 @@ async function read(overrides: OverrideStore, { tenantId }: Caller): Promise<voi
 
 /** Saves and removes single texts and a batch of them, new ones and such that are there. */
 async function write(db: Database, caller: Caller, value: string): Promise<void> {
-  const overrides = overrideStore(db, { take: () => undefined }, () => undefined);
+  const overrides = overrideStore(db, { take: () => undefined }, turnsAt(1), () => undefined);
   for (const key of ['key-17', `new-${value}`]) {
     const { etag } = await overrides.put(caller, textOf(key, value), undefined);
     await overrides.put(caller, textOf(key, 'again'), [etag]);

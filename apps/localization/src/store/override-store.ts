@@ -5,6 +5,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { tooManyTexts } from '../domain/problems';
 import type { WrittenOverride } from '../domain/text-list';
 import { emptyRecord, type Bundle, type Override, type OverrideKey, type Texts } from '../domain/texts';
@@ -40,6 +41,7 @@ export interface OverrideStore {
 export function overrideStore(
   db: TenantDatabase<Tx>,
   quota: Pick<RowQuota, 'take'>,
+  readings: FairPlaces,
   onChange: (tenantId: string) => void,
 ): OverrideStore {
   /** Runs a write once per operation, and calls back after its commit. */
@@ -57,7 +59,7 @@ export function overrideStore(
       }),
 
     list: (tenantId, { resourceName, cultureName }) =>
-      db.inTenant(tenantId, async (tx) => {
+      readAllTexts(db, readings, tenantId, async (tx) => {
         const own = firstTexts(
           await tx.$queryRawUnsafe<(Override & Sized)[]>(
             LIST,
@@ -74,7 +76,7 @@ export function overrideStore(
       }),
 
     inCultures: (tenantId, cultures) =>
-      db.inTenant(tenantId, async (tx) =>
+      readAllTexts(db, readings, tenantId, async (tx) =>
         firstTexts(
           await tx.$queryRawUnsafe<(Override & Sized)[]>(
             IN_CULTURES,
@@ -133,6 +135,17 @@ export function overrideStore(
     },
   };
 }
+
+/** Readings of all of a tenant's texts at the same time; each has up to 40 MB. */
+export const TEXT_READINGS = 3;
+
+/** Reads what may be all of a tenant's texts, in turns of tenants. */
+export const readAllTexts = <Result>(
+  db: TenantDatabase<Tx>,
+  readings: FairPlaces,
+  tenantId: string,
+  read: (tx: Tx) => Promise<Result>,
+): Promise<Result> => readings.run({ tenantId, userId: '' }, () => db.inTenant(tenantId, read));
 
 /** Characters of a tenant's texts that one reading of them holds, with their keys: the most that a tenant can have in use. */
 export const READ_CHARACTERS_MAX = 4_000_000;

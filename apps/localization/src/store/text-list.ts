@@ -1,11 +1,13 @@
 import { escapeLike } from '@plinth/kernel/like-pattern';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { TextName, WrittenOverride } from '../domain/text-list';
 import type { Prisma } from '../generated/client';
 import {
   firstTexts,
   READ_CHARACTERS_MAX,
   READ_TEXTS_MAX,
+  readAllTexts,
   type FirstTexts,
   type Sized,
 } from './override-store';
@@ -37,7 +39,10 @@ interface NameRow extends TextName {
   total: number;
 }
 
-export function textListStore(db: TenantDatabase<Prisma.TransactionClient>): TextListStore {
+export function textListStore(
+  db: TenantDatabase<Prisma.TransactionClient>,
+  readings: FairPlaces,
+): TextListStore {
   return {
     names: (tenantId, { names, own, descending, limit, offset }) =>
       db.inTenant(tenantId, async (tx) => {
@@ -68,7 +73,7 @@ export function textListStore(db: TenantDatabase<Prisma.TransactionClient>): Tex
       ),
 
     replacing: (tenantId) =>
-      db.inTenant(tenantId, async (tx) =>
+      readAllTexts(db, readings, tenantId, async (tx) =>
         firstTexts(
           await tx.$queryRawUnsafe<(WrittenOverride & Sized)[]>(REPLACING, tenantId, READ_CHARACTERS_MAX),
         ),

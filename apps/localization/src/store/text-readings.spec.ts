@@ -1,0 +1,44 @@
+import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { turnsAt } from '@plinth/runtime/process/fair-places';
+import type { Prisma } from '../generated/client';
+import { overrideStore, TEXT_READINGS } from './override-store';
+import { textListStore } from './text-list';
+
+/** Stands for a database that answers when it is told to, and keeps by whom it is asked. */
+function aDatabase() {
+  const asked: string[] = [];
+  const waiting: (() => void)[] = [];
+  const inTenant = (tenantId: string) => {
+    asked.push(tenantId);
+    return new Promise<undefined>((resolve) => waiting.push(() => resolve(undefined)));
+  };
+  const answerAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      waiting.shift()!();
+      await new Promise(setImmediate);
+    }
+  };
+  return { db: { inTenant } as unknown as TenantDatabase<Prisma.TransactionClient>, asked, answerAll };
+}
+
+it('reads all texts of tenants a few at the same time, with room for the next tenant', async () => {
+  const { db, asked, answerAll } = aDatabase();
+  const readings = turnsAt(TEXT_READINGS);
+  const list = textListStore(db, readings);
+  const overrides = overrideStore(db, { take: () => undefined }, readings, () => undefined);
+  const all = Array.from({ length: 10 }, (_, index) => [
+    list.replacing('acme'),
+    overrides.inCultures('acme', [`en-x-${index}`]),
+    overrides.list('acme', { resourceName: 'Shop', cultureName: 'en' }),
+  ]).flat();
+  await new Promise(setImmediate);
+  expect(asked).toEqual(['acme', 'acme']);
+
+  all.push(list.replacing('globex'));
+  await new Promise(setImmediate);
+  expect(asked).toEqual(['acme', 'acme', 'globex']);
+
+  await answerAll();
+  await Promise.all(all);
+  expect(asked).toHaveLength(31);
+});
