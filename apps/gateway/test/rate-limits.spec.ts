@@ -29,42 +29,6 @@ describe('the rate limit of a user', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
   });
 
-  it('holds exactly across gateways that count a busy user ahead', async () => {
-    const LIMIT = 200;
-    const gateways = await Promise.all([start(limits(LIMIT)), start(limits(LIMIT)), start(limits(LIMIT))]);
-    const as = newUser();
-    let allowed = 0;
-    for (let wave = 0; wave < 20; wave++) {
-      const sent = Array.from({ length: 15 }, (_, index) =>
-        gateways[index % 3]!.fetch('/api/v1/things', { as }),
-      );
-      for (const { status } of await Promise.all(sent)) if (status === 200) allowed++;
-    }
-    expect(allowed).toBe(LIMIT);
-  });
-
-  it('takes one for each request, also of those that were counted ahead', async () => {
-    const { fetch } = await start(limits(200));
-    const as = newUser();
-    for (let sent = 1; sent <= 40; sent++) {
-      const { headers } = await fetch('/api/v1/things', { as });
-      expect(headers.get('ratelimit')).toMatch(new RegExp(`^"user";r=${200 - sent};t=\\d+$`));
-    }
-  });
-
-  it('gets back what was counted ahead and not used', async () => {
-    const [one, other] = [await start(limits(200)), await start(limits(200))];
-    const as = newUser();
-    // The last one of them has the next sixteenth counted ahead.
-    for (let sent = 0; sent < 16; sent++) await one.fetch('/api/v1/things', { as });
-    let asked = 0;
-    await eventually(async () => {
-      asked++;
-      const { headers } = await other.fetch('/api/v1/things', { as });
-      return headers.get('ratelimit')!.startsWith(`"user";r=${200 - 16 - asked};`);
-    });
-  });
-
   it('is described in every response: the limit, what is left, and when it grows', async () => {
     const { fetch } = await start(limits(3));
     const as = newUser();

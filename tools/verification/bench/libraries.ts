@@ -19,7 +19,7 @@ interface WorkbookModule {
 }
 interface LimiterModule {
   RateLimiter: new (redis: Redis) => {
-    consume(quotas: { key: string; scope: 'user' | 'tenant'; limit: number }[]): unknown;
+    consume(quotas: { key: string; scope: 'user' | 'tenant'; limit: number }[]): Promise<unknown>;
   };
 }
 
@@ -92,7 +92,7 @@ async function limiterLines(redisUrl: string): Promise<BenchLine[]> {
     'rate-limiter-flexible': (user: number) =>
       Promise.all([theirs[0]!.consume(String(user)), theirs[1]!.consume('tenant')]),
   };
-  const rounds = (one: (user: number) => unknown, together: number) => async () => {
+  const rounds = (one: (user: number) => Promise<unknown>, together: number) => async () => {
     for (let done = 0; done < 5_000; done += together)
       await Promise.all(Array.from({ length: together }, (_, user) => one(user % 20)));
   };

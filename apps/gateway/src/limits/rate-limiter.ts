@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis';
 import { redisScript, type RedisScript } from '../redis-script';
 import { WINDOW_SECONDS, type Quota, type Scope } from './policies';
-import { Reserves, secondsUntil, type Returned } from './reserves';
 
 /** Whether a request is allowed, and what is left of the quota that runs out first. */
 export interface Decision {
@@ -18,18 +17,14 @@ export interface Decision {
 const SLICES = 20;
 const SLICE_MILLISECONDS = (WINDOW_SECONDS * 1000) / SLICES;
 
-/** Of what is left, at most this part is counted ahead for one gateway, so that others have what they need. */
-const AHEAD_PART = 1 / 16;
-
 /**
  * Decides a batch of requests in one step for all gateways. Requests with the same counters are a group; as many of each
- * group are allowed as there is room for. Requests that are still to come are counted too, where there is much room.
+ * group are allowed as there is room for.
  *
  * KEYS: the counters, each once: a hash from slice to number of requests.
- * ARGV: the limits of the counters, then for each group the number of requests, how many are wanted ahead, the number and
- * the indexes of its counters.
- * Returns the slice and the milliseconds until it ends, then for each group: how many are allowed, how many more were
- * counted ahead, the index of the decisive counter, what remains of it, milliseconds until it grows.
+ * ARGV: the limits of the counters, then for each group the number of requests, the number and the indexes of its counters.
+ * Returns for each group: how many are allowed, the index of the decisive counter, what remains of it, milliseconds
+ * until it grows.
  * The clock is that of the Redis server, so that the clocks of the gateways may differ.
  */
 const SCRIPT = `
@@ -51,29 +46,27 @@ for i = 1, #KEYS do
   end
   counters[i] = counter
 end
-local results = { slice, (slice + 1) * ${SLICE_MILLISECONDS} - now }
+local results = {}
 local at = #KEYS + 1
 while at <= #ARGV do
-  local passing, ahead, count = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  local passing, count = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
   local decisive, room = nil, nil
-  for k = 3, count + 2 do
+  for k = 2, count + 1 do
     local counter = counters[tonumber(ARGV[at + k])]
     local left = math.max(counter.limit - counter.used, 0)
     if room == nil or left < room then room, decisive = left, tonumber(ARGV[at + k]) end
   end
   passing = math.min(passing, room)
-  ahead = math.min(ahead, math.floor((room - passing) * ${AHEAD_PART}))
-  for k = 3, count + 2 do
+  for k = 2, count + 1 do
     local counter = counters[tonumber(ARGV[at + k])]
-    counter.used = counter.used + passing + ahead
-    counter.added = counter.added + passing + ahead
+    counter.used = counter.used + passing
+    counter.added = counter.added + passing
   end
   results[#results + 1] = passing
-  results[#results + 1] = ahead
   results[#results + 1] = decisive
-  results[#results + 1] = room - passing - ahead
+  results[#results + 1] = room - passing
   results[#results + 1] = (counters[decisive].oldest + ${SLICES + 1}) * ${SLICE_MILLISECONDS} - now
-  at = at + count + 3
+  at = at + count + 2
 end
 for i = 1, #KEYS do
   if counters[i].added > 0 then
@@ -82,19 +75,6 @@ for i = 1, #KEYS do
   end
 end
 return results
-`;
-const RESULTS_OF_GROUP = 5;
-
-/**
- * Takes back what was counted ahead and not used.
- *
- * KEYS: the counters. ARGV: the slice, then how much of each counter.
- */
-const RETURN_SCRIPT = `
-for i = 1, #KEYS do
-  local counted = tonumber(redis.call('HGET', KEYS[i], ARGV[1]) or 0)
-  if counted > 0 then redis.call('HINCRBY', KEYS[i], ARGV[1], -math.min(counted, tonumber(ARGV[i + 1]))) end
-end
 `;
 
 /** Waiting requests with the same counters. */
@@ -111,8 +91,7 @@ const KEY_PREFIX = 'plinth:limit:';
 /**
  * Counts requests in Redis, exactly and for all gateways together.
  * Requests that arrive while a script runs in Redis are decided together by the next run: under load one run decides
- * many of them, and the cost of each becomes small. Who sends many is counted ahead (`Reserves`), so that most of these
- * need no run at all. While Redis is unavailable every request is allowed.
+ * many of them, and the cost of each becomes small. While Redis is unavailable every request is allowed.
  */
 export class RateLimiter {
   /** By the key of the first counter: requests that share it share all counters. */
@@ -121,21 +100,15 @@ export class RateLimiter {
   private uncountedUntil = 0;
 
   private readonly script: RedisScript;
-  private readonly returnScript: RedisScript;
-  private readonly reserves = new Reserves((returned) => this.giveBack(returned));
 
   constructor(redis: Redis) {
     this.script = redisScript(redis, 'plinthDecide', SCRIPT);
-    this.returnScript = redisScript(redis, 'plinthReturn', RETURN_SCRIPT);
   }
 
-  consume(quotas: readonly Quota[]): Decision | Promise<Decision> {
-    const now = performance.now();
-    const { key } = quotas[0]!;
-    const reserved = this.reserves.take(key, now);
-    if (reserved) return reserved;
-    if (now < this.uncountedUntil) return uncounted(quotas);
+  consume(quotas: readonly Quota[]): Promise<Decision> {
+    if (performance.now() < this.uncountedUntil) return Promise.resolve(uncounted(quotas));
     return new Promise((resolve) => {
+      const { key } = quotas[0]!;
       const group = this.waiting.get(key);
       if (group) group.resolves.push(resolve);
       else this.waiting.set(key, { quotas, resolves: [resolve] });
@@ -168,21 +141,18 @@ export class RateLimiter {
     const counters: Quota[] = [];
     const wanted: number[] = [];
     for (const { quotas, resolves } of groups) {
-      wanted.push(resolves.length, this.reserves.wantedBy(quotas[0]!.key), quotas.length);
+      wanted.push(resolves.length, quotas.length);
       for (const quota of quotas) {
         let index = indexes.get(quota.key);
         if (index === undefined) indexes.set(quota.key, (index = counters.push(quota)));
         wanted.push(index);
       }
     }
-    const sentAt = Math.floor(performance.now());
     try {
-      const [slice, sliceMilliseconds, ...results] = await this.run(counters, wanted);
-      this.reserves.begin(slice!, sentAt + sliceMilliseconds!);
-      groups.forEach((group, index) => {
-        const from = index * RESULTS_OF_GROUP;
-        this.resolveGroup(group, counters, results.slice(from, from + RESULTS_OF_GROUP), sentAt);
-      });
+      const results = await this.run(counters, wanted);
+      groups.forEach((group, index) =>
+        resolveGroup(group, counters, results.slice(index * 4, index * 4 + 4)),
+      );
     } catch {
       this.uncountedUntil = performance.now() + REDIS_RETRY_MILLISECONDS;
       for (const { quotas, resolves } of groups) resolves.forEach((resolve) => resolve(uncounted(quotas)));
@@ -194,36 +164,17 @@ export class RateLimiter {
     const limits = counters.map(({ limit }) => limit);
     return this.script(keys, [...limits, ...wanted]) as Promise<number[]>;
   }
+}
 
-  /** The first requests of a group are allowed, each leaving one less. */
-  private resolveGroup(
-    { quotas, resolves }: Group,
-    counters: readonly Quota[],
-    result: readonly number[],
-    sentAt: number,
-  ): void {
-    const [passing, ahead, decisive, remaining, milliseconds] = result as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const { scope } = counters[decisive - 1]!;
-    const growsAt = sentAt + milliseconds;
-    const resetSeconds = secondsUntil(growsAt, sentAt);
-    resolves.forEach((resolve, index) => {
-      const left = Math.max(passing - 1 - index, 0) + ahead;
-      resolve({ allowed: index < passing, scope, remaining: remaining + left, resetSeconds, counted: true });
-    });
-    this.reserves.add(quotas, { made: passing, ahead, scope, remaining, growsAt });
-  }
-
-  /** What is not returned, because Redis is away, counts as used for a minute. */
-  private giveBack({ slice, amounts }: Returned): void {
-    const keys = [...amounts.keys()].map((key) => KEY_PREFIX + key);
-    this.returnScript(keys, [slice, ...amounts.values()]).catch(() => undefined);
-  }
+/** The first requests of a group are allowed, each leaving one less. */
+function resolveGroup({ resolves }: Group, counters: readonly Quota[], result: readonly number[]): void {
+  const [passing, decisive, remaining, milliseconds] = result as [number, number, number, number];
+  const { scope } = counters[decisive - 1]!;
+  const resetSeconds = Math.max(Math.ceil(milliseconds / 1000), 1);
+  resolves.forEach((resolve, index) => {
+    const left = Math.max(passing - 1 - index, 0);
+    resolve({ allowed: index < passing, scope, remaining: remaining + left, resetSeconds, counted: true });
+  });
 }
 
 function uncounted(quotas: readonly Quota[]): Decision {
