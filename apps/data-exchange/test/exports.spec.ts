@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
-import { guard } from '../src/formats/formula-guard';
+import { guard } from '@plinth/kernel/formula-guard';
 import { exportFile, importFile, startDataExchange, type DataExchange } from './start-data-exchange';
 
 /** One filter in so many spellings, each with another value. */

@@ -1,12 +1,13 @@
+import { guard, unguard } from '@plinth/kernel/formula-guard';
 import { parse, unparse } from 'papaparse';
 import type { TextFile, TextUnit } from './text-file';
 
 const COLUMNS = ['resource', 'key', 'source', 'target'] as const;
 
-/** With a byte order mark, without which spreadsheets guess the encoding. */
+/** With a byte order mark, without which spreadsheets guess the encoding; no text is run as a formula. */
 export const toCsv = ({ units }: TextFile): string =>
   `\ufeff${unparse(
-    units.map(({ resource, key, source, target }) => [resource, key, source, target]),
+    units.map(({ resource, key, source, target }) => [resource, key, source, target].map(guard)),
     { newline: '\n' },
   ).replace(/^/, `${COLUMNS.join(',')}\n`)}\n`;
 
@@ -21,9 +22,9 @@ export function fromCsv(text: string): TextUnit[] {
   const missing = COLUMNS.filter((name) => name !== 'source' && !meta.fields?.includes(name));
   if (missing.length > 0) throw new Error(`it has no column ${missing.join(', ')}`);
   return data.map((row) => ({
-    resource: row['resource']!,
-    key: row['key']!,
-    source: row['source'] ?? '',
-    target: row['target']!,
+    resource: unguard(row['resource']!),
+    key: unguard(row['key']!),
+    source: unguard(row['source'] ?? ''),
+    target: unguard(row['target']!),
   }));
 }

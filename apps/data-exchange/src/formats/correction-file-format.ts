@@ -1,7 +1,7 @@
 import { ERRORS_COLUMN } from './correction-file';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
-import { unguard } from './formula-guard';
+import { unguard } from '@plinth/kernel/formula-guard';
 import { uniqueHeaders } from './header-names';
 
 /** An import with failed rows. */

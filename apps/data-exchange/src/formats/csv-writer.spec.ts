@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CsvReader } from './csv-reader';
 import { writeCsvRows } from './csv-writer';
-import { unguard } from './formula-guard';
+import { unguard } from '@plinth/kernel/formula-guard';
 
 const cell = fc.oneof(fc.stringMatching(/^["'=\r\n,; \t\-1a]{0,6}$/), fc.string({ unit: 'grapheme' }));
 const rowOf = (columns: number) => fc.array(cell, { minLength: columns, maxLength: columns });

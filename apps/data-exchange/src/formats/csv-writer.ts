@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { guard } from './formula-guard';
+import { guard } from '@plinth/kernel/formula-guard';
 
 /** The value of a cell, written by the type of its column; `null` where there is none. */
 export type Cell = string | null;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CsvReader } from './csv-reader';
 import { writeCsvRows } from './csv-writer';
-import { guard, unguard } from './formula-guard';
+import { guard, unguard } from '@plinth/kernel/formula-guard';
 
 const awkward = fc.stringMatching(/^['"=+\-@\t\r\n0-9.eE,;| a]{0,8}$/);
 const anyCell = fc.oneof(awkward, fc.string({ unit: 'binary' }));

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { CsvReader, type FileRecord } from './csv-reader';
 import type { CsvFormat, LayoutFinding } from './file-format';
-import { unguard } from './formula-guard';
+import { unguard } from '@plinth/kernel/formula-guard';
 import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names';
 import { decodeText } from './text-stream';
 
