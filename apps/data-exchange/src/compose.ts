@@ -9,6 +9,7 @@ import type { Log } from '@plinth/runtime/process/log';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
+import { ArrivingBytes } from './app/arriving-bytes';
 import { SharedProgress } from './app/shared-progress';
 import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
@@ -20,6 +21,7 @@ import { importStore } from './store/import-store';
 import { tenantUsageStore } from './store/tenant-usage-store';
 import { importUndoStore } from './store/import-undo-store';
 import { expiredCounter } from './store/job-metrics';
+import { keptQuota } from './store/kept-quota';
 import { keyStore } from './store/key-store';
 import { mappingStore } from './store/mapping-store';
 import { overdueJobStore } from './store/overdue-job-store';
@@ -101,7 +103,9 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     savedMappings: mappingStore(db),
     exchangeJobs: exchangeJobStore(db),
     usage: tenantUsageStore(db),
+    kept: keptQuota({ config, db, log, metrics }),
     progress: new SharedProgress(),
+    arriving: new ArrivingBytes(),
     uploadTurns: new EventLoopTurns(),
     dryRunPlaces,
     previewPlaces,

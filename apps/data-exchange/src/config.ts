@@ -34,6 +34,9 @@ export const DataExchangeConfig = z.object({
   EXCHANGE_TENANT_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
     'Bytes of uploads and exported files that a tenant may have stored at the same time.',
   ),
+  EXCHANGE_TENANT_KEPT_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
+    'Bytes of failed rows, mappings and selections of jobs that a tenant may have in the database.',
+  ),
   EXCHANGE_TENANT_JOBS_MAX: positiveInteger(500).describe(
     'Unfinished imports and exports that a tenant may have.',
   ),

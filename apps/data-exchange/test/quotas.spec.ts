@@ -1,13 +1,43 @@
+import { request } from 'node:http';
+import type { Caller } from '@plinth/kernel/caller';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { runExport } from '../src/app/run-export';
 import {
   importFile,
   mappedImport,
+  reportOf,
   startDataExchange,
   upload,
   type DataExchange,
 } from './start-data-exchange';
 
 const BYTES_MAX = 3_000_000;
+
+/** Sends so much of a file, and then neither more nor the end. */
+function unendedUpload(exchange: DataExchange, caller: Caller, bytes: number) {
+  let status: number | undefined;
+  const { url, headers } = exchange.as(caller).address('POST', '/imports');
+  const sent = request(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'multipart/form-data; boundary=part' },
+  });
+  sent.on('response', (response) => (status = response.resume().statusCode)).on('error', () => undefined);
+  sent.write(
+    '--part\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n' +
+      `code,title\n${'A,a\n'.repeat(bytes / 4)}`,
+  );
+  return { status: () => status, giveUp: () => sent.destroy() };
+}
+
+const storedRows = async ({ db }: DataExchange, { tenantId }: Caller, jobId: string): Promise<number> => {
+  const [row] = await db.inTenant(
+    tenantId,
+    (tx) => tx.$queryRaw<{ rows: number }[]>`
+      SELECT count(*)::integer AS rows FROM import_failed_row WHERE job_id = ${jobId}::uuid`,
+  );
+  return row!.rows;
+};
 
 describe('what a tenant has stored and running', () => {
   let exchange: DataExchange;
@@ -43,6 +73,38 @@ describe('what a tenant has stored and running', () => {
     expect(racing.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
   });
 
+  it('has a quota of bytes, which holds while files are still arriving', async () => {
+    const caller = aCaller();
+    const uploads = Array.from({ length: 4 }, () => unendedUpload(exchange, caller, BYTES_MAX / 2));
+    try {
+      const refused = await eventually(() => uploads.find(({ status }) => status() !== undefined));
+      expect(refused.status()).toBe(429);
+    } finally {
+      for (const { giveUp } of uploads) giveUp();
+    }
+    // What did not arrive takes no room.
+    await eventually(async () => (await upload(exchange, caller, 'code,title\nA,a\n')).status === 201);
+  });
+
+  it('has a quota of bytes, which exports that wait do not exceed however many they are', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { body: queued } = await http.post('/exports/jobs', {
+      definitionName: 'Shop.Articles',
+      format: 'csv',
+    });
+    expect(queued.status).toBe('Queued');
+    // As the file of another export that was asked for earlier.
+    const text = 'code,title\n';
+    const file = text + 'A'.repeat(BYTES_MAX - text.length);
+    expect((await upload(exchange, caller, file)).status).toBe(201);
+
+    await runExport(exchange, caller.tenantId, queued.id, new AbortController().signal);
+
+    const { body: ended } = await http.get(`/exports/jobs/${queued.id}`);
+    expect(ended).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('no room') });
+  });
+
   it('has a quota of jobs, which holds when many are started at once', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
@@ -59,6 +121,82 @@ describe('what a tenant has stored and running', () => {
       includeIdForImport: false,
     };
     expect((await http.post('/exports/jobs', job)).status).toBe(429);
+  });
+});
+
+describe('what a tenant keeps of its jobs', () => {
+  const KEPT_BYTES_MAX = 200_000;
+  let exchange: DataExchange;
+  beforeAll(async () => {
+    exchange = await startDataExchange({
+      environment: { EXCHANGE_TENANT_KEPT_BYTES_MAX: String(KEPT_BYTES_MAX) },
+    });
+  });
+  afterAll(() => exchange.close());
+
+  it('has a quota, so that a small file does not leave failed rows a hundred times as large', async () => {
+    const caller = aCaller();
+    const fileBytes = 100_000;
+    const jobId = await mappedImport(exchange, caller, `code,title\nA,a\n${',\n'.repeat(fileBytes / 2)}`);
+    const http = exchange.as(caller);
+
+    expect((await http.post(`/imports/${jobId}/execute`)).status).toBe(202);
+    const report = await reportOf(exchange, caller, jobId);
+
+    expect(report).toMatchObject({
+      finalStatus: 'Failed',
+      insertedRows: 1,
+      errorMessage: expect.stringContaining('More rows failed'),
+    });
+    expect(report.failedRows).toBeLessThan(fileBytes / 2);
+    expect(await storedRows(exchange, caller, jobId)).toBe(report.failedRows);
+    // Others have room, and rows that do not fail need none.
+    expect((await importFile(exchange, aCaller(), 'code,title\nA,a\n,b\n')).report.failedRows).toBe(1);
+  });
+
+  it('refuses more files, exports and mappings while the quota is used up', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
+    const { body: preview } = await http.post(`/imports/${job.id}/preview`);
+    exchange.kept.take(caller.tenantId, KEPT_BYTES_MAX - 1_000);
+
+    const answers = [
+      await upload(exchange, caller, `${'long name,'.repeat(200)}code\nA,a\n`).then(({ body }) =>
+        http.post(`/imports/${body.id}/preview`),
+      ),
+      await http.post('/exports/jobs', {
+        definitionName: 'Shop.Articles',
+        format: 'csv',
+        filter: { 'title.eq': 'x'.repeat(2_000) },
+      }),
+    ];
+
+    for (const { status, body } of answers) {
+      expect(status).toBe(429);
+      expect(body.quota).toMatchObject({ name: 'exchange-kept-bytes', limit: KEPT_BYTES_MAX });
+    }
+    const { suggestions: mappings } = preview;
+    expect((await http.put(`/imports/${job.id}/mappings`, { mappings })).status).toBe(204);
+  });
+
+  it('is removed with the failed rows, of which one statement removes some', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const { jobId } = await importFile(exchange, caller, 'code,title\n,a\n');
+    await exchange.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
+      SELECT ${tenantId}::uuid, ${jobId}::uuid, number, 'Validation', '[]', '[]'
+      FROM generate_series(10, 25_000) AS number`,
+    );
+
+    expect(await exchange.imports.removeRows(tenantId, jobId, new Date())).toBe(24_992);
+
+    expect(await storedRows(exchange, caller, jobId)).toBe(0);
+    const job = await exchange.imports.get(tenantId, jobId);
+    expect(job).toMatchObject({ headers: null, mappings: null, caller: null, failedRows: 1 });
   });
 });
 

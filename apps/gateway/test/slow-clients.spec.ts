@@ -66,6 +66,29 @@ describe('hundreds of slow clients', () => {
     await expectServed(gateway, credential);
   });
 
+  it('that pause in their uploads do not make a service seem away to others', async () => {
+    const gateway = await startGatewayProcess(
+      { things: await startService() },
+      {
+        UPSTREAM_TIMEOUT_MILLISECONDS: '500',
+        IDLE_TIMEOUT_MILLISECONDS: '2000',
+        BREAKER_FAILURES_MAX: '3',
+        BREAKER_OPEN_MILLISECONDS: '60000',
+      },
+    );
+    const credential = `Authorization: Bearer ${await gateway.token()}`;
+    const head = requestHead(
+      'POST /api/v1/files',
+      credential,
+      'Content-Type: multipart/form-data; boundary=x',
+      'Content-Length: 100',
+    );
+    const uploads = Array.from({ length: 10 }, () => open(gateway.port, `${head}--x`));
+    const text = await Promise.all(uploads.map(({ closed }) => closed));
+    expect(text.filter((text) => text.startsWith('HTTP/1.1 503 '))).toEqual([]);
+    await expectServed(gateway, credential);
+  });
+
   it('that do not read their responses are disconnected, while other clients are served', async () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },

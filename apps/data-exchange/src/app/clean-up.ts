@@ -4,6 +4,7 @@ import type { DataExchangeConfig } from '../config';
 import { exportBlobKey } from '../domain/export-job';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
+import { JOB_BATCH_SIZE } from '../store/job-records';
 
 /** What is removed at the end of its retention. */
 export type Expired = 'upload' | 'export' | 'interrupted-file' | 'failed-row';
@@ -30,33 +31,59 @@ const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
 /**
  * Removes what is at the end of its retention: files of exports, uploads that were never executed, files that an ended
- * job left because the blob store was unavailable or a process crashed, and the failed rows of imports.
+ * job left because the blob store was unavailable or a process crashed, and the failed rows of imports. Returns whether
+ * there is more, since a tenant can start more jobs than one batch in the time between two runs.
+ * @throws an error of a job, when all had their turn
  */
-export async function cleanUp(dependencies: CleanupDependencies): Promise<void> {
+export async function cleanUp(dependencies: CleanupDependencies): Promise<boolean> {
   const { config, imports, exports, blobs, clock, countExpired } = dependencies;
   const now = clock.now();
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
   // A run that still worked on a job when it ended has stopped by then.
   const longEnded = before(config.EXCHANGE_ENDED_FILE_HOURS * HOUR_MILLISECONDS);
 
-  for (const { tenantId, id } of await imports.listAbandoned(
-    before(config.EXCHANGE_UPLOAD_DAYS * DAY_MILLISECONDS),
-  ))
-    await imports.cancelBeforeExecution(tenantId, id, now);
-  for (const { tenantId, id, blobKey } of await imports.listWithFile(longEnded)) {
-    await blobs.delete(blobKey);
-    await imports.recordFileRemoval(tenantId, id, now);
-    countExpired('upload', 1);
-  }
-  const expired = before(config.EXCHANGE_EXPORT_DAYS * DAY_MILLISECONDS);
-  for (const { tenantId, id } of await exports.listWithFile({ completed: expired, failed: longEnded })) {
-    await blobs.delete(exportBlobKey(tenantId, id));
-    await exports.recordFileRemoval(tenantId, id, now);
-    countExpired('export', 1);
-  }
-  const reported = before(config.EXCHANGE_REPORT_DAYS * DAY_MILLISECONDS);
-  for (const { tenantId, id } of await imports.listWithRows(reported))
-    countExpired('failed-row', await imports.removeRows(tenantId, id, now));
+  const listed = [
+    await forEach(
+      await imports.listAbandoned(before(config.EXCHANGE_UPLOAD_DAYS * DAY_MILLISECONDS)),
+      ({ tenantId, id }) => imports.cancelBeforeExecution(tenantId, id, now),
+    ),
+    await forEach(await imports.listWithFile(longEnded), async ({ tenantId, id, blobKey }) => {
+      await blobs.delete(blobKey);
+      await imports.recordFileRemoval(tenantId, id, now);
+      countExpired('upload', 1);
+    }),
+    await forEach(
+      await exports.listWithFile({
+        completed: before(config.EXCHANGE_EXPORT_DAYS * DAY_MILLISECONDS),
+        failed: longEnded,
+      }),
+      async ({ tenantId, id }) => {
+        await blobs.delete(exportBlobKey(tenantId, id));
+        await exports.recordFileRemoval(tenantId, id, now);
+        countExpired('export', 1);
+      },
+    ),
+    await forEach(
+      await imports.listWithRows(before(config.EXCHANGE_REPORT_DAYS * DAY_MILLISECONDS)),
+      async ({ tenantId, id }) => countExpired('failed-row', await imports.removeRows(tenantId, id, now)),
+    ),
+  ];
+  const failure = listed.find(({ error }) => error !== undefined);
+  if (failure) throw failure.error;
+  return listed.some(({ count }) => count === JOB_BATCH_SIZE);
+}
+
+/** One job that cannot be cleaned up holds up no other. Returns how many jobs there were, and the last error. */
+async function forEach<Job>(
+  jobs: readonly Job[],
+  cleanUpJob: (job: Job) => Promise<unknown>,
+): Promise<{ count: number; error?: unknown }> {
+  let error: unknown;
+  for (const job of jobs)
+    await cleanUpJob(job).catch((reason: unknown) => {
+      error = reason;
+    });
+  return { count: jobs.length, error };
 }
 
 /** Removes what processes left of files when they crashed while storing them; a file that is being stored is younger. */

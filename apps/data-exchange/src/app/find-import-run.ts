@@ -1,5 +1,6 @@
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
 import { isFinal, type RowCounts } from '../domain/import-job';
@@ -16,6 +17,8 @@ export interface ImportDependencies {
   owners: Owners;
   blobs: BlobStore;
   clock: Clock;
+  /** The bytes that a tenant keeps of its imports. */
+  kept: Pick<RowQuota, 'tryTake'>;
 }
 
 /** A job that executes, and the definition of its rows. */

@@ -1,3 +1,4 @@
+import { tooManyFailedRows } from '../domain/problems';
 import type { Duplicate } from '../store/key-store';
 import type { ImportRange } from '../store/range-store';
 import { commonSendOptions, sendFile } from './send-file';
@@ -60,8 +61,15 @@ export async function sendRange(
       : {}),
     onResult: async ({ number, counts, failedRows }) => {
       const batch = { number, counts, failedRows, bytesDone: file.bytesRead() };
-      const counted = await dependencies.ranges.countBatch(tenantId, id, range.number, batch);
-      return shouldContinue({ number, ...counted });
+      const { isCancelled, failedBytes } = await dependencies.ranges.countBatch(
+        tenantId,
+        id,
+        range.number,
+        batch,
+      );
+      // What is counted stays: rows that are imported, and the report of those that failed.
+      if (failedBytes > 0 && !dependencies.kept.tryTake(tenantId, failedBytes)) throw tooManyFailedRows();
+      return shouldContinue({ number, isCancelled });
     },
   });
 }

@@ -1,9 +1,11 @@
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
 import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
 import type { LayoutFinding } from '../formats/file-format';
 import type { FileRow, FileRows } from '../formats/read-csv';
 import type { ImportJob, ImportStore } from '../store/import-store';
+import { keptBytesOf } from '../store/kept-quota';
 import type { MappingStore } from '../store/mapping-store';
 import { openRows } from './open-rows';
 
@@ -11,6 +13,7 @@ export interface PreviewDependencies {
   imports: ImportStore;
   savedMappings: MappingStore;
   blobs: BlobStore;
+  kept: Pick<RowQuota, 'take'>;
 }
 
 export interface ImportPreview {
@@ -27,7 +30,7 @@ const PREVIEW_ROWS = 20;
 
 /** Reads the first rows of an upload and suggests its mappings, or those that somebody chose already. A job that is mapped already stays so. */
 export async function readPreview(
-  { imports, savedMappings, blobs }: PreviewDependencies,
+  { imports, savedMappings, blobs, kept }: PreviewDependencies,
   job: ImportJob,
   definition: Definition,
   sheet: string | undefined,
@@ -37,6 +40,7 @@ export async function readPreview(
   const first = await firstRows(file, PREVIEW_ROWS);
   const { headers, headerRow, findings } = file;
   const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
+  if (job.headers === null) kept.take(job.tenantId, keptBytesOf(headers));
   const status = job.status === 'Created' ? { status: 'Previewed' } : {};
   await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers });
   const suggestions = withMappings(suggestMappings(headers, fields, saved), job.mappings ?? [], fields);

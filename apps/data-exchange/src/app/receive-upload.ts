@@ -3,6 +3,7 @@ import { Transform, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
 import { receiveFile } from '@plinth/http/receive-file';
+import type { RowQuota } from '@plinth/http/row-quota';
 import type { CallerCulture } from '@plinth/clients/caller-culture';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
@@ -24,18 +25,22 @@ import { FormatDetector, type Detection } from '../formats/detect-format';
 import type { FileFormat } from '../formats/file-format';
 import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportStore, NewImportJob } from '../store/import-store';
+import { keptBytesOf } from '../store/kept-quota';
 import type { TenantUsageStore } from '../store/tenant-usage-store';
+import type { ArrivingBytes } from './arriving-bytes';
 import { toProblem } from './open-rows';
 
 export interface UploadDependencies {
   config: { EXCHANGE_UPLOAD_BYTES_MAX: number } & TenantQuota;
   usage: TenantUsageStore;
+  kept: Pick<RowQuota, 'take'>;
   owners: Owners;
   imports: ImportStore;
   blobs: BlobStore;
   cultures: CallerCulture;
   clock: Clock;
   uploadTurns: EventLoopTurns;
+  arriving: ArrivingBytes;
 }
 
 /**
@@ -45,9 +50,21 @@ export interface UploadDependencies {
 export async function receiveUpload(
   request: IncomingMessage,
   caller: Caller,
-  { blobs, owners, imports, usage, clock, config, cultures, uploadTurns }: UploadDependencies,
+  dependencies: UploadDependencies,
 ): Promise<ImportJob> {
-  requireRoomForFiles(config, await usage.of(caller.tenantId), 1, clock.now());
+  const { blobs, owners, imports, usage, kept, clock, config, cultures, uploadTurns } = dependencies;
+  const stored = await usage.of(caller.tenantId);
+  requireRoomForFiles(config, stored, 1, clock.now());
+  const arrival = dependencies.arriving.begin(caller.tenantId);
+  const onBytes = (bytes: number): void => {
+    try {
+      requireRoomForFiles(config, stored, arrival.add(bytes), clock.now());
+    } catch (error) {
+      // The others of the tenant go on, so that as many fit as there is room for.
+      arrival.end();
+      throw error;
+    }
+  };
   const id = newId();
   const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
@@ -58,9 +75,9 @@ export async function receiveUpload(
     };
     const { fields, result } = await receiveFile(request, caller, limit, async ({ name, content }) => ({
       fileName: name,
-      ...(await store(content, blobKey, blobs)),
+      ...(await store(content, onBytes, blobKey, blobs)),
     }));
-    const { fileName, stored, detection } = result;
+    const { fileName, file, detection } = result;
     const definitionName = fields.get('definitionName') ?? '';
     if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);
@@ -69,10 +86,11 @@ export async function receiveUpload(
     const format = await formatOf(detection, {
       blobs,
       blobKey,
-      sizeBytes: stored.sizeBytes,
+      sizeBytes: file.sizeBytes,
       cultureOf: () => cultures.of(caller, request),
       earlierImports: () => imports.listWithFailedRows(caller.tenantId, definition.name),
     });
+    kept.take(caller.tenantId, keptBytesOf(format));
     const job: NewImportJob = {
       tenantId: caller.tenantId,
       id,
@@ -81,8 +99,8 @@ export async function receiveUpload(
       permission: definition.permission,
       originalFileName: fileName,
       mimeType: mimeTypeOf(format),
-      fileSizeBytes: stored.sizeBytes,
-      sha256: stored.sha256,
+      fileSizeBytes: file.sizeBytes,
+      sha256: file.sha256,
       blobKey,
       format,
       createdBy: caller.userId,
@@ -90,11 +108,13 @@ export async function receiveUpload(
     };
     // Others of the tenant may have been stored meanwhile.
     return await imports.insert(job, (used) =>
-      requireRoomForFiles(config, used, stored.sizeBytes, clock.now()),
+      requireRoomForFiles(config, used, file.sizeBytes, clock.now()),
     );
   } catch (error) {
     await blobs.delete(blobKey);
     throw toProblem(error);
+  } finally {
+    arrival.end();
   }
 }
 
@@ -143,11 +163,17 @@ function mimeTypeOf(format: FileFormat): string {
   return format.delimiter === '\t' ? fileTypes.tsv : fileTypes.csv;
 }
 
-/** Stores the bytes while the detector reads them. */
-async function store(content: Readable, blobKey: string, blobs: BlobStore) {
+/** Stores the bytes while the detector reads them. @param onBytes throws where there is no room for more */
+async function store(content: Readable, onBytes: (count: number) => void, blobKey: string, blobs: BlobStore) {
   const detector = new FormatDetector();
   const inspected = new Transform({
     transform(chunk: Buffer, _encoding, done) {
+      try {
+        onBytes(chunk.length);
+      } catch (error) {
+        content.destroy(error as Error);
+        return;
+      }
       detector.push(chunk);
       done(null, chunk);
     },
@@ -158,6 +184,6 @@ async function store(content: Readable, blobKey: string, blobs: BlobStore) {
   content.once('close', () => {
     if (!content.readableEnded) inspected.destroy(new Error('The upload was interrupted.'));
   });
-  const stored = await blobs.put(blobKey, content.pipe(inspected));
-  return { stored, detection: detector.end() };
+  const file = await blobs.put(blobKey, content.pipe(inspected));
+  return { file, detection: detector.end() };
 }

@@ -5,6 +5,7 @@ import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { exportBlobKey, exportFileName } from '../domain/export-job';
+import { hasRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
 import { definitionNotFound } from '../domain/problems';
 import { ID_HEADER, type Definition } from '../domain/definition';
 import type { FileColumn } from '../formats/file-column';
@@ -13,12 +14,15 @@ import { writeFile } from '../formats/write-file';
 import type { Owners } from '../grpc/owners';
 import { receiveRows } from '../grpc/receive-rows';
 import type { ExportJob, ExportProgress, ExportStore } from '../store/export-store';
+import type { TenantUsageStore } from '../store/tenant-usage-store';
 
 export interface ExportDependencies {
   exports: ExportStore;
   owners: Owners;
   blobs: BlobStore;
   clock: Clock;
+  config: TenantQuota;
+  usage: TenantUsageStore;
 }
 
 const PROGRESS_MILLISECONDS = 1_000;
@@ -32,10 +36,13 @@ export async function runExport(
   jobId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { exports, owners, blobs, clock } = dependencies;
+  const { exports, owners, blobs, clock, config, usage } = dependencies;
   const job = await exports.begin(tenantId, jobId);
   if (!job) return;
   if (job.cancelRequestedAt !== null) return exports.fail(tenantId, jobId, CANCELLED, clock.now());
+  // Those that were asked for before may have used the room up meanwhile.
+  if (!hasRoomForFiles(config, await usage.of(tenantId)))
+    return exports.fail(tenantId, jobId, 'Your tenant has no room for more files.', clock.now());
   const definition = await owners.find(job.definitionName);
   if (!definition) throw definitionNotFound(job.definitionName);
 

@@ -56,6 +56,13 @@ export const columnsMissing = (columns: readonly string[]): Problem =>
     `The sheet lacks columns that are mapped: ${columns.map((column) => `"${column}"`).join(', ')}.`,
   );
 
+/** What a running import ends with: repeating it does not help. */
+export const tooManyFailedRows = (): Problem =>
+  invalid(
+    { file: 'MaximumLength' },
+    'More rows failed than your tenant has room for: correct the file, or wait until failed rows of earlier imports are removed.',
+  );
+
 export const exportJobNotFound = (id: string): Problem =>
   dataExchangeProblems['export-job-not-found'](`There is no export job ${id}.`);
 

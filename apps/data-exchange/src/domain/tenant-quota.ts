@@ -15,6 +15,13 @@ export interface TenantQuota {
   EXCHANGE_UPLOAD_DAYS: number;
 }
 
+/** @param moreBytes what would be added */
+export const hasRoomForFiles = (
+  { EXCHANGE_TENANT_BYTES_MAX: limit }: Pick<TenantQuota, 'EXCHANGE_TENANT_BYTES_MAX'>,
+  { fileBytes }: TenantUsage,
+  moreBytes = 1,
+): boolean => fileBytes + moreBytes <= limit;
+
 const DAY_SECONDS = 86_400;
 const RETRY_MINUTE_SECONDS = 60;
 
@@ -24,12 +31,13 @@ const RETRY_MINUTE_SECONDS = 60;
  */
 export function requireRoomForFiles(
   quota: TenantQuota,
-  { fileBytes, oldestFileAt }: TenantUsage,
+  usage: TenantUsage,
   moreBytes: number,
   now: Date,
 ): void {
+  if (hasRoomForFiles(quota, usage, moreBytes)) return;
+  const { fileBytes, oldestFileAt } = usage;
   const limit = quota.EXCHANGE_TENANT_BYTES_MAX;
-  if (fileBytes + moreBytes <= limit) return;
   const storedSeconds = Math.min(quota.EXCHANGE_EXPORT_DAYS, quota.EXCHANGE_UPLOAD_DAYS) * DAY_SECONDS;
   const ageSeconds = oldestFileAt ? (now.getTime() - oldestFileAt.getTime()) / 1_000 : 0;
   throw quotaExceeded({

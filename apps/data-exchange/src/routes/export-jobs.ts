@@ -11,6 +11,7 @@ import { selectFields, withoutBrackets } from '../domain/export-job';
 import { requireRoomForFiles, requireRoomForJob } from '../domain/tenant-quota';
 import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
 import type { ExportState } from '../store/export-store';
+import { keptBytesOf } from '../store/kept-quota';
 import { toExportJobResponse } from './export-job-response';
 
 const { cancelExportJob, createExportJob, downloadExport, getExportJob, listExportJobs, watchExportJob } =
@@ -18,11 +19,11 @@ const { cancelExportJob, createExportJob, downloadExport, getExportJob, listExpo
 
 type Needs = Pick<
   Deps,
-  'config' | 'owners' | 'exports' | 'usage' | 'progress' | 'starter' | 'blobs' | 'clock'
+  'config' | 'owners' | 'exports' | 'usage' | 'kept' | 'progress' | 'starter' | 'blobs' | 'clock'
 >;
 
 export function mountExportJobs(api: Api, deps: Needs): void {
-  const { config, owners, exports, usage, progress, starter, blobs, clock } = deps;
+  const { config, owners, exports, usage, kept, progress, starter, blobs, clock } = deps;
 
   api.on(listExportJobs, async ({ list, caller, tenantId }) => {
     const { rows, totalCount } = await exports.list(tenantId, list);
@@ -44,6 +45,8 @@ export function mountExportJobs(api: Api, deps: Needs): void {
     // The owner parses it again when the job runs; here an invalid request is refused before there is a job.
     parseSelection(selection, definition.listRules);
     requireRoomForFiles(config, await usage.of(caller.tenantId), 1, clock.now());
+    const request = { fields, includeId: body.includeIdForImport, selection };
+    kept.take(caller.tenantId, keptBytesOf(request));
     await starter.requireReady();
     const job = await exports.insert(
       {
@@ -53,7 +56,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
         permission: definition.permission,
         widerPermission: widerPermissionOf(definition, caller),
         format: body.format,
-        request: { fields, includeId: body.includeIdForImport, selection },
+        request,
         caller: jobCaller(caller),
         createdBy: caller.userId,
         createdAt: clock.now(),

@@ -15,6 +15,7 @@ import { confirmMappings, draftMappings, headerHash } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportJob, ImportOptions } from '../store/import-store';
+import { keptBytesOf } from '../store/kept-quota';
 import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
@@ -35,6 +36,7 @@ type Needs = Pick<
   | 'owners'
   | 'imports'
   | 'savedMappings'
+  | 'kept'
   | 'blobs'
   | 'starter'
   | 'clock'
@@ -45,7 +47,7 @@ type Needs = Pick<
 >;
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { config, owners, imports, savedMappings, blobs, starter, clock, messageTexts } = deps;
+  const { config, owners, imports, savedMappings, kept, blobs, starter, clock, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
   const toImportResponse = importResponse(deps);
 
@@ -82,6 +84,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
     const mappings =
       body.mappings && draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
+    if (mappings && !job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
     const data = {
       ...(mappings ? { status: 'Previewed', mappings: mappings as object[] } : {}),
       ...(body.options ? { options: { ...readOptions(body.options) } } : {}),
@@ -102,6 +105,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const { job, definition } = await prepare(caller, params.jobId, 'confirm mappings');
     const headers = job.headers ?? [];
     const mappings = confirmMappings(body.mappings, headers, importableFields(definition));
+    if (!job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
     const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined };
     const data = { status: 'Mapped', mappings: mappings as object[] };
     await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, { change });

@@ -68,6 +68,7 @@ export interface ExportStore {
   cancel(tenantId: string, id: string, at: Date): Promise<void>;
   /** Jobs of all tenants that ended before these times and whose file may still be stored. */
   listWithFile(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
+  /** Also forgets what was asked for and by whom, which may be large and nobody needs any more. */
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
@@ -103,6 +104,11 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
   return {
     ...jobRecords(db, (tx) => tx.exportJob),
     getState,
+
+    recordFileRemoval: async (tenantId, id, at) => {
+      const data = { fileRemovedAt: at, request: {}, caller: {} };
+      await db.inTenant(tenantId, (tx) => tx.exportJob.updateMany({ where: { tenantId, id }, data }));
+    },
 
     insert: ({ request, caller, operationId, ...job }, requireRoom) =>
       db.inTenant(job.tenantId, async (tx) => {

@@ -41,23 +41,29 @@ export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): Fa
     ),
 });
 
-/** Stores failed rows in the transaction that counts them; those that are stored already stay as they are. */
-export const insertFailedRows = (
+/**
+ * Stores failed rows in the transaction that counts them; those that are stored already stay as they are. Returns their
+ * bytes as JSON.
+ */
+export async function insertFailedRows(
   tx: Prisma.TransactionClient,
   tenantId: string,
   jobId: string,
   rows: readonly FailedRowWithCells[],
-): Promise<number> =>
-  tx.$executeRawUnsafe(
+): Promise<number> {
+  const json = JSON.stringify(
+    rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
+  );
+  await tx.$executeRawUnsafe(
     `INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
      SELECT $1::uuid, $2::uuid, (r->>0)::int, r->>1, r->2, r->3 FROM jsonb_array_elements($3::jsonb) AS r
      ON CONFLICT DO NOTHING`,
     tenantId,
     jobId,
-    JSON.stringify(
-      rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
-    ),
+    json,
   );
+  return Buffer.byteLength(json);
+}
 
 /** jsonb accepts no NUL and no half of a surrogate pair; they are replaced by visible characters. */
 const storable = (cell: string): string => cell.replaceAll('\0', '\u2400').toWellFormed();

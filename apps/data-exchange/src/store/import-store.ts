@@ -26,7 +26,7 @@ export interface ImportOptions {
 
 export type ImportJob = Omit<
   ImportJobRow,
-  'format' | 'headers' | 'mappings' | 'options' | 'caller' | 'fileSizeBytes' | 'bytesDone'
+  'format' | 'headers' | 'mappings' | 'options' | 'caller' | 'fileSizeBytes' | 'bytesDone' | 'failedBytes'
 > & {
   format: FileFormat;
   headers: string[] | null;
@@ -35,6 +35,7 @@ export type ImportJob = Omit<
   caller: Caller | null;
   fileSizeBytes: number;
   bytesDone: number;
+  failedBytes: number;
 };
 
 /** A job without how its file is read and mapped, which may be large: many jobs are read together only like this. */
@@ -131,7 +132,10 @@ export interface ImportStore {
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
   /** Jobs of all tenants that ended before this time and whose failed rows may still be stored. */
   listWithRows(endedBefore: Date): Promise<{ tenantId: string; id: string }[]>;
-  /** Removes the failed rows of an import, and those that its undo kept; returns how many. */
+  /**
+   * Removes the failed rows of an import, those that its undo kept, and how its columns were called and mapped; returns how
+   * many rows.
+   */
   removeRows(tenantId: string, id: string, at: Date): Promise<number>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
@@ -141,6 +145,22 @@ const BEFORE_EXECUTION = [...statesFor('preview')];
 const FINAL = [...statesFor('read its report')];
 /** How many imports of a tenant may have correction files in use. */
 const CORRECTED_IMPORTS_MAX = 20;
+
+/** About how many rows one statement removes: those of a large import take longer than a statement may. */
+const REMOVED_AT_ONCE = 10_000;
+const REMOVE_SOME_ROWS = [
+  { table: 'import_failed_row', order: 'row_number' },
+  { table: 'import_kept_row', order: 'write_number' },
+].map(
+  ({ table, order }) => `
+    DELETE FROM ${table} WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND ${order} <= coalesce((
+      SELECT ${order} FROM ${table} WHERE tenant_id = $1::uuid AND job_id = $2::uuid
+      ORDER BY ${order} OFFSET ${REMOVED_AT_ONCE - 1} LIMIT 1), 9223372036854775807)`,
+);
+const REMOVE_LARGE_PARTS = `
+  UPDATE import_job SET rows_removed_at = $3::timestamptz, headers = NULL, mappings = NULL, caller = NULL,
+    format = format - 'sheets' - 'findings'
+  WHERE tenant_id = $1::uuid AND id = $2::uuid`;
 
 export function importStore(db: TenantDatabase<Prisma.TransactionClient>): ImportStore {
   const find: ImportStore['find'] = (tenantId, id) =>
@@ -239,7 +259,10 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
           },
         });
         if (count === 0) return;
-        if (failedRows && failedRows.length > 0) await insertFailedRows(tx, tenantId, id, failedRows);
+        if (failedRows && failedRows.length > 0) {
+          const bytes = await insertFailedRows(tx, tenantId, id, failedRows);
+          await tx.importJob.updateMany({ where: { tenantId, id }, data: { failedBytes: bytes } });
+        }
         await publishEnd(tx, tenantId, id);
       }),
 
@@ -282,13 +305,18 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         }),
       ),
 
-    removeRows: (tenantId, id, at) =>
-      db.inTenant(tenantId, async (tx) => {
-        const failed = await tx.importFailedRow.deleteMany({ where: { tenantId, jobId: id } });
-        const kept = await tx.importKeptRow.deleteMany({ where: { tenantId, jobId: id } });
-        await tx.importJob.updateMany({ where: { tenantId, id }, data: { rowsRemovedAt: at } });
-        return failed.count + kept.count;
-      }),
+    async removeRows(tenantId, id, at) {
+      let removed = 0;
+      for (const statement of REMOVE_SOME_ROWS) {
+        let count: number;
+        do {
+          count = await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(statement, tenantId, id));
+          removed += count;
+        } while (count >= REMOVED_AT_ONCE);
+      }
+      await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(REMOVE_LARGE_PARTS, tenantId, id, at));
+      return removed;
+    },
   };
 }
 
@@ -304,10 +332,13 @@ async function publishEnd(tx: Prisma.TransactionClient, tenantId: string, id: st
   await publishImportFinished(tx, toJob(job));
 }
 
-const toState = <Row extends Pick<ImportJobRow, 'fileSizeBytes' | 'bytesDone'>>(row: Row) => ({
+const toState = <Row extends Pick<ImportJobRow, 'fileSizeBytes' | 'bytesDone' | 'failedBytes'>>(
+  row: Row,
+) => ({
   ...row,
   fileSizeBytes: Number(row.fileSizeBytes),
   bytesDone: Number(row.bytesDone),
+  failedBytes: Number(row.failedBytes),
 });
 
 const toReading = (row: Pick<ImportJobRow, 'format' | 'headers'>) => ({

@@ -55,7 +55,7 @@ export function keyStore(pool: FairPool): KeyStore {
 
     async findDuplicates(tenantId, jobId) {
       await inTenantConnection(pool, tenantId, async (connection) => {
-        await connection.query(`SET LOCAL statement_timeout = '30min'`);
+        await connection.query(LONG_STATEMENTS);
         await connection.query(FIND_DUPLICATES, [tenantId, jobId]);
         await connection.query('DELETE FROM import_key WHERE tenant_id = $1 AND job_id = $2', [
           tenantId,
@@ -75,11 +75,20 @@ export function keyStore(pool: FairPool): KeyStore {
     },
 
     async delete(tenantId, jobId) {
-      for (const table of ['import_key', 'import_duplicate'])
-        await query(tenantId, `DELETE FROM ${table} WHERE tenant_id = $1 AND job_id = $2`, [tenantId, jobId]);
+      await inTenantConnection(pool, tenantId, async (connection) => {
+        await connection.query(LONG_STATEMENTS);
+        for (const table of ['import_key', 'import_duplicate'])
+          await connection.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND job_id = $2`, [
+            tenantId,
+            jobId,
+          ]);
+      });
     },
   };
 }
+
+/** Of a large file, whose rows are as many. */
+const LONG_STATEMENTS = `SET LOCAL statement_timeout = '30min'`;
 
 const FIND_DUPLICATES = `
   INSERT INTO import_duplicate (tenant_id, job_id, row_number, first_row)

@@ -19,14 +19,14 @@ export interface RangeStore {
   get(tenantId: string, jobId: string, number: number): Promise<ImportRange>;
   /**
    * Counts a batch of a range, once however often it is repeated, and stores its failed rows.
-   * Returns whether the job was cancelled.
+   * Returns whether the job was cancelled, and the bytes of the failed rows that were stored.
    */
   countBatch(
     tenantId: string,
     jobId: string,
     range: number,
     batch: CountedBatch,
-  ): Promise<{ isCancelled: boolean }>;
+  ): Promise<{ isCancelled: boolean; failedBytes: number }>;
 }
 
 export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeStore {
@@ -75,13 +75,20 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
           counts.failedRows,
           BigInt(bytesDone),
         );
-        if (job && failedRows.length > 0) await insertFailedRows(tx, tenantId, jobId, failedRows);
-        if (job) return { isCancelled: job.cancelled };
-        const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
-        return { isCancelled: stored?.cancelRequestedAt != null };
+        if (!job) {
+          const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
+          return { isCancelled: stored?.cancelRequestedAt != null, failedBytes: 0 };
+        }
+        if (failedRows.length === 0) return { isCancelled: job.cancelled, failedBytes: 0 };
+        const failedBytes = await insertFailedRows(tx, tenantId, jobId, failedRows);
+        await tx.$executeRawUnsafe(ADD_FAILED_BYTES, tenantId, jobId, failedBytes);
+        return { isCancelled: job.cancelled, failedBytes };
       }),
   };
 }
+
+const ADD_FAILED_BYTES = `
+  UPDATE import_job SET failed_bytes = failed_bytes + $3::bigint WHERE tenant_id = $1::uuid AND id = $2::uuid`;
 
 /** Advances the range first: of repeated batches only one can. The bytes read of a job are the sum of its ranges. */
 const COUNT_BATCH = `

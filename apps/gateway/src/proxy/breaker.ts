@@ -13,7 +13,9 @@ export interface BreakerSettings {
 export class Breaker {
   private failures = 0;
   private openedAt: number | undefined;
-  private trying = false;
+  private succeededAt = -Infinity;
+  /** When the request that is tried now was sent. */
+  private tryingSince: number | undefined;
 
   constructor(
     private readonly settings: BreakerSettings,
@@ -29,25 +31,38 @@ export class Breaker {
   admits(): boolean {
     const { state } = this;
     if (state === 'closed') return true;
-    if (state === 'open' || this.trying) return false;
-    this.trying = true;
+    if (state === 'open' || this.isTrying()) return false;
+    this.tryingSince = this.clock.now().getTime();
     return true;
   }
 
   succeeded(): void {
+    this.succeededAt = this.clock.now().getTime();
     this.failures = 0;
     this.openedAt = undefined;
-    this.trying = false;
+    this.tryingSince = undefined;
   }
 
   failed(): void {
     this.failures += 1;
-    this.trying = false;
+    this.tryingSince = undefined;
     if (this.failures >= this.settings.failuresMax) this.openedAt = this.clock.now().getTime();
+  }
+
+  /** A request took too long. That says nothing about a service that has responded to another one meanwhile. */
+  timedOut(sentAt: Date): void {
+    if (this.succeededAt >= sentAt.getTime()) this.abandoned();
+    else this.failed();
   }
 
   /** The end of the request says nothing about the service, such as when the client disconnected. */
   abandoned(): void {
-    this.trying = false;
+    this.tryingSince = undefined;
+  }
+
+  /** One that lasts, such as an upload, must not keep all others out until it ends. */
+  private isTrying(): boolean {
+    const { tryingSince, settings, clock } = this;
+    return tryingSince !== undefined && clock.now().getTime() - tryingSince < settings.openMilliseconds;
   }
 }

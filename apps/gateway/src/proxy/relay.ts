@@ -80,6 +80,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   private isStreaming = false;
   private readonly timer: NodeJS.Timeout;
   private abortReason: Error | undefined;
+  private readonly sentAt = new Date();
 
   constructor(
     private readonly context: RequestContext,
@@ -156,6 +157,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.finish();
     if (error === CLIENT_DISCONNECTED || error instanceof Problem) this.upstream.breaker.abandoned();
+    else if (error === TIMED_OUT) this.upstream.breaker.timedOut(this.sentAt);
     else this.upstream.breaker.failed();
     if (error === CLIENT_DISCONNECTED || this.isStreaming) {
       this.context.response.destroy();

@@ -17,10 +17,11 @@ export function createStreamProxy(upstream: Upstream): StreamProxy {
     ejectPlugins: true,
     plugins: [
       (server) => {
-        server.on('proxyReq', (proxyRequest) => {
-          proxyRequest.setTimeout(upstream.settings.timeoutMilliseconds, () =>
-            proxyRequest.destroy(TIMED_OUT),
-          );
+        server.on('proxyReq', (proxyRequest, request) => {
+          proxyRequest.setTimeout(upstream.settings.timeoutMilliseconds, () => {
+            // A client that pauses in its upload says nothing about the service; its own timeout ends it.
+            if (request.complete || proxyRequest.writableNeedDrain) proxyRequest.destroy(TIMED_OUT);
+          });
         });
         server.on('proxyRes', (upstreamResponse, request) => {
           upstreamResponse.socket.setTimeout(0);

@@ -1,0 +1,81 @@
+import { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { aCaller } from '@plinth/testing/http';
+import type { RowBatch } from '../formats/row-batches';
+import type { Owner } from './owners';
+import { sendRows, type SendOptions } from './send-rows';
+
+/** An owner that has received batches, and answers the oldest when it is told to. */
+function slowOwner() {
+  const received: number[] = [];
+  const call = new Duplex({
+    objectMode: true,
+    read: () => undefined,
+    write: (message: { batch?: { number: number }; end?: object }, _encoding, done) => {
+      if (message.batch) received.push(message.batch.number);
+      if (message.end) call.push({ ended: {} });
+      done();
+    },
+  });
+  const result = { inserted: 1, updated: 0, skipped: 0, failures: Buffer.from('[]'), keys: Buffer.alloc(0) };
+  const owner = {
+    client: { Import: () => Object.assign(call, { cancel: () => undefined }) },
+    identity: () => undefined,
+  } as unknown as Owner;
+  return { owner, received, answer: () => call.push({ result }) };
+}
+
+async function* batchesOf(count: number, parts: Partial<RowBatch>): AsyncGenerator<RowBatch> {
+  for (let number = 1; number <= count; number++)
+    yield {
+      number,
+      rowCount: 1,
+      firstRow: number,
+      lastRow: number,
+      payload: Buffer.from('[]'),
+      unreadableRows: [],
+      keptLength: 0,
+      cellsOf: () => new Map(),
+      ...parts,
+    };
+}
+
+/** Everything that can happen now has happened. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+};
+
+describe('sendRows', () => {
+  it.each([
+    ['four batches', {}, 4],
+    ['the batch that reaches 2 MB of rows', { payload: Buffer.alloc(700_000) }, 3],
+    ['the batch that reaches 4 MB of rows that are only kept', { keptLength: 2_000_000 }, 2],
+    ['one batch that is larger', { payload: Buffer.alloc(3_000_000) }, 1],
+  ])('sends %s, and the next one with each result', async (_, parts, inFlight) => {
+    const { owner, received, answer } = slowOwner();
+    const results: number[] = [];
+    const options: SendOptions = {
+      owner,
+      service: 'shop',
+      caller: aCaller(),
+      start: { definition: 'Shop.Articles', commit: 'EACH_BATCH' },
+      batches: batchesOf(8, parts),
+      onResult: async ({ batch }) => {
+        results.push(batch.number);
+        return true;
+      },
+      signal: new AbortController().signal,
+    };
+
+    const sending = sendRows(options);
+    for (let answered = 0; answered < 8; answered++) {
+      await settled();
+      expect(received).toHaveLength(Math.min(8, answered + inFlight));
+      expect(results).toHaveLength(answered);
+      answer();
+    }
+
+    expect(await sending).toBe('sent');
+    expect(results).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+});
