@@ -172,6 +172,17 @@ describe('the PDF printer', () => {
     await hasty.close();
   }, 60_000);
 
+  it('refuses a document of very many frames, which all pages of the browser wait for', async () => {
+    const own = printer();
+    const frames = (count: number) => '<iframe srcdoc="<p>inside"></iframe>'.repeat(count);
+    expect(textOfPdf(await own.print(ada, frames(3), {}))).toContain('inside');
+    await expect(own.print(ada, frames(300), {})).rejects.toMatchObject({
+      slug: 'template-too-expensive',
+      detail: 'A document has at most 100 frames.',
+    });
+    await own.close();
+  }, 60_000);
+
   it('refuses a document that takes more memory than the browser may have, and prints others', async () => {
     const own = printer({ megabytesMax: 650 });
     await own.print(ada, 'warm', {});

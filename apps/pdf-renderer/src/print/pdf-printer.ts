@@ -346,6 +346,9 @@ async function within<Result>(
   }
 }
 
+/** Each frame is work for the process that all pages of the browser share. */
+const FRAMES_MAX = 100;
+
 /** Writes a document into the page and prints it. */
 async function printDocument(
   { page }: Tab,
@@ -353,9 +356,23 @@ async function printDocument(
   setup: PageSetup,
   { millisecondsMax, bytesMax }: PdfOptions,
 ): Promise<Buffer> {
-  await page.setContent(html, { waitUntil: 'load', timeout: millisecondsMax });
-  const pdf = await page.createPDFStream({ ...printOptionsOf(setup), timeout: millisecondsMax });
-  return readUpTo(bytesMax, pdf);
+  const { promise: tooManyFrames, reject } = Promise.withResolvers<never>();
+  tooManyFrames.catch(() => {});
+  let frames = 0;
+  const count = (): void => {
+    if (++frames > FRAMES_MAX) reject(documentTooExpensive(`A document has at most ${FRAMES_MAX} frames.`));
+  };
+  const print = async (): Promise<Buffer> => {
+    await page.setContent(html, { waitUntil: 'load', timeout: millisecondsMax });
+    const pdf = await page.createPDFStream({ ...printOptionsOf(setup), timeout: millisecondsMax });
+    return readUpTo(bytesMax, pdf);
+  };
+  page.on('frameattached', count);
+  try {
+    return await Promise.race([print(), tooManyFrames]);
+  } finally {
+    page.off('frameattached', count);
+  }
 }
 
 async function readUpTo(bytesMax: number, pdf: ReadableStream<Uint8Array>): Promise<Buffer> {
