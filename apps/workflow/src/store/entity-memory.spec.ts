@@ -48,7 +48,7 @@ describe('what a process remembers of entities', () => {
     memory.remember(key, { ...submitted, isWaiting: true });
     expect(memory.recall(key)).toBeUndefined();
 
-    const transitions = Array.from({ length: 101 }, () => invoiceDefinition.transitions[0]!);
+    const transitions = Array.from({ length: 201 }, () => invoiceDefinition.transitions[0]!);
     const large = { ...definition, definition: { ...invoiceDefinition, transitions } };
     memory.remember({ ...key, entityType: 'Large' }, { ...submitted, definition: large });
     expect(memory.recall({ ...key, entityType: 'Large' })).toBeUndefined();

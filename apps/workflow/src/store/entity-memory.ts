@@ -1,9 +1,10 @@
+import type { DefinitionVersion } from '../domain/definition';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 
 const ENTITIES_MAX = 10_000;
 const DEFINITIONS_MAX = 500;
-/** A definition with more of them is read each time. */
-const TRANSITIONS_MAX = 100;
+/** A definition with more transitions and approvers is read each time. */
+const DEFINITION_SIZE_MAX = 200;
 
 type Definition = Pick<EntitySnapshot, 'definition' | 'definitionStamp'>;
 
@@ -26,7 +27,7 @@ export class EntityMemory {
   remember({ tenantId, entityType, entityId }: EntityKey, seen: Definition & Position): void {
     const { definition, definitionStamp, state, revision, moves, isWaiting } = seen;
     this.positions.set(`${tenantId}/${entityType}/${entityId}`, { state, revision, moves, isWaiting });
-    if (definition && definition.definition.transitions.length <= TRANSITIONS_MAX)
+    if (definition && sizeOf(definition) <= DEFINITION_SIZE_MAX)
       this.definitions.set(`${tenantId}/${entityType}`, { definition, definitionStamp });
   }
 
@@ -42,6 +43,9 @@ export class EntityMemory {
     return { ...definition, state, revision, moves, approval: undefined, votes: [], delegators: [] };
   }
 }
+
+const sizeOf = ({ definition: { transitions } }: DefinitionVersion): number =>
+  transitions.reduce((size, { approvers }) => size + 1 + (approvers?.users.length ?? 0), 0);
 
 /** A map without what was set longest ago, where that would be too much. */
 class NewestOnly<Value> {
