@@ -26,7 +26,7 @@ describe('a change of an entity that was read before', () => {
     (await entityStore(service.db).read({ tenantId, entityType, entityId }, { userId: 'ada', now: at }))
       .snapshot;
 
-  const commit = (
+  const commit = async (
     tenantId: string,
     entityId: string,
     snapshot: EntitySnapshot,
@@ -35,7 +35,8 @@ describe('a change of an entity that was read before', () => {
     const actor = { userId: operationId, userName: 'Ada' };
     const change = changeOf(event, { entityType, entityId, actor, comment: null, at });
     const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
-    return entityStore(service.db).commit(tenantId, snapshot, change, { id: operationId, result });
+    const operation = { id: operationId, result };
+    return (await entityStore(service.db).commit(tenantId, snapshot, change, operation)).outcome;
   };
 
   const rowsOf = (tenantId: string): Promise<Rows> =>

@@ -73,6 +73,11 @@ export class TransitionService {
     const owner = this.deps.owners.get(command.entityType);
     let movesBefore: number | undefined;
     let hasRoom = false;
+    if (!owner) {
+      const tried = await this.executeRecalled(caller, command);
+      if (tried.result) return tried.result;
+      ({ movesBefore, hasRoom } = tried);
+    }
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const decideOn = (reading: Reading): Decided => {
         movesBefore ??= reading.snapshot.moves;
@@ -92,6 +97,37 @@ export class TransitionService {
       if (event?.kind === 'overtake') movesBefore = undefined;
     }
     throw entityChangedTooOften();
+  }
+
+  /**
+   * Executes by what this process last saw of the entity, in one round trip. Without a result where the entity must be read:
+   * it is not so any more, or the command is refused.
+   */
+  private async executeRecalled(
+    caller: Caller,
+    command: TransitionCommand,
+  ): Promise<{ result?: OperationResult; movesBefore?: number | undefined; hasRoom: boolean }> {
+    const { tenantId } = caller;
+    const { entityType, entityId } = command;
+    const undecided = { hasRoom: false };
+    const snapshot = this.deps.entities.recall({ tenantId, entityType, entityId });
+    if (!snapshot) return undecided;
+    const reading = this.readingOf(caller, command, { snapshot, first: undefined });
+    const { result, event } = this.decideOn(command, reading, snapshot.moves);
+    // Who is refused learns how the entity is now.
+    if (!result || !event) return undecided;
+    try {
+      this.deps.quota.take(tenantId);
+    } catch {
+      // A reading may find that the operation was executed before, which needs no room.
+      return undecided;
+    }
+    const change = this.changeOf(event, command, caller, result);
+    const operation = operationOf(command, result);
+    const { outcome, movesBefore } = await this.deps.entities.commit(tenantId, snapshot, change, operation);
+    if (outcome !== 'committed') return { movesBefore, hasRoom: true };
+    this.schedule(tenantId, change);
+    return { result, hasRoom: true };
   }
 
   /** Ends a request for approval that expired. */
@@ -268,9 +304,9 @@ export class TransitionService {
     change: Change,
     operation?: Operation<OperationResult>,
   ) {
-    const commit = await this.deps.entities.commit(tenantId, snapshot, change, operation);
-    if (commit === 'committed') this.schedule(tenantId, change);
-    return commit;
+    const { outcome } = await this.deps.entities.commit(tenantId, snapshot, change, operation);
+    if (outcome === 'committed') this.schedule(tenantId, change);
+    return outcome;
   }
 
   private schedule(tenantId: string, { opened, ended }: Change): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
 
@@ -82,6 +83,17 @@ export async function readOwnSize(
 /** Changes whenever another definition applies. */
 export const stampOf = ({ own, platform }: NewestVersions): string =>
   `${own?.version ?? 0}.${platform?.version ?? 0}`;
+
+/** Whether the definition with a stamp still applies. */
+export const isStampOf = (tenantId: string, entityType: string, stamp: string): Sql => {
+  const [own, platform] = stamp.split('.');
+  const isNewest = (owner: string, version: string | undefined) => sql`
+    coalesce((SELECT max(version) FROM definition
+      WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}), 0) = ${version}::integer`;
+  return tenantId === HOST_TENANT_ID
+    ? isNewest(HOST_TENANT_ID, platform)
+    : sql`${isNewest(tenantId, own)} AND ${isNewest(HOST_TENANT_ID, platform)}`;
+};
 
 /** Of rows that are the newest of their tenants, those of an entity type. */
 export const newestVersionsOf = (

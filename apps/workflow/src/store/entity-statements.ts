@@ -1,7 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import type { Writing } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { send, sendQuery, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
 import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
 import type { Change, Move } from '../domain/change';
@@ -32,6 +32,24 @@ export const holdDefinition = (tx: RawStatements, tenantId: string, entityType: 
     'SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint)',
     ...definitionLockKeys(tenantId, entityType),
   );
+
+/** The same without waiting for it. Results in how many moves the entity had before what follows in the transaction. */
+export const holdDefinitionAndCountMoves = async (
+  tx: RawStatements,
+  { tenantId, entityType, entityId }: EntityKey,
+): Promise<number> => {
+  const [{ moves }] = await sendQuery<[{ moves: number }]>(
+    tx,
+    `SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint),
+       coalesce((SELECT moves FROM entity
+         WHERE tenant_id = $3::uuid AND entity_type = $4 AND entity_id = $5), 0) AS moves`,
+    ...definitionLockKeys(tenantId, entityType),
+    tenantId,
+    entityType,
+    entityId,
+  );
+  return moves;
+};
 
 /** An entity with its definition, its open request, what was agreed to it, and the result of an operation. */
 type EntityRow = {
@@ -108,7 +126,8 @@ const SELECT_ENTITY = `
 /**
  * Writes a change inside a transaction that holds the definition, and the operation that it is the effect of. The entity,
  * its history, its request, the operation and the events are one statement, which writes nothing where the entity is not
- * as it was read, and fails by a unique violation where another attempt at the same operation or vote was faster.
+ * as it was read or `where` does not hold, and fails by a unique violation where another attempt at the same operation or
+ * vote was faster.
  */
 export async function commitChange(
   tx: RawStatements,
@@ -116,6 +135,7 @@ export async function commitChange(
   snapshot: EntitySnapshot,
   change: Change,
   operation?: Operation,
+  where: Sql = sql`true`,
 ): Promise<CommitResult | Writing> {
   const { opened, vote, ended, move } = change;
   const executed = { tenantId, operationId: operation?.id };
@@ -127,7 +147,7 @@ export async function commitChange(
   }
   const position = snapshot.moves + 1;
   return writeChange(tx, tenantId, change, position, {
-    decisive: comparedAndSet(tenantId, snapshot, change),
+    decisive: comparedAndSet(tenantId, snapshot, change, where),
     toOthers: (isDecided) =>
       [
         opened && approvalOpened(tenantId, opened, isDecided),
@@ -158,18 +178,19 @@ function comparedAndSet(
   tenantId: string,
   { revision, moves }: EntitySnapshot,
   { entityType, entityId, state, approvalId, at, move }: Change,
+  where: Sql,
 ): Sql {
   const movesNow = moves + (move ? 1 : 0);
   return revision === 0
     ? sql`
       INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
-      VALUES (${tenantId}::uuid, ${entityType}, ${entityId}, ${state}, ${approvalId}::uuid, ${movesNow}::integer,
-        ${at}::timestamptz, 1) ON CONFLICT DO NOTHING`
+      SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, ${state}, ${approvalId}::uuid, ${movesNow}::integer,
+        ${at}::timestamptz, 1 WHERE ${where} ON CONFLICT DO NOTHING`
     : sql`
       UPDATE entity SET state = ${state}, approval_id = ${approvalId}::uuid, moves = ${movesNow}::integer,
         changed_at = ${at}::timestamptz, revision = revision + 1
       WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
-        AND revision = ${revision}::integer`;
+        AND revision = ${revision}::integer AND ${where}`;
 }
 
 const moveRecorded = (

@@ -5,10 +5,12 @@ import { findOperation } from '@plinth/runtime/postgres/run-once';
 import type { Change } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
-import { readVersions, stampOf } from './definition-versions';
+import { isStampOf } from './definition-versions';
+import { EntityMemory } from './entity-memory';
 import {
   commitChange,
   holdDefinition,
+  holdDefinitionAndCountMoves,
   readEntity,
   type CommitResult,
   type Operation,
@@ -37,9 +39,19 @@ export interface ChangeToWrite {
   operation?: Operation<OperationResult> | undefined;
 }
 
+/** What became of a change that was to be written. */
+export interface Commit {
+  /** `changed`: something else happened to the entity, or another definition applies, since it was read. */
+  outcome: CommitResult | 'changed';
+  /** How many moves the entity had before; not known where another attempt at the same operation was faster. */
+  movesBefore?: number;
+}
+
 export interface EntityStore {
   /** Reads an entity and the first attempt of an operation: one that changed what was read is certainly found. */
   read(key: EntityKey, reader: Reader, operationId?: string): Promise<ReadEntity>;
+  /** The entity as this process last saw it, for `commit`, which compares it; undefined where it is to be read. */
+  recall(key: EntityKey): EntitySnapshot | undefined;
   /**
    * Reads the same, lets `decide` compute a change, and writes it, all in one transaction, in which no other definition
    * begins to apply. Returns what was decided, or undefined where something else happened to the entity meanwhile: then
@@ -60,46 +72,53 @@ export interface EntityStore {
     operationId: string,
     ownerMoveId: string,
   ): Promise<OperationResult | undefined>;
-  /**
-   * Writes a change if the entity is still as it was read: state, history, approval, events and operation at once.
-   * `changed`: something else happened to the entity, or another definition applies, since it was read.
-   */
+  /** Writes a change if the entity is still as it was seen: state, history, approval, events and operation at once. */
   commit(
     tenantId: string,
     snapshot: EntitySnapshot,
     change: Change,
     operation?: Operation<OperationResult>,
-  ): Promise<CommitResult | 'changed'>;
+  ): Promise<Commit>;
 }
 
 /** Every transition of every entity goes through here, so its statements are written by hand. */
 export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): EntityStore {
-  const commit = async (
+  const memory = new EntityMemory();
+  const rememberRead = (key: EntityKey, { snapshot }: ReadEntity): void =>
+    memory.remember(key, { ...snapshot, isWaiting: snapshot.approval !== undefined });
+  const rememberWritten = (tenantId: string, snapshot: EntitySnapshot, change: Change): void => {
+    const { entityType, entityId, state, approvalId, move } = change;
+    const moves = snapshot.moves + (move ? 1 : 0);
+    const revision = snapshot.revision + 1;
+    const seen = { ...snapshot, state, revision, moves, isWaiting: approvalId !== null };
+    memory.remember({ tenantId, entityType, entityId }, seen);
+  };
+
+  /** Undefined where another attempt at the same operation or vote was faster. */
+  const inTenant = async <Result>(
     tenantId: string,
-    entityType: string,
-    work: (tx: Prisma.TransactionClient) => Promise<CommitResult | 'changed' | Writing>,
-  ): Promise<CommitResult | 'changed'> => {
+    work: (tx: Prisma.TransactionClient) => Promise<Result>,
+  ): Promise<Result | undefined> => {
     try {
-      const committed = await db.inTenant(
-        tenantId,
-        async (tx) => {
-          await holdDefinition(tx, tenantId, entityType);
-          return work(tx);
-        },
-        'once',
-      );
-      if (typeof committed === 'string') return committed;
-      return (await committed.isWritten) ? 'committed' : 'changed';
+      return await db.inTenant(tenantId, work, 'once');
     } catch (error) {
-      // Another attempt at the same operation or vote was faster.
-      if (isUniqueViolation(error)) return 'changed';
+      if (isUniqueViolation(error)) return undefined;
       throw error;
     }
   };
 
   return {
-    read: (key, reader, operationId) =>
-      db.inTenant(key.tenantId, (tx) => readEntity<OperationResult>(tx, key, reader, operationId), 'once'),
+    async read(key, reader, operationId) {
+      const read = await db.inTenant(
+        key.tenantId,
+        (tx) => readEntity<OperationResult>(tx, key, reader, operationId),
+        'once',
+      );
+      rememberRead(key, read);
+      return read;
+    },
+
+    recall: (key) => memory.recall(key),
 
     findOperation: (tenantId, operationId, ownerMoveId) =>
       db.inTenant(
@@ -118,20 +137,40 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
     async change(key, reader, operationId, decide) {
       const { tenantId, entityType } = key;
       let decided: ReturnType<typeof decide> | undefined;
-      const committed = await commit(tenantId, entityType, async (tx) => {
+      const sent = await inTenant(tenantId, async (tx) => {
+        await holdDefinition(tx, tenantId, entityType);
         const read = await readEntity<OperationResult>(tx, key, reader, operationId);
+        rememberRead(key, read);
         decided = decide(read);
         const { change, operation } = decided;
-        return change ? commitChange(tx, tenantId, read.snapshot, change, operation) : 'committed';
+        const committed = change && (await commitChange(tx, tenantId, read.snapshot, change, operation));
+        return { read, committed };
       });
-      return committed === 'changed' ? undefined : decided;
+      if (!sent) return undefined;
+      const { read, committed } = sent;
+      if (committed && (await outcomeOf(committed)) === 'changed') return undefined;
+      if (decided?.change) rememberWritten(tenantId, read.snapshot, decided.change);
+      return decided;
     },
 
-    commit: (tenantId, snapshot, change, operation) =>
-      commit(tenantId, change.entityType, async (tx) => {
-        const versions = await readVersions(tx, tenantId, change.entityType);
-        if (stampOf(versions) !== snapshot.definitionStamp) return 'changed';
-        return commitChange(tx, tenantId, snapshot, change, operation);
-      }),
+    async commit(tenantId, snapshot, change, operation) {
+      const { entityType, entityId } = change;
+      const sent = await inTenant(tenantId, async (tx) => {
+        const movesBefore = holdDefinitionAndCountMoves(tx, { tenantId, entityType, entityId });
+        movesBefore.catch(() => undefined);
+        const applies = isStampOf(tenantId, entityType, snapshot.definitionStamp);
+        const committed = await commitChange(tx, tenantId, snapshot, change, operation, applies);
+        return { movesBefore, committed };
+      });
+      if (!sent) return { outcome: 'changed' };
+      const outcome = await outcomeOf(sent.committed);
+      if (outcome === 'committed') rememberWritten(tenantId, snapshot, change);
+      return { outcome, movesBefore: await sent.movesBefore };
+    },
   };
 }
+
+const outcomeOf = async (committed: CommitResult | Writing): Promise<Commit['outcome']> => {
+  if (typeof committed === 'string') return committed;
+  return (await committed.isWritten) ? 'committed' : 'changed';
+};

@@ -81,6 +81,14 @@ export function sendLast(tx: RawStatements, { text, values }: Sql): Promise<numb
   return executed;
 }
 
+/** The same for a statement whose rows only the result of the transaction depends on, or what is done after it. */
+export function sendQuery<Rows>(tx: RawStatements, query: string, ...values: unknown[]): Promise<Rows> {
+  const queried = tx.$queryRawUnsafe<Rows>(query, ...values);
+  queried.catch(() => undefined);
+  sentOf.get(tx)?.push(queried);
+  return queried;
+}
+
 /** Has a transaction collect what is sent in it. */
 export const collectSent = (tx: RawStatements, sent: Promise<unknown>[]): void => void sentOf.set(tx, sent);
 
