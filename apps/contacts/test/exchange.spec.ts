@@ -3,7 +3,10 @@ import { CompanyFields } from '@plinth/contracts/contacts/shapes';
 import { defineExchange } from '@plinth/exchange/definition';
 import { relationField } from '@plinth/exchange/relation';
 import { fieldsOf } from '@plinth/exchange/schema-fields';
+import type { RawRow } from '@plinth/exchange/import/convert-rows';
+import { openImportSession } from '@plinth/exchange/import/import-session';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
+import { newId } from '@plinth/kernel/uuid';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { Client } from 'pg';
@@ -149,6 +152,79 @@ describe('imports and exports of contacts and companies', () => {
       ['S-2', 'row 7'],
       ['S-3', 'row 13'],
     ]);
+  });
+
+  it('write each row once where two workers send the same batches at the same time', async () => {
+    const caller = aCaller();
+    const jobId = newId();
+    const request = { ...start, columns: columns.slice(0, 3), jobId };
+    const batches = Array.from({ length: 10 }, (_, batch) => [[batch + 2, `P-${batch}`, 'Lovelace', 'Post']]);
+    const both = await Promise.all([1, 2].map(() => owner.importRows(caller, request, batches)));
+
+    for (const { results } of both)
+      expect(results.map(({ inserted }) => inserted)).toEqual(Array(10).fill(1));
+    const stored = { definition: 'Contacts.Contacts', fields: ['externalId'] };
+    expect(await owner.exportRows(caller, stored)).toHaveLength(10);
+    expect(await eventsOf(service, caller.tenantId, contactsSaved)).toHaveLength(10);
+  });
+
+  describe('begin a batch while the one before is being committed, and', () => {
+    const nothing = () => undefined;
+    const openSession = async () => {
+      const caller = aCaller();
+      const jobId = newId();
+      const session = await openImportSession(service, {
+        definition: companiesExchange,
+        jobId,
+        columns: ['externalId', 'name', 'kind', 'isActive'],
+        mode: 'UPSERT',
+        commit: 'EACH_BATCH',
+        caller,
+        range: 0,
+        knowsDuplicates: false,
+      });
+      const apply = (number: number, before?: Promise<unknown>) => {
+        const rows: RawRow[] = [[number + 1, `C-${number}`, 'Analytical Engines', 'Customer', 'true']];
+        const batch = { number, rows, duplicates: [] };
+        const applying = { before, onSent: nothing, onWritten: nothing };
+        return session.apply(batch, session.prepare(batch), applying);
+      };
+      const stored = () =>
+        owner.exportRows(caller, { definition: 'Contacts.Companies', fields: ['externalId'] });
+      const seal = async () => (await owner.call('SealImport', { jobId }, caller)).lastBatch;
+      return { apply, stored, seal };
+    };
+
+    it('commit it behind that', async () => {
+      const { apply, stored, seal } = await openSession();
+      const first = Promise.withResolvers<void>();
+      const second = apply(2, first.promise);
+      expect(await apply(1)).toMatchObject({ inserted: 1 });
+      first.resolve();
+
+      expect(await second).toMatchObject({ inserted: 1 });
+      expect(await stored()).toEqual([['C-1'], ['C-2']]);
+      expect(await seal()).toBe(2);
+    });
+
+    it('leave nothing of it where that fails', async () => {
+      const { apply, stored, seal } = await openSession();
+      await apply(1);
+
+      await expect(apply(2, Promise.reject(new Error('not committed')))).rejects.toThrow('not committed');
+      expect(await stored()).toEqual([['C-1']]);
+      expect(await seal()).toBe(1);
+    });
+
+    it('leave nothing of it where the job is sealed meanwhile', async () => {
+      const { apply, stored, seal } = await openSession();
+      const first = apply(1);
+      const sealed = first.then(seal);
+
+      expect(await apply(2, sealed)).toBe('sealed');
+      expect(await stored()).toEqual([['C-1']]);
+      expect(await sealed).toBe(1);
+    });
   });
 
   it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {

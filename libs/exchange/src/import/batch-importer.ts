@@ -25,7 +25,7 @@ import {
 } from './duplicate-keys';
 import { relationResolver } from './resolve-relations';
 import type { UnwrittenKeys } from './unwritten-keys';
-import { BatchWriter, type NewRows } from './write-batch';
+import { BatchWriter, type NewRows, type WritingHooks } from './write-batch';
 import type { ImportMode } from './write-statements';
 
 /** When the batches of an import are committed. */
@@ -103,11 +103,18 @@ export class BatchImporter {
     };
   }
 
+  /** Whether nothing is to be looked for before rows are inserted: not even what the batch before has written. */
+  needsNoLookUps({ conversion: { rows, invalidRows }, firstByKey, newRows }: PreparedBatch): boolean {
+    const haveNewKeys =
+      firstByKey === undefined || (this.unwrittenKeys.isEmpty && firstByKey.size === rows.length);
+    return newRows !== undefined && invalidRows.length === 0 && haveNewKeys;
+  }
+
   async write(
     transaction: BulkTransaction,
     batch: Batch,
     prepared: PreparedBatch,
-    onSent: () => void,
+    { onSent, beforeLookUps }: Pick<WritingHooks, 'onSent' | 'beforeLookUps'>,
   ): Promise<BatchOutcome> {
     const { definition, caller, jobId, commit } = this.options;
     const context: BatchContext = { ...transaction, caller, jobId };
@@ -120,6 +127,7 @@ export class BatchImporter {
         if (commit !== 'NEVER') await definition.afterWrite?.(changed, context);
       },
       onSent,
+      beforeLookUps,
       prepared: prepared.newRows,
     });
     const errors = [
@@ -129,6 +137,7 @@ export class BatchImporter {
         [...resolved.errors, ...refused, ...written.errors],
         unique,
         context,
+        beforeLookUps,
       )),
     ];
     const failedRows = rowNumbersOf(errors);
@@ -169,13 +178,16 @@ export class BatchImporter {
   }
 
   /** Where the sender does not know the duplicates of a file, only the table knows those of earlier batches. */
-  private preferDuplicateKeys(
+  private async preferDuplicateKeys(
     errors: readonly RowError[],
     rows: readonly ConvertedRow[],
     context: BatchContext,
-  ): readonly RowError[] | Promise<readonly RowError[]> {
+    beforeLookUps: WritingHooks['beforeLookUps'],
+  ): Promise<readonly RowError[]> {
     const { definition, knowsDuplicates } = this.options;
-    return knowsDuplicates ? errors : preferDuplicateKeys(errors, rows, definition, context, this.writer);
+    if (knowsDuplicates || errors.length === 0) return errors;
+    await beforeLookUps?.();
+    return preferDuplicateKeys(errors, rows, definition, context, this.writer);
   }
 
   private async recordUnwritten(rows: readonly ConvertedRow[], context: BatchContext): Promise<void> {

@@ -141,7 +141,6 @@ export async function preferDuplicateKeys(
   context: BatchContext,
   writer: Pick<BatchWriter, 'findWritten'>,
 ): Promise<readonly RowError[]> {
-  if (errors.length === 0) return errors;
   const failed = rowNumbersOf(errors);
   const failedRows = rows.filter(({ rowNumber }) => failed.has(rowNumber));
   const written = await writer.findWritten(failedRows, context);

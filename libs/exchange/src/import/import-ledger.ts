@@ -60,19 +60,35 @@ export async function applyOnce(
   batch: BatchKey,
   apply: () => Promise<BatchOutcome>,
 ): Promise<BatchOutcome | 'sealed'> {
-  const { tenantId, ledgerId, number } = batch;
+  if (!(await advanceLedger(connection, batch))) return storedOutcome(connection, batch);
+  const outcome = await apply();
+  await recordOutcome(connection, batch, outcome);
+  return outcome;
+}
+
+/** Takes the place of the batch that comes next in its range; returns whether this is the one, and may still be written. */
+export async function advanceLedger(
+  connection: PoolClient,
+  { tenantId, ledgerId, number }: BatchKey,
+): Promise<boolean> {
   const { rowCount } = await connection.query(
     `UPDATE exchange_job SET last_batch = $3, changed_at = now()
      WHERE tenant_id = $1 AND job_id = $2 AND last_batch = $3 - 1 AND NOT is_sealed`,
     [tenantId, ledgerId, number],
   );
-  if (rowCount === 0) return storedOutcome(connection, batch);
-  const outcome = await apply();
+  return rowCount === 1;
+}
+
+/** Stores what became of a batch that took its place, in the same transaction. */
+export async function recordOutcome(
+  connection: PoolClient,
+  { tenantId, ledgerId, number }: BatchKey,
+  outcome: BatchOutcome,
+): Promise<void> {
   await connection.query(
     'INSERT INTO exchange_batch (tenant_id, job_id, batch_number, outcome) VALUES ($1, $2, $3, $4)',
     [tenantId, ledgerId, number, JSON.stringify(toStored(outcome))],
   );
-  return outcome;
 }
 
 /** Accepts no further batch of the range; returns the number of the last one that was applied. */

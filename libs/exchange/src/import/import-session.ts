@@ -1,4 +1,4 @@
-import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
+import { inTenantConnection, isRetryable, retryConflicts } from '@plinth/runtime/postgres/postgres';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import {
   inBulkTransaction,
@@ -8,18 +8,33 @@ import {
 } from '../bulk-transaction';
 import type { Batch, BatchOutcome } from './batch';
 import { BatchImporter, type ImportOptions, type PreparedBatch } from './batch-importer';
-import { applyOnce, ledgerOf, openLedger, sealLedger, type BatchKey } from './import-ledger';
+import {
+  advanceLedger,
+  applyOnce,
+  ledgerOf,
+  openLedger,
+  recordOutcome,
+  sealLedger,
+  type BatchKey,
+} from './import-ledger';
+
+/** What is to be known of a batch while it is applied, and of the one before it. */
+export interface Applying {
+  /** The batch before is committed, or it failed and with it this one. */
+  before?: Promise<unknown> | undefined;
+  /** Called when the database has the rows, so that there is time for the next batch; perhaps never. */
+  onSent(): void;
+  /** Called when all that is left is the commit, so that the next batch need not wait for the disk; perhaps never. */
+  onWritten(): void;
+}
 
 /** One stream of batches of an import job. */
 export interface ImportSession {
   lastBatch: number;
   /** Reads the cells of a batch; needs no database. */
   prepare(batch: Batch): PreparedBatch;
-  /**
-   * Applies a batch, or returns `sealed` when the job accepts no more.
-   * @param onSent called when the database has the rows, so that there is time for the next batch; perhaps never
-   */
-  apply(batch: Batch, prepared: PreparedBatch, onSent: () => void): Promise<BatchOutcome | 'sealed'>;
+  /** Applies a batch, or returns `sealed` when the job accepts no more. */
+  apply(batch: Batch, prepared: PreparedBatch, applying: Applying): Promise<BatchOutcome | 'sealed'>;
   /** Ends the import after its last batch; returns whether it is committed. */
   end(): Promise<boolean>;
   /** Rolls back what is not committed. */
@@ -58,14 +73,38 @@ async function applyNext(
   importer: BatchImporter,
   batch: Batch,
   prepared: PreparedBatch,
-  onSent: () => void,
+  applying: Pick<Applying, 'onSent'>,
 ): Promise<BatchOutcome | 'sealed'> {
   let isApplied = false;
   const outcome = await applyOnce(transaction.connection, batchKeyOf(options, batch), () => {
     isApplied = true;
-    return importer.write(transaction, batch, prepared, onSent);
+    return importer.write(transaction, batch, prepared, applying);
   });
   if (!isApplied) importer.noteOtherSession();
+  return outcome;
+}
+
+/** The rows of a batch are to be rolled back, since another session applied it or the job was sealed. */
+class NotNext extends Error {}
+
+/**
+ * Applies a batch whose rows need nothing of those before them, in a transaction of its own while the batch before is
+ * being committed: its rows come first, and its place in the ledger, for which it waits, comes last.
+ */
+async function applyBesideCommit(
+  transaction: BulkTransaction,
+  options: ImportOptions,
+  importer: BatchImporter,
+  batch: Batch,
+  prepared: PreparedBatch,
+  { before, onSent }: Applying,
+): Promise<BatchOutcome> {
+  const hooks = { onSent, beforeLookUps: () => before };
+  const outcome = await importer.write(transaction, batch, prepared, hooks);
+  await before;
+  const key = batchKeyOf(options, batch);
+  if (!(await advanceLedger(transaction.connection, key))) throw new NotNext();
+  await recordOutcome(transaction.connection, key, outcome);
   return outcome;
 }
 
@@ -76,13 +115,35 @@ function eachBatchSession(
   lastBatch: number,
 ): ImportSession {
   const { definition, caller } = options;
+  const applyWith = (
+    apply: typeof applyNext | typeof applyBesideCommit,
+    batch: Batch,
+    prepared: PreparedBatch,
+    applying: Applying,
+  ) =>
+    inBulkTransaction(database, caller.tenantId, async (transaction) => {
+      const outcome = await apply(transaction, options, importer, batch, prepared, applying);
+      applying.onWritten();
+      return outcome;
+    });
   return {
     lastBatch,
     prepare: (batch) => importer.prepare(batch),
-    async apply(batch, prepared, onSent) {
-      const outcome = await inBulkTransaction(database, caller.tenantId, (transaction) =>
-        applyNext(transaction, options, importer, batch, prepared, onSent),
-      );
+    async apply(batch, prepared, applying) {
+      const isBeside = applying.before !== undefined && importer.needsNoLookUps(prepared);
+      if (!isBeside) await applying.before;
+      const outcome = await applyWith(
+        isBeside ? applyBesideCommit : applyNext,
+        batch,
+        prepared,
+        applying,
+      ).catch(async (error: unknown) => {
+        // Another session may hold the place in the ledger and wait for these rows, which Postgres takes for a deadlock.
+        if (!(error instanceof NotNext) && !isRetryable(error)) throw error;
+        await applying.before;
+        // Rows have ids once they were written, so they are read anew.
+        return retryConflicts(() => applyWith(applyNext, batch, importer.prepare(batch), applying));
+      });
       definition.afterCommit?.({ caller });
       return outcome;
     },
@@ -103,10 +164,10 @@ async function singleTransactionSession(
   return {
     lastBatch: isDryRun ? 0 : lastBatch,
     prepare: (batch) => importer.prepare(batch),
-    apply: (batch, prepared, onSent) =>
+    apply: (batch, prepared, { onSent }) =>
       isDryRun
-        ? importer.write(transaction, batch, prepared, onSent)
-        : applyNext(transaction, options, importer, batch, prepared, onSent),
+        ? importer.write(transaction, batch, prepared, { onSent })
+        : applyNext(transaction, options, importer, batch, prepared, { onSent }),
     async end() {
       if (isDryRun) return false;
       await commit();

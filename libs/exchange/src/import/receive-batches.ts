@@ -11,15 +11,17 @@ import type { ImportSession } from './import-session';
 
 /**
  * Applies the batches of a call one after the other. The cells of a batch are read while the database writes the rows of
- * the one before: sooner, the answers to the statements before those rows would wait for them.
+ * the one before: sooner, the answers to the statements before those rows would wait for them. A batch begins when all
+ * that is left of the one before is its commit, which waits for the disk.
  */
 export async function receiveBatches(
   call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>,
   messages: AsyncIterator<ImportRequest__Output>,
   session: ImportSession,
 ): Promise<void> {
-  let writing: Promise<void> = Promise.resolve();
-  let sent = writing;
+  let applied: Promise<unknown> | undefined;
+  let answered: Promise<unknown> = Promise.resolve();
+  let [sent, written] = [answered, answered];
   // Not `for await`: leaving it would destroy the call, and with it the response.
   for (let next = await messages.next(); !next.done && !call.cancelled; next = await messages.next()) {
     const message = next.value;
@@ -27,21 +29,29 @@ export async function receiveBatches(
       await sent;
       const batch = readBatch(message.batch);
       const prepared = session.prepare(batch);
-      await writing;
-      const sending = Promise.withResolvers<void>();
-      writing = session
-        .apply(batch, prepared, sending.resolve)
-        .then((outcome) => sendMessage(call, { result: toResult(batch.number, outcome) }));
-      sent = Promise.race([sending.promise, writing]);
-      // Both are awaited before the next batch; until then their rejection is not unhandled.
-      for (const one of [writing, sent]) one.catch(() => undefined);
+      await written;
+      const [sending, writing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const applying = session.apply(batch, prepared, {
+        before: applied,
+        onSent: sending.resolve,
+        onWritten: writing.resolve,
+      });
+      applied = applying;
+      sent = Promise.race([sending.promise, applying]);
+      // A client that does not read its answers gets no more than two ahead.
+      written = Promise.all([Promise.race([writing.promise, applying]), answered]);
+      answered = Promise.all([applying, answered]).then(([outcome]) =>
+        sendMessage(call, { result: toResult(batch.number, outcome) }),
+      );
+      // They are awaited before the next batches; until then their rejection is not unhandled.
+      for (const one of [applied, sent, written, answered]) one.catch(() => undefined);
     } else if (message.end) {
-      await writing;
+      await answered;
       await sendMessage(call, { ended: { committed: await session.end() } });
       return;
     }
   }
-  await writing;
+  await answered;
 }
 
 const readBatch = ({ number, rows, duplicates }: ImportBatch__Output): Batch => ({

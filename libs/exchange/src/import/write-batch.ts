@@ -52,6 +52,8 @@ export interface WritingHooks {
   afterWrite(rows: readonly WrittenRow[]): Promise<void>;
   /** Called when the database has the rows, if there are any. */
   onSent(): void;
+  /** Awaited before stored rows are looked for: those of the batch before may not show yet. */
+  beforeLookUps?: (() => Promise<unknown> | undefined) | undefined;
   /** The rows, if they were prepared, as far as none of them was left out or changed since. */
   prepared?: NewRows | undefined;
 }
@@ -93,6 +95,7 @@ export class BatchWriter {
     const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [] };
     const writing = { context, written, record, ...hooks };
     if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) {
+      await hooks.beforeLookUps?.();
       await this.writeByKey(rows, writing);
       const changed = [...written.inserted, ...written.updated];
       if (changed.length > 0) await hooks.afterWrite(changed);

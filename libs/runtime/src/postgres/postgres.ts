@@ -242,7 +242,7 @@ export async function retryConflicts<Result>(run: () => Promise<Result>): Promis
 }
 
 /** Whether Postgres gave up a transaction only because of others: serialization failure or deadlock. */
-const isRetryable = (error: unknown): boolean =>
+export const isRetryable = (error: unknown): boolean =>
   codesOf(error).some((code) => /^(40001|40P01|P2034)$/.test(code));
 
 /** Whether a unique index refused the row. `constraint` narrows it to indexes or columns of that name. */
