@@ -101,7 +101,7 @@ describe('a timeline on the whole platform', () => {
       const [log] = (await recorded()).items;
       expect(log).toMatchObject({ entryType: 2, authorId: sees ? 'sam' : 'ann' });
       // Callers who may not see internal notes may not learn how many rows there are with them.
-      const notified = sees ? /^Export de Timeline\.Entries terminé\.$/ : /terminé : \d lignes?\.$/;
+      const notified = sees ? /^Export de Timeline\.Entries terminé\.$/ : /terminé\s:\s\d lignes?\.$/;
       expect(log.body).toMatch(notified);
     }
   }, 90_000);
