@@ -76,7 +76,7 @@ function readMessage(text: string, culture: string, timeZone: string): Message |
 const FORMATS_MAX = 20;
 /** Of all messages together: one of a date takes 60 kB, which no limit of a heap counts. */
 const FORMATTERS_MAX = 500;
-const formatters = new Map<string, unknown>();
+const keptFormatters = new Map<string, unknown>();
 
 /** The formatters of one message, which it shares with all others. @throws RangeError beyond `FORMATS_MAX` */
 function fewOf<Options, Formatter>(kind: string, make: (options?: Options) => Formatter) {
@@ -84,11 +84,11 @@ function fewOf<Options, Formatter>(kind: string, make: (options?: Options) => Fo
   return (_locales?: string | string[], options?: Options): Formatter => {
     const key = `${kind} ${JSON.stringify(options ?? {})}`;
     if (used.add(key).size > FORMATS_MAX) throw new RangeError('The message has too many formats.');
-    const known = formatters.get(key) as Formatter | undefined;
+    const known = keptFormatters.get(key) as Formatter | undefined;
     if (known !== undefined) return known;
-    if (formatters.size >= FORMATTERS_MAX) formatters.clear();
+    if (keptFormatters.size >= FORMATTERS_MAX) keptFormatters.clear();
     const formatter = make(options);
-    formatters.set(key, formatter);
+    keptFormatters.set(key, formatter);
     return formatter;
   };
 }
