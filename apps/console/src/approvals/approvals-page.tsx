@@ -1,14 +1,15 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, ChevronUp, CircleCheckBig } from 'lucide-react';
 import { Suspense, useState } from 'react';
 import { cultureQuery, templateOf } from '../api/templates';
-import { approvalsQuery, type Approval } from '../api/workflow';
+import { approvalsQuery, workflowStatusQuery, type Approval } from '../api/workflow';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
-import { Badge, EmptyState, Skeleton } from '../components/state';
+import { Badge, Callout, EmptyState, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
@@ -66,6 +67,13 @@ function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps
   const { t, relative } = texts;
   const { id, entityType, entityId, transitionName, formerState, targetState } = approval;
   const template = templateOf(approval);
+  // A text that is changed ends no request by itself, as a move does.
+  const status = useQuery({
+    ...workflowStatusQuery({ entityType, entityId }),
+    enabled: template !== undefined,
+    refetchInterval: 30_000,
+  });
+  const isOvertaken = status.data != null && status.data.currentState !== PENDING_APPROVAL;
   return (
     <article className="panel padded stack" aria-labelledby={id}>
       <div className="row spread">
@@ -115,6 +123,11 @@ function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps
           </Link>
         )}
       </div>
+      {isOvertaken && (
+        <Callout tone="warn" title={t('Console.approvals.overtaken')}>
+          {t('Console.approvals.overtakenHelp')}
+        </Callout>
+      )}
       {showsEvidence && (
         <Suspense fallback={<Skeleton lines={3} height="4rem" />}>
           <Evidence entity={{ entityType, entityId }} />
