@@ -300,6 +300,42 @@ describe('the lifecycle of templates', () => {
       );
     });
 
+    it('names another version after each change of the text, and not after a move', async () => {
+      const versionOf = async () => (await describeEntity()).version;
+      await saved(http, { name: 'a', requiresApproval: true });
+      const first = await versionOf();
+      await apply(as('ada'), 'Draft', 'PendingReview');
+      expect(await versionOf()).toBe(first);
+
+      await http.put('/templates/a', { name: 'a', content: 'changed' });
+
+      expect(await versionOf()).not.toBe(first);
+      expect(first).toMatch(/./);
+    });
+
+    it('moves no other version than the one that was approved, also where it is saved at the same moment', async () => {
+      await saved(http, { name: 'a', requiresApproval: true });
+      for (let round = 0; round < 20; round++) {
+        const { version } = await describeEntity();
+
+        const [{ outcome }] = await Promise.all([
+          apply(as('ada'), 'Draft', 'PendingReview', { version }),
+          http.put('/templates/a', { name: 'a', content: `of round ${round}` }),
+        ]);
+
+        expect(['MOVED', 'VERSION_CHANGED']).toContain(outcome);
+        // What was saved after the move is a draft again, and what was saved before it was not moved.
+        expect(await lifecycle()).toMatchObject({ currentStatus: 0 });
+      }
+      const { version } = await describeEntity();
+      await http.put('/templates/a', { name: 'a', content: 'the last' });
+      expect(await apply(as('ada'), 'Draft', 'PendingReview', { version })).toMatchObject({
+        outcome: 'VERSION_CHANGED',
+        state: 'Draft',
+      });
+      expect(await apply(as('ada'), 'Draft', 'PendingReview')).toMatchObject({ outcome: 'MOVED' });
+    });
+
     it('archives the published revision', async () => {
       await published(http, { name: 'a' });
 

@@ -178,6 +178,25 @@ describe('system logs', () => {
     expect((await bodies(tenantId, path)).sort()).toEqual(['Moved from Published to Draft.', 'Published.']);
   });
 
+  it('say that a request for approval was overtaken, also for a template that stays published', async () => {
+    const tenantId = newId();
+    const payload = aTransition('welcome', 1, {
+      entityType: 'Template',
+      previousState: 'PendingApproval',
+      newState: 'Published',
+      approvalEnd: 'Overtaken',
+    });
+    await publishForeignEvent(timeline.natsPrefix, { type: transitionExecuted, tenantId, payload });
+    const path = '/timeline/Template/welcome';
+    await eventually(async () => (await bodies(tenantId, path)).length === 1);
+    expect(await bodies(tenantId, path)).toEqual([
+      'The request for approval was overtaken: what it was made for has been changed or moved since. Back to Published.',
+    ]);
+    expect(await bodies(tenantId, path, 'fr')).toEqual([
+      'La demande d’approbation est caduque : ce qu’elle concernait a été modifié ou déplacé depuis. Retour à « Publié ».',
+    ]);
+  });
+
   it('are written for finished exports and imports, with numbers in the format of the reader', async () => {
     const tenantId = newId();
     const [exportId, importId] = [newId(), newId()];

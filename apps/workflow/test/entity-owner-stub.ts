@@ -20,6 +20,7 @@ type EntityMovedPayload = PayloadOf<ReturnType<typeof entityMoved>>;
 /** Stands for a service that owns the state of its templates, as the template service does. */
 export async function startEntityOwnerStub() {
   const states = new Map<string, string>();
+  const versions = new Map<string, string>();
   const moves = new Map<string, EntityMovedPayload>();
   const objections: Objection[] = [];
   const held = new Map<string, Promise<unknown>>();
@@ -29,7 +30,8 @@ export async function startEntityOwnerStub() {
 
   const describe = unary(async ({ entityId }: { entityId: string }, caller) => {
     const state = states.get(keyOf(caller, entityId));
-    return { exists: state !== undefined, state: state ?? '', objections };
+    const version = versions.get(keyOf(caller, entityId)) ?? '';
+    return { exists: state !== undefined, state: state ?? '', objections, version };
   });
 
   const apply = unary(
@@ -42,6 +44,7 @@ export async function startEntityOwnerStub() {
         moveId: string;
         comment: string;
         actorId: string;
+        version: string;
       },
       caller,
     ) => {
@@ -51,6 +54,9 @@ export async function startEntityOwnerStub() {
       const earlier = moves.get(move.moveId);
       if (earlier) return { outcome: 'MOVED', state: states.get(key)!, movedBy: earlier.movedBy };
       if (states.get(key) !== move.from) return { outcome: 'STATE_CHANGED', state: states.get(key) ?? '' };
+      const version = versions.get(key);
+      if (version && move.version && move.version !== version)
+        return { outcome: 'VERSION_CHANGED', state: move.from };
       states.set(key, move.to);
       moves.set(move.moveId, movedOf(move));
       await held.get(`response ${move.actorId}`);
@@ -72,6 +78,9 @@ export async function startEntityOwnerStub() {
     moves,
     setState: (tenantId: string, entityId: string, state: string) =>
       void states.set(`${tenantId} ${entityId}`, state),
+    /** What approvals are bound to from now on; where it is empty this is an owner that knows no versions. */
+    setVersion: (tenantId: string, entityId: string, version: string) =>
+      void versions.set(`${tenantId} ${entityId}`, version),
     close,
   };
 }

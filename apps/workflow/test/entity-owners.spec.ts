@@ -1,3 +1,4 @@
+import { approvalEnded, transitionExecuted } from '@plinth/contracts/workflow/events';
 import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
 import { connectMessaging, type Messaging } from '@plinth/runtime/messaging/nats';
@@ -6,6 +7,7 @@ import { aCaller } from '@plinth/testing/http';
 import { templateDefinition } from '../src/domain/definitions/template';
 import { Client } from 'pg';
 import { movedOf, startEntityOwnerStub, publishMove } from './entity-owner-stub';
+import { publishedEvents } from './read-published-events';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 describe('entities that another service owns', () => {
@@ -282,6 +284,83 @@ describe('entities that another service owns', () => {
     ]);
     expect((await as('bob').get('/workflow/approvals')).body.items).toEqual([]);
     expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');
+  });
+
+  describe('that are changed while a request for approval is open', () => {
+    /** A draft in its first version, whose submission needs an approval that ann has requested. */
+    const aRequestedDraft = async (version: string) => {
+      const template = aTemplate('Draft');
+      const { tenantId, as, move } = template;
+      const { transitions, ...rest } = templateDefinition;
+      await as('admin').put('/workflow/definitions/Template', {
+        ...rest,
+        transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Submit' })),
+      });
+      const setVersion = (to: string) => owner.setVersion(tenantId, 'welcome', to);
+      setVersion(version);
+      expect(await move('ann', 'PendingReview')).toBe('ApprovalRequested PendingApproval');
+      const requests = async () =>
+        (await as('bob').get('/workflow/approvals')).body.items as { id: string }[];
+      return { ...template, setVersion, requests };
+    };
+    const ended = (tenantId: string) => publishedEvents(service, tenantId, approvalEnded);
+
+    it('end it as overtaken, and are not moved by who agrees', async () => {
+      const { tenantId, setVersion, move, status, requests, history } = await aRequestedDraft('first');
+      setVersion('second');
+      expect((await status()).currentState).toBe('Draft');
+
+      expect(await move('bob', 'PendingReview')).toBe('InvalidTransition Draft');
+
+      expect(await history()).toEqual(['PendingApproval Draft system', 'Draft PendingApproval ann']);
+      expect(await ended(tenantId)).toMatchObject([{ end: 'Overtaken', endedBy: 'system' }]);
+      expect(await publishedEvents(service, tenantId, transitionExecuted)).toMatchObject([
+        { newState: 'PendingApproval' },
+        { newState: 'Draft', approvalEnd: 'Overtaken' },
+      ]);
+      expect(await requests()).toEqual([]);
+      expect(owner.requestedBy).toEqual([]);
+    });
+
+    it('can be requested again at once by who requested it', async () => {
+      const { setVersion, move, history } = await aRequestedDraft('first');
+      setVersion('second');
+
+      expect(await move('ann', 'PendingReview')).toBe('ApprovalRequested PendingApproval');
+      expect(await move('bob', 'PendingReview')).toBe('Completed PendingReview');
+
+      expect(await history()).toEqual([
+        'PendingApproval PendingReview bob',
+        'Draft PendingApproval ann',
+        'PendingApproval Draft system',
+        'Draft PendingApproval ann',
+      ]);
+    });
+
+    it('are not moved where the change comes between the decision and the move', async () => {
+      const { tenantId, setVersion, move, status, history } = await aRequestedDraft('first');
+      const changed = Promise.withResolvers<void>();
+      owner.held.set('move bob', changed.promise);
+
+      const decision = move('bob', 'PendingReview');
+      await eventually(() => owner.requestedBy.includes('bob'));
+      setVersion('second');
+      changed.resolve();
+
+      expect(await decision).toBe('InvalidTransition Draft');
+      expect(await history()).toEqual(['PendingApproval Draft system', 'Draft PendingApproval ann']);
+      expect(await ended(tenantId)).toMatchObject([{ end: 'Overtaken' }]);
+      expect((await status()).currentState).toBe('Draft');
+    });
+
+    it.each([
+      ['an owner that knew no versions when it was requested', '', 'second'],
+      ['an owner that knows none any more, as one of the version before', 'first', ''],
+    ])('can be moved by it as before with %s', async (_, before, after) => {
+      const { setVersion, move } = await aRequestedDraft(before);
+      setVersion(after);
+      expect(await move('bob', 'PendingReview')).toBe('Completed PendingReview');
+    });
   });
 
   it('cannot get a definition with other states than their owner’s', async () => {

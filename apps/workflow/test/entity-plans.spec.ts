@@ -110,6 +110,7 @@ const approvalOf = (entityId: string): Approval => ({
   requestedByName: 'Grace Hopper',
   requestedAt: at,
   comment: null,
+  entityVersion: null,
   approverPermission: null,
   approverUsers: ['ada', 'alan'],
   needed: 2,

@@ -25,6 +25,7 @@ const approval: fc.Arbitrary<Approval> = fc.record({
   requestedByName: fc.constant(''),
   requestedAt: fc.constant(NOW),
   comment: fc.constant(null),
+  entityVersion: fc.constant(null),
   approverPermission: fc.option(permission),
   approverUsers: users,
   needed: fc.constant(9),

@@ -12,6 +12,7 @@ import {
   objectionTo,
   publish,
   statuses,
+  textVersionOf,
   unpublish,
   type Template,
 } from '../domain/template';
@@ -30,11 +31,11 @@ export interface TemplateLifecycle {
     caller: Caller,
     key: TemplateKey,
   ): Promise<{ template: Template; needsApproval: boolean; available: Status[]; blocked: Objection[] }>;
-  /** Why this caller could not move the template to other statuses; undefined where there is no template. */
+  /** The template, and why this caller could not move it to other statuses; undefined where there is none. */
   objections(
     caller: Caller,
     key: TemplateKey,
-  ): Promise<{ status: Status; objections: Objection[] } | undefined>;
+  ): Promise<{ template: Template; objections: Objection[] } | undefined>;
   /** Makes a transition that the workflow service has decided; `actor` is the person who made it. */
   move(caller: Caller, key: TemplateKey, transition: TemplateTransition): Promise<MoveResult>;
 }
@@ -52,12 +53,16 @@ export interface TemplateTransition {
   /** A repeated operation moves the template once. */
   operationId: string;
   comment: string;
+  /** The version of the text that was approved; empty for any. */
+  version: string;
 }
 
 export type MoveResult =
   | { kind: 'moved'; status: Status; movedBy: string }
   /** The template is not in the status that the transition leaves; undefined where there is no template. */
   | { kind: 'status-changed'; status: Status | undefined }
+  /** The text is another than the approved one. */
+  | { kind: 'version-changed'; status: Status }
   | { kind: 'refused'; status: Status; problem: Problem };
 
 interface LifecycleDeps {
@@ -123,10 +128,10 @@ export function templateLifecycle({
       const template = await templates.find(caller.tenantId, key);
       if (!template) return undefined;
       const approval = await needsApproval(caller.tenantId, template);
-      return { status: template.status, objections: objectionsOf(template, caller, approval) };
+      return { template, objections: objectionsOf(template, caller, approval) };
     },
 
-    async move(caller, key, { actor, from, to, operationId, comment }) {
+    async move(caller, key, { actor, from, to, operationId, comment, version }) {
       const template = await templates.find(caller.tenantId, key);
       if (!template) return { kind: 'status-changed', status: undefined };
       const approval = await needsApproval(caller.tenantId, template);
@@ -137,6 +142,7 @@ export function templateLifecycle({
           key,
           (current) => {
             if (!current || current.isGone || current.status !== from) throw new StatusChanged(current);
+            if (version && textVersionOf(current) !== version) throw new VersionChanged(current.status);
             return move(current, to, approval, { caller: actor, at: clock.now() });
           },
           { operationId, comment },
@@ -144,6 +150,7 @@ export function templateLifecycle({
         return { kind: 'moved', status: moved.status, movedBy: changedBy };
       } catch (error) {
         if (error instanceof StatusChanged) return { kind: 'status-changed', status: error.template?.status };
+        if (error instanceof VersionChanged) return { kind: 'version-changed', status: error.status };
         if (!(error instanceof Problem) || !['forbidden', 'conflict', 'invalid'].includes(error.kind))
           throw error;
         return { kind: 'refused', status: template.status, problem: error };
@@ -163,5 +170,11 @@ const objectionsOf = (template: Template, caller: Caller, approval: boolean): Ob
 class StatusChanged extends Error {
   constructor(readonly template: Template | undefined) {
     super('The template is not in the status that the transition leaves.');
+  }
+}
+
+class VersionChanged extends Error {
+  constructor(readonly status: Status) {
+    super('The text is another than the one that was approved.');
   }
 }

@@ -99,6 +99,9 @@ const moves: readonly Move[] = [
   },
 ];
 
+/** Names the text that an approver decides about. */
+export const textVersionOf = ({ draft, published }: Template): string => (draft ?? published)?.id ?? '';
+
 export const isApprovalNeeded = (template: Template, ofTenant: boolean): boolean =>
   template.requiresApproval ?? ofTenant;
 

@@ -10,7 +10,7 @@ import { protoPackages } from '@plinth/proto/packages';
 import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Deps } from '../compose';
 import { keyOfEntity, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
-import { nameOfStatus, statusOfName } from '../domain/template';
+import { nameOfStatus, statusOfName, textVersionOf } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import { templatesExchange } from '../exchange/templates';
 
@@ -42,7 +42,13 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
         reason: problem.detail,
         concernsCaller: problem.kind === 'forbidden',
       }));
-      return { exists: true, state: nameOfStatus(found.status), objections };
+      const { template } = found;
+      return {
+        exists: true,
+        state: nameOfStatus(template.status),
+        objections,
+        version: textVersionOf(template),
+      };
     },
   );
 
@@ -62,6 +68,7 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
       to,
       operationId: request.moveId,
       comment: request.comment,
+      version: request.version,
     });
     const state = result.status === undefined ? INITIAL_STATE : nameOfStatus(result.status);
     switch (result.kind) {
@@ -69,6 +76,8 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
         return { outcome: 'MOVED', state, movedBy: result.movedBy };
       case 'status-changed':
         return { outcome: 'STATE_CHANGED', state, reason: '' };
+      case 'version-changed':
+        return { outcome: 'VERSION_CHANGED', state, reason: '' };
       case 'refused': {
         const outcome = result.problem.kind === 'forbidden' ? 'DENIED' : 'STATE_CHANGED';
         return { outcome, state, reason: result.problem.detail };

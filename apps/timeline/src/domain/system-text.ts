@@ -12,6 +12,8 @@ type Texts = Record<string, string>;
 const english: Texts = {
   'workflow.moved': 'Moved from {previousState} to {newState}.',
   'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
+  'workflow.approval-overtaken':
+    'The request for approval was overtaken: what it was made for has been changed or moved since. Back to {newState}.',
   'template.published': 'Published.',
   // The text comes with the event of the service that owns the entity.
   'entity.noted': '{en}',
@@ -42,6 +44,8 @@ const english: Texts = {
 const french: Texts = {
   'workflow.moved': 'Passé de « {previousState} » à « {newState} ».',
   'workflow.moved-with-comment': 'Passé de « {previousState} » à « {newState} » : {comment}',
+  'workflow.approval-overtaken':
+    'La demande d’approbation est caduque : ce qu’elle concernait a été modifié ou déplacé depuis. Retour à « {newState} ».',
   'template.published': 'Publié.',
   'entity.noted': '{fr}',
   'settings.changed-for-tenant': 'Modifié pour le locataire.',

@@ -43,10 +43,12 @@ export const subscriptions = ({
     }),
     systemLogOf(
       transitionExecuted,
-      ({ entityType, entityId, previousState, newState, comment }) => {
+      ({ entityType, entityId, previousState, newState, comment, approvalEnd }) => {
+        const isPublication = approvalEnd === undefined || approvalEnd === 'Approved';
         // The template service publishes an event of its own for this.
-        if (entityType === 'Template' && newState === 'Published') return undefined;
-        const key = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
+        if (entityType === 'Template' && newState === 'Published' && isPublication) return undefined;
+        const moved = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
+        const key = approvalEnd === 'Overtaken' ? 'workflow.approval-overtaken' : moved;
         const message = { key, values: { previousState, newState, comment: comment ?? '' } };
         return { entityType, entityIds: [entityId], message };
       },

@@ -8,10 +8,12 @@ export interface OwnerMove {
   to: string;
   moveId: string;
   comment: string | null;
+  /** That was approved; null where any may be moved. */
+  version: string | null;
 }
 
 export interface OwnerMoveResult {
-  outcome: 'MOVED' | 'STATE_CHANGED' | 'DENIED';
+  outcome: 'MOVED' | 'STATE_CHANGED' | 'DENIED' | 'VERSION_CHANGED';
   state: string;
   /** Who made the move: of several callers who complete one request, the first. */
   movedBy: string;

@@ -93,8 +93,10 @@ export class TransitionService {
         ? await this.attemptWithOwner(caller, command, owner, decideOn)
         : await this.attempt(caller, command, decideOn);
       if (result) return result;
-      // The caller knew where the owner had moved the entity, but could not know that the request expired.
-      if (event?.kind === 'overtake') movesBefore = undefined;
+      // The caller knew where the owner had moved the entity, but could not know that the request expired. Who agrees to what
+      // was changed must not request it by that: then its author could agree.
+      if (event?.kind === 'overtake' && (event.isMoved || event.approval.requestedBy === caller.userId))
+        movesBefore = undefined;
     }
     throw entityChangedTooOften();
   }
@@ -253,7 +255,10 @@ export class TransitionService {
     return { result: commit === 'committed' ? result : undefined, event };
   }
 
-  /** The owner makes the move; the move it made is recorded, even if other changes happen meanwhile. */
+  /**
+   * The owner makes the move; the move it made is recorded, even if other changes happen meanwhile. Without a result where
+   * the entity is not what was approved: the next attempt ends the request.
+   */
   private async moveByOwner(
     caller: Caller,
     command: TransitionCommand,
@@ -261,13 +266,16 @@ export class TransitionService {
     effect: Extract<Effect, { kind: 'move' | 'approve' }>,
     before: EntitySnapshot,
     result: OperationResult,
-  ): Promise<OperationResult> {
+  ): Promise<OperationResult | undefined> {
     const { entityType, entityId, comment, operationId } = command;
     const { tenantId } = caller;
-    const move = effect.kind === 'move' ? effect : moveOf(effect.approval);
+    const isApproved = effect.kind === 'approve';
+    const move = isApproved ? moveOf(effect.approval) : effect;
+    const version = isApproved ? effect.approval.entityVersion : null;
     // Two approvers who complete one request make one move.
-    const moveId = effect.kind === 'approve' ? effect.approval.id : moveIdOf(tenantId, operationId);
-    const applied = await owner.apply(caller, { entityType, entityId, ...move, moveId, comment });
+    const moveId = isApproved ? effect.approval.id : moveIdOf(tenantId, operationId);
+    const applied = await owner.apply(caller, { entityType, entityId, ...move, moveId, comment, version });
+    if (applied.outcome === 'VERSION_CHANGED') return undefined;
     if (applied.outcome !== 'MOVED') return refusedMoveResult(applied, shownStateOf(before, applied));
     // The request of the other approver records the move, or the owner's event does.
     if (applied.movedBy !== caller.userId) return { ...result, outcome: 'InvalidTransition' };
@@ -333,7 +341,8 @@ const operationOf = (
 function overdueEventOf(context: TransitionContext, now: Date): TransitionEvent | undefined {
   const { approval } = context;
   if (!approval) return undefined;
-  if (isOvertaken(context)) return { kind: 'overtake', approval };
+  if (isOvertaken(context))
+    return { kind: 'overtake', approval, isMoved: approval.formerState !== context.state };
   return dueStep(approval, now) === 'expire' ? { kind: 'expire', approval } : undefined;
 }
 

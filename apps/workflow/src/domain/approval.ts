@@ -23,6 +23,8 @@ export interface Approval {
   requestedByName: string;
   requestedAt: Date;
   comment: string | null;
+  /** The version of the entity that it is for, as the owner names it; null where it is for any. */
+  entityVersion: string | null;
   approverPermission: string | null;
   approverUsers: readonly string[];
   /** How many must agree. */
@@ -56,7 +58,7 @@ export function requestApproval(
   entity: { entityType: string; entityId: string },
   transition: Transition,
   requester: Person,
-  request: { id: string; comment: string | null; now: Date; needed: number },
+  request: Pick<Approval, 'id' | 'comment' | 'entityVersion' | 'needed'> & { now: Date },
 ): Approval {
   const approvers = approversOf(transition);
   const timers: Partial<Timers> = transition.timers ?? {};
@@ -72,6 +74,7 @@ export function requestApproval(
     requestedByName: requester.userName,
     requestedAt: request.now,
     comment: request.comment,
+    entityVersion: request.entityVersion,
     approverPermission: approvers.permission,
     approverUsers: approvers.users,
     needed: request.needed,

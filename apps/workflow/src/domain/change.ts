@@ -36,8 +36,8 @@ export interface Change {
 export type TransitionEvent =
   | Effect
   | { kind: 'expire'; approval: Approval }
-  /** The owner moved it while a request was open; the owner's move comes after. */
-  | { kind: 'overtake'; approval: Approval };
+  /** The owner moved it while a request was open, and the owner's move comes after; or it was changed. */
+  | { kind: 'overtake'; approval: Approval; isMoved: boolean };
 
 /** Which entity an event is about, who caused it and when. */
 export interface ChangeContext {

@@ -12,4 +12,6 @@ export interface OwnerState {
   exists: boolean;
   state: string;
   objections: readonly Objection[];
+  /** Names what an approver decides about; null where the owner does not bind approvals to it. */
+  version: string | null;
 }

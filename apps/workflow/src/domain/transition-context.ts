@@ -15,6 +15,8 @@ export interface TransitionContext {
   /** The users in whose place the caller may decide. */
   delegators: readonly Delegator[];
   objections: readonly Objection[];
+  /** As the owner names it; null where there is none. */
+  entityVersion: string | null;
   caller: Person;
   now: Date;
   /** For the request for approval that the decision may open. */
@@ -31,19 +33,27 @@ export function transitionContextOf(
 ): TransitionContext {
   const { approval, votes, delegators } = snapshot;
   const context = { definition, entityId, approval, votes, delegators, ...request };
-  if (!owner) return { ...context, state: snapshot.state ?? definition.initialState, objections: [] };
-  if (owner.exists) return { ...context, state: owner.state, objections: owner.objections };
+  const { initialState } = definition;
+  if (!owner)
+    return { ...context, state: snapshot.state ?? initialState, objections: [], entityVersion: null };
+  const { exists, state, objections, version: entityVersion } = owner;
+  if (exists) return { ...context, state, objections, entityVersion };
   const missing = { targetState: '*', reason: 'There is no such entity yet.', concernsCaller: false };
-  return { ...context, state: definition.initialState, objections: [missing] };
+  return { ...context, state: initialState, objections: [missing], entityVersion: null };
 }
 
 /** The state that callers are shown. */
 export const currentStateOf = ({ state, approval }: Pick<TransitionContext, 'state' | 'approval'>): string =>
   approval ? PENDING_APPROVAL : state;
 
-/** Whether the owner moved the entity away while a request was open. */
-export const isOvertaken = ({ approval, state }: TransitionContext): boolean =>
-  approval !== undefined && approval.formerState !== state;
+/** Whether the owner moved the entity away while a request was open, or it is not any more what the request is for. */
+export const isOvertaken = (context: TransitionContext): boolean =>
+  context.approval !== undefined &&
+  (context.approval.formerState !== context.state || isOtherVersion(context));
+
+/** An owner that names no version, or did not when the request was made, does not bind it. */
+const isOtherVersion = ({ approval, entityVersion }: TransitionContext): boolean =>
+  entityVersion !== null && approval?.entityVersion != null && approval.entityVersion !== entityVersion;
 
 /**
  * Whether the owner has made the very move that an open request asks for. The caller who completed the request is about

@@ -85,6 +85,7 @@ const start = (definition: Definition): EntityContext => ({
   votes: [],
   delegators: [],
   objections: [],
+  entityVersion: null,
 });
 
 /** What the store does with a decision, in memory. */

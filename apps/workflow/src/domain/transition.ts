@@ -110,6 +110,7 @@ function moveOption(context: TransitionContext, transition: Transition, comment:
   const approval = requestApproval(entity, transition, caller, {
     id: context.approvalId,
     comment,
+    entityVersion: context.entityVersion,
     now: context.now,
     needed: needed!,
   });

@@ -67,7 +67,16 @@ function eventsOf(tenantId: string, change: Change, position: number): NewEvent<
   }
   if (move) {
     const transitionedAt = at.toISOString();
-    const payload = { entityType, entityId, ...move, transitionedAt, transitionedBy: actor.userId, position };
+    const end = ended && { approvalEnd: ended.end };
+    const payload = {
+      entityType,
+      entityId,
+      ...move,
+      transitionedAt,
+      transitionedBy: actor.userId,
+      position,
+      ...end,
+    };
     events.push({ ...envelope, type: transitionExecuted, payload });
   }
   return events;

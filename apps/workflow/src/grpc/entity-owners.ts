@@ -1,7 +1,7 @@
 import { protoPackages } from '@plinth/proto/packages';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import { serviceClient } from '@plinth/runtime/rpc/grpc';
-import type { EntityOwner, EntityOwners } from '../app/entity-owner';
+import type { EntityOwner, EntityOwners, OwnerMoveResult } from '../app/entity-owner';
 import { ownerResponseUnknown } from '../domain/problems';
 
 const DEADLINE_MILLISECONDS = 5_000;
@@ -35,15 +35,25 @@ const toEntityOwner = (
 ): EntityOwner => ({
   async describe(caller, entity) {
     const options = { deadlineMilliseconds: DEADLINE_MILLISECONDS };
-    const { exists, state, objections } = await client.call('Describe', entity, caller, options);
-    return { exists, state, objections };
+    const { exists, state, objections, version } = await client.call('Describe', entity, caller, options);
+    return { exists, state, objections, version: version || null };
   },
 
-  async apply(caller, { comment, ...move }) {
-    const request = { ...move, comment: comment ?? '', actorId: caller.userId, actorName: caller.userName };
+  async apply(caller, { comment, version, ...move }) {
+    const actor = { actorId: caller.userId, actorName: caller.userName };
+    const request = { ...move, ...actor, comment: comment ?? '', version: version ?? '' };
     const { outcome, state, movedBy } = await client.call('Apply', request, caller);
-    if (outcome !== 'MOVED' && outcome !== 'STATE_CHANGED' && outcome !== 'DENIED')
-      throw ownerResponseUnknown(service);
+    if (!isKnown(outcome)) throw ownerResponseUnknown(service);
     return { outcome, state, movedBy: movedBy || caller.userId };
   },
 });
+
+const OUTCOMES: readonly OwnerMoveResult['outcome'][] = [
+  'MOVED',
+  'STATE_CHANGED',
+  'DENIED',
+  'VERSION_CHANGED',
+];
+
+const isKnown = (outcome: string | number): outcome is OwnerMoveResult['outcome'] =>
+  OUTCOMES.some((known) => known === outcome);

@@ -155,6 +155,7 @@ const toApproval = (row: Approval & { tenantId: string }): Approval => ({
   requestedByName: row.requestedByName,
   requestedAt: row.requestedAt,
   comment: row.comment,
+  entityVersion: row.entityVersion,
   approverPermission: row.approverPermission,
   approverUsers: row.approverUsers,
   needed: row.needed,

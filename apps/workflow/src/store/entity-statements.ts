@@ -117,6 +117,7 @@ const SELECT_ENTITY = `
     SELECT id, entity_type AS "entityType", entity_id AS "entityId", transition_name AS "transitionName",
       former_state AS "formerState", target_state AS "targetState", requested_by AS "requestedBy",
       requested_by_name AS "requestedByName", requested_at AS "requestedAt", comment,
+      entity_version AS "entityVersion",
       approver_permission AS "approverPermission", approver_users AS "approverUsers", needed,
       remind_at AS "remindAt", escalate_at AS "escalateAt", escalate_permission AS "escalatePermission",
       escalate_users AS "escalateUsers", is_reminded AS "isReminded", is_escalated AS "isEscalated",
@@ -209,12 +210,12 @@ const moveRecorded = (
 
 const approvalOpened = (tenantId: string, approval: Approval, where: Sql): Sql => sql`
   INSERT INTO approval (tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state,
-    requested_by, requested_by_name, requested_at, comment, approver_permission, approver_users, needed,
+    requested_by, requested_by_name, requested_at, comment, entity_version, approver_permission, approver_users, needed,
     remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at)
   SELECT ${tenantId}::uuid, ${approval.id}::uuid, ${approval.entityType}, ${approval.entityId},
     ${approval.transitionName}, ${approval.formerState}, ${approval.targetState}, ${approval.requestedBy},
     ${approval.requestedByName}, ${approval.requestedAt}::timestamptz, ${approval.comment},
-    ${approval.approverPermission}, ${approval.approverUsers}::text[], ${approval.needed}::integer,
+    ${approval.entityVersion}, ${approval.approverPermission}, ${approval.approverUsers}::text[], ${approval.needed}::integer,
     ${approval.remindAt}::timestamptz, ${approval.escalateAt}::timestamptz, ${approval.escalatePermission},
     ${approval.escalateUsers}::text[], ${approval.isReminded}::boolean, ${approval.isEscalated}::boolean,
     ${approval.expiresAt}::timestamptz, ${nextStepAt(approval)}::timestamptz

@@ -27,7 +27,7 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
     await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
     return;
   }
-  if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval });
+  if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval, isMoved: true });
   const current = approval ? (await readEntity(tx, key, { userId, now: new Date() })).snapshot : snapshot;
   const transitions = current.definition?.definition.transitions ?? [];
   const transition = transitions.find((candidate) => candidate.from === from && candidate.to === to);

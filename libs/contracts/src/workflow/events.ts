@@ -1,6 +1,17 @@
 import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 
+/** How a request for approval ended. */
+export const ApprovalEnd = {
+  Approved: 'Approved',
+  Denied: 'Denied',
+  Withdrawn: 'Withdrawn',
+  Expired: 'Expired',
+  /** The entity was moved elsewhere by its owner meanwhile, or changed, so that it is not what the request was made for. */
+  Overtaken: 'Overtaken',
+} as const;
+export type ApprovalEnd = (typeof ApprovalEnd)[keyof typeof ApprovalEnd];
+
 const entity = { entityType: z.string(), entityId: z.string() };
 
 const approval = {
@@ -25,6 +36,8 @@ export const transitionExecuted = eventType(
     transitionedBy: z.string(),
     /** Counts the moves of the entity from 1. */
     position: z.int(),
+    /** How the request for approval ended that this move ends; not there for any other move. */
+    approvalEnd: z.enum(ApprovalEnd).optional(),
   }),
 );
 
@@ -52,17 +65,6 @@ export const approvalGranted = eventType(
     approvalsGiven: z.int(),
   }),
 );
-
-/** How a request for approval ended. */
-export const ApprovalEnd = {
-  Approved: 'Approved',
-  Denied: 'Denied',
-  Withdrawn: 'Withdrawn',
-  Expired: 'Expired',
-  /** The entity was moved elsewhere by its owner meanwhile. */
-  Overtaken: 'Overtaken',
-} as const;
-export type ApprovalEnd = (typeof ApprovalEnd)[keyof typeof ApprovalEnd];
 
 /** A request for approval is over. */
 export const approvalEnded = eventType(
