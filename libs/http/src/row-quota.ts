@@ -1,4 +1,5 @@
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { forPlatform } from '@plinth/runtime/process/current-work';
 import type { Log } from '@plinth/runtime/process/log';
@@ -41,7 +42,7 @@ interface Usage {
  * meanwhile, and what is written before the first count, goes beyond the quota.
  */
 export class RowQuota {
-  private readonly usages = new Map<string, Usage>();
+  private readonly usages = new BoundedMap<string, Usage>(TENANTS_MAX);
   private counts: Promise<void> = Promise.resolve();
   private readonly now: () => number;
 
@@ -84,7 +85,6 @@ export class RowQuota {
   private usageOf(tenantId: string): Usage {
     let usage = this.usages.get(tenantId);
     if (!usage) {
-      if (this.usages.size >= TENANTS_MAX) this.usages.delete(this.usages.keys().next().value!);
       usage = { counted: 0, added: 0, isCounted: false, countableAt: 0 };
       this.usages.set(tenantId, usage);
     }

@@ -1,4 +1,5 @@
 import { IntlMessageFormat, type Formatters } from 'intl-messageformat';
+import { BoundedMap } from './bounded-map';
 
 /*
  * Texts with placeholders are ICU messages: `{0}`, `{name}`, `{count, plural, one {# row} other {# rows}}`, `select`,
@@ -76,7 +77,7 @@ function readMessage(text: string, culture: string, timeZone: string): Message |
 const FORMATS_MAX = 20;
 /** Of all messages together: one of a date takes 60 kB, which no limit of a heap counts. */
 const FORMATTERS_MAX = 500;
-const keptFormatters = new Map<string, unknown>();
+const keptFormatters = new BoundedMap<string, unknown>(FORMATTERS_MAX);
 
 /** The formatters of one message, which it shares with all others. @throws RangeError beyond `FORMATS_MAX` */
 function fewOf<Options, Formatter>(kind: string, make: (options?: Options) => Formatter) {
@@ -86,7 +87,6 @@ function fewOf<Options, Formatter>(kind: string, make: (options?: Options) => Fo
     if (used.add(key).size > FORMATS_MAX) throw new RangeError('The message has too many formats.');
     const known = keptFormatters.get(key) as Formatter | undefined;
     if (known !== undefined) return known;
-    if (keptFormatters.size >= FORMATTERS_MAX) keptFormatters.clear();
     const formatter = make(options);
     keptFormatters.set(key, formatter);
     return formatter;

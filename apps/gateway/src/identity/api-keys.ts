@@ -1,5 +1,6 @@
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { isApiKey, hashOfApiKey } from '@plinth/kernel/api-key';
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Clock } from '@plinth/kernel/clock';
 import type { Problem } from '@plinth/kernel/problem';
 import { protoPackages } from '@plinth/proto/packages';
@@ -43,7 +44,7 @@ interface ApiKeysDeps {
  */
 export class ApiKeys {
   private readonly client;
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new BoundedMap<string, Entry>(CACHE_SIZE_MAX);
   private readonly lookups = new Map<string, Promise<Identity>>();
   private stream: ClientReadableStream<ApiKeyRevocation__Output> | undefined;
   private retry: NodeJS.Timeout | undefined;
@@ -119,7 +120,6 @@ export class ApiKeys {
     if (!key) throw refusedCredential('api-key-unknown', 'There is no such API key.');
     if (key.isRevoked) throw refusedRevoked();
     const identity = requireValid(toIdentity(key), lookedUpAt);
-    if (this.entries.size >= CACHE_SIZE_MAX) this.entries.delete(this.entries.keys().next().value!);
     this.entries.set(hash, { identity, lookedUpAt });
     return identity;
   }

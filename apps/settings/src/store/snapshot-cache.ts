@@ -1,3 +1,4 @@
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Level } from '../domain/level';
 import type { Snapshot } from '../domain/snapshot';
 
@@ -20,16 +21,14 @@ interface Entry {
 
 /** Caches snapshots in the process, by tenant first, so that no tenant is ever given another's. */
 export function snapshotCache(read: (tenantId: string, userId: string) => Promise<Snapshot>): SnapshotCache {
-  const entriesByTenant = new Map<string, Map<string, Entry>>();
+  const entriesByTenant = new BoundedMap<string, Map<string, Entry>>(TENANTS_MAX);
 
   return {
     of(tenantId, userId) {
-      const entries = entriesByTenant.get(tenantId) ?? new Map<string, Entry>();
+      const entries = entriesByTenant.get(tenantId) ?? new BoundedMap<string, Entry>(USERS_MAX);
       const cached = entries.get(userId);
       if (cached && Date.now() - cached.at < FRESH_MILLISECONDS) return cached.snapshot;
 
-      if (entriesByTenant.size >= TENANTS_MAX) entriesByTenant.clear();
-      if (entries.size >= USERS_MAX) entries.clear();
       const snapshot = read(tenantId, userId);
       const entry = { at: Date.now(), snapshot };
       snapshot.catch(() => {

@@ -1,4 +1,5 @@
 import { SUGGESTIONS_MAX } from '@plinth/contracts/timeline/shapes';
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { escapeLike } from '@plinth/kernel/like-pattern';
@@ -30,7 +31,7 @@ interface Parts {
 
 export function peopleStore({ db, clock }: Parts): PeopleStore {
   /** Who was recorded lately, so that not every request writes. */
-  const recent = new Map<string, { name: string; at: number }>();
+  const recent = new BoundedMap<string, { name: string; at: number }>(RECENT_MAX);
 
   const namesOf: PeopleStore['namesOf'] = async (tenantId, userIds) => {
     if (userIds.length === 0) return new Map();
@@ -57,7 +58,6 @@ export function peopleStore({ db, clock }: Parts): PeopleStore {
           ON CONFLICT (tenant_id, user_id) DO UPDATE SET display_name = excluded.display_name, seen_at = excluded.seen_at`,
         'once',
       );
-      if (recent.size >= RECENT_MAX) recent.clear();
       recent.set(key, { name: userName, at: now.getTime() });
     },
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { DefinitionVersion } from '../domain/definition';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 
@@ -21,8 +22,8 @@ const NEVER_MOVED: Position = { state: undefined, revision: 0, moves: 0, isWaiti
  * processes move entities too, so what is decided by it is compared by the statement that writes it.
  */
 export class EntityMemory {
-  private readonly positions = new NewestOnly<Position>(ENTITIES_MAX);
-  private readonly definitions = new NewestOnly<Definition>(DEFINITIONS_MAX);
+  private readonly positions = new BoundedMap<string, Position>(ENTITIES_MAX);
+  private readonly definitions = new BoundedMap<string, Definition>(DEFINITIONS_MAX);
 
   remember({ tenantId, entityType, entityId }: EntityKey, seen: Definition & Position): void {
     const { definition, definitionStamp, state, revision, moves, isWaiting } = seen;
@@ -46,18 +47,3 @@ export class EntityMemory {
 
 const sizeOf = ({ definition: { transitions } }: DefinitionVersion): number =>
   transitions.reduce((size, { approvers }) => size + 1 + (approvers?.users.length ?? 0), 0);
-
-/** A map without what was set longest ago, where that would be too much. */
-class NewestOnly<Value> {
-  private readonly values = new Map<string, Value>();
-
-  constructor(private readonly sizeMax: number) {}
-
-  get = (key: string): Value | undefined => this.values.get(key);
-
-  set(key: string, value: Value): void {
-    this.values.delete(key);
-    if (this.values.size >= this.sizeMax) this.values.delete(this.values.keys().next().value!);
-    this.values.set(key, value);
-  }
-}

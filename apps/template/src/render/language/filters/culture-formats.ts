@@ -1,10 +1,11 @@
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Meter } from '../meter';
 import { TemplateError } from '../syntax';
 
 const FORMATTERS_MAX = 500;
 /** Making a formatter takes up to a millisecond, which is as much as so many steps. */
 const FORMATTER_STEPS = 2_048;
-const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
+const formatters = new BoundedMap<string, Intl.NumberFormat | Intl.DateTimeFormat>(FORMATTERS_MAX);
 
 /** Formatters are slow to make and quick to use, so the ones made are kept. */
 function formatter<Kind extends Intl.NumberFormat | Intl.DateTimeFormat>(
@@ -15,7 +16,6 @@ function formatter<Kind extends Intl.NumberFormat | Intl.DateTimeFormat>(
   const known = formatters.get(key) as Kind | undefined;
   if (known) return known;
   meter.step(FORMATTER_STEPS);
-  if (formatters.size >= FORMATTERS_MAX) formatters.clear();
   const made = make();
   formatters.set(key, made);
   return made;
