@@ -1,5 +1,4 @@
 import { newId } from '@plinth/kernel/uuid';
-import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { changeOf, type TransitionEvent } from '../src/domain/change';
@@ -125,7 +124,9 @@ describe('a change of an entity that was read before', () => {
     const release = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const holding = service.db.inTenant(other.tenantId, async (tx) => {
-      await lockUntilCommit(tx, `${other.tenantId}/workflow-definitions`);
+      // The lock of a save. `lockUntilCommit` only sends it, and the save could be the first to have it.
+      await tx.$executeRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`${other.tenantId}/workflow-definitions`}, 0))`;
       locked.resolve();
       await release.promise;
     });
