@@ -1,6 +1,8 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { BATCH_ITEMS } from '@plinth/http/batch';
 import { RowQuota } from '@plinth/http/row-quota';
+import { measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -32,6 +34,8 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   const metrics = createMetrics('settings');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
+  const batchItems = turnsAt(BATCH_ITEMS);
+  measurePlaces(metrics, { 'batch-items': batchItems });
   const changeQuota = new RowQuota({
     db,
     log,
@@ -76,6 +80,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     metrics,
     outbox,
     changeQuota,
+    batchItems,
     definitions,
     settings,
     apiKeys: apiKeyStore(db),

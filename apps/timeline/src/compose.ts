@@ -14,6 +14,7 @@ import { subscriptions } from './events/subscriptions';
 import { wakeSignal } from './events/wake-signal';
 import { PrismaClient, type Prisma } from './generated/client';
 import { blobRecordStore } from './store/blob-record-store';
+import { dueEntries, startNotifyingDueEntries } from './store/due-entries';
 import { entryStore } from './store/entry-store';
 import { followerStore } from './store/follower-store';
 import { notificationStore } from './store/notification-store';
@@ -68,12 +69,16 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   onClose(signal.close);
   const timelineSignal = wakeSignal(messaging, 'changed');
   onClose(timelineSignal.close);
+  const due = dueEntries({ db, clock: systemClock, quota: notificationQuota, signal });
+  const dueNotification = startNotifyingDueEntries(due, log);
+  onClose(dueNotification.close);
   const consumer = eventConsumer(
     'timeline',
     subscriptions({
       signal,
       timelineSignal,
       notificationQuota,
+      dueEntries: dueNotification,
       sharesEntries: config.TIMELINE_SHARED_ENTRIES,
       clock: systemClock,
     }),

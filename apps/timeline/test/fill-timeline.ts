@@ -27,6 +27,7 @@ export async function fillTimeline(admin: Client, tenantId: string, count: numbe
         read_at)
       SELECT tenant, gen_random_uuid(), CASE WHEN n % 2 = 1 THEN 'alan' ELSE 'boole' END, n, 'Entry', false,
         md5(tenant::text || n)::uuid, now() + n * interval '1 second', CASE WHEN n % 2 = 1 AND n > 8 THEN now() END`,
+    due_entry: `(tenant_id, entry_id) SELECT tenant, md5(tenant::text || n)::uuid`,
     executed_operation: `(tenant_id, operation_id, result) SELECT tenant, gen_random_uuid()::text, '{}'`,
   };
   for (const [table, columns] of Object.entries(rows))

@@ -84,13 +84,14 @@ export async function publishForeignEvent<E extends EventType>(
   await connection.close();
 }
 
-/** Waits until every published event was also processed. */
+/** Waits until every published event was also processed, and followers were notified of every entry. */
 export const allEventsProcessed = ({ db }: Timeline): Promise<boolean> =>
   eventually(async () => {
     const [row] = await db.inPlatform((tx) =>
       tx.$queryRawUnsafe<{ open: number }[]>(
-        `SELECT count(*)::int AS open FROM outbox WHERE name = 'timeline.notifications-due' AND NOT EXISTS (
-           SELECT FROM inbox WHERE inbox.tenant_id = outbox.tenant_id AND event_id = outbox.id)`,
+        `SELECT (SELECT count(*)::int FROM outbox WHERE name = 'timeline.notifications-due' AND NOT EXISTS (
+           SELECT FROM inbox WHERE inbox.tenant_id = outbox.tenant_id AND event_id = outbox.id))
+           + (SELECT count(*)::int FROM due_entry) AS open`,
       ),
     );
     return row?.open === 0;

@@ -11,6 +11,7 @@ import { excessiveOf, readsUnderAllPlans, type TableRead } from '@plinth/testing
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
+import { dueEntries } from '../src/store/due-entries';
 import { entryStore } from '../src/store/entry-store';
 import { followerStore } from '../src/store/follower-store';
 import { createNotifications, notificationStore } from '../src/store/notification-store';
@@ -69,6 +70,8 @@ async function write(db: Database, caller: Caller): Promise<void> {
       (tx) => createNotifications(tx, tenantId, reply.id, new Date(), unlimited),
       'once',
     );
+    const signal = { wake: () => undefined };
+    expect(await dueEntries({ db, clock: systemClock, quota: unlimited, signal }).notifyNext()).toBe(true);
     await entries.remove(entity, reply.id, caller);
     await followers.unfollow(tenantId, entity, caller.userId);
   }

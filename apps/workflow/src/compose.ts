@@ -1,5 +1,6 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { TENANT_DELEGATIONS_MAX } from '@plinth/contracts/workflow/shapes';
+import { BATCH_ITEMS } from '@plinth/http/batch';
 import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
@@ -50,7 +51,8 @@ export async function compose(
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
   const metrics = createMetrics('workflow');
   const pageReads = turnsAt(PAGE_READS);
-  measurePlaces(metrics, { 'page-reads': pageReads });
+  const batchItems = turnsAt(BATCH_ITEMS);
+  measurePlaces(metrics, { 'page-reads': pageReads, 'batch-items': batchItems });
   const quota = new RowQuota({
     db,
     log,
@@ -94,6 +96,7 @@ export async function compose(
     entities,
     approvals,
     pageReads,
+    batchItems,
     delegations: delegationStore(db, delegationQuota),
     history: historyStore(db),
     transitions,

@@ -71,8 +71,8 @@ describe('timers of approvals in Temporal', () => {
     expect(await stateOf(tenant, '1')).toBe('PendingApproval');
   });
 
-  it('start for what comes soon, and not before', async () => {
-    const { user, move, openApprovals } = await aTenantWithOrders(service, undefined, {
+  it('start for what comes soon, and not before, and tenants share workers', async () => {
+    const { tenantId, user, move, openApprovals } = await aTenantWithOrders(service, undefined, {
       expireAfterSeconds: 3_600,
     });
     await move(user('ann'), '1', 'Approved');
@@ -98,6 +98,7 @@ describe('timers of approvals in Temporal', () => {
       const { status } = await timer.describe().catch(() => ({ status: undefined }));
       return status?.name === 'RUNNING';
     }, 20_000);
+    expect((await timer.describe()).priority).toMatchObject({ fairnessKey: tenantId });
   });
 
   it('end together with their approval', async () => {

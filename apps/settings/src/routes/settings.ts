@@ -22,7 +22,12 @@ const {
 
 export function mountSettings(
   api: Api,
-  { definitions, settings, reader }: Pick<Deps, 'definitions' | 'settings' | 'reader'>,
+  {
+    definitions,
+    settings,
+    reader,
+    batchItems,
+  }: Pick<Deps, 'definitions' | 'settings' | 'reader' | 'batchItems'>,
 ): void {
   const write = async (
     caller: Caller,
@@ -57,10 +62,14 @@ export function mountSettings(
   });
 
   api.on(putSettings, ({ params: { scope }, body, caller }) =>
-    batchResultOf(body.items, (item) => {
-      const { name, value } = parseInput(UpdateSettingRules, item, 'body');
-      return write(caller, scope, name, value);
-    }),
+    batchResultOf(
+      body.items,
+      (item) => {
+        const { name, value } = parseInput(UpdateSettingRules, item, 'body');
+        return write(caller, scope, name, value);
+      },
+      { places: batchItems, owner: caller },
+    ),
   );
 
   api.on(getEffectiveSettings, async ({ caller }) =>

@@ -9,6 +9,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { subscription, type Subscription } from '@plinth/runtime/messaging/inbox';
+import type { BackgroundTask } from '@plinth/runtime/process/background-task';
 import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
@@ -25,12 +26,14 @@ export const subscriptions = ({
   signal,
   timelineSignal,
   notificationQuota,
+  dueEntries,
   sharesEntries,
   clock,
 }: {
   signal: WakeSignal;
   timelineSignal: WakeSignal;
   notificationQuota: Pick<RowQuota, 'tryTake'>;
+  dueEntries: Pick<BackgroundTask, 'wake'>;
   sharesEntries: boolean;
   clock: Clock;
 }): Subscription<Tx>[] => {
@@ -38,8 +41,17 @@ export const subscriptions = ({
   return [
     subscription(notificationsDue, async (tx: Tx, { tenantId, payload }) => {
       const { entryId } = payload;
-      const userIds = await createNotifications(tx, tenantId, entryId, clock.now(), notificationQuota);
-      return () => signal.wake(tenantId, userIds);
+      const { userIds, isDue } = await createNotifications(
+        tx,
+        tenantId,
+        entryId,
+        clock.now(),
+        notificationQuota,
+      );
+      return () => {
+        signal.wake(tenantId, userIds);
+        if (isDue) dueEntries.wake();
+      };
     }),
     systemLogOf(
       transitionExecuted,

@@ -1,4 +1,4 @@
-import { FOLLOWERS_OF_ENTITY_MAX, NotificationKind } from '@plinth/contracts/timeline/shapes';
+import { NotificationKind } from '@plinth/contracts/timeline/shapes';
 import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
 import type { ListRequest } from '@plinth/http/paging';
 import type { RowQuota } from '@plinth/http/row-quota';
@@ -152,23 +152,29 @@ interface NotifiedEntry {
   body: string;
   internal: boolean;
   authorId: string;
-  followers: { userId: string; internal: boolean }[];
+  followers: Follower[];
 }
 
-interface Recipient {
+interface Follower {
   userId: string;
-  kind: NotificationKind;
   internal: boolean;
+}
+
+interface Recipient extends Follower {
+  kind: NotificationKind;
 }
 
 /** Of one user; what is older is removed with one notification of `REMOVED_TOGETHER`. */
 const NOTIFICATIONS_KEPT = 5_000;
 const REMOVED_TOGETHER = 50;
+/** To notify so many costs about as much as to write the entry; more are notified in parts, and tenants take turns. */
+const FOLLOWERS_AT_ONCE_MAX = 20;
+const FOLLOWERS_OF_PART = 500;
 
 /**
- * Notifies the people whom a new entry mentions and the followers of its entity, each once and not its author. People
- * who may not see the entry get a notification that they may not see either. Beyond the quota nobody is notified. Returns
- * who was notified.
+ * Notifies the people whom a new entry mentions and the followers of its entity, each once and not its author. Where it
+ * has many followers, the entry becomes due instead, and they are notified in parts. People who may not see the entry get
+ * a notification that they may not see either. Beyond the quota nobody is notified. Returns who was notified.
  */
 export async function createNotifications(
   tx: Tx,
@@ -176,30 +182,91 @@ export async function createNotifications(
   entryId: string,
   at: Date,
   quota: Pick<RowQuota, 'tryTake'>,
-): Promise<string[]> {
-  // Later followers are not notified of earlier entries. The entry is asked for in the order of its key (ADR 0022).
+): Promise<{ userIds: string[]; isDue: boolean }> {
+  const entry = await readNotified(tx, tenantId, entryId, { limit: FOLLOWERS_AT_ONCE_MAX + 1 });
+  if (!entry) return { userIds: [], isDue: false };
+  const mentioned = mentionedUserIds(findMentions(entry.body));
+  const isDue = entry.followers.length > FOLLOWERS_AT_ONCE_MAX;
+  if (isDue)
+    await tx.$executeRaw`
+      INSERT INTO due_entry (tenant_id, entry_id) VALUES (${tenantId}::uuid, ${entryId}::uuid) ON CONFLICT DO NOTHING`;
+  const recipients: Recipient[] = [
+    ...mentioned.map((userId) => ({
+      userId,
+      kind: NotificationKind.Mention,
+      internal: entry.internal,
+    })),
+    ...(isDue ? [] : toRecipients(entry).filter(({ userId }) => !mentioned.includes(userId))),
+  ];
+  const userIds = await notify(tx, tenantId, { entryId, authorId: entry.authorId }, recipients, at, quota);
+  return { userIds, isDue };
+}
+
+/** An entry whose followers are notified in parts, and the last one who was. */
+export interface DueEntry {
+  tenantId: string;
+  entryId: string;
+  lastUserId: string;
+}
+
+/**
+ * Notifies the next followers of an entry. Returns who was notified, and who comes last of those whose turn it was;
+ * undefined where there are no more.
+ */
+export async function notifyNextFollowers(
+  tx: Tx,
+  { tenantId, entryId, lastUserId }: DueEntry,
+  at: Date,
+  quota: Pick<RowQuota, 'tryTake'>,
+): Promise<{ userIds: string[]; lastUserId: string | undefined }> {
+  const entry = await readNotified(tx, tenantId, entryId, { after: lastUserId, limit: FOLLOWERS_OF_PART });
+  if (!entry) return { userIds: [], lastUserId: undefined };
+  const { followers, authorId } = entry;
+  const userIds = await notify(tx, tenantId, { entryId, authorId }, toRecipients(entry), at, quota);
+  const isLastPart = followers.length < FOLLOWERS_OF_PART;
+  return { userIds, lastUserId: isLastPart ? undefined : followers.at(-1)!.userId };
+}
+
+/**
+ * An entry with some of its followers, in the order of their ids. Later followers are not notified of earlier entries.
+ * The entry is asked for in the order of its key (ADR 0022).
+ */
+async function readNotified(
+  tx: Tx,
+  tenantId: string,
+  entryId: string,
+  { after = '', limit }: { after?: string; limit: number },
+): Promise<NotifiedEntry | undefined> {
   const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
     SELECT body, internal, author_id AS "authorId", COALESCE((
-      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal)) FROM (
+      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal) ORDER BY user_id) FROM (
         SELECT user_id, internal FROM follower
         WHERE follower.tenant_id = entry.tenant_id AND follower.entity_type = entry.entity_type
           AND follower.entity_id = entry.entity_id AND follower.since <= entry.created_at
-        LIMIT ${FOLLOWERS_OF_ENTITY_MAX}) AS follower), '[]') AS followers
+          AND follower.user_id > ${after}
+        ORDER BY user_id LIMIT ${limit}::integer) AS follower), '[]') AS followers
     FROM entry WHERE tenant_id = ${tenantId}::uuid AND id BETWEEN ${entryId}::uuid AND ${entryId}::uuid
     ORDER BY id`;
-  if (!entry) return [];
-  const { internal, authorId, followers } = entry;
-  const mentioned = mentionedUserIds(findMentions(entry.body));
-  const recipients: Recipient[] = [
-    ...mentioned.map((userId) => ({ userId, kind: NotificationKind.Mention, internal })),
-    ...followers
-      .filter(({ userId }) => !mentioned.includes(userId))
-      .map((follower) => ({
-        userId: follower.userId,
-        kind: NotificationKind.Entry,
-        internal: internal || follower.internal,
-      })),
-  ].filter(({ userId }) => userId !== authorId);
+  return entry;
+}
+
+const toRecipients = ({ followers, internal }: NotifiedEntry): Recipient[] =>
+  followers.map((follower) => ({
+    userId: follower.userId,
+    kind: NotificationKind.Entry,
+    internal: internal || follower.internal,
+  }));
+
+/** Notifies all of them but the author, and returns who was not notified of the entry before. */
+async function notify(
+  tx: Tx,
+  tenantId: string,
+  { entryId, authorId }: { entryId: string; authorId: string },
+  people: readonly Recipient[],
+  at: Date,
+  quota: Pick<RowQuota, 'tryTake'>,
+): Promise<string[]> {
+  const recipients = people.filter(({ userId }) => userId !== authorId);
   if (recipients.length === 0 || !quota.tryTake(tenantId, recipients.length)) return [];
   const notified = await insertNotifications(tx, tenantId, entryId, recipients, at);
   await removeOldNotifications(tx, tenantId, notified);

@@ -14,9 +14,10 @@ import { toDefinitionResponse } from './definition-response';
 const { getDefinitions, getDefinition, putDefinition, deleteDefinition } = workflowEndpoints;
 const { validateDefinition: checkDefinition } = workflowEndpoints;
 
-type Needs = Pick<Deps, 'definitions' | 'knownPermissions' | 'owners' | 'clock'>;
+type Needs = Pick<Deps, 'definitions' | 'pageReads' | 'knownPermissions' | 'owners' | 'clock'>;
 
-export function mountDefinitions(api: Api, { definitions, knownPermissions, owners, clock }: Needs): void {
+export function mountDefinitions(api: Api, deps: Needs): void {
+  const { definitions, pageReads, knownPermissions, owners, clock } = deps;
   const optionsOf = (
     entityType: string,
     body: z.output<typeof SaveWorkflowDefinitionRequest>,
@@ -27,9 +28,11 @@ export function mountDefinitions(api: Api, { definitions, knownPermissions, owne
     hasOwner: owners.has(entityType),
   });
 
-  api.on(getDefinitions, async ({ caller }) =>
-    (await definitions.all(caller.tenantId)).map(toDefinitionResponse),
-  );
+  // All of them are as large as a long page.
+  api.on(getDefinitions, async ({ caller, signal }) => {
+    const read = () => definitions.all(caller.tenantId);
+    return (await pageReads.run(caller, read, signal)).map(toDefinitionResponse);
+  });
 
   api.on(getDefinition, async ({ params: { entityType }, query, caller, request }) => {
     const found = await definitions.find(caller.tenantId, entityType, query.version);

@@ -6,7 +6,10 @@ import { toResultResponse, toTransitionResponse } from './transition-response';
 
 const { getTransitions, postTransition, postTransitions } = workflowEndpoints;
 
-export function mountTransitions(api: Api, { transitions }: Pick<Deps, 'transitions'>): void {
+export function mountTransitions(
+  api: Api,
+  { transitions, batchItems }: Pick<Deps, 'transitions' | 'batchItems'>,
+): void {
   api.on(getTransitions, async ({ params, caller }) => {
     const { currentState, options } = await transitions.status(caller, params);
     return { currentState, availableTransitions: options.map(toTransitionResponse) };
@@ -20,11 +23,15 @@ export function mountTransitions(api: Api, { transitions }: Pick<Deps, 'transiti
   });
 
   api.on(postTransitions, ({ body, caller }) =>
-    batchResultOf(body.items, async ({ comment = null, approvalId = null, ...item }, index) => {
-      const operationId = caller.operationId && `${caller.operationId}#${index}`;
-      return toResultResponse(
-        await transitions.execute(caller, { ...item, comment, approvalId, operationId }),
-      );
-    }),
+    batchResultOf(
+      body.items,
+      async ({ comment = null, approvalId = null, ...item }, index) => {
+        const operationId = caller.operationId && `${caller.operationId}#${index}`;
+        return toResultResponse(
+          await transitions.execute(caller, { ...item, comment, approvalId, operationId }),
+        );
+      },
+      { places: batchItems, owner: caller },
+    ),
   );
 }

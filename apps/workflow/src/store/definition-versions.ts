@@ -38,15 +38,24 @@ const NEWEST = `
   SELECT tenant_id, entity_type, max(version) AS version FROM definition
   WHERE tenant_id = ANY ($1::uuid[]) GROUP BY tenant_id, entity_type`;
 
-const ROW = `tenant_id AS "tenantId", entity_type AS "entityType", version, body, saved_at AS "savedAt", saved_by AS "savedBy"`;
+const rowWith = (body: string): string =>
+  `tenant_id AS "tenantId", entity_type AS "entityType", version, ${body}, saved_at AS "savedAt", saved_by AS "savedBy"`;
+const ROW = rowWith('body');
 
 /** The newest row of the type that `$2` names: the end of the index, however many versions are kept. */
-const newestOf = (owner: string): string =>
-  `(SELECT ${ROW} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $2
+const newestOf = (owner: string, row = ROW): string =>
+  `(SELECT ${row} FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = $2
     ORDER BY version DESC LIMIT 1)`;
 
 /** The newest rows of the type that `$2` names: those of the tenant `$1`, and the platform's. */
-export const SELECT_VERSIONS = `${newestOf('$1')} UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`)}`;
+const SELECT_VERSIONS = `${newestOf('$1')} UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`)}`;
+
+const bodyBeyond = (knownVersion: string): string =>
+  `CASE WHEN version IS DISTINCT FROM ${knownVersion}::integer THEN body END AS body`;
+
+/** The same without the bodies of the versions that are known already: `$7` of the tenant, `$8` of the platform. */
+export const SELECT_UNKNOWN_VERSIONS = `${newestOf('$1', rowWith(bodyBeyond('$7')))}
+  UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`, rowWith(bodyBeyond('$8')))}`;
 
 /** Reads the newest rows of an entity type, the tenant's and the platform's. */
 export async function readVersions(

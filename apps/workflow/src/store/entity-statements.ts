@@ -1,3 +1,4 @@
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { Writing } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
@@ -11,10 +12,11 @@ import {
   definitionLockKeys,
   effectiveDefinition,
   newestVersionsOf,
-  SELECT_VERSIONS,
+  SELECT_UNKNOWN_VERSIONS,
   stampOf,
   type DefinitionRow,
 } from './definition-versions';
+import type { KnownDefinitions } from './known-definitions';
 
 /** `made-by-other`: the owner's move is recorded already, under another user. */
 export type CommitResult = 'committed' | 'made-by-other';
@@ -63,13 +65,16 @@ type EntityRow = {
   operation: { result: unknown } | null;
 } & Approval;
 
-/** Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were at one instant. */
+/** Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were at one instant. Bodies of definitions that are known are not read. */
 export async function readEntity<Result>(
   tx: RawStatements,
   { tenantId, entityType, entityId }: EntityKey,
   reader: { userId: string; now: Date },
+  known: KnownDefinitions,
   operationId?: string,
 ): Promise<{ snapshot: EntitySnapshot; first: Result | undefined }> {
+  // Held here: while the statement runs, others may forget them.
+  const [own, platform] = [tenantId, HOST_TENANT_ID].map((owner) => known.recall(owner, entityType));
   const [row] = await tx.$queryRawUnsafe<[EntityRow]>(
     SELECT_ENTITY,
     tenantId,
@@ -78,9 +83,17 @@ export async function readEntity<Result>(
     operationId ?? null,
     reader.userId,
     reader.now,
+    own?.version ?? null,
+    platform?.version ?? null,
   );
   const { definitions, state, revision, moves, approvalId, votes, delegators, operation, ...approval } = row;
-  const newest = (definitions ?? []).map((one) => ({ ...one, savedAt: new Date(one.savedAt) }));
+  const newest = (definitions ?? []).map((one) => {
+    const recalled = one.tenantId === HOST_TENANT_ID ? platform : own;
+    const body = recalled?.version === one.version ? recalled.body : one.body;
+    const whole = { ...one, body, savedAt: new Date(one.savedAt) };
+    known.remember(whole);
+    return whole;
+  });
   const versions = newestVersionsOf(entityType, tenantId, newest);
   const snapshot = {
     definition: effectiveDefinition(versions, tenantId),
@@ -97,7 +110,7 @@ export async function readEntity<Result>(
 
 /** Each lookup finds its row by the whole key of what was found before it, whatever Postgres knows of the tables. */
 const SELECT_ENTITY = `
-  SELECT (SELECT json_agg(newest) FROM (${SELECT_VERSIONS}) AS newest) AS definitions,
+  SELECT (SELECT json_agg(newest) FROM (${SELECT_UNKNOWN_VERSIONS}) AS newest) AS definitions,
     entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId", approval.*,
     (SELECT jsonb_build_object('result', result) FROM executed_operation
      WHERE tenant_id = $1::uuid AND operation_id = $4::text) AS operation,

@@ -15,6 +15,7 @@ import {
   type CommitResult,
   type Operation,
 } from './entity-statements';
+import { KnownDefinitions } from './known-definitions';
 
 export interface OperationResult {
   outcome: TransitionOutcome;
@@ -84,6 +85,7 @@ export interface EntityStore {
 /** Every transition of every entity goes through here, so its statements are written by hand. */
 export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): EntityStore {
   const memory = new EntityMemory();
+  const known = new KnownDefinitions();
   const rememberRead = (key: EntityKey, { snapshot }: ReadEntity): void =>
     memory.remember(key, { ...snapshot, isWaiting: snapshot.approval !== undefined });
   const rememberWritten = (tenantId: string, snapshot: EntitySnapshot, change: Change): void => {
@@ -111,7 +113,7 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
     async read(key, reader, operationId) {
       const read = await db.inTenant(
         key.tenantId,
-        (tx) => readEntity<OperationResult>(tx, key, reader, operationId),
+        (tx) => readEntity<OperationResult>(tx, key, reader, known, operationId),
         'once',
       );
       rememberRead(key, read);
@@ -139,7 +141,7 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
       let decided: ReturnType<typeof decide> | undefined;
       const sent = await inTenant(tenantId, async (tx) => {
         await holdDefinition(tx, tenantId, entityType);
-        const read = await readEntity<OperationResult>(tx, key, reader, operationId);
+        const read = await readEntity<OperationResult>(tx, key, reader, known, operationId);
         rememberRead(key, read);
         decided = decide(read);
         const { change, operation } = decided;

@@ -5,6 +5,7 @@ import { changeOf, type TransitionEvent } from '../domain/change';
 import type { EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
 import { commitChange, findMover, holdDefinition, readEntity } from './entity-statements';
+import { KnownDefinitions } from './known-definitions';
 
 type Tx = Prisma.TransactionClient;
 type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;
@@ -21,14 +22,17 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
 
   await holdDefinition(tx, tenantId, entityType);
   const { userId } = SYSTEM_ACTOR;
-  const { snapshot } = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) });
+  const known = new KnownDefinitions();
+  const { snapshot } = await readEntity(tx, key, { userId, now: new Date(payload.movedAt) }, known);
   const { approval } = snapshot;
   if (approval?.id === moveId) {
     await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
     return;
   }
   if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval, isMoved: true });
-  const current = approval ? (await readEntity(tx, key, { userId, now: new Date() })).snapshot : snapshot;
+  const current = approval
+    ? (await readEntity(tx, key, { userId, now: new Date() }, known)).snapshot
+    : snapshot;
   const transitions = current.definition?.definition.transitions ?? [];
   const transition = transitions.find((candidate) => candidate.from === from && candidate.to === to);
   await commit(tx, event, current, { kind: 'move', transitionName: transition?.name ?? 'Move', from, to });

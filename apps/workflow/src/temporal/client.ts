@@ -32,6 +32,8 @@ export function temporalSchedule(
             workflowId: workflowIdOf(approval.id),
             args: [tenantId, approval.id],
             startDelay,
+            // Where the server supports it, tenants share workers fairly, whatever the number of their approvals.
+            priority: { fairnessKey: tenantId },
             // Another process may have started it.
             workflowIdConflictPolicy: 'USE_EXISTING',
           });
