@@ -132,8 +132,8 @@ export function overrideStore(
   };
 }
 
-/** Readings of all of a tenant's texts at the same time; each has up to 40 MB. */
-export const TEXT_READINGS = 3;
+/** Readings of all of a tenant's texts at the same time, one of a tenant; each has up to 40 MB. */
+export const TEXT_READINGS = 2;
 
 /** Reads what may be all of a tenant's texts, in turns of tenants. */
 export const readAllTexts = <Result>(

@@ -21,7 +21,7 @@ function aDatabase() {
   return { db: { inTenant } as unknown as TenantDatabase<Prisma.TransactionClient>, asked, answerAll };
 }
 
-it('reads all texts of tenants a few at the same time, with room for the next tenant', async () => {
+it('reads all texts of tenants one of each at the same time, with room for the next tenant', async () => {
   const { db, asked, answerAll } = aDatabase();
   const readings = turnsAt(TEXT_READINGS);
   const list = textListStore(db, readings, {});
@@ -35,11 +35,11 @@ it('reads all texts of tenants a few at the same time, with room for the next te
     overrides.list('acme', { resourceName: 'Shop', cultureName: 'en' }),
   ]).flat();
   await new Promise(setImmediate);
-  expect(asked).toEqual(['acme', 'acme']);
+  expect(asked).toEqual(['acme']);
 
   all.push(list.drifted('globex', own, page));
   await new Promise(setImmediate);
-  expect(asked).toEqual(['acme', 'acme', 'globex']);
+  expect(asked).toEqual(['acme', 'globex']);
 
   await answerAll();
   await Promise.all(all);
