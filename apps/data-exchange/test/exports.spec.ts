@@ -265,8 +265,11 @@ describe('an export', () => {
 
     expect((await stranger.get(`/exports/jobs/${job.id}`)).status).toBe(404);
     expect((await stranger.get(`/exports/jobs/${job.id}/download`)).status).toBe(404);
-    expect((await colleague.get(`/exports/jobs/${job.id}`)).status).toBe(200);
-    expect((await colleague.get(`/exports/jobs/${job.id}/download`)).status).toBe(403);
+    const withoutRows = { ...job, rowCount: null };
+    expect((await colleague.get(`/exports/jobs/${job.id}`)).body).toEqual(withoutRows);
+    expect((await colleague.get('/exports/jobs')).body.items).toEqual([withoutRows]);
+    for (const path of ['download', 'events'])
+      expect((await colleague.get(`/exports/jobs/${job.id}/${path}`)).status).toBe(403);
     expect((await colleague.get('/exports/jobs/no-uuid')).status).toBe(400);
   });
 

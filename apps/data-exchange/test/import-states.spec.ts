@@ -170,7 +170,7 @@ describe('the states of an import', () => {
 
     await attempt(caller, jobId, 'POST', 'execute');
     await reportOf(exchange, caller, jobId);
-    for (const step of ['report', 'correction-file'])
+    for (const step of ['report', 'correction-file', 'events'])
       expect(await attempt(clerk, jobId, 'GET', step)).toBe(403);
     expect(await attempt(clerk, jobId, 'POST', 'undo')).toBe(403);
     expect((await exchange.as(caller).get(`/imports/${jobId}/undo`)).status).toBe(404);

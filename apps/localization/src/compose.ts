@@ -79,7 +79,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     health,
     texts,
     overrides,
-    textList: textListStore(db, readings),
+    textList: textListStore(db, readings, base),
     pool,
     bulkPool,
     outbox,

@@ -8,7 +8,9 @@ import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-data
 import type { PrismaPg } from '@prisma/adapter-pg';
 import type { Client } from 'pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
+import { baseTexts } from '../src/resources/base-texts';
 import { overrideStore, type OverrideStore } from '../src/store/override-store';
+import { textListStore } from '../src/store/text-list';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
@@ -34,13 +36,17 @@ const textOf = (key: string, value: string) => ({
 });
 
 /** Reads a text, which cultures there are, and what has changed. Texts of a culture in use are read as a whole. */
-async function read(overrides: OverrideStore, { tenantId }: Caller): Promise<void> {
+async function read(db: Database, overrides: OverrideStore, { tenantId }: Caller): Promise<void> {
   expect(await overrides.find(tenantId, textOf('key-18', ''))).toBeDefined();
   await overrides.version(tenantId);
   await overrides.cultures(tenantId);
   await overrides.list(tenantId, { resourceName: 'Console', cultureName: 'fr' });
   await overrides.list(tenantId, { resourceName: 'Emails', cultureName: 'en' });
   await overrides.inCultures(tenantId, ['fr', 'fr-CA']);
+  const list = textListStore(db, turnsAt(1), baseTexts);
+  const page = { descending: true, limit: TEXTS, offset: 0 };
+  await list.drifted(tenantId, { resourceName: 'Emails', search: '' }, page);
+  await list.overridesOf(tenantId, [textOf('key-18', '')], ['en', 'fr']);
 }
 
 /** Saves and removes single texts and a batch of them, new ones and such that are there. */
@@ -56,7 +62,7 @@ async function write(db: Database, caller: Caller, value: string): Promise<void>
   );
   await overrides.putMany(caller, batch);
   await overrides.removeMany(caller, batch.slice(0, TEXTS / 2));
-  await read(overrides, caller);
+  await read(db, overrides, caller);
 }
 
 describe('the statements of saved texts', () => {

@@ -132,12 +132,9 @@ describe('GET /localization/texts', () => {
     expect((await http.get('/localization/overrides?resourceName=A&cultureName=fr')).body).toEqual({
       first: 'Premier',
     });
-    const drifted = await texts(caller, 'show=drifted&pageSize=1');
-    expect([drifted.body.totalCount, drifted.headers.get('x-localization-incomplete')]).toEqual([
-      999,
-      'true',
-    ]);
+    expect((await texts(caller, 'show=drifted&pageSize=1')).body.totalCount).toBe(1_100);
     for (const complete of [
+      await texts(caller, 'show=drifted&pageSize=1'),
       await http.get('/localization?cultureName=en'),
       await texts(caller, 'pageSize=1'),
       await texts(aCaller(), 'show=drifted'),
@@ -164,7 +161,12 @@ describe('GET /localization/texts', () => {
     const list = await http.get('/localization/overrides?resourceName=B&cultureName=fr');
     expect([list.status, list.body.detail]).toEqual([413, expect.stringContaining('100000 texts')]);
     const drifted = await texts(caller, 'show=drifted&pageSize=1');
-    expect(drifted.headers.get('x-localization-incomplete')).toBe('true');
+    expect([drifted.body.totalCount, drifted.headers.get('x-localization-incomplete')]).toEqual([
+      100_001,
+      'true',
+    ]);
+    const none = await texts(caller, 'show=drifted&search=nowhere');
+    expect([none.body.items, none.headers.get('x-localization-incomplete')]).toEqual([[], 'true']);
   });
 
   it('finds the overrides whose original changed since', async () => {
@@ -182,6 +184,43 @@ describe('GET /localization/texts', () => {
     expect(drifted.body.items[0].values[0]).toMatchObject({ replacedValue: 'Sauver', hasDrifted: true });
     await put(caller, [item('actions.save', 'Garder')]);
     expect(keys(await texts(caller, 'show=drifted'))).toEqual([]);
+  });
+
+  it('compares each override with the text that its culture falls back to', async () => {
+    const caller = aCaller();
+    const cultures = 'fr,fr-CA,fr-CA-x-quebec,fr-BE,frr,en,en-GB-oxendict,en-x-a-b,en-u-nu-latn,de'.split(
+      ',',
+    );
+    const written = cultures.flatMap((cultureName) => [
+      item('actions.save', 'x', { cultureName }),
+      item('common.no', 'x', { resourceName: 'Console', cultureName }),
+      item('of.the.tenant', 'x', { cultureName }),
+    ]);
+    const { body } = await put(caller, written);
+    expect(body.results.every(({ error }: { error: unknown }) => error === null)).toBe(true);
+    expect(keys(await texts(caller, 'show=drifted'))).toEqual([]);
+
+    const client = new Client({ connectionString: localization.database!.adminUrl });
+    await client.connect();
+    await client.query("UPDATE override SET replaced_value = replaced_value || '.' WHERE tenant_id = $1", [
+      caller.tenantId,
+    ]);
+    for (const cultureName of cultures) {
+      await client.query('UPDATE override SET value = $3 WHERE tenant_id = $1 AND culture_name = $2', [
+        caller.tenantId,
+        cultureName,
+        `in ${cultureName}.`,
+      ]);
+      const drifted = await texts(caller, `show=drifted&search=IN ${cultureName}.&cultures=${cultureName}`);
+      expect(keys(drifted)).toContain('actions.save');
+      expect(keys(drifted)).not.toContain('of.the.tenant');
+      expect(drifted.body.items.map((one: { values: object[] }) => one.values[0])).toEqual(
+        drifted.body.items.map(() => expect.objectContaining({ hasDrifted: true })),
+      );
+    }
+    await client.end();
+    const named = await texts(caller, 'show=drifted&resourceName=Platform&sort=-resourceName');
+    expect([keys(named), named.body.totalCount]).toEqual([['actions.save'], 1]);
   });
 });
 

@@ -9,6 +9,8 @@ export interface ResponseOptions {
   headers?: Record<string, string> | undefined;
   /** The JSON of the body, compressed: for what is large and has no secrets beside texts of others. Sent to clients that accept gzip. */
   gzip?: (() => Promise<Buffer>) | undefined;
+  /** The JSON of the body, instead of a body. */
+  json?: string | undefined;
 }
 
 /** Bytes of a file; both ends count. */
@@ -55,6 +57,13 @@ export class EndpointResponse<Body> {
 /** The usual response of the endpoint, with headers. */
 export const ok = <Body>(body: Body, options: ResponseOptions = {}): EndpointResponse<Body> =>
   new EndpointResponse(undefined, body, options);
+
+/**
+ * The usual response, whose JSON the database made: a process that read and wrote it again would keep everybody waiting
+ * where it is large.
+ */
+export const okJson = <Body>(json: string): EndpointResponse<Body> =>
+  new EndpointResponse(undefined, undefined as Body, { json });
 
 /**
  * The usual response, for work that may take longer than the timeouts of proxies: a slow response begins with spaces,

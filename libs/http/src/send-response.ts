@@ -48,7 +48,7 @@ export async function sendResponse(
 ): Promise<void> {
   const response = result instanceof EndpointResponse ? result : new EndpointResponse(undefined, result);
   const status = response.status ?? endpoint.success.status;
-  const { etag, location, headers } = response.options;
+  const { etag, location, headers, json } = response.options;
   const reads = endpoint.method === 'GET';
 
   res.statusCode = status;
@@ -63,8 +63,9 @@ export async function sendResponse(
     return sendFile(response.file, endpoint, req, res, options.reservation);
   }
   if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
-  if (options.checkResponses) checkResponse(endpoint, status, response.body);
-  if (response.body === undefined || status === 204) {
+  if (options.checkResponses)
+    checkResponse(endpoint, status, json === undefined ? response.body : JSON.parse(json));
+  if ((response.body === undefined && json === undefined) || status === 204) {
     if (etag) res.setHeader('etag', etag);
     res.end();
     return;
@@ -78,7 +79,7 @@ export async function sendResponse(
     const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
     return sendJson(await gzip(), res, options, headers);
   }
-  const body = isKnown ? '' : JSON.stringify(response.body);
+  const body = isKnown ? '' : (json ?? JSON.stringify(response.body));
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
   if (tag) res.setHeader('etag', tag);
   if (isKnown || (reads && tag && noneMatches(req, tag))) {

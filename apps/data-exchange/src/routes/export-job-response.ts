@@ -8,9 +8,12 @@ export const toExportJobResponse = (job: ExportState, caller: Caller) => ({
   format: job.format,
   status: job.status as 'Queued' | 'Exporting' | 'Completed' | 'Failed',
   phase: job.phase,
-  rowCount: job.widerPermission === null || holds(caller, job.widerPermission) ? job.rowCount : null,
+  rowCount: seesAllRows(job, caller) ? job.rowCount : null,
   fileName: job.fileName,
   errorMessage: job.errorMessage,
   createdAt: job.createdAt,
   completedAt: job.completedAt,
 });
+
+const seesAllRows = ({ permission, widerPermission }: ExportState, caller: Caller): boolean =>
+  holds(caller, permission) && (widerPermission === null || holds(caller, widerPermission));

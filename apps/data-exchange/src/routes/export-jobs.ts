@@ -80,7 +80,8 @@ export function mountExportJobs(api: Api, deps: Needs): void {
   });
 
   api.on(watchExportJob, async ({ params, caller, tenantId, signal }) => {
-    const { widerPermission } = await exports.getState(tenantId, params.jobId);
+    const { permission, widerPermission } = await exports.getState(tenantId, params.jobId);
+    requirePermission(caller, permission);
     if (widerPermission !== null) requirePermission(caller, widerPermission);
     const read = async () => {
       const job = await exports.getState(tenantId, params.jobId);

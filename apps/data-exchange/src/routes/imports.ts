@@ -71,7 +71,8 @@ export function mountImports(api: Api, deps: Needs): void {
   });
 
   api.on(watchImport, async ({ params, caller, tenantId, signal }) => {
-    await imports.getState(tenantId, params.jobId);
+    const { permission } = await imports.getState(tenantId, params.jobId);
+    requirePermission(caller, permission);
     const read = async () => {
       const job = await imports.getState(tenantId, params.jobId);
       return {

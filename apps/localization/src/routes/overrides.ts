@@ -2,7 +2,7 @@ import { localizationEndpoints } from '@plinth/contracts/localization/endpoints'
 import { LocalizationOverrideRules } from '@plinth/contracts/localization/shapes';
 import type { Api } from '@plinth/http/api';
 import { batchResultOf } from '@plinth/http/batch';
-import { noContent, ok } from '@plinth/http/response';
+import { noContent, ok, okJson } from '@plinth/http/response';
 import { parseInput } from '@plinth/kernel/validation';
 import type { Deps } from '../compose';
 import { requireSamePlaceholders } from '../domain/override';
@@ -25,7 +25,9 @@ export function mountOverrides(
 ): void {
   const written = (override: Override) => ({ ...override, replacedValue: baseText(base, override) ?? null });
 
-  api.on(listLocalizationOverrides, ({ query, tenantId }) => overrides.list(tenantId, query));
+  api.on(listLocalizationOverrides, async ({ query, tenantId }) =>
+    okJson(await overrides.list(tenantId, query)),
+  );
 
   api.on(putLocalizationOverrides, async ({ body, caller }) => {
     const checked = await batchResultOf<Override, Override>(body.items, async (item) => {

@@ -5,9 +5,9 @@ import type { Api } from '@plinth/http/api';
 import { ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
 import { languages } from '../domain/languages';
-import { findTextNames, hasDrifted, readIn, type TextName } from '../domain/text-list';
+import { findTextNames, readIn, type TextName } from '../domain/text-list';
 import { INCOMPLETE } from './bootstrap-response';
-import type { TextListStore, TextSelection } from '../store/text-list';
+import type { NamesOfTexts, OwnTexts, PageOfNames, TextListStore } from '../store/text-list';
 
 const compress = promisify(gzip);
 const platformCultures = languages.map(({ cultureName }) => cultureName);
@@ -17,30 +17,23 @@ export function mountTexts(
   api: Api,
   { base, textList }: { base: Deps['base']; textList: TextListStore },
 ): void {
-  /** Which names a list has, before it is cut into pages. */
-  const select = async (
+  const namesOf = async (
     tenantId: string,
     show: 'all' | 'overridden' | 'drifted',
-    resourceName: string | undefined,
-    search: string,
-  ): Promise<Pick<TextSelection, 'names' | 'own'> & { isComplete: boolean }> => {
-    const own = { resourceName, search };
-    if (show === 'all') return { names: findTextNames(base, resourceName, search), own, isComplete: true };
-    if (show === 'overridden') return { names: [], own, isComplete: true };
-    const replacing = await textList.replacing(tenantId);
-    const drifted = replacing.texts
-      .filter((override) => hasDrifted(base, override))
-      .filter((override) => resourceName === undefined || override.resourceName === resourceName)
-      .filter(({ key, value }) => `${key}\n${value}`.toLowerCase().includes(search.toLowerCase()));
-    return { names: drifted, own: undefined, isComplete: replacing.areAll };
+    own: OwnTexts,
+    page: PageOfNames,
+  ): Promise<NamesOfTexts & { areAll: boolean }> => {
+    if (show === 'drifted') return textList.drifted(tenantId, own, page);
+    const names = show === 'all' ? findTextNames(base, own.resourceName, own.search) : [];
+    return { ...(await textList.names(tenantId, { names, own, page })), areAll: true };
   };
 
   api.on(listLocalizationTexts, async ({ query, list, tenantId }) => {
     const { cultures = platformCultures, resourceName, show } = query;
-    const { isComplete, ...selection } = await select(tenantId, show, resourceName, list.search ?? '');
-    const descending = list.sort[0]?.descending ?? false;
+    const own = { resourceName, search: list.search ?? '' };
     const { limit, offset } = list;
-    const { rows, totalCount } = await textList.names(tenantId, { ...selection, descending, limit, offset });
+    const descending = list.sort[0]?.descending ?? false;
+    const { rows, totalCount, areAll } = await namesOf(tenantId, show, own, { descending, limit, offset });
     const overrides = await textList.overridesOf(tenantId, rows, cultures);
     const byName = Map.groupBy(overrides, nameOf);
     const page = list.toPage(rows, list.wantsTotalCount ? totalCount : null, (name) => ({
@@ -56,7 +49,7 @@ export function mountTexts(
     return ok(page, {
       // Each page is read once, so that little time for it matters more than the last bytes.
       gzip: () => compress(JSON.stringify(page), { level: constants.Z_BEST_SPEED }),
-      headers: isComplete ? {} : INCOMPLETE,
+      headers: areAll ? {} : INCOMPLETE,
     });
   });
 }

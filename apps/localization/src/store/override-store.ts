@@ -8,7 +8,7 @@ import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { tooManyTexts } from '../domain/problems';
 import type { WrittenOverride } from '../domain/text-list';
-import { emptyRecord, type Bundle, type Override, type OverrideKey, type Texts } from '../domain/texts';
+import type { Bundle, Override, OverrideKey } from '../domain/texts';
 import type { Prisma } from '../generated/client';
 import { recordOverridesChanged } from './override-changes';
 
@@ -17,8 +17,8 @@ type Tx = Prisma.TransactionClient;
 /** The texts that tenants have instead of those of the platform. */
 export interface OverrideStore {
   find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
-  /** Texts of one resource and culture by their keys. @throws Problem of the kind `too-large` */
-  list(tenantId: string, bundle: Bundle): Promise<Texts>;
+  /** The JSON of the texts of one resource and culture by their keys. @throws Problem of the kind `too-large` */
+  list(tenantId: string, bundle: Bundle): Promise<string>;
   /** The overrides of a tenant in these cultures. */
   inCultures(tenantId: string, cultures: readonly string[]): Promise<FirstTexts<Override>>;
   /** The cultures in which a tenant has overrides, the first by name where there are very many. */
@@ -60,19 +60,15 @@ export function overrideStore(
 
     list: (tenantId, { resourceName, cultureName }) =>
       readAllTexts(db, readings, tenantId, async (tx) => {
-        const own = firstTexts(
-          await tx.$queryRawUnsafe<(Override & Sized)[]>(
-            LIST,
-            tenantId,
-            resourceName,
-            cultureName,
-            READ_CHARACTERS_MAX,
-          ),
+        const [own] = await tx.$queryRawUnsafe<[{ json: string; areAll: boolean }]>(
+          LIST,
+          tenantId,
+          resourceName,
+          cultureName,
+          READ_CHARACTERS_MAX,
         );
         if (!own.areAll) throw tooManyTexts(READ_CHARACTERS_MAX, READ_TEXTS_MAX);
-        const texts = emptyRecord<string>();
-        for (const { key, value } of own.texts) texts[key] = value;
-        return texts;
+        return own.json;
       }),
 
     inCultures: (tenantId, cultures) =>
@@ -136,8 +132,8 @@ export function overrideStore(
   };
 }
 
-/** Readings of all of a tenant's texts at the same time; each has up to 40 MB. */
-export const TEXT_READINGS = 3;
+/** Readings of all of a tenant's texts at the same time, one of a tenant; each has up to 40 MB. */
+export const TEXT_READINGS = 2;
 
 /** Reads what may be all of a tenant's texts, in turns of tenants. */
 export const readAllTexts = <Result>(
@@ -172,14 +168,16 @@ export function firstTexts<Row extends Sized>(rows: Row[]): FirstTexts<Row> {
 
 /** Texts in the order of their names, up to the first one with which they are too many. */
 const LIST = `
-  SELECT key, value, size::float8 AS size FROM (
+  SELECT coalesce(json_object_agg(key, value), '{}')::text AS json,
+         count(*) <= ${READ_TEXTS_MAX} AND coalesce(max(size), 0) <= $4 AS "areAll"
+  FROM (
     SELECT key, value, length(key) + length(value) AS length,
            sum(length(key) + length(value)) OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) AS size
       FROM (
         SELECT key, value FROM override WHERE tenant_id = $1::uuid AND resource_name = $2 AND culture_name = $3
         ORDER BY key LIMIT ${READ_TEXTS_MAX + 1}
       ) AS first
-  ) AS own WHERE size - length <= $4 ORDER BY key`;
+  ) AS own WHERE size - length <= $4`;
 
 const IN_CULTURES = `
   SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value, size::float8 AS size FROM (

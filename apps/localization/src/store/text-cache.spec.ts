@@ -130,4 +130,37 @@ describe('the cache of texts', () => {
     expect(await cache.read(ada, 'fr')).toBe(await cache.read(bob, 'fr'));
     expect(await cache.read(ada, 'en')).not.toBe(await cache.read(ada, 'fr'));
   });
+
+  it('reads the texts of a tenant one after the other, with a rest that no other tenant waits for', async () => {
+    const rests: (() => void)[] = [];
+    const read: string[] = [];
+    const texts = textCache({
+      base: {},
+      overrides: {
+        version: () => Promise.resolve(''),
+        cultures: () => Promise.resolve(['fr', 'de']),
+        inCultures: (tenantId, [cultureName]) => {
+          read.push(`${tenantId} ${cultureName}`);
+          const own = { resourceName: 'Shop', cultureName: cultureName!, key: 'pay', value: 'x' };
+          return Promise.resolve({ texts: [own], areAll: true });
+        },
+      },
+      rest: () => new Promise((resolve) => rests.push(resolve)),
+    });
+    await texts.read('acme', 'fr');
+    const next = [texts.read('acme', 'de'), texts.read('acme', 'en')];
+    texts.invalidate('acme');
+    next.push(texts.read('acme', 'fr'));
+    await texts.read('globex', 'fr');
+    expect(read).toEqual(['acme fr', 'globex fr']);
+
+    rests[0]!();
+    await next[0];
+    expect(read).toEqual(['acme fr', 'globex fr', 'acme de']);
+    rests[2]!();
+    await next[1];
+    rests[3]!();
+    await next[2];
+    expect(read.slice(3)).toEqual(['acme en', 'acme fr']);
+  });
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { forMany } from '@plinth/runtime/process/current-work';
 import { fallbackChain } from '../domain/culture';
@@ -34,6 +35,8 @@ export interface TextCacheOptions {
   /** Called when texts of a tenant are left out of what is read in a culture. */
   onIncomplete?: (tenantId: string, culture: string) => void;
   now?: () => number;
+  /** Waits after texts of a size were read, before more of the tenant are. */
+  rest?: (size: number) => Promise<void>;
   /** How many characters of text are cached at most, over all tenants. */
   sizeMax?: number;
 }
@@ -44,6 +47,17 @@ const SIZE_MAX = 32_000_000;
 const TENANT_SIZE = 1_000;
 /** What a text takes however short it is, on top of its characters. */
 const TEXT_SIZE = 60;
+
+/** Characters that are read and made ready to send in one millisecond, four times as fast as a tenant may have them read. */
+const SIZE_PER_MILLISECOND_OF_REST = 10_000;
+/** Texts of usual tenants take no longer. */
+const REST_MILLISECONDS_MIN = 20;
+
+/** Whoever changes one of very many texts and reads them, again and again, takes a part of the process, not all of it. */
+const restAfter = async (size: number): Promise<void> => {
+  const milliseconds = size / SIZE_PER_MILLISECOND_OF_REST;
+  if (milliseconds >= REST_MILLISECONDS_MIN) await pause(milliseconds, undefined, { ref: false });
+};
 
 interface CachedTenant {
   /** Read before anything else, so that what is cached is never older than its version. */
@@ -62,11 +76,14 @@ export function textCache({
   overrides,
   onIncomplete = () => undefined,
   now = Date.now,
+  rest = restAfter,
   sizeMax = SIZE_MAX,
 }: TextCacheOptions): TextCache {
   /** By tenant, the least recently used first. */
   const tenants = new Map<string, CachedTenant>();
   const platformTexts = new Map<string, CultureTexts>();
+  /** By tenant, the end of the last of its readings and of the rest after it. */
+  const lastReadings = new Map<string, Promise<void>>();
   let size = 0;
 
   const invalidate = (tenantId: string): void => {
@@ -118,12 +135,31 @@ export function textCache({
 
   const load = async (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
     await cached.version;
-    const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
-    if (own.texts.length === 0) return platformTextsIn(culture);
-    if (!own.areAll) onIncomplete(tenantId, culture);
-    const { texts, size: added } = makeTexts(base, own, culture);
-    if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
-    return texts;
+    const end = await takeTurn(tenantId);
+    let added = 0;
+    try {
+      const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
+      if (own.texts.length === 0) return platformTextsIn(culture);
+      if (!own.areAll) onIncomplete(tenantId, culture);
+      const made = makeTexts(base, own, culture);
+      added = made.size;
+      if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
+      return made.texts;
+    } finally {
+      void rest(added).then(end);
+    }
+  };
+
+  /** Waits until the tenant's reading before has ended, and its rest; what it returns ends this one. */
+  const takeTurn = async (tenantId: string): Promise<() => void> => {
+    const before = lastReadings.get(tenantId);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lastReadings.set(tenantId, promise);
+    await before;
+    return () => {
+      resolve();
+      if (lastReadings.get(tenantId) === promise) lastReadings.delete(tenantId);
+    };
   };
 
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */

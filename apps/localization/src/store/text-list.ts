@@ -1,64 +1,106 @@
 import { escapeLike } from '@plinth/kernel/like-pattern';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { TextName, WrittenOverride } from '../domain/text-list';
 import type { Prisma } from '../generated/client';
-import {
-  firstTexts,
-  READ_CHARACTERS_MAX,
-  READ_TEXTS_MAX,
-  readAllTexts,
-  type FirstTexts,
-  type Sized,
-} from './override-store';
+import { DEFAULT_CULTURE } from '../domain/languages';
+import { mergeTexts, type BaseTexts } from '../domain/texts';
+import { READ_TEXTS_MAX, readAllTexts } from './override-store';
 
 export interface TextSelection {
   /** Names to list besides those that the tenant overrides. */
   names: readonly TextName[];
   /** Which of the names that the tenant overrides to list; undefined for none of them. */
-  own: { resourceName?: string | undefined; search: string } | undefined;
+  own: OwnTexts | undefined;
+  page: PageOfNames;
+}
+
+/** Texts that a tenant overrides, in one resource or in all. */
+export interface OwnTexts {
+  resourceName?: string | undefined;
+  search: string;
+}
+
+export interface PageOfNames {
   descending: boolean;
   limit: number;
   offset: number;
 }
 
+export interface NamesOfTexts {
+  rows: TextName[];
+  totalCount: number;
+}
+
 /** Lists of the texts that a tenant can read or overrides. */
 export interface TextListStore {
-  names(tenantId: string, selection: TextSelection): Promise<{ rows: TextName[]; totalCount: number }>;
+  names(tenantId: string, selection: TextSelection): Promise<NamesOfTexts>;
+  /** Of the first of a tenant's texts, those for which the platform says something else than when they were written. */
+  drifted(tenantId: string, own: OwnTexts, page: PageOfNames): Promise<NamesOfTexts & { areAll: boolean }>;
   /** The overrides of these texts in these cultures. */
   overridesOf(
     tenantId: string,
     names: readonly TextName[],
     cultures: readonly string[],
   ): Promise<WrittenOverride[]>;
-  /** The overrides of texts that the platform has, or had. */
-  replacing(tenantId: string): Promise<FirstTexts<WrittenOverride>>;
 }
 
 interface NameRow extends TextName {
   total: number;
 }
 
+/** A name of a page; one without names is a row without a name, which tells the rest. */
+type DriftedRow = { total: number; isCut: boolean } & (TextName | { resourceName: null; key: null });
+
 export function textListStore(
   db: TenantDatabase<Prisma.TransactionClient>,
   readings: FairPlaces,
+  base: BaseTexts,
 ): TextListStore {
+  const drifted = { ascending: listDrifted(base, 'ASC'), descending: listDrifted(base, 'DESC') };
+  const platformTexts = JSON.stringify(
+    Object.fromEntries(Object.keys(base).map((culture) => [culture, mergeTexts(base, [], culture)])),
+  );
+
   return {
-    names: (tenantId, { names, own, descending, limit, offset }) =>
-      db.inTenant(tenantId, async (tx) => {
+    names: (tenantId, { names, own, page }) =>
+      readAllTexts(db, readings, tenantId, async (tx) => {
         const rows = await tx.$queryRawUnsafe<NameRow[]>(
-          descending ? NAMES_DESCENDING : NAMES,
+          page.descending ? NAMES_DESCENDING : NAMES,
           tenantId,
           names.map(({ resourceName }) => resourceName),
           names.map(({ key }) => key),
           own !== undefined,
           own?.resourceName ?? null,
-          own?.search ? `%${escapeLike(own.search)}%` : null,
-          limit,
-          offset,
+          patternOf(own),
+          page.limit,
+          page.offset,
         );
         const totalCount = rows[0]?.total ?? 0;
         return { rows: rows.map(({ resourceName, key }) => ({ resourceName, key })), totalCount };
+      }),
+
+    drifted: (tenantId, own, { descending, limit, offset }) =>
+      readAllTexts(db, readings, tenantId, async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        const rows = await tx.$queryRawUnsafe<DriftedRow[]>(
+          descending ? drifted.descending : drifted.ascending,
+          tenantId,
+          platformTexts,
+          own.resourceName ?? null,
+          patternOf(own),
+          limit,
+          offset,
+        );
+        const { total, isCut } = rows[0]!;
+        return {
+          rows: rows.flatMap(({ resourceName, key }) =>
+            resourceName === null ? [] : [{ resourceName, key }],
+          ),
+          totalCount: total,
+          areAll: !isCut,
+        };
       }),
 
     overridesOf: (tenantId, names, cultures) =>
@@ -71,15 +113,11 @@ export function textListStore(
           cultures,
         ),
       ),
-
-    replacing: (tenantId) =>
-      readAllTexts(db, readings, tenantId, async (tx) =>
-        firstTexts(
-          await tx.$queryRawUnsafe<(WrittenOverride & Sized)[]>(REPLACING, tenantId, READ_CHARACTERS_MAX),
-        ),
-      ),
   };
 }
+
+const patternOf = (own: OwnTexts | undefined): string | null =>
+  own?.search ? `%${escapeLike(own.search)}%` : null;
 
 /** Beyond the last row nobody knows how many there are, but nobody asks there either: a page begins within the list. */
 const listNames = (direction: 'ASC' | 'DESC') => `
@@ -104,15 +142,32 @@ const OVERRIDES_OF = `
     JOIN override o ON o.tenant_id = $1::uuid AND o.resource_name = name.resource_name AND o.key = name.key
    WHERE o.culture_name = ANY ($4::text[])`;
 
-const REPLACING = `
-  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value,
-         replaced_value AS "replacedValue", size::float8 AS size
-  FROM (
-    SELECT *, length(key) + length(value) + length(replaced_value) AS length,
-           sum(length(key) + length(value) + length(replaced_value))
-             OVER (ORDER BY resource_name, key, culture_name ROWS UNBOUNDED PRECEDING) AS size
-      FROM (
-        SELECT * FROM override WHERE tenant_id = $1::uuid AND replaced_value IS NOT NULL
-        ORDER BY resource_name, key, culture_name LIMIT ${READ_TEXTS_MAX + 1}
-      ) AS first
-  ) AS own WHERE size - length <= $2 ORDER BY resource_name, key, culture_name`;
+/**
+ * Compares the first of a tenant's texts with those of the platform where they are stored, since they are very many and
+ * few have drifted: a process that read them would keep everybody waiting meanwhile.
+ */
+const listDrifted = (base: BaseTexts, direction: 'ASC' | 'DESC') => `
+  WITH first AS MATERIALIZED (
+    SELECT resource_name, key,
+           replaced_value IS DISTINCT FROM ($2::jsonb #>> ARRAY[${platformCulture(base)}, resource_name, key])
+             AND ($4::text IS NULL OR key ILIKE $4 OR value ILIKE $4) AS is_listed
+      FROM override
+     WHERE tenant_id = $1::uuid AND replaced_value IS NOT NULL AND ($3::text IS NULL OR resource_name = $3)
+     ORDER BY resource_name, key LIMIT ${READ_TEXTS_MAX + 1}
+  ), name AS (
+    SELECT DISTINCT resource_name, key FROM first WHERE is_listed
+  )
+  SELECT resource_name AS "resourceName", key, counted.total, counted."isCut"
+    FROM (SELECT (SELECT count(*)::int FROM name) AS total,
+                 (SELECT count(*) FROM first) > ${READ_TEXTS_MAX} AS "isCut") AS counted
+    LEFT JOIN (SELECT * FROM name ORDER BY resource_name ${direction}, key LIMIT $5 OFFSET $6) AS page ON true
+   ORDER BY resource_name ${direction}, key`;
+
+/** The nearest culture in which the platform has texts, as `findBaseText` goes through its fallbacks. */
+function platformCulture(base: BaseTexts): string {
+  const mostSpecificFirst = Object.keys(base).toSorted((left, right) => right.length - left.length);
+  const cases = mostSpecificFirst.map(
+    (culture) => `WHEN starts_with(culture_name || '-', '${culture}-') THEN '${culture}'`,
+  );
+  return `CASE ${cases.join(' ')} ELSE '${DEFAULT_CULTURE}' END`;
+}
