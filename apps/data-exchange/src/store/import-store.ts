@@ -13,7 +13,7 @@ import type { TenantUsage } from '../domain/tenant-quota';
 import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
-import { insertFailedRows } from './failed-row-store';
+import { failedRowsJson, insertFailedRows } from './failed-row-store';
 import { JOB_BATCH_SIZE, jobRecords } from './job-records';
 import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
@@ -249,20 +249,19 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
 
     finish: (tenantId, id, { status, counts, failedRows, errorMessage, at }) =>
       db.inTenant(tenantId, async (tx) => {
+        const json = failedRows && failedRows.length > 0 ? failedRowsJson(failedRows) : undefined;
         const { count } = await tx.importJob.updateMany({
           where: { tenantId, id, status: 'Executing' },
           data: {
             status,
             completedAt: at,
             ...counts,
+            ...(json === undefined ? {} : { failedBytes: Buffer.byteLength(json) }),
             ...(errorMessage === undefined ? {} : { errorMessage }),
           },
         });
         if (count === 0) return;
-        if (failedRows && failedRows.length > 0) {
-          const bytes = await insertFailedRows(tx, tenantId, id, failedRows);
-          await tx.importJob.updateMany({ where: { tenantId, id }, data: { failedBytes: bytes } });
-        }
+        if (json !== undefined) await insertFailedRows(tx, tenantId, id, json);
         await publishEnd(tx, tenantId, id);
       }),
 
