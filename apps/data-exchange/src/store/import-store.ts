@@ -137,6 +137,9 @@ export interface ImportStore {
    * many rows.
    */
   removeRows(tenantId: string, id: string, at: Date): Promise<number>;
+  /** Jobs of all tenants that ended, were made before this time and have nothing left that is removed before them. */
+  listExpired(madeBefore: Date): Promise<{ tenantId: string; id: string }[]>;
+  remove(tenantId: string, id: string): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -315,6 +318,25 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }
       await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(REMOVE_LARGE_PARTS, tenantId, id, at));
       return removed;
+    },
+
+    listExpired: (madeBefore) =>
+      db.inPlatform((tx) =>
+        tx.importJob.findMany({
+          where: {
+            status: { in: FINAL },
+            createdAt: { lt: madeBefore },
+            fileRemovedAt: { not: null },
+            rowsRemovedAt: { not: null },
+          },
+          select: { tenantId: true, id: true },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          take: JOB_BATCH_SIZE,
+        }),
+      ),
+
+    remove: async (tenantId, id) => {
+      await db.inTenant(tenantId, (tx) => tx.importJob.deleteMany({ where: { tenantId, id } }));
     },
   };
 }
