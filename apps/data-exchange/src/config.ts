@@ -49,6 +49,11 @@ export const DataExchangeConfig = z.object({
     .positive()
     .default(30)
     .describe('How long the failed rows of an import, and the rows that an undo kept, can be read.'),
+  EXCHANGE_JOB_DAYS: z.coerce
+    .number()
+    .positive()
+    .default(365)
+    .describe('How long after it was made an ended job is listed and can be read; what it changed stays.'),
   EXCHANGE_ENDED_FILE_HOURS: z.coerce
     .number()
     .min(1)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineExchange } from '@plinth/exchange/definition';
+import { defineExchange, type ExchangeDefinition } from '@plinth/exchange/definition';
 import {
   booleanField,
   dateField,
@@ -91,7 +91,7 @@ const journal = defineExchange({
 });
 
 /** A service of some team that owns articles, on a database of its own. */
-export async function startShop() {
+export async function startShop(moreDefinitions: readonly ExchangeDefinition[] = []) {
   const database = await createTestDatabase('data-exchange');
   const admin = new Client(database.adminUrl);
   await admin.connect();
@@ -99,7 +99,7 @@ export async function startShop() {
   const role = decodeURIComponent(new URL(database.url).username);
   await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "${role}"`);
   const bulkPool = createPool(database.url, silentLog(), { isForBulkWork: true });
-  const service = serveExchange([articles, journal], {
+  const service = serveExchange([articles, journal, ...moreDefinitions], {
     config: { CALLER_KEYS: TEST_KEYS },
     log: silentLog(),
     bulkPool,

@@ -86,6 +86,25 @@ describe('the end of the retention', () => {
     );
   });
 
+  it('forgets ended jobs after a year, when what is kept with them is gone; rows that they wrote stay', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n,b\n');
+    const { job } = await exportFile(exchange, caller);
+    const paths = [`/imports/${jobId}`, `/exports/jobs/${job.id}`];
+    const statuses = async () => Promise.all(paths.map(async (path) => (await http.get(path)).status));
+
+    await after(364 * DAY_MILLISECONDS);
+    expect(await statuses()).toEqual([200, 200]);
+    await after(366 * DAY_MILLISECONDS);
+
+    expect(await statuses()).toEqual([404, 404]);
+    expect((await http.get('/imports')).body.items).toEqual([]);
+    expect((await http.get('/exports/jobs')).body.items).toEqual([]);
+    expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'A' }]);
+    expect(await exchange.metrics.metrics()).toMatch(/plinth_exchange_expired_total\{.*"job".*\} [1-9]/);
+  });
+
   it('removes what a crashed process left of a file after its retention, and no file', async () => {
     const caller = aCaller();
     await upload(exchange, caller, 'code,title\nA,a\n');

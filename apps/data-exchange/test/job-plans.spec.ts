@@ -180,6 +180,14 @@ async function read(db: Database, caller: Caller): Promise<void> {
     }
 }
 
+/** Forgets the newest job of each kind. */
+async function removeJobs(db: Database, { tenantId }: Caller): Promise<void> {
+  for (const store of [importStore(db), exportStore(db)]) {
+    const { rows } = await store.list(tenantId, firstRows('createdAt', true));
+    await store.remove(tenantId, rows[0]!.id);
+  }
+}
+
 describe('the statements of jobs', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -196,6 +204,7 @@ describe('the statements of jobs', () => {
         onTenantDatabase(pool, createClient, async (db) => {
           await runJobs(db, pool, caller);
           await read(db, caller);
+          await removeJobs(db, caller);
         }),
     );
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { ExchangeDefinition } from '@plinth/exchange/definition';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
@@ -31,6 +32,8 @@ export interface StartOptions {
   countWorkers?: () => number;
   /** Where the worker stores files, made from where the service does. */
   storeOfWorker?: (blobs: BlobStore) => BlobStore;
+  /** Definitions of the shop beside its articles. */
+  definitions?: readonly ExchangeDefinition[];
   /** Comes before each turn on a range of a file. */
   beforeTurn?: (range: RangeToImport) => Promise<void>;
 }
@@ -43,7 +46,7 @@ export const workflowBundle = () => bundleWorkflows(join(__dirname, '../src/temp
 export async function startDataExchange(options: StartOptions = {}) {
   const closers: Close[] = [];
   const onClose = (close: Close) => void closers.push(close);
-  const shop = await startShop();
+  const shop = await startShop(options.definitions);
   onClose(shop.close);
   const database = await createTestDatabase('data-exchange');
   onClose(database.drop);

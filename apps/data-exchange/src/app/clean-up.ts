@@ -7,7 +7,7 @@ import type { ImportStore } from '../store/import-store';
 import { JOB_BATCH_SIZE } from '../store/job-records';
 
 /** What is removed at the end of its retention. */
-export type Expired = 'upload' | 'export' | 'interrupted-file' | 'failed-row';
+export type Expired = 'upload' | 'export' | 'interrupted-file' | 'failed-row' | 'job';
 
 export interface CleanupDependencies {
   config: Pick<
@@ -15,6 +15,7 @@ export interface CleanupDependencies {
     | 'EXCHANGE_EXPORT_DAYS'
     | 'EXCHANGE_UPLOAD_DAYS'
     | 'EXCHANGE_REPORT_DAYS'
+    | 'EXCHANGE_JOB_DAYS'
     | 'EXCHANGE_ENDED_FILE_HOURS'
     | 'EXCHANGE_INTERRUPTED_FILE_HOURS'
   >;
@@ -31,8 +32,8 @@ const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
 /**
  * Removes what is at the end of its retention: files of exports, uploads that were never executed, files that an ended
- * job left because the blob store was unavailable or a process crashed, and the failed rows of imports. Returns whether
- * there is more, since a tenant can start more jobs than one batch in the time between two runs.
+ * job left because the blob store was unavailable or a process crashed, the failed rows of imports, and at last the jobs
+ * themselves. Returns whether there is more, since a tenant can start more jobs than one batch in the time between two runs.
  * @throws an error of a job, when all had their turn
  */
 export async function cleanUp(dependencies: CleanupDependencies): Promise<boolean> {
@@ -41,6 +42,7 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
   // A run that still worked on a job when it ended has stopped by then.
   const longEnded = before(config.EXCHANGE_ENDED_FILE_HOURS * HOUR_MILLISECONDS);
+  const jobsMadeBefore = before(config.EXCHANGE_JOB_DAYS * DAY_MILLISECONDS);
 
   const listed = [
     await forEach(
@@ -67,6 +69,14 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
       await imports.listWithRows(before(config.EXCHANGE_REPORT_DAYS * DAY_MILLISECONDS)),
       async ({ tenantId, id }) => countExpired('failed-row', await imports.removeRows(tenantId, id, now)),
     ),
+    ...(await Promise.all(
+      [imports, exports].map(async (jobs) =>
+        forEach(await jobs.listExpired(jobsMadeBefore), async ({ tenantId, id }) => {
+          await jobs.remove(tenantId, id);
+          countExpired('job', 1);
+        }),
+      ),
+    )),
   ];
   const failure = listed.find(({ error }) => error !== undefined);
   if (failure) throw failure.error;

@@ -78,7 +78,7 @@ export async function receiveUpload(
       ...(await store(content, onBytes, blobKey, blobs)),
     }));
     const { fileName, file, detection } = result;
-    const definitionName = fields.get('definitionName') ?? '';
+    const definitionName = (fields.get('definitionName') ?? '').normalize('NFC');
     if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);
     if (!definition) throw definitionUnknown(definitionName);

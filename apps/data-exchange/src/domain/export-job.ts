@@ -14,6 +14,9 @@ export const exportBlobKey = (tenantId: string, jobId: string): string => `${ten
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
+/** No file system takes them in the name of a file. */
+const NOT_IN_FILE_NAMES = /[\\/:*?"<>|\p{Cc}]/gu;
+
 /** `<definition>_<yyyy-MM-dd_HHmmss>.<ext>`, in UTC. */
 export function exportFileName({
   definitionName,
@@ -28,7 +31,7 @@ export function exportFileName({
   const time = [createdAt.getUTCHours(), createdAt.getUTCMinutes(), createdAt.getUTCSeconds()]
     .map(pad)
     .join('');
-  return `${definitionName}_${date}_${time}.${format}`;
+  return `${definitionName.replace(NOT_IN_FILE_NAMES, '_')}_${date}_${time}.${format}`;
 }
 
 /**

@@ -70,6 +70,9 @@ export interface ExportStore {
   listWithFile(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
   /** Also forgets what was asked for and by whom, which may be large and nobody needs any more. */
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
+  /** Jobs of all tenants that ended, were made before this time and have nothing left that is removed before them. */
+  listExpired(madeBefore: Date): Promise<{ tenantId: string; id: string }[]>;
+  remove(tenantId: string, id: string): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -198,6 +201,24 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
           take: JOB_BATCH_SIZE,
         }),
       ),
+
+    listExpired: (madeBefore) =>
+      db.inPlatform((tx) =>
+        tx.exportJob.findMany({
+          where: {
+            status: { notIn: RUNNING },
+            createdAt: { lt: madeBefore },
+            fileRemovedAt: { not: null },
+          },
+          select: { tenantId: true, id: true },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          take: JOB_BATCH_SIZE,
+        }),
+      ),
+
+    remove: async (tenantId, id) => {
+      await db.inTenant(tenantId, (tx) => tx.exportJob.deleteMany({ where: { tenantId, id } }));
+    },
   };
 }
 

@@ -41,19 +41,19 @@ export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): Fa
     ),
 });
 
-/**
- * Stores failed rows in the transaction that counts them; those that are stored already stay as they are. Returns their
- * bytes as JSON.
- */
+/** Failed rows as they are stored. */
+export const failedRowsJson = (rows: readonly FailedRowWithCells[]): string =>
+  JSON.stringify(
+    rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
+  );
+
+/** Stores failed rows in the transaction that counts them; those that are stored already stay as they are. */
 export async function insertFailedRows(
   tx: Prisma.TransactionClient,
   tenantId: string,
   jobId: string,
-  rows: readonly FailedRowWithCells[],
-): Promise<number> {
-  const json = JSON.stringify(
-    rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
-  );
+  json: string,
+): Promise<void> {
   await tx.$executeRawUnsafe(
     `INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
      SELECT $1::uuid, $2::uuid, (r->>0)::int, r->>1, r->2, r->3 FROM jsonb_array_elements($3::jsonb) AS r
@@ -62,7 +62,6 @@ export async function insertFailedRows(
     jobId,
     json,
   );
-  return Buffer.byteLength(json);
 }
 
 /** jsonb accepts no NUL and no half of a surrogate pair; they are replaced by visible characters. */

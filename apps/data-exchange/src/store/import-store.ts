@@ -13,7 +13,7 @@ import type { TenantUsage } from '../domain/tenant-quota';
 import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
-import { insertFailedRows } from './failed-row-store';
+import { failedRowsJson, insertFailedRows } from './failed-row-store';
 import { JOB_BATCH_SIZE, jobRecords } from './job-records';
 import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
@@ -137,6 +137,9 @@ export interface ImportStore {
    * many rows.
    */
   removeRows(tenantId: string, id: string, at: Date): Promise<number>;
+  /** Jobs of all tenants that ended, were made before this time and have nothing left that is removed before them. */
+  listExpired(madeBefore: Date): Promise<{ tenantId: string; id: string }[]>;
+  remove(tenantId: string, id: string): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -249,20 +252,19 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
 
     finish: (tenantId, id, { status, counts, failedRows, errorMessage, at }) =>
       db.inTenant(tenantId, async (tx) => {
+        const json = failedRows && failedRows.length > 0 ? failedRowsJson(failedRows) : undefined;
         const { count } = await tx.importJob.updateMany({
           where: { tenantId, id, status: 'Executing' },
           data: {
             status,
             completedAt: at,
             ...counts,
+            ...(json === undefined ? {} : { failedBytes: Buffer.byteLength(json) }),
             ...(errorMessage === undefined ? {} : { errorMessage }),
           },
         });
         if (count === 0) return;
-        if (failedRows && failedRows.length > 0) {
-          const bytes = await insertFailedRows(tx, tenantId, id, failedRows);
-          await tx.importJob.updateMany({ where: { tenantId, id }, data: { failedBytes: bytes } });
-        }
+        if (json !== undefined) await insertFailedRows(tx, tenantId, id, json);
         await publishEnd(tx, tenantId, id);
       }),
 
@@ -316,6 +318,25 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }
       await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(REMOVE_LARGE_PARTS, tenantId, id, at));
       return removed;
+    },
+
+    listExpired: (madeBefore) =>
+      db.inPlatform((tx) =>
+        tx.importJob.findMany({
+          where: {
+            status: { in: FINAL },
+            createdAt: { lt: madeBefore },
+            fileRemovedAt: { not: null },
+            rowsRemovedAt: { not: null },
+          },
+          select: { tenantId: true, id: true },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          take: JOB_BATCH_SIZE,
+        }),
+      ),
+
+    remove: async (tenantId, id) => {
+      await db.inTenant(tenantId, (tx) => tx.importJob.deleteMany({ where: { tenantId, id } }));
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { FileRange } from '../formats/record-index';
 import type { Prisma } from '../generated/client';
-import { insertFailedRows } from './failed-row-store';
+import { failedRowsJson, insertFailedRows } from './failed-row-store';
 import type { CountedBatch } from './import-store';
 
 /** A range of the file of an import, and how far it is. */
@@ -62,6 +62,8 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
 
     countBatch: (tenantId, jobId, range, { number, counts, failedRows, bytesDone }) =>
       db.inTenant(tenantId, async (tx) => {
+        const json = failedRows.length === 0 ? '' : failedRowsJson(failedRows);
+        const failedBytes = Buffer.byteLength(json);
         const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
           COUNT_BATCH,
           tenantId,
@@ -74,21 +76,17 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
           counts.skippedRows,
           counts.failedRows,
           BigInt(bytesDone),
+          failedBytes,
         );
         if (!job) {
           const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
           return { isCancelled: stored?.cancelRequestedAt != null, failedBytes: 0 };
         }
-        if (failedRows.length === 0) return { isCancelled: job.cancelled, failedBytes: 0 };
-        const failedBytes = await insertFailedRows(tx, tenantId, jobId, failedRows);
-        await tx.$executeRawUnsafe(ADD_FAILED_BYTES, tenantId, jobId, failedBytes);
+        if (failedBytes > 0) await insertFailedRows(tx, tenantId, jobId, json);
         return { isCancelled: job.cancelled, failedBytes };
       }),
   };
 }
-
-const ADD_FAILED_BYTES = `
-  UPDATE import_job SET failed_bytes = failed_bytes + $3::bigint WHERE tenant_id = $1::uuid AND id = $2::uuid`;
 
 /** Advances the range first: of repeated batches only one can. The bytes read of a job are the sum of its ranges. */
 const COUNT_BATCH = `
@@ -105,6 +103,7 @@ const COUNT_BATCH = `
   UPDATE import_job SET
     last_batch = last_batch + 1, total_rows = total_rows + $5::int, inserted_rows = inserted_rows + $6::int,
     updated_rows = updated_rows + $7::int, skipped_rows = skipped_rows + $8::int, failed_rows = failed_rows + $9::int,
+    failed_bytes = failed_bytes + $11::bigint,
     bytes_done = bytes_done + GREATEST(0, $10::bigint - (SELECT bytes_done FROM before)), progress_at = now()
   FROM advanced WHERE import_job.tenant_id = advanced.tenant_id AND import_job.id = advanced.job_id AND status = 'Executing'
   RETURNING cancel_requested_at IS NOT NULL AS cancelled`;

@@ -80,6 +80,7 @@ const NAME_LENGTH_MAX = 200;
 
 export const DefinitionName = z
   .string()
+  .normalize('NFC')
   .min(1)
   .max(NAME_LENGTH_MAX)
   .meta({ examples: ['Localization.Overrides'] });

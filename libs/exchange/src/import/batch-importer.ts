@@ -103,13 +103,6 @@ export class BatchImporter {
     };
   }
 
-  /** Whether nothing is to be looked for before rows are inserted: not even what the batch before has written. */
-  needsNoLookUps({ conversion: { rows, invalidRows }, firstByKey, newRows }: PreparedBatch): boolean {
-    const haveNewKeys =
-      firstByKey === undefined || (this.unwrittenKeys.isEmpty && firstByKey.size === rows.length);
-    return newRows !== undefined && invalidRows.length === 0 && haveNewKeys;
-  }
-
   async write(
     transaction: BulkTransaction,
     batch: Batch,
@@ -119,7 +112,7 @@ export class BatchImporter {
     const { definition, caller, jobId, commit } = this.options;
     const context: BatchContext = { ...transaction, caller, jobId };
     const { conversion } = prepared;
-    const { unique, repeated } = await this.checkKeys(batch, prepared, context);
+    const { unique, repeated } = await this.checkKeys(batch, prepared, context, beforeLookUps);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
     const refused = await this.check(resolved.rows, context);
     const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, {
@@ -170,10 +163,11 @@ export class BatchImporter {
     { duplicates }: Batch,
     { conversion, firstByKey }: PreparedBatch,
     context: BatchContext,
+    beforeLookUps: WritingHooks['beforeLookUps'],
   ): Promise<KeyCheck> {
     const { unwrittenKeys, writer } = this;
     return firstByKey
-      ? findDuplicateKeys(conversion, firstByKey, context, { unwrittenKeys, writer })
+      ? findDuplicateKeys(conversion, firstByKey, context, { unwrittenKeys, writer, beforeLookUps })
       : separateKnownDuplicates(conversion, duplicates);
   }
 

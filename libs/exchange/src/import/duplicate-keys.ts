@@ -5,7 +5,7 @@ import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-e
 import { rowMessage } from '../row-message';
 import type { Conversion, ConvertedRow } from './convert-rows';
 import type { UnwrittenKeys } from './unwritten-keys';
-import type { BatchWriter } from './write-batch';
+import type { BatchWriter, WritingHooks } from './write-batch';
 
 /** A key as 32 hex digits. */
 export const hashKey = (key: string): string => hash('sha256', key).slice(0, 32);
@@ -47,6 +47,12 @@ export function firstRowsByKey({ rows, invalidRows }: Conversion): Map<string, n
   return firstByKey;
 }
 
+/** Where the keys of earlier rows are. */
+interface EarlierKeys extends Pick<WritingHooks, 'beforeLookUps'> {
+  unwrittenKeys: UnwrittenKeys;
+  writer: Pick<BatchWriter, 'findWritten'>;
+}
+
 /**
  * Finds duplicate keys where batches come in the order of the file: inside the batch, among the keys of rows that were
  * not written, and for those also among the rows that were.
@@ -55,16 +61,17 @@ export async function findDuplicateKeys(
   { rows, invalidRows }: Conversion,
   firstByKey: Map<string, number>,
   context: BatchContext,
-  { unwrittenKeys, writer }: { unwrittenKeys: UnwrittenKeys; writer: Pick<BatchWriter, 'findWritten'> },
+  { unwrittenKeys, writer, beforeLookUps }: EarlierKeys,
 ): Promise<KeyCheck> {
   if (unwrittenKeys.isEmpty && invalidRows.length === 0 && firstByKey.size === rows.length)
     return { unique: rows, repeated: [] };
-  const earlier = await readUnwrittenKeys(context, [...firstByKey.keys()], unwrittenKeys);
+  const earlier = await readUnwrittenKeys(context, [...firstByKey.keys()], { unwrittenKeys, beforeLookUps });
   for (const [key, rowNumber] of earlier) firstByKey.set(key, rowNumber);
   const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
   const repeated = rows.filter((row) => !isFirst(row));
-  const written =
-    repeated.length > 0 ? await writer.findWritten(repeated, context) : new Map<string, number>();
+  if (repeated.length === 0) return { unique: rows, repeated: [] };
+  await beforeLookUps?.();
+  const written = await writer.findWritten(repeated, context);
   return {
     unique: rows.filter(isFirst),
     repeated: repeated.map((row) => ({
@@ -100,13 +107,14 @@ const UNWRITTEN_KEY = lookUp({
 async function readUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,
   keys: readonly string[],
-  unwrittenKeys: UnwrittenKeys,
+  { unwrittenKeys, beforeLookUps }: Omit<EarlierKeys, 'writer'>,
 ): Promise<Map<string, number>> {
   if (unwrittenKeys.isEmpty) return new Map();
   const keysByHash = new Map(
     keys.map((key) => [hashKey(key), key] as const).filter(([hash]) => unwrittenKeys.mayHave(hash)),
   );
   if (keysByHash.size === 0) return new Map();
+  await beforeLookUps?.();
   const { rows } = await inIndexOrder(connection, () =>
     connection.query<{ key_hash: string; row_number: number }>(
       `SELECT found.* FROM unnest($3::uuid[]) AS wanted CROSS JOIN ${UNWRITTEN_KEY} AS found`,

@@ -50,7 +50,7 @@ export async function openLedger(
   );
   return {
     lastBatch: rows[0]?.last_batch ?? 0,
-    unwrittenKeys: new UnwrittenKeys(keys.rows.map(([hash]) => hash)),
+    unwrittenKeys: new UnwrittenKeys(keys.rows.map(([hash]) => hash.replaceAll('-', ''))),
   };
 }
 

@@ -88,8 +88,8 @@ async function applyNext(
 class NotNext extends Error {}
 
 /**
- * Applies a batch whose rows need nothing of those before them, in a transaction of its own while the batch before is
- * being committed: its rows come first, and its place in the ledger, for which it waits, comes last.
+ * Applies a batch whose rows may all be new in a transaction of its own while the batch before is being committed, for
+ * which it waits before it looks for anything: its rows come first, and its place in the ledger comes last.
  */
 async function applyBesideCommit(
   transaction: BulkTransaction,
@@ -130,7 +130,7 @@ function eachBatchSession(
     lastBatch,
     prepare: (batch) => importer.prepare(batch),
     async apply(batch, prepared, applying) {
-      const isBeside = applying.before !== undefined && importer.needsNoLookUps(prepared);
+      const isBeside = applying.before !== undefined && prepared.newRows !== undefined;
       if (!isBeside) await applying.before;
       const outcome = await applyWith(
         isBeside ? applyBesideCommit : applyNext,

@@ -1,10 +1,12 @@
 const BITS = 22;
+/** Bits of each key: with so many, a batch rarely takes one of its keys for one that is known. */
+const PLACES = 4;
 /** With more keys most look-ups would find nothing either way, and reading them takes longer than it saves. */
 const KNOWN_KEYS_MAX = 200_000;
 
 /**
  * Which keys of a job may belong to rows that were not written. Most keys of most files do not, so most need not be
- * looked up. It takes 512 kB, whatever the number of keys: one bit for each beginning of a hash.
+ * looked up. It takes 512 kB, whatever the number of keys: a Bloom filter, whose places are parts of a hash.
  */
 export class UnwrittenKeys {
   private readonly bits = new Uint8Array(1 << (BITS - 3));
@@ -23,8 +25,10 @@ export class UnwrittenKeys {
 
   /** @param hash hexadecimal digits */
   add(hash: string): void {
-    const place = placeOf(hash);
-    this.bits[place >> 3]! |= 1 << (place & 7);
+    for (let index = 0; index < PLACES; index++) {
+      const place = placeOf(hash, index);
+      this.bits[place >> 3]! |= 1 << (place & 7);
+    }
     this.count++;
   }
 
@@ -35,9 +39,14 @@ export class UnwrittenKeys {
 
   /** False only if the key was never added. */
   mayHave(hash: string): boolean {
-    const place = placeOf(hash);
-    return this.count > KNOWN_KEYS_MAX || (this.bits[place >> 3]! & (1 << (place & 7))) !== 0;
+    if (this.count > KNOWN_KEYS_MAX) return true;
+    for (let index = 0; index < PLACES; index++) {
+      const place = placeOf(hash, index);
+      if ((this.bits[place >> 3]! & (1 << (place & 7))) === 0) return false;
+    }
+    return true;
   }
 }
 
-const placeOf = (hash: string): number => parseInt(hash.slice(0, 6), 16) >> (24 - BITS);
+const placeOf = (hash: string, index: number): number =>
+  parseInt(hash.slice(index * 6, index * 6 + 6), 16) >> (24 - BITS);
