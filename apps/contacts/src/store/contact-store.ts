@@ -1,4 +1,5 @@
 import { ContactStage, type SaveContactRequest } from '@plinth/contracts/contacts/shapes';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { z } from 'zod';
 import { contactNotFound, unknownCompany } from '../domain/problems';
 import { contactEvents } from '../events/published';
@@ -55,6 +56,7 @@ async function companyIdOf(
   tenantId: string,
   externalId: string,
 ): Promise<string> {
+  await readByIndexes(tx, 'for-values');
   const [found] = await tx.$queryRawUnsafe<{ id: string }[]>(
     'SELECT id FROM company WHERE tenant_id = $1::uuid AND external_id = $2 FOR KEY SHARE',
     tenantId,
