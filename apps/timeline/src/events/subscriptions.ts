@@ -12,7 +12,7 @@ import { subscription, subscriptionOfMany, type Subscription } from '@plinth/run
 import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
-import { insertSystemLogs, type SystemLog, type SystemMessageOf } from '../store/system-log-store';
+import { insertSystemLogs, type SystemLog, type SystemLogOfEvent } from '../store/system-log-store';
 import { keysOfEntities, type WakeSignal } from './wake-signal';
 
 type Tx = Prisma.TransactionClient;
@@ -107,17 +107,17 @@ const systemLogWith =
   (timelineSignal: WakeSignal, sharesEntries: boolean) =>
   <E extends EventType>(
     type: E,
-    toMessage: (payload: PayloadOf<E>) => SystemMessageOf | undefined,
+    toLog: (payload: PayloadOf<E>) => SystemLog | undefined,
     actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
   ): Subscription<Tx> =>
     subscriptionOfMany(type, async (tx: Tx, tenantId, events) => {
-      const logs: SystemLog[] = [];
+      const logs: SystemLogOfEvent[] = [];
       for (const event of events) {
-        const message = toMessage(event.payload);
-        if (!message) continue;
+        const log = toLog(event.payload);
+        if (!log) continue;
         const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
         const actorName = await actorNameOf(tx, event, actorId);
-        logs.push({ ...message, actorId, actorName, at: new Date(event.occurredAt) });
+        logs.push({ ...log, actorId, actorName, at: new Date(event.occurredAt) });
       }
       if (logs.length === 0) return;
       await insertSystemLogs(tx, tenantId, logs, { sharesEntries });

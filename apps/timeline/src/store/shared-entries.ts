@@ -1,6 +1,6 @@
 import { entityIdHead, HEAD_LENGTH } from '../domain/entity-id-head';
 import type { Prisma } from '../generated/client';
-import type { SystemMessageOf } from './system-log-store';
+import type { SystemLog } from './system-log-store';
 
 /** For fewer entities an entry each is better than a row that all readers of theirs look through. */
 const ENTITIES_MIN = 32;
@@ -17,7 +17,7 @@ const ROWS_PER_HEAD_MAX = 16;
 export async function divideEntities(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  { entityType, entityIds }: SystemMessageOf,
+  { entityType, entityIds }: SystemLog,
 ): Promise<{ sharing: readonly string[]; alone: readonly string[] }> {
   const groups = Map.groupBy(entityIds, entityIdHead);
   const heads = [...groups.keys()].filter((head) => {

@@ -8,14 +8,14 @@ import type { Prisma } from '../generated/client';
 import { divideEntities } from './shared-entries';
 
 /** What the system writes in the timelines of entities of one type. */
-export interface SystemMessageOf {
+export interface SystemLog {
   entityType: string;
   entityIds: readonly string[];
   message: SystemMessage;
 }
 
 /** The same with who caused it and when it happened, which may be long before its event is processed. */
-export interface SystemLog extends SystemMessageOf {
+export interface SystemLogOfEvent extends SystemLog {
   actorId: string;
   actorName: string;
   at: Date;
@@ -29,7 +29,7 @@ export interface SystemLog extends SystemMessageOf {
 export async function insertSystemLogs(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  logs: readonly SystemLog[],
+  logs: readonly SystemLogOfEvent[],
   { sharesEntries }: { sharesEntries: boolean },
 ): Promise<void> {
   const ofOneEntity = logs.filter(({ entityIds }) => entityIds.length === 1);
@@ -47,7 +47,7 @@ export async function insertSystemLogs(
 async function insertShared(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  { entityType, entityIds, message, actorId, actorName, at }: SystemLog,
+  { entityType, entityIds, message, actorId, actorName, at }: SystemLogOfEvent,
 ): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO shared_entry (tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key,
@@ -65,7 +65,7 @@ async function insertShared(
 async function insertEntries(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  logs: readonly SystemLog[],
+  logs: readonly SystemLogOfEvent[],
 ): Promise<void> {
   const entities = logs.flatMap(({ entityIds }, index) =>
     entityIds.map((entityId) => ({ entityId, place: index + 1 })),
