@@ -16,7 +16,7 @@ import { entryStore } from '../src/store/entry-store';
 import { followerStore } from '../src/store/follower-store';
 import { createNotifications, notificationStore } from '../src/store/notification-store';
 import { peopleStore } from '../src/store/people-store';
-import { insertSystemLog } from '../src/store/system-log-store';
+import { insertSystemLogs } from '../src/store/system-log-store';
 import { fillTimeline } from './fill-timeline';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -85,21 +85,28 @@ async function write(db: Database, caller: Caller): Promise<void> {
     key: 'workflow.moved',
     values: { previousState: 'Draft', newState: 'Submitted', comment: '' },
   };
-  const log = (entityIds: readonly string[]) =>
+  const log = (...ofEach: (readonly string[])[]) =>
     db.inTenant(
       tenantId,
       (tx) =>
-        insertSystemLog(
+        insertSystemLogs(
           tx,
           tenantId,
-          { entityType: 'Invoice', entityIds, message },
-          { actorId: 'ada', actorName: 'Ada', at: new Date() },
+          ofEach.map((entityIds) => ({
+            entityType: 'Invoice',
+            entityIds,
+            message,
+            actorId: 'ada',
+            actorName: 'Ada',
+            at: new Date(),
+          })),
           { sharesEntries: true },
         ),
       'once',
     );
   await log(['long', '17']);
   await log(TOGETHER);
+  await log(['long'], ['17'], ['long']);
 }
 
 /** Reads timelines of entities with many entries, with one of each kind, and with one that is shared. */

@@ -8,8 +8,9 @@ import {
 } from '@plinth/contracts/contacts/events';
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventType } from '@plinth/kernel/event';
-import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
+import { appendToOutbox, writeWithEvents, type NewEvent } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { COMPANY_ENTITY_TYPE, CONTACT_ENTITY_TYPE, type StageTransition } from '../domain/stage';
 
 /** The events of one kind of record, and what timelines call it. */
@@ -34,24 +35,28 @@ const texts = {
   deleted: { en: 'Deleted.', fr: 'Supprimé.' },
 };
 
-/** Publishes which records were saved, for other services and for timelines, in the transaction of the change. */
+/**
+ * Publishes which records were saved, for other services and for timelines, in the transaction of the change.
+ * @param changes what is written in the same statement
+ */
 export async function publishSaved(
   tx: RawStatements,
   { tenantId, userId, userName }: Caller,
   { saved, entityType }: RecordEvents,
   ids: readonly string[],
   how: 'created' | 'changed' | 'imported' | 'restored',
+  changes: readonly Sql[] = [],
 ): Promise<void> {
   const common = { tenantId, subject: ids[0]!, actor: { userId, userName } };
-  await appendToOutbox<EventType>(
-    tx,
+  const events: NewEvent<EventType>[] = [
     { ...common, type: saved, payload: { ids: [...ids], isImport: how === 'imported' } },
     {
       ...common,
       type: contactsNoted,
       payload: { entityType, entityIds: [...ids], texts: texts[how] },
     },
-  );
+  ];
+  await writeWithEvents(tx, changes, ...events);
 }
 
 /** Publishes which records were deleted, for other services and for timelines, in the transaction of the change. */

@@ -11,7 +11,7 @@ export const toCompany = (row: CompanyRow) => {
     kind: row.kind as CompanyKind,
     isActive,
     foundedOn: toDay(row.foundedOn),
-    creditLimit: row.creditLimit?.toNumber() ?? null,
+    creditLimit: row.creditLimit === null ? null : Number(row.creditLimit),
     employees: row.employees === null ? null : Number(row.employees),
     email,
     createdAt,

@@ -1,4 +1,5 @@
-import type { SaveContactRequest } from '@plinth/contracts/contacts/shapes';
+import { ContactStage, type SaveContactRequest } from '@plinth/contracts/contacts/shapes';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { z } from 'zod';
 import { contactNotFound, unknownCompany } from '../domain/problems';
 import { contactEvents } from '../events/published';
@@ -31,6 +32,8 @@ export const contactStore = (parts: StoreParts) =>
         }));
       },
       relatedOf: ({ company }) => ({ company: company ? { externalId: company.externalId } : null }),
+      ownColumns:
+        'first_name, last_name, email, phone, channel, wants_news, born_on, last_spoken_at, company_id, stage',
       columnsOf: async (tx, tenantId, { company, bornOn, lastSpokenAt, ...rest }) => ({
         ...rest,
         firstName: rest.firstName ?? null,
@@ -41,6 +44,7 @@ export const contactStore = (parts: StoreParts) =>
         lastSpokenAt: lastSpokenAt ? new Date(lastSpokenAt) : null,
         companyId: company ? await companyIdOf(tx, tenantId, company.externalId) : null,
       }),
+      initial: { stage: ContactStage.Prospect },
       notFound: contactNotFound,
     },
     parts,
@@ -52,6 +56,7 @@ async function companyIdOf(
   tenantId: string,
   externalId: string,
 ): Promise<string> {
+  await readByIndexes(tx, 'for-values');
   const [found] = await tx.$queryRawUnsafe<{ id: string }[]>(
     'SELECT id FROM company WHERE tenant_id = $1::uuid AND external_id = $2 FOR KEY SHARE',
     tenantId,

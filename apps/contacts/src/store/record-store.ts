@@ -5,7 +5,9 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
+import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { raw, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Problem } from '@plinth/kernel/problem';
 import { externalIdTaken } from '../domain/problems';
@@ -28,7 +30,6 @@ export interface Model<Row> {
   findMany(query: object): Promise<Row[]>;
   findFirst(query: object): Promise<Row | null>;
   count(query: object): Promise<number>;
-  create(query: object): Promise<Row>;
   update(query: object): Promise<Row>;
   delete(query: object): Promise<Row>;
 }
@@ -45,8 +46,12 @@ export interface RecordKind<Row, Fields> {
   withRelated?(tx: Tx, tenantId: string, rows: Row[]): Promise<Row[]>;
   /** The same for what was just written, by its request: Prisma would read the row again for them. */
   relatedOf?(fields: Fields): object;
-  /** The columns of a request. */
+  /** The columns that the other does not have. */
+  ownColumns: string;
+  /** The values of columns that a request gives. */
   columnsOf(tx: Tx, tenantId: string, fields: Fields): Promise<object>;
+  /** The values that no request gives a new row. */
+  initial?: object;
   requireDeletable?(tx: Tx, tenantId: string, id: string): Promise<void>;
   notFound(id: string): Problem;
 }
@@ -67,6 +72,7 @@ export interface StoreParts {
   quotas: Record<'contact' | 'company', Pick<RowQuota, 'take'>>;
 }
 
+const COLUMNS = 'tenant_id, id, external_id, version, created_at, created_by, changed_at, changed_by';
 const TIMES = ['createdAt', 'changedAt'];
 
 /** Stores records of one kind. Changes of one record wait for each other. */
@@ -113,32 +119,38 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
 
     create: (caller, fields) =>
       db
-        .inTenant(caller.tenantId, async (tx) => {
-          const { tenantId, userId } = caller;
-          let row: Row | null | undefined;
-          const { id } = await runOnce(tx, caller, async () => {
-            quotas[kind.table].take(tenantId);
-            const id = newId();
-            const now = clock.now();
-            const written = await model(tx).create({
-              data: {
+        .inTenant(
+          caller.tenantId,
+          async (tx) => {
+            const { tenantId, userId } = caller;
+            let row: Row | null | undefined;
+            const newRow = newId();
+            const writeRow = async () => {
+              quotas[kind.table].take(tenantId);
+              const now = clock.now();
+              const columns = {
                 ...(await kind.columnsOf(tx, tenantId, fields)),
-                tenantId,
-                id,
+                ...kind.initial,
+                id: newRow,
+                version: 1,
                 createdAt: now,
                 createdBy: userId,
                 changedAt: now,
                 changedBy: userId,
-              },
-            });
-            row = { ...written, ...kind.relatedOf?.(fields) };
-            await publishSaved(tx, caller, events, [id], 'created');
-            return { id };
-          });
-          row ??= await model(tx).findFirst({ where: { tenantId, id }, ...included });
-          if (!row) throw kind.notFound(id);
-          return row;
-        })
+              };
+              await publishSaved(tx, caller, events, [newRow], 'created', [
+                inserted(kind.table, kind.ownColumns, { tenantId, ...columns }),
+              ]);
+              row = { ...columns, ...kind.relatedOf?.(fields) } as object as Row;
+              return { id: newRow };
+            };
+            const { id } = await runOnce(tx, caller, writeRow, { id: newRow });
+            row ??= await model(tx).findFirst({ where: { tenantId, id }, ...included });
+            if (!row) throw kind.notFound(id);
+            return row;
+          },
+          'once',
+        )
         .catch((error: unknown) => {
           throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
         }),
@@ -170,5 +182,18 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       }),
   };
 }
+
+/** Inserts a row by the statement of its events, so that a new record takes one round trip. */
+function inserted(table: string, ownColumns: string, row: object): Sql {
+  const columns = raw(`${COLUMNS}, ${ownColumns}`);
+  const stored = Object.fromEntries(Object.entries(row).map(([name, value]) => [toColumn(name), value]));
+  return sql`
+    INSERT INTO ${raw(table)} (${columns}) SELECT ${columns}
+    FROM jsonb_populate_record(NULL::${raw(table)}, ${JSON.stringify(stored)}::jsonb)
+    WHERE ${checkedForValues}`;
+}
+
+/** `firstName` is stored as `first_name`. */
+const toColumn = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 export const tagOf = ({ version }: Pick<RecordRow, 'version'>): string => entityTag(version);

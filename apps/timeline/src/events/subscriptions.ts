@@ -8,12 +8,12 @@ import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
-import { subscription, type Subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription, subscriptionOfMany, type Subscription } from '@plinth/runtime/messaging/inbox';
 import type { BackgroundTask } from '@plinth/runtime/process/background-task';
 import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
-import { insertSystemLog, type SystemLog } from '../store/system-log-store';
+import { insertSystemLogs, type SystemLog, type SystemLogOfEvent } from '../store/system-log-store';
 import { keysOfEntities, type WakeSignal } from './wake-signal';
 
 type Tx = Prisma.TransactionClient;
@@ -116,7 +116,7 @@ const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
   Failed: 'exchange.import-undo-failed',
 };
 
-/** Writes a system log of the entities that an event is about, by its actor and with its date. */
+/** Writes system logs of the entities that events are about, by their actors and with their dates. */
 const systemLogWith =
   (timelineSignal: WakeSignal, sharesEntries: boolean) =>
   <E extends EventType>(
@@ -124,15 +124,19 @@ const systemLogWith =
     toLog: (payload: PayloadOf<E>) => SystemLog | undefined,
     actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
   ): Subscription<Tx> =>
-    subscription(type, async (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => {
-      const log = toLog(event.payload);
-      if (!log) return;
-      const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
-      const actorName = await actorNameOf(tx, event, actorId);
-      const origin = { actorId, actorName, at: new Date(event.occurredAt) };
-      await insertSystemLog(tx, event.tenantId, log, origin, { sharesEntries });
-      const { entityType, entityIds } = log;
-      return () => timelineSignal.wake(event.tenantId, keysOfEntities(entityType, entityIds));
+    subscriptionOfMany(type, async (tx: Tx, tenantId, events) => {
+      const logs: SystemLogOfEvent[] = [];
+      for (const event of events) {
+        const log = toLog(event.payload);
+        if (!log) continue;
+        const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
+        const actorName = await actorNameOf(tx, event, actorId);
+        logs.push({ ...log, actorId, actorName, at: new Date(event.occurredAt) });
+      }
+      if (logs.length === 0) return;
+      await insertSystemLogs(tx, tenantId, logs, { sharesEntries });
+      const keys = logs.flatMap(({ entityType, entityIds }) => keysOfEntities(entityType, entityIds));
+      return () => timelineSignal.wake(tenantId, keys);
     });
 
 async function actorNameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {

@@ -14,37 +14,40 @@ export interface SystemLog {
   message: SystemMessage;
 }
 
-/** Who caused it and when it happened, which may be long before its event is processed. */
-interface Origin {
+/** The same with who caused it and when it happened, which may be long before its event is processed. */
+export interface SystemLogOfEvent extends SystemLog {
   actorId: string;
   actorName: string;
   at: Date;
 }
 
 /**
- * Inserts the system log of an event, in the transaction of its inbox. An event may be about thousands of entities,
- * which then share rows. Entities with followers get an entry of their own, and their followers are notified.
+ * Inserts the system logs of events, in the transaction of their inbox. An event may be about thousands of entities,
+ * which then share rows. Entities with followers get an entry of their own, and their followers are notified. Most events
+ * are about one entity, and the entries of all of those are one statement.
  */
-export async function insertSystemLog(
+export async function insertSystemLogs(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  log: SystemLog,
-  origin: Origin,
+  logs: readonly SystemLogOfEvent[],
   { sharesEntries }: { sharesEntries: boolean },
 ): Promise<void> {
-  const { sharing, alone } = sharesEntries
-    ? await divideEntities(tx, tenantId, log)
-    : { sharing: [], alone: log.entityIds };
-  if (sharing.length > 0) await insertShared(tx, tenantId, { ...log, entityIds: sharing }, origin);
-  if (alone.length > 0) await insertEntries(tx, tenantId, { ...log, entityIds: alone }, origin);
+  const ofOneEntity = logs.filter(({ entityIds }) => entityIds.length === 1);
+  if (ofOneEntity.length > 0) await insertEntries(tx, tenantId, ofOneEntity);
+  for (const log of logs.filter(({ entityIds }) => entityIds.length > 1)) {
+    const { sharing, alone } = sharesEntries
+      ? await divideEntities(tx, tenantId, log)
+      : { sharing: [], alone: log.entityIds };
+    if (sharing.length > 0) await insertShared(tx, tenantId, { ...log, entityIds: sharing });
+    if (alone.length > 0) await insertEntries(tx, tenantId, [{ ...log, entityIds: alone }]);
+  }
 }
 
 /** Inserts one row for all entities whose ids begin alike. Ids go as two texts: as lists each would be quoted by itself. */
 async function insertShared(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  { entityType, entityIds, message }: SystemLog,
-  { actorId, actorName, at }: Origin,
+  { entityType, entityIds, message, actorId, actorName, at }: SystemLogOfEvent,
 ): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO shared_entry (tenant_id, entity_type, entity_id_head, id, entry_ids, entity_ids, body, message_key,
@@ -58,37 +61,42 @@ async function insertShared(
     GROUP BY 3`;
 }
 
-/** Inserts an entry for each entity by one statement, to which only the ids are sent one by one. */
+/** Inserts an entry for each entity by one statement, to which what entities have in common is sent once for each log. */
 async function insertEntries(
   tx: Prisma.TransactionClient,
   tenantId: string,
-  { entityType, entityIds, message }: SystemLog,
-  { actorId, actorName, at }: Origin,
+  logs: readonly SystemLogOfEvent[],
 ): Promise<void> {
-  const ids = newIds(entityIds.length);
+  const entities = logs.flatMap(({ entityIds }, index) =>
+    entityIds.map((entityId) => ({ entityId, place: index + 1 })),
+  );
   // Counters are locked in the order of their entities, so that two writers never wait for each other in a circle.
-  const followed = await tx.$queryRaw<{ id: string; entityId: string }[]>`
+  const followed = await tx.$queryRaw<{ id: string; entityType: string; entityId: string }[]>`
     WITH log AS (
-      SELECT * FROM unnest(${ids}::uuid[], ${entityIds}::text[]) AS log (id, entity_id)
+      SELECT id, entity_id, place, (${logs.map(({ entityType }) => entityType)}::text[])[place] AS entity_type
+      FROM unnest(${newIds(entities.length)}::uuid[], ${entities.map(({ entityId }) => entityId)}::text[],
+        ${entities.map(({ place }) => place)}::integer[]) AS log (id, entity_id, place)
     ), entry AS (
       INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, message_key, message_values,
         author_id, author_display_name, created_at)
-      SELECT ${tenantId}::uuid, id, ${entityType}, entity_id, ${TimelineEntryType.SystemLog}::smallint,
-        ${localizeMessage(message, defaultCulture)}, ${message.key}, ${JSON.stringify(message.values)}::jsonb,
-        ${actorId}, ${actorName}, ${at}::timestamptz
+      SELECT ${tenantId}::uuid, id, entity_type, entity_id, ${TimelineEntryType.SystemLog}::smallint,
+        (${logs.map(({ message }) => localizeMessage(message, defaultCulture))}::text[])[place],
+        (${logs.map(({ message }) => message.key)}::text[])[place],
+        (${logs.map(({ message }) => JSON.stringify(message.values))}::text[])[place]::jsonb,
+        (${logs.map(({ actorId }) => actorId)}::text[])[place],
+        (${logs.map(({ actorName }) => actorName)}::text[])[place],
+        (${logs.map(({ at }) => at)}::timestamptz[])[place]
       FROM log
     ), count AS (
       INSERT INTO entry_count (tenant_id, entity_type, entity_id, public_count, internal_count)
-      SELECT ${tenantId}::uuid, ${entityType}, entity_id, count(*), 0 FROM log GROUP BY entity_id ORDER BY entity_id
+      SELECT ${tenantId}::uuid, entity_type, entity_id, count(*), 0 FROM log
+      GROUP BY entity_type, entity_id ORDER BY entity_type, entity_id
       ON CONFLICT (tenant_id, entity_type, entity_id) DO UPDATE
       SET public_count = entry_count.public_count + excluded.public_count
     )
     -- For each entity by itself (OFFSET), not for all that anybody follows.
-    SELECT id::text AS id, entity_id AS "entityId" FROM log WHERE EXISTS (SELECT FROM follower
-      WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = log.entity_id OFFSET 0)`;
-  await publishNotificationsDue(
-    tx,
-    tenantId,
-    followed.map((entry) => ({ ...entry, entityType })),
-  );
+    SELECT id::text AS id, entity_type AS "entityType", entity_id AS "entityId" FROM log
+    WHERE EXISTS (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid AND entity_type = log.entity_type
+      AND entity_id = log.entity_id OFFSET 0)`;
+  await publishNotificationsDue(tx, tenantId, followed);
 }

@@ -21,12 +21,12 @@ import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
 import { isGenuine } from './signed-message';
 
-/** Events of one subject are processed in the order of delivery; those of different subjects side by side. */
+/** How many transactions run side by side. */
 const PARTITIONS = 4;
 const WAITING_MAX = 128;
 /** Events may be long, and one that was read takes several times its bytes. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
-/** Events of one tenant that wait in one partition share a transaction, up to so many. */
+/** Events of one tenant share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
 /** An event that was delivered more often than that may be what kills its processes; it is tried alone, as a dead letter. */
@@ -37,18 +37,34 @@ const RETENTION_DAYS = 30;
 export interface Subscription<Tx> {
   type: EventType;
   /**
-   * Processes the event inside the transaction that also records it in the inbox. May return what is to be done after
-   * the commit; that is done at most once, so nothing may depend on it.
+   * Processes events of a tenant inside the transaction that also records them in the inbox. May return what is to be done
+   * after the commit; that is done at most once, so nothing may depend on it.
    */
-  handle: (tx: Tx, event: EventEnvelope<never>) => Promise<AfterCommit | void>;
+  handle: HandleMany<Tx, never>;
 }
 
 type AfterCommit = () => void;
+type HandleMany<Tx, Payload> = (
+  tx: Tx,
+  tenantId: string,
+  events: readonly EventEnvelope<Payload>[],
+) => Promise<AfterCommit | void>;
 
-/** A subscription whose handler is given the payload that the catalogue of events promises. */
+/** A subscription whose handler is given one event after the other, with the payload that the catalogue of events promises. */
 export const subscription = <E extends EventType, Tx>(
   type: E,
   handle: (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => Promise<AfterCommit | void>,
+): Subscription<Tx> =>
+  subscriptionOfMany(type, async (tx, _tenantId, events) => {
+    const afterCommit: (AfterCommit | void)[] = [];
+    for (const event of events) afterCommit.push(await handle(tx, event));
+    return () => afterCommit.forEach((act) => act?.());
+  });
+
+/** The same for a handler that is given all events at once that share a transaction, for which it needs fewer statements. */
+export const subscriptionOfMany = <E extends EventType, Tx>(
+  type: E,
+  handle: HandleMany<Tx, PayloadOf<E>>,
 ): Subscription<Tx> => ({ type, handle });
 
 export interface InboxOptions {
@@ -64,9 +80,12 @@ interface Delivery {
   event: EventEnvelope;
 }
 
-/** Deliveries that are processed one after the other. */
+/**
+ * Deliveries that are processed one after the other, with those that are being processed. Events of one subject are never
+ * in two of them, so they are processed in the order of delivery.
+ */
 interface Partition {
-  deliveries: Delivery[];
+  deliveries: readonly Delivery[];
   working?: Promise<void> | undefined;
 }
 
@@ -107,8 +126,8 @@ export class Inbox<Tx extends RawStatements> {
         message.term('not a signed event');
         continue;
       }
-      const partition = this.partitions[partitionOf(event)]!;
-      partition.deliveries.push({ message, event });
+      const partition = this.partitionFor(event);
+      partition.deliveries = [...partition.deliveries, { message, event }];
       // One tenant that holds many connections does not hold up the events of others behind its own.
       partition.working ??= forPlatform(() => this.processPartition(partition));
       while (this.isFull) await Promise.race(this.working);
@@ -180,6 +199,23 @@ export class Inbox<Tx extends RawStatements> {
     return this.partitions.flatMap(({ working }) => working ?? []);
   }
 
+  /**
+   * Where the subject of an event waits; else where events of its tenant wait, if it has room beside them, since a
+   * transaction of many costs less than many transactions; else where least waits.
+   */
+  private partitionFor({ tenantId, subject }: EventEnvelope): Partition {
+    const ofTenant = this.partitions.map(({ deliveries }) =>
+      deliveries.filter(({ event }) => event.tenantId === tenantId),
+    );
+    const ofSubject = ofTenant.findIndex((own) => own.some(({ event }) => event.subject === subject));
+    if (ofSubject >= 0) return this.partitions[ofSubject]!;
+    const withRoom = ofTenant.findIndex((own) => own.length > 0 && own.length < BATCH_SIZE_MAX);
+    if (withRoom >= 0) return this.partitions[withRoom]!;
+    return this.partitions.reduce((least, one) =>
+      one.deliveries.length < least.deliveries.length ? one : least,
+    );
+  }
+
   /** Processes what waits in one partition, and what comes to it meanwhile. */
   private async processPartition(partition: Partition): Promise<void> {
     // What arrived in the same message from NATS comes along.
@@ -187,7 +223,7 @@ export class Inbox<Tx extends RawStatements> {
     while (partition.deliveries.length > 0) {
       const batch = nextBatch(partition.deliveries);
       await this.processBatch(batch);
-      partition.deliveries.splice(0, batch.length);
+      partition.deliveries = partition.deliveries.filter((delivery) => !batch.includes(delivery));
     }
     partition.working = undefined;
   }
@@ -260,9 +296,9 @@ export class Inbox<Tx extends RawStatements> {
       const recorded = await this.record(tx, tenantId, events);
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
-      for (const event of [...events].sort(bySubject)) {
-        if (!toProcess.delete(event.id.toLowerCase())) continue;
-        const next = await this.handle(tx, event);
+      const inOrder = events.filter(({ id }) => toProcess.delete(id.toLowerCase())).sort(bySubject);
+      for (const alike of runsOfOneName(inOrder)) {
+        const next = await this.handle(tx, tenantId, alike);
         if (next) afterCommit.push(next);
       }
       // Where Postgres forgets it, the publisher finds the events missing. What must not be forgotten: events that were
@@ -273,12 +309,17 @@ export class Inbox<Tx extends RawStatements> {
     afterCommit.forEach((act) => act());
   }
 
-  private handle(tx: Tx, event: EventEnvelope): Promise<AfterCommit | void> {
-    const { type, handle } = this.subscriptions.get(event.name)!;
-    const { name, traceparent } = event;
-    return inSpan({ name: `apply ${name}`, kind: SpanKind.CONSUMER, traceparent }, () =>
-      handle(tx, { ...event, payload: type.payload.parse(event.payload) } as EventEnvelope<never>),
+  /** Processes events of one kind, as a step of the trace of each. */
+  private handle(tx: Tx, tenantId: string, events: readonly EventEnvelope[]): Promise<AfterCommit | void> {
+    const { type, handle } = this.subscriptions.get(events[0]!.name)!;
+    const parsed = () => events.map((event) => ({ ...event, payload: type.payload.parse(event.payload) }));
+    const processed = events.reduce(
+      (inner, { traceparent }) =>
+        () =>
+          inSpan({ name: `apply ${type.name}`, kind: SpanKind.CONSUMER, traceparent }, inner),
+      () => handle(tx, tenantId, parsed() as EventEnvelope<never>[]),
     );
+    return processed();
   }
 
   /** Records events as processed; returns the ids of those that were not before. */
@@ -335,21 +376,25 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
 
 const isUnanswered = ({ message }: Delivery): boolean => message.info.deliveryCount > UNANSWERED_MAX;
 
-/** The first deliveries, as far as they are of one tenant; what was never answered is alone. */
-function nextBatch(deliveries: readonly Delivery[]): Delivery[] {
-  const next = deliveries.slice(0, BATCH_SIZE_MAX);
-  if (isUnanswered(next[0]!)) return next.slice(0, 1);
-  const { tenantId } = next[0]!.event;
-  const others = next.findIndex((other) => other.event.tenantId !== tenantId || isUnanswered(other));
-  return others < 0 ? next : next.slice(0, others);
+/** The first deliveries of the tenant that waits longest; what was never answered is alone. */
+function nextBatch(deliveries: readonly Delivery[]): readonly Delivery[] {
+  const [first] = deliveries;
+  if (isUnanswered(first!)) return [first!];
+  const ofTenant = deliveries.filter(({ event }) => event.tenantId === first!.event.tenantId);
+  const unanswered = ofTenant.findIndex(isUnanswered);
+  return ofTenant.slice(0, Math.min(BATCH_SIZE_MAX, unanswered < 0 ? Infinity : unanswered));
 }
 
 const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>
   one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0;
 
-/** The same partition for all events of one subject of one tenant. */
-function partitionOf({ tenantId, subject }: EventEnvelope): number {
-  let hash = 0;
-  for (const character of `${tenantId}${subject}`) hash = (hash * 31 + character.charCodeAt(0)) | 0;
-  return Math.abs(hash) % PARTITIONS;
+/** Events that follow each other and have one name. */
+function runsOfOneName(events: readonly EventEnvelope[]): EventEnvelope[][] {
+  const runs: EventEnvelope[][] = [];
+  for (const event of events) {
+    const last = runs.at(-1);
+    if (last?.[0]!.name === event.name) last.push(event);
+    else runs.push([event]);
+  }
+  return runs;
 }
