@@ -1,4 +1,4 @@
-import { useMemo, useState, type ReactNode } from 'react';
+import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ImportReport } from '../api/data-exchange';
 import { useTexts } from '../texts/texts';
@@ -19,7 +19,9 @@ export function ErrorList({ report, onEdit, edited, children }: ErrorListProps) 
   const { t, number } = useTexts();
   const groups = useMemo(() => groupErrors(report.rowErrors), [report]);
   const [chosen, setChosen] = useState<string>();
-  const group = groups.find(({ id }) => id === chosen);
+  // Its button answers at once; hundreds of rows are rendered in pieces.
+  const shown = useDeferredValue(chosen);
+  const group = groups.find(({ id }) => id === shown);
   const rows = useMemo(() => {
     const errors = group ? report.rowErrors.filter((error) => isInGroup(error, group)) : report.rowErrors;
     return rowsOf(report, errors);

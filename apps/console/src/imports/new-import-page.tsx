@@ -152,6 +152,7 @@ function FileDrop({ definition }: { definition: ImportDefinition }) {
       )}
       <DropZone
         className="drop-zone"
+        aria-label={t('Console.imports.steps.file')}
         getDropOperation={(types) => (types.has('text/plain') ? 'cancel' : 'copy')}
         onDrop={async ({ items }) => {
           const item = items.find((one) => one.kind === 'file');
