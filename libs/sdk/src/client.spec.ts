@@ -263,6 +263,23 @@ describe('retries of the SDK', () => {
     expect(received).toHaveLength(3);
   });
 
+  it('end with the attempt that took longer than all of them may', async () => {
+    let attempts = 0;
+    const neverRespond: typeof fetch = async (_address, init) => {
+      attempts++;
+      return new Promise((_, reject) =>
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
+      );
+    };
+    const hasty = client({
+      timeoutMilliseconds: 100,
+      fetch: neverRespond,
+      retry: { periodMilliseconds: 50 },
+    });
+    await expect(hasty.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(attempts).toBe(1);
+  });
+
   it('repeat requests that timed out', async () => {
     let attempts = 0;
     const respondToSecondAttempt: typeof fetch = async (_address, init) => {

@@ -26,7 +26,12 @@ type Call<E extends Endpoint> = (...input: Arguments<InputOf<E>>) => Promise<Api
 /** One function for each endpoint, named as in the contract. */
 export type Client<Contract extends Endpoints> = { [Name in keyof Contract]: Call<Contract[Name]> };
 
-const RETRY: RetryOptions = { attemptsMax: 4, waitMilliseconds: 200, waitMillisecondsMax: 5_000 };
+const RETRY: RetryOptions = {
+  attemptsMax: 4,
+  waitMilliseconds: 200,
+  waitMillisecondsMax: 5_000,
+  periodMilliseconds: Infinity,
+};
 const TIMEOUT_MILLISECONDS = 30_000;
 
 /** A client of one service, made from its contract. Every function returns a success or throws an `ApiProblem`. */
