@@ -84,7 +84,7 @@ describe('the console without a mouse', () => {
     const journey = browser.journey();
     const invoice = newId();
     const requester = await journey.tokenOf({ tenantId: tenants.console.id });
-    const path = `/api/v1/workflow/Invoice/${invoice}/transitions`;
+    const path = `/api/v1/workflow/Invoice/${invoice}/transition`;
     for (const targetState of ['Submitted', 'Approved'])
       await journey.call('POST', path, { token: requester, body: { targetState } });
     const { page } = await browser.signIn('Grace Hopper');
