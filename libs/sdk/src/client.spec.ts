@@ -32,6 +32,7 @@ const contract = {
     params: z.object({ name: z.string() }),
     body: z.object({ name: z.string() }),
     safe: true,
+    rateLimitClass: 'expensive',
     success: { status: 204 },
   }),
   putThing: endpoint({
@@ -261,6 +262,45 @@ describe('retries of the SDK', () => {
     const stubborn = client({ retry: { attemptsMax: 3 } });
     await expect(stubborn.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status: 503 });
     expect(received).toHaveLength(3);
+  });
+
+  it('end with the attempt that took longer than all of them may', async () => {
+    let attempts = 0;
+    const neverRespond: typeof fetch = async (_address, init) => {
+      attempts++;
+      return new Promise((_, reject) =>
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
+      );
+    };
+    const hasty = client({
+      timeoutMilliseconds: 100,
+      fetch: neverRespond,
+      retry: { periodMilliseconds: 50 },
+    });
+    await expect(hasty.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(attempts).toBe(1);
+  });
+
+  it('wait for the gateway to say that a service does not respond: longer for what is expensive', async () => {
+    jest.useFakeTimers();
+    try {
+      const started: AbortSignal[] = [];
+      const neverRespond: typeof fetch = async (_address, init) => {
+        started.push(init!.signal!);
+        return new Promise(() => {});
+      };
+      const waiting = client({ fetch: neverRespond });
+      void waiting.getThing({ params: { name: 'a' } });
+      void waiting.checkThing({ params: { name: 'a' }, body: { name: 'b' } });
+      await jest.advanceTimersByTimeAsync(32_000);
+      expect(started.map(({ aborted }) => aborted)).toEqual([false, false]);
+      await jest.advanceTimersByTimeAsync(270_000);
+      expect(started.map(({ aborted }) => aborted)).toEqual([true, false]);
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(started.map(({ aborted }) => aborted)).toEqual([true, true]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('repeat requests that timed out', async () => {

@@ -15,6 +15,7 @@ export interface ClientOptions {
   /** Acts in another tenant than the token's, where the token allows it. */
   tenantId?: string;
   retry?: Partial<RetryOptions>;
+  /** How long a response may take to begin; by default a little longer than the gateway waits for a service. */
   timeoutMilliseconds?: number;
   fetch?: typeof fetch;
   wait?: SendOptions['wait'];
@@ -26,8 +27,14 @@ type Call<E extends Endpoint> = (...input: Arguments<InputOf<E>>) => Promise<Api
 /** One function for each endpoint, named as in the contract. */
 export type Client<Contract extends Endpoints> = { [Name in keyof Contract]: Call<Contract[Name]> };
 
-const RETRY: RetryOptions = { attemptsMax: 4, waitMilliseconds: 200, waitMillisecondsMax: 5_000 };
-const TIMEOUT_MILLISECONDS = 30_000;
+const RETRY: RetryOptions = {
+  attemptsMax: 4,
+  waitMilliseconds: 200,
+  waitMillisecondsMax: 5_000,
+  periodMilliseconds: Infinity,
+};
+/** A little longer than the gateway waits for a service, so that one learns from it which service did not respond. */
+const TIMEOUT_MILLISECONDS = { default: 35_000, expensive: 305_000 };
 
 /** A client of one service, made from its contract. Every function returns a success or throws an `ApiProblem`. */
 export function createClient<Contract extends Endpoints>(
@@ -89,7 +96,8 @@ async function call(
   const sending: SendOptions = {
     fetch: options.fetch ?? fetch,
     retry: { ...RETRY, ...options.retry },
-    timeoutMilliseconds: options.timeoutMilliseconds ?? TIMEOUT_MILLISECONDS,
+    timeoutMilliseconds:
+      options.timeoutMilliseconds ?? TIMEOUT_MILLISECONDS[endpoint.rateLimitClass ?? 'default'],
     ...(options.wait ? { wait: options.wait } : {}),
   };
   const response = await send(url, makeRequest, !isWrite || canHaveKey, sending, input.signal);

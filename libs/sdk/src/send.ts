@@ -6,6 +6,8 @@ export interface RetryOptions {
   /** The delay before the first retry; delays double, and each is a random part of its maximum. */
   waitMilliseconds: number;
   waitMillisecondsMax: number;
+  /** How long after the first attempt the last one may begin: people who look at a page do not wait for four timeouts. */
+  periodMilliseconds: number;
 }
 
 export interface SendOptions {
@@ -29,8 +31,9 @@ export async function send(
   { fetch, retry, timeoutMilliseconds, wait = waitFor }: SendOptions,
   signal?: AbortSignal,
 ): Promise<Response> {
+  const end = performance.now() + retry.periodMilliseconds;
   for (let attempt = 1; ; attempt++) {
-    const isLast = !mayRetry || attempt >= retry.attemptsMax;
+    const isLast = () => !mayRetry || attempt >= retry.attemptsMax || performance.now() > end;
     const backoff =
       Math.random() * Math.min(retry.waitMilliseconds * 2 ** attempt, retry.waitMillisecondsMax);
     const request = await makeRequest();
@@ -38,12 +41,12 @@ export async function send(
       const response = await fetchWithTimeout(url, request, fetch, timeoutMilliseconds, signal);
       if (response.ok || response.status === 304) return response;
       const problem = await problemOf(response);
-      if (isLast || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
+      if (isLast() || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
       await wait(Math.max(backoff, (problem.retryAfterSeconds ?? 0) * 1000), signal);
     } catch (error) {
       // By its name, because `fetch` may come from another realm.
       const hasNoResponse = ['TypeError', 'TimeoutError'].includes((error as Error).name);
-      if (isLast || !hasNoResponse || signal?.aborted) throw error;
+      if (isLast() || !hasNoResponse || signal?.aborted) throw error;
       await wait(backoff, signal);
     }
   }

@@ -9,10 +9,19 @@ const MODULES = /\/libs\/contracts\/src\/[\w-]+\/(?:[\w-]*endpoints|shapes)\.ts$
 const CHECKER = /\/apps\/console\/src\/forms\/shapes\.ts$/;
 const WITH_SHAPES = '?with-shapes';
 /** What the client of the platform reads of an endpoint. */
-const READ_BY_CLIENT = ['method', 'path', 'upload', 'binary', 'success', 'alternatives'];
+const READ_BY_CLIENT = [
+  'method',
+  'path',
+  'upload',
+  'binary',
+  'safe',
+  'rateLimitClass',
+  'success',
+  'alternatives',
+];
 
 /**
- * Gives browsers the contracts without their shapes: the client reads methods, paths and kinds of responses, while shapes
+ * Gives browsers the contracts without their shapes: the client reads what is in READ_BY_CLIENT, while shapes
  * would bring zod and every rule of the platform to pages that never check anything by them. Forms are checked by the
  * shapes as they are.
  */

@@ -9,6 +9,8 @@ import { currentSession, rememberTenant } from '../session/session';
 export const clientOptions: ClientOptions = {
   baseUrl: location.origin,
   token: () => currentSession()?.token ?? '',
+  // A service that is restarted is waited for; one that hangs is told of after its first timeout, not after four.
+  retry: { periodMilliseconds: 15_000 },
 };
 
 type Platform = Client<typeof sessionEndpoints>;

@@ -32,7 +32,7 @@ export function DecisionForm({ approval }: { approval: Approval }) {
         </Button>
         <Button
           look="danger"
-          isDisabled={form.isPending}
+          isPending={form.isPending}
           onPress={() => form.submit({ targetState: formerState })}
         >
           {t('Platform.actions.deny')}

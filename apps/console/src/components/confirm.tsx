@@ -1,5 +1,6 @@
 import { Suspense, useState, type ReactNode } from 'react';
 import { Button } from './button';
+import { EscapeWhileLoading } from './escape-while-loading';
 import { lazyPart } from './lazy-part';
 
 const ConfirmDialog = lazyPart(
@@ -37,7 +38,7 @@ export function Confirm({
         {label}
       </Button>
       {isOpen && (
-        <Suspense>
+        <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpen(false)} />}>
           <ConfirmDialog
             title={title}
             confirmLabel={confirmLabel}

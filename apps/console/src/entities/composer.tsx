@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Paperclip, X } from 'lucide-react';
-import { useId, useRef, useState } from 'react';
+import { useId, useRef, useState, type KeyboardEvent } from 'react';
 import { FileTrigger } from 'react-aria-components/FileTrigger';
 import { useController } from 'react-hook-form';
 import { suggestionsQuery, timeline, timelineQuery, type Entry, type Suggestion } from '../api/timeline';
@@ -22,6 +22,8 @@ interface ComposerProps {
   onDone?: () => void;
 }
 
+const PROPOSALS_MAX = 6;
+
 interface Attached {
   id: string;
   fileName: string;
@@ -34,7 +36,11 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   const queries = useQueryClient();
   const field = useRef<HTMLTextAreaElement>(null);
   const labelId = useId();
+  const listId = useId();
   const [search, setSearch] = useState<string>();
+  const { data: found = [] } = useQuery({ ...suggestionsQuery(search ?? ''), enabled: search !== undefined });
+  const proposals = search === undefined ? [] : found.slice(0, PROPOSALS_MAX);
+  const [pointed, setPointed] = useState(0);
   const [people, setPeople] = useState<readonly Suggestion[]>([]);
   const [files, setFiles] = useState<readonly Attached[]>([]);
   // A reply to an internal note stays among those who see the note.
@@ -75,6 +81,7 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   const write = (next: string, caret: number) => {
     setText(next);
     setSearch(mentionBefore(next.slice(0, caret)));
+    setPointed(0);
   };
   const mention = (person: Suggestion) => {
     const caret = field.current?.selectionStart ?? text.length;
@@ -83,6 +90,20 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
     setPeople((former) => [...former, person]);
     setSearch(undefined);
     field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const person = proposals[pointed];
+    if (!person || event.nativeEvent.isComposing) return;
+    const steps: Record<string, () => void> = {
+      ArrowDown: () => setPointed((pointed + 1) % proposals.length),
+      ArrowUp: () => setPointed((pointed + proposals.length - 1) % proposals.length),
+      Enter: () => mention(person),
+      Escape: () => setSearch(undefined),
+    };
+    const step = steps[event.key];
+    if (!step) return;
+    event.preventDefault();
+    step();
   };
   const error = form.failure ?? attach.error;
 
@@ -107,13 +128,21 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
         placeholder={t('Timeline.messages.writeComment')}
         value={text}
         onChange={({ target }) => write(target.value, target.selectionStart)}
+        onKeyDown={onKeyDown}
+        onBlur={() => setSearch(undefined)}
+        aria-autocomplete="list"
+        {...(proposals.length > 0
+          ? { 'aria-controls': listId, 'aria-activedescendant': `${listId}${pointed}` }
+          : {})}
       />
       {wrong && (
         <p id={`${labelId}error`} className="problem small">
           {wrong.message}
         </p>
       )}
-      {search !== undefined && <Suggestions search={search} onChoose={mention} />}
+      {proposals.length > 0 && (
+        <MentionList id={listId} people={proposals} pointed={pointed} onChoose={mention} />
+      )}
       {files.length > 0 && (
         <ul className="chips">
           {files.map(({ id, fileName }) => (
@@ -155,17 +184,33 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   );
 }
 
-function Suggestions({ search, onChoose }: { search: string; onChoose: (person: Suggestion) => void }) {
+interface MentionListProps {
+  id: string;
+  people: readonly Suggestion[];
+  /** The index of the person whom Enter chooses. */
+  pointed: number;
+  onChoose: (person: Suggestion) => void;
+}
+
+/** The people who may be meant. The focus stays where one writes, and keys are answered there. */
+function MentionList({ id, people, pointed, onChoose }: MentionListProps) {
   const { t } = useTexts();
-  const { data: people = [] } = useQuery(suggestionsQuery(search));
-  if (people.length === 0) return null;
   return (
-    <div className="row" role="group" aria-label={t('Console.entities.mention')}>
-      {people.slice(0, 6).map((person) => (
-        <Button key={person.id} onPress={() => onChoose(person)}>
+    <ul id={id} className="list" role="listbox" aria-label={t('Console.entities.mention')}>
+      {people.map((person, index) => (
+        <li
+          key={person.id}
+          id={`${id}${index}`}
+          className="item"
+          role="option"
+          aria-selected={index === pointed}
+          {...(index === pointed && { 'data-focused': true })}
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onChoose(person)}
+        >
           @{person.displayName}
-        </Button>
+        </li>
       ))}
-    </div>
+    </ul>
   );
 }

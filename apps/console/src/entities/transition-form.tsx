@@ -43,7 +43,8 @@ export function TransitionForm({ entity, status }: { entity: Entity; status: Wor
           {status.availableTransitions.map(({ name, targetState, allowed, requiresApproval, reasons }) => (
             <li key={`${name} ${targetState}`}>
               <Button
-                isDisabled={!allowed || !mayMove || form.isPending}
+                isDisabled={!allowed || !mayMove}
+                isPending={form.isPending}
                 onPress={() => form.submit({ targetState })}
               >
                 {transitionName(texts, name)}

@@ -20,7 +20,7 @@ import { useStoredState } from '../components/stored-state';
 import { TextField } from '../components/text-field';
 import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
-import { definitionName } from '../imports/definition-name';
+import { definitionName, fieldName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
 import { BackToExports } from './back-to-exports';
 import { isValueOf, toConditions, toFilter, type Condition } from './conditions';
@@ -67,7 +67,12 @@ export function NewExportPage() {
 }
 
 function WithFields({ definition }: { definition: ExportDefinition }) {
-  const { data: fields, error, refetch } = useQuery(exportFieldsQuery(definition.name));
+  const texts = useTexts();
+  const { data, error, refetch } = useQuery(exportFieldsQuery(definition.name));
+  const fields = data?.map((field) => ({
+    ...field,
+    header: fieldName(texts, definition.name, field.propertyPath, field.header ?? field.propertyPath),
+  }));
   const { data: presets } = useQuery(exportPresetsQuery(definition.name));
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   const place = <Skeleton lines={6} height="2.2rem" />;
@@ -95,6 +100,12 @@ function orderOf(fields: readonly ExportField[], selected: readonly string[]): C
   const rank = ({ id }: ChosenField) => (selected.includes(id) ? selected.indexOf(id) : selected.length);
   return chosen.sort((left, right) => rank(left) - rank(right));
 }
+
+/** In the language of now, which may be another one than when the order was made. */
+const named = (field: ChosenField, fields: readonly ExportField[]): ChosenField => ({
+  ...field,
+  name: fields.find(({ propertyPath }) => propertyPath === field.id)?.header ?? field.name,
+});
 
 function Settings({ definition, fields, presets }: SettingsProps) {
   const { t } = useTexts();
@@ -145,7 +156,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
         />
       </Suspense>
       <div className="two-columns">
-        <FieldOrder order={order} onChange={setOrder} />
+        <FieldOrder order={order.map((field) => named(field, fields))} onChange={setOrder} />
         <div className="stack loose">
           <Choices
             label={t('DataExchange.fields.format')}

@@ -16,6 +16,7 @@ import { Checkbox } from '../components/choices';
 import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton, type BadgeTone } from '../components/state';
 import { useTexts } from '../texts/texts';
+import { fieldHelp, fieldName } from './definition-name';
 import { FormatPanel } from './format-panel';
 import { RowTable } from './row-table';
 
@@ -82,10 +83,17 @@ function useDraft(jobId: string) {
 }
 
 function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
-  const { t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { headers, previewRows, previewRowNumbers, suggestions: mappings, fieldMetadata } = preview;
+  const { headers, previewRows, previewRowNumbers, suggestions: mappings } = preview;
+  const fieldMetadata = preview.fieldMetadata.map(({ propertyPath, ...field }) => ({
+    ...field,
+    propertyPath,
+    displayName: fieldName(texts, job.definitionName, propertyPath, field.displayName),
+    description: fieldHelp(texts, job.definitionName, propertyPath, field.description),
+  }));
   const [isRemembered, setRemembered] = useState(true);
   const draft = useDraft(job.id);
   const columnsOf = (property: string) =>
@@ -115,7 +123,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
     ...fieldMetadata.map(({ propertyPath, displayName, isRequired, description }) => ({
       id: propertyPath,
       label: isRequired ? `${displayName} *` : displayName,
-      description: description ?? undefined,
+      description,
     })),
   ];
 

@@ -1,28 +1,31 @@
-import { useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ImportReport } from '../api/data-exchange';
 import { useTexts } from '../texts/texts';
 import { groupErrors, isInGroup, rowsOf } from './row-errors';
-import { RowTable, type TableRow } from './row-table';
+import { RowTable } from './row-table';
 
 interface ErrorListProps {
   report: ImportReport;
-  onEdit?: (rowNumber: number, column: number, text: string) => void;
+  onEdit?: (rowNumber: number, cells: string[]) => void;
   /** What was edited so far, by row. */
   edited?: Readonly<Record<number, readonly string[]>>;
+  /** What can be done about them: above the rows, so that nobody passes each field of a thousand rows on the way. */
+  children?: ReactNode;
 }
 
 /** What is wrong with rows: in groups, and each on its cell. */
-export function ErrorList({ report, onEdit, edited = {} }: ErrorListProps) {
+export function ErrorList({ report, onEdit, edited, children }: ErrorListProps) {
   const { t, number } = useTexts();
   const groups = useMemo(() => groupErrors(report.rowErrors), [report]);
   const [chosen, setChosen] = useState<string>();
-  const group = groups.find(({ id }) => id === chosen);
-  const errors = group ? report.rowErrors.filter((error) => isInGroup(error, group)) : report.rowErrors;
-  const rows = rowsOf(report, errors).map((row): TableRow => ({
-    ...row,
-    cells: edited[row.number] ?? row.cells,
-  }));
+  // Its button answers at once; hundreds of rows are rendered in pieces.
+  const shown = useDeferredValue(chosen);
+  const group = groups.find(({ id }) => id === shown);
+  const rows = useMemo(() => {
+    const errors = group ? report.rowErrors.filter((error) => isInGroup(error, group)) : report.rowErrors;
+    return rowsOf(report, errors);
+  }, [report, group]);
   const hidden = report.failedRows - (group ? report.failedRows : rows.length);
   return (
     <div className="stack">
@@ -50,11 +53,13 @@ export function ErrorList({ report, onEdit, edited = {} }: ErrorListProps) {
           </ToggleButton>
         ))}
       </div>
+      {children}
       {rows.length > 0 && (
         <RowTable
           label={t('Console.imports.errors')}
           headers={report.headers ?? []}
           rows={rows}
+          {...(edited && { edited })}
           onEdit={onEdit}
         />
       )}

@@ -18,10 +18,12 @@ export function FormatPanel({ jobId }: { jobId: string }) {
   const texts = useTexts();
   const { t } = texts;
   const queries = useQueryClient();
-  const { data: format, error } = useQuery(importFormatQuery(jobId));
+  const { data: format, error, refetch } = useQuery(importFormatQuery(jobId));
   const { data: preview } = useQuery(importPreviewQuery(jobId));
   const findings = preview?.findings ?? format?.findings ?? [];
   const correction = useMutation({
+    // One after the other: each answer is what the file is read by from then on.
+    scope: { id: `format-of-${jobId}` },
     mutationFn: async (body: Correction) =>
       (await dataExchange.correctImportFormat({ params: { jobId }, body })).body,
     onSuccess: async (corrected) => {
@@ -33,7 +35,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
     },
   });
 
-  if (error) return <Failure error={error} />;
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   return (
     <section className="panel padded stack" aria-labelledby="format">
       <div className="stack tight">
@@ -48,10 +50,9 @@ export function FormatPanel({ jobId }: { jobId: string }) {
             <Select
               key={name}
               label={label}
-              value={value}
+              value={(correction.isPending && correction.variables[name]?.toString()) || value}
               options={options}
               description={why}
-              isDisabled={correction.isPending}
               onChange={(id) =>
                 id !== value && correction.mutate({ [name]: numbers.has(name) ? Number(id) : id })
               }

@@ -15,7 +15,7 @@ import { useStoredState } from '../components/stored-state';
 import { saveFile } from '../components/save-file';
 import { useTexts } from '../texts/texts';
 import { csvOf } from './csv';
-import { definitionName } from './definition-name';
+import { definitionName, fieldHelp, fieldName } from './definition-name';
 import { BackToImports } from './back-to-imports';
 import { useSteps } from './steps';
 
@@ -67,9 +67,9 @@ function FileStep({ definitions }: { definitions: readonly ImportDefinition[] })
               <li
                 key={propertyPath}
                 className={isRequired ? 'badge accent' : 'badge'}
-                title={description ?? ''}
+                title={fieldHelp(texts, definition.name, propertyPath, description) ?? ''}
               >
-                {displayName}
+                {fieldName(texts, definition.name, propertyPath, displayName)}
                 {isRequired && ` · ${t('DataExchange.fields.isRequired')}`}
               </li>
             ))}
@@ -152,6 +152,7 @@ function FileDrop({ definition }: { definition: ImportDefinition }) {
       )}
       <DropZone
         className="drop-zone"
+        aria-label={t('Console.imports.steps.file')}
         getDropOperation={(types) => (types.has('text/plain') ? 'cancel' : 'copy')}
         onDrop={async ({ items }) => {
           const item = items.find((one) => one.kind === 'file');

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Download as DownloadIcon, FileUp, Undo2 } from 'lucide-react';
+import { useCallback } from 'react';
 import {
   dataExchange,
   importDefinitionsQuery,
@@ -172,11 +173,10 @@ function Corrections({ job, report }: { job: ImportJob; report: ImportReport }) 
   const mayImport = mayDo(caller, 'DataExchange.Imports.Execute');
   const [edited, setEdited] = useStoredState<Record<number, string[]>>(`import-${job.id}-corrections`, {});
   const count = Object.keys(edited).length;
-  const edit = (rowNumber: number, column: number, text: string) => {
-    const cells =
-      edited[rowNumber] ?? report.rowErrors.find((row) => row.rowNumber === rowNumber)?.cells ?? [];
-    setEdited({ ...edited, [rowNumber]: cells.with(column, text) });
-  };
+  const edit = useCallback(
+    (rowNumber: number, cells: string[]) => setEdited((before) => ({ ...before, [rowNumber]: cells })),
+    [setEdited],
+  );
   const again = useMutation({
     mutationFn: async () => {
       const next = await importCorrected(job, report.headers ?? [], Object.values(edited));
@@ -192,8 +192,7 @@ function Corrections({ job, report }: { job: ImportJob; report: ImportReport }) 
   });
   const error = again.error ?? file.error;
   return (
-    <>
-      <ErrorList report={report} edited={edited} {...(mayImport ? { onEdit: edit } : {})} />
+    <ErrorList report={report} edited={edited} {...(mayImport ? { onEdit: edit } : {})}>
       {error && <Failure error={error} />}
       <div className="row">
         {mayImport && (
@@ -211,7 +210,7 @@ function Corrections({ job, report }: { job: ImportJob; report: ImportReport }) 
           {t('Console.imports.correctionFile', { count: report.failedRows })}
         </Button>
       </div>
-    </>
+    </ErrorList>
   );
 }
 

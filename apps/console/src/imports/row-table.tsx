@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import { useTexts } from '../texts/texts';
 
 export interface TableRow {
@@ -14,12 +15,14 @@ interface RowTableProps {
   label: string;
   headers: readonly string[];
   rows: readonly TableRow[];
-  /** Makes cells with errors editable. */
-  onEdit?: ((rowNumber: number, column: number, text: string) => void) | undefined;
+  /** Cells of rows that were edited, in the place of those of the file. */
+  edited?: Readonly<Record<number, readonly string[]>>;
+  /** Makes cells with errors editable; called with all cells of the row. */
+  onEdit?: ((rowNumber: number, cells: string[]) => void) | undefined;
 }
 
 /** Rows of a file as they are in it, with what is wrong where it is wrong. */
-export function RowTable({ label, headers, rows, onEdit }: RowTableProps) {
+export function RowTable({ label, headers, rows, edited = {}, onEdit }: RowTableProps) {
   const { t } = useTexts();
   return (
     <div className="table-frame rows-frame" role="region" aria-label={label} tabIndex={0}>
@@ -38,7 +41,13 @@ export function RowTable({ label, headers, rows, onEdit }: RowTableProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row key={row.number} row={row} headers={headers} onEdit={onEdit} />
+            <Row
+              key={row.number}
+              row={row}
+              cells={edited[row.number] ?? row.cells}
+              headers={headers}
+              onEdit={onEdit}
+            />
           ))}
         </tbody>
       </table>
@@ -46,9 +55,15 @@ export function RowTable({ label, headers, rows, onEdit }: RowTableProps) {
   );
 }
 
-function Row({ row, headers, onEdit }: Pick<RowTableProps, 'headers' | 'onEdit'> & { row: TableRow }) {
+interface RowProps extends Pick<RowTableProps, 'headers' | 'onEdit'> {
+  row: TableRow;
+  cells: readonly string[];
+}
+
+/** Drawn anew only when it changes: of a thousand rows, one at a time is written in. */
+const Row = memo(({ row, cells, headers, onEdit }: RowProps) => {
   const { t } = useTexts();
-  const { number, cells, errors, rowErrors = [] } = row;
+  const { number, errors, rowErrors = [] } = row;
   return (
     <tr>
       <th scope="row" className="end">
@@ -67,7 +82,7 @@ function Row({ row, headers, onEdit }: Pick<RowTableProps, 'headers' | 'onEdit'>
                 aria-label={t('Console.imports.cell', { column: header, row: number })}
                 aria-invalid={error !== undefined}
                 value={cells[index] ?? ''}
-                onChange={({ target }) => onEdit(number, index, target.value)}
+                onChange={({ target }) => onEdit(number, cells.with(index, target.value))}
               />
             ) : (
               <span className="cell">{cells[index]}</span>
@@ -78,4 +93,5 @@ function Row({ row, headers, onEdit }: Pick<RowTableProps, 'headers' | 'onEdit'>
       })}
     </tr>
   );
-}
+});
+Row.displayName = 'Row';

@@ -34,13 +34,20 @@ export function LocalizationPage() {
     grid.current?.focus({ preventScroll: true });
   };
   const change = useTextChanges();
+  // What the platform did not take is not written twice: it is sent again.
+  const [sent, setSent] = useState<{
+    changes: readonly TextChange[];
+    before: TextChange[];
+    isUndo: boolean;
+  }>();
   const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });
   const cultures = useMemo(() => {
     const shown = languages.filter(({ cultureName }) => !hidden.includes(cultureName));
     return shown.length > 0 ? shown : languages.slice(0, 1);
   }, [languages, hidden]);
 
-  const apply = (changes: TextChange[], before: TextChange[], isUndo = false) =>
+  const apply = (changes: readonly TextChange[], before: TextChange[], isUndo = false) => {
+    setSent({ changes, before, isUndo });
     change.mutate(
       { changes, before },
       {
@@ -48,6 +55,7 @@ export function LocalizationPage() {
           setPast((all) => (isUndo ? all.slice(0, -1) : undo.length > 0 ? [...all, undo] : all)),
       },
     );
+  };
   const undo = () => {
     const last = past.at(-1);
     if (last && !change.isPending) apply(last, [], true);
@@ -122,7 +130,9 @@ export function LocalizationPage() {
           ))}
         </div>
       </div>
-      {change.error && <Failure error={change.error} />}
+      {change.error && sent && (
+        <Failure error={change.error} onRetry={() => apply(sent.changes, sent.before, sent.isUndo)} />
+      )}
       {change.data && change.data.refused.length > 0 && (
         <Callout tone="bad" title={t('Console.localization.refused', { count: change.data.refused.length })}>
           {change.data.refused.slice(0, 5).join(' ')}

@@ -67,7 +67,7 @@ export function DeadLetters({ operations }: DeadLettersProps) {
           )}
           {mayReplay &&
             services.map((service) => (
-              <Button key={service} isDisabled={replay.isPending} onPress={() => replay.mutate({ service })}>
+              <Button key={service} isPending={replay.isPending} onPress={() => replay.mutate({ service })}>
                 <RotateCw aria-hidden />
                 {t('Console.operations.replayAll', { service })}
               </Button>
@@ -158,7 +158,7 @@ function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: R
       </td>
       {onReplay && (
         <td className="end">
-          <Button isDisabled={isBusy} onPress={onReplay}>
+          <Button isPending={isBusy} onPress={onReplay}>
             <RotateCw aria-hidden />
             {t('Console.operations.replay')}
           </Button>

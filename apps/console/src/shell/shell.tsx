@@ -5,6 +5,7 @@ import { Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
+import { EscapeWhileLoading } from '../components/escape-while-loading';
 import { Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { UnreadBadge } from '../notifications/unread-badge';
@@ -13,6 +14,7 @@ import { useCaller } from './caller';
 import { reachableGroups } from './navigation';
 import { OfflineBanner } from './offline-banner';
 import { PersonButton } from './person-button';
+import { useKeptFocus } from './use-kept-focus';
 import { useOwnSettings } from './use-own-settings';
 
 const CommandPalette = lazyPart(
@@ -82,6 +84,7 @@ const EmptyPage = () => (
 function Frame() {
   useOwnSettings();
   useFocusOnNavigation();
+  useKeptFocus();
   return (
     <>
       <Palette />
@@ -110,7 +113,7 @@ function Palette() {
   }, []);
   if (!isOpen) return null;
   return (
-    <Suspense>
+    <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpen(false)} />}>
       <CommandPalette onClose={() => setOpen(false)} />
     </Suspense>
   );
@@ -174,7 +177,7 @@ function NarrowBar() {
         <MenuIcon aria-hidden />
       </AriaButton>
       {openAt === pathname && (
-        <Suspense>
+        <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpenAt(undefined)} />}>
           <Drawer label={t('Console.shell.navigation')} onClose={() => setOpenAt(undefined)}>
             <Side onLeave={() => setOpenAt(undefined)} />
           </Drawer>

@@ -17,6 +17,7 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useTexts } from '../texts/texts';
 import { codeTheme } from './code-theme';
 import { templateLanguage } from './template-language';
 
@@ -50,11 +51,12 @@ function diagnosticOf(document: Text, { message, line = 1, column = 1 }: SourceE
  * which keys are answered: the state, which reads the text, the view, and what the browser lays out.
  */
 export function CodeEditor({ label, value, onChange, onSave, errors, names, isReadOnly }: CodeEditorProps) {
+  const { t } = useTexts();
   const place = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<EditorView>();
-  const latest = useRef({ onChange, onSave, names, value });
+  const latest = useRef({ onChange, onSave, names, value, t });
   useEffect(() => {
-    latest.current = { onChange, onSave, names, value };
+    latest.current = { onChange, onSave, names, value, t };
   });
 
   useEffect(() => {
@@ -62,6 +64,8 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       latest.current.onSave();
       return true;
     };
+    // Not a dependency: other words are no reason to lose what can be undone.
+    const { t: words } = latest.current;
     let view: EditorView | undefined;
     const state = EditorState.create({
       doc: latest.current.value,
@@ -79,6 +83,13 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
         lintGutter(),
         EditorView.lineWrapping,
         EditorState.readOnly.of(isReadOnly),
+        EditorState.phrases.of({
+          'Fold line': words('Console.templates.fold'),
+          'Unfold line': words('Console.templates.unfold'),
+          unfold: words('Console.templates.unfold'),
+          'folded code': words('Console.templates.folded'),
+          Completions: words('Console.templates.completions'),
+        }),
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         keymap.of([
           { key: 'Mod-s', run: save, preventDefault: true },

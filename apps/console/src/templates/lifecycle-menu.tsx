@@ -6,6 +6,7 @@ import { cultureQuery, entityOf, lifecycleQuery, templates, type TemplateDetail 
 import { workflow } from '../api/workflow';
 import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
+import { EscapeWhileLoading } from '../components/escape-while-loading';
 import { Callout, Failure } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
@@ -98,7 +99,7 @@ export function LifecycleMenu({ template }: { template: TemplateDetail & { etag?
         <ChevronDown aria-hidden />
       </Button>
       {isOpen && (
-        <Suspense>
+        <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpen(false)} />}>
           <LifecycleSteps
             steps={shown.map((step) => ({ step, objection: objectionTo(step) }))}
             entity={entityOf(key)}

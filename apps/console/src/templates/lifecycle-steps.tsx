@@ -44,7 +44,8 @@ export function LifecycleSteps({
             <li key={step}>
               <Button
                 {...(step === 'delete' ? { look: 'danger' as const } : {})}
-                isDisabled={objection !== undefined || isBusy}
+                isDisabled={objection !== undefined}
+                isPending={isBusy}
                 onPress={() => onChoose(step)}
               >
                 {t(`Console.templates.lifecycle.${step}`)}

@@ -112,6 +112,7 @@ export function StateGraph(props: StateGraphProps) {
       {
         id: String(index),
         type: 'transition',
+        ariaLabel: `${transitionName(texts, name)}: ${stateName(texts, from)} → ${stateName(texts, to)}`,
         source: from,
         target: to,
         focusable: false,
@@ -160,6 +161,13 @@ export function StateGraph(props: StateGraphProps) {
         zoomOnScroll={false}
         preventScrolling={false}
         proOptions={{ hideAttribution: true }}
+        ariaLabelConfig={{
+          'node.a11yDescription.default': texts.t('Console.workflows.chooseByKey'),
+          'controls.ariaLabel': texts.t('Console.workflows.size'),
+          'controls.zoomIn.ariaLabel': texts.t('Console.workflows.zoomIn'),
+          'controls.zoomOut.ariaLabel': texts.t('Console.workflows.zoomOut'),
+          'controls.fitView.ariaLabel': texts.t('Console.workflows.fit'),
+        }}
         {...(onSelect
           ? {
               onNodeClick: (_, { id }) => onSelect({ kind: 'state', index: states.indexOf(id) }),

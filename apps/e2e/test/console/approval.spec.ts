@@ -22,7 +22,8 @@ describe('an approval in the console', () => {
 
     const writing = emile.getByRole('textbox', { name: 'Comment', exact: true });
     await writing.pressSequentially('Please look, @Grace');
-    await emile.getByRole('button', { name: '@Grace Hopper' }).click();
+    await emile.getByRole('option', { name: '@Grace Hopper', selected: true }).waitFor();
+    await writing.press('Enter');
     await emile.getByRole('button', { name: 'Send' }).click();
     await emile.getByRole('article').getByText('@Grace Hopper').waitFor();
     await writing.fill('Paid twice last year');

@@ -1,8 +1,19 @@
 import { newId } from '@plinth/kernel/uuid';
+import type { Route } from 'playwright-core';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
 const browser = browserForTests();
+
+const problem = {
+  type: '/problems/area-unavailable',
+  title: 'Part of the platform unavailable',
+  status: 503,
+  detail: 'The service does not respond.',
+  traceId: 'c0ffee00c0ffee00c0ffee00c0ffee00',
+};
+const refuse = (route: Route) =>
+  route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) });
 
 describe('the console without the platform', () => {
   it('keeps what is written and where one goes until there is a connection again', async () => {
@@ -39,17 +50,8 @@ describe('the console without the platform', () => {
   it('says what is wrong while a service is away, and shows the page once it is back', async () => {
     const window = await browser.signIn('Ada Lovelace');
     const { page } = window;
-    const problem = {
-      type: '/problems/area-unavailable',
-      title: 'Part of the platform unavailable',
-      status: 503,
-      detail: 'The service does not respond.',
-      traceId: 'c0ffee00c0ffee00c0ffee00c0ffee00',
-    };
     const exports = /\/api\/v1\/exports\/jobs(\?|$)/;
-    await page.route(exports, (route) =>
-      route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
-    );
+    await page.route(exports, refuse);
     await page.getByRole('link', { name: 'Exports' }).click();
     await page.getByText('The service does not respond.').waitFor();
     await page.getByText(problem.traceId).waitFor();
@@ -59,6 +61,35 @@ describe('the console without the platform', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('The service does not respond.').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New export' }).first().waitFor();
+    const complaints = window.complaints.splice(0);
+    expect(complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
+  }, 60_000);
+
+  it('shows a text as it was where it could not be written, and writes it once the service is back', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const key = `s${newId().slice(-12)}.text`;
+    const overrides = '/api/v1/localization/overrides';
+    const items = [{ resourceName: 'Shop', cultureName: 'en', key, value: 'As it was' }];
+    expect((await journey.call('PUT', overrides, { token, body: { items } })).body.successCount).toBe(1);
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    await page.goto('/console/localization');
+    await page.getByRole('textbox', { name: 'Search keys and texts' }).fill(key);
+    const grid = page.getByRole('grid', { name: 'Texts by language' });
+    await grid.getByText('As it was').first().click();
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Written with care');
+    await page.route(/\/localization\/overrides$/, refuse);
+    await page.keyboard.press('Control+Enter');
+    await page.getByText(problem.traceId).waitFor();
+    await grid.getByText('As it was').first().waitFor();
+
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await grid.getByText('Written with care').first().waitFor();
+    await page.getByRole('button', { name: 'Undo the last change' }).waitFor();
+    const { body } = await journey.call('GET', `${overrides}/Shop/en/${key}`, { token });
+    expect(body.value).toBe('Written with care');
     const complaints = window.complaints.splice(0);
     expect(complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
   }, 60_000);

@@ -92,9 +92,11 @@ describe('operations in the console', () => {
     await jobs.filter({ hasText: 'Import ·' }).first().waitFor({ state: 'detached' });
     await expectForEverybody(page);
 
-    await letter.getByRole('button', { name: 'Replay' }).click();
+    await letter.getByRole('button', { name: 'Replay' }).focus();
+    await page.keyboard.press('Enter');
     await page.getByText('1 event was processed, 0 failed again.').waitFor();
     await letter.waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.activeElement !== document.body);
     const path = `/api/v1/timeline/Template/${encodeURIComponent(template)}`;
     expect((await journey.call('GET', path, { token })).body.totalCount).toBe(1);
 

@@ -336,6 +336,7 @@ export const dryRunImport = endpoint({
   body: ImportOptions.nullish(),
   success: { status: 200, body: ImportReportResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
+  safe: true,
   rateLimitClass: 'expensive',
 });
 

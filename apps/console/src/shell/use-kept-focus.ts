@@ -1,0 +1,44 @@
+import { useEffect } from 'react';
+import { afterPaint } from '../components/after-paint';
+
+/**
+ * Where what has the focus goes away, such as an entry that was deleted or a step that is done, the focus goes to what
+ * is in its place: else those who hear the page would be nowhere.
+ */
+export function useKeptFocus(): void {
+  useEffect(() => {
+    const main = document.getElementById('main')!;
+    let focused: EventTarget | null = null;
+    let giveUp = () => {};
+    const remember = ({ target }: FocusEvent) => {
+      focused = target;
+    };
+    const observer = new MutationObserver((removals) => {
+      if (!(focused instanceof Element) || focused.isConnected) return;
+      const gone = focused;
+      const removal = removals.find(({ removedNodes }) =>
+        Array.from(removedNodes).some((node) => node.contains(gone)),
+      );
+      if (!removal) return;
+      const { nextSibling, previousSibling, target } = removal;
+      giveUp();
+      // Most pages know better where to go on, and say so until then.
+      giveUp = afterPaint(() => {
+        if (document.activeElement !== document.body) return;
+        const place = [nextSibling, previousSibling, target].find(
+          (node) => node instanceof HTMLElement && node.isConnected,
+        ) as HTMLElement | undefined;
+        if (!place) return;
+        if (!place.matches('a, button, input, select, textarea, [tabindex]')) place.tabIndex = -1;
+        place.focus({ preventScroll: true });
+      });
+    });
+    observer.observe(main, { childList: true, subtree: true });
+    main.addEventListener('focusin', remember);
+    return () => {
+      observer.disconnect();
+      main.removeEventListener('focusin', remember);
+      giveUp();
+    };
+  }, []);
+}

@@ -1,0 +1,137 @@
+/// <reference lib="dom" />
+import type { Locator, Page } from 'playwright-core';
+import { newId } from '@plinth/kernel/uuid';
+import { tenants } from '../platform';
+import { browserForTests } from './browser';
+
+const browser = browserForTests();
+
+const TABS_MAX = 60;
+
+/** Presses Tab until it has the focus. */
+async function reach(page: Page, wanted: Locator): Promise<void> {
+  await wanted.waitFor();
+  for (let tabs = 0; tabs < TABS_MAX; tabs++) {
+    if (await wanted.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`${TABS_MAX} times Tab did not lead to ${String(wanted)}.`);
+}
+
+async function press(page: Page, wanted: Locator): Promise<void> {
+  await reach(page, wanted);
+  await page.keyboard.press('Enter');
+}
+
+/** The focus is somewhere, from where whoever hears the page goes on. */
+const focusIsKept = (page: Page) => page.waitForFunction(() => document.activeElement !== document.body);
+
+describe('the console without a mouse', () => {
+  it('brings in a file, corrects a row, and undoes it', async () => {
+    const series = newId().slice(-12);
+    const rows = [
+      'Cust. Ref,Last name,Preferred channel,Email',
+      `${series}-1,Lovelace,Email,ada@example.com`,
+      `${series}-2,Hopper,Post,grace(at)example.com`,
+    ];
+    const { page } = await browser.signIn('Ada Lovelace');
+    const button = (name: string | RegExp) => page.getByRole('button', { name });
+    await press(page, page.getByRole('link', { name: 'New import' }));
+    await reach(page, page.getByRole('radio', { name: 'Companies' }));
+    await page.keyboard.press('ArrowRight');
+    const chooser = page.waitForEvent('filechooser');
+    await press(page, button('Choose a file'));
+    await (
+      await chooser
+    ).setFiles({ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) });
+
+    await press(page, button('Field for the column Cust. Ref'));
+    await page.getByRole('listbox').waitFor();
+    await page.keyboard.type('External');
+    await page
+      .getByRole('option', { name: /External id/ })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    const check = page.waitForRequest(/\/dry-run/);
+    await press(page, button('Check the rows'));
+    // With a key it had to end within the time for those, however large the file is.
+    expect((await check).headers()['idempotency-key']).toBeUndefined();
+    await button('Import 1 row').waitFor();
+    await focusIsKept(page);
+    await press(page, button('Import 1 row'));
+    await page.getByText('Imported, but for 1 row').waitFor();
+    await focusIsKept(page);
+
+    // What is done with the corrections stands above the rows.
+    await reach(page, page.getByRole('textbox', { name: 'Email, row 3' }));
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('grace@example.com');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await press(page, button('Import 1 corrected row'));
+    await press(page, button('Import 1 row'));
+    await page.getByText('All rows were imported').waitFor();
+    await press(page, button('Undo this import'));
+    const dialog = page.getByRole('alertdialog');
+    await press(page, dialog.getByRole('button', { name: 'Undo this import' }));
+    await page.getByText('1 row was removed, 0 restored and 0 kept.').waitFor();
+    await focusIsKept(page);
+  }, 120_000);
+
+  it('approves what was asked for with the evidence in sight, and takes an entry back', async () => {
+    const journey = browser.journey();
+    const invoice = newId();
+    const requester = await journey.tokenOf({ tenantId: tenants.console.id });
+    const path = `/api/v1/workflow/Invoice/${invoice}/transition`;
+    for (const targetState of ['Submitted', 'Approved'])
+      await journey.call('POST', path, { token: requester, body: { targetState } });
+    const { page } = await browser.signIn('Grace Hopper');
+    await page.getByRole('link', { name: 'Approvals' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await page.keyboard.type('Approvals');
+    await page.keyboard.press('Enter');
+    const request = page.getByRole('article').filter({ hasText: invoice });
+    await press(page, request.getByRole('button', { name: 'Timeline and history' }));
+    for (const text of ['The first', 'The second']) {
+      const field = request.getByRole('textbox', { name: 'Comment', exact: true });
+      await field.waitFor();
+      while (!(await field.evaluate((element) => element === document.activeElement)))
+        await page.keyboard.press(text === 'The first' ? 'Tab' : 'Shift+Tab');
+      await page.keyboard.type(text);
+      await press(page, request.getByRole('button', { name: 'Send' }));
+      await request.getByRole('article').filter({ hasText: text }).waitFor();
+    }
+    const second = request.getByRole('article').filter({ hasText: 'The second' });
+    await press(page, second.getByRole('button', { name: 'Delete' }));
+    await press(page, page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }));
+    await second.waitFor({ state: 'detached' });
+    await request.getByRole('article').filter({ hasText: 'The first' }).and(page.locator(':focus')).waitFor();
+    await press(page, request.getByRole('button', { name: 'Approve' }));
+    await request.waitFor({ state: 'detached' });
+    await focusIsKept(page);
+  }, 120_000);
+
+  it('gives up what is being loaded by Escape', async () => {
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Approvals' }).waitFor();
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    await page.route(/command-palette.*\.js$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/command-palette.*\.js$/);
+    await page.keyboard.press('Control+k');
+    await asked;
+    await page.keyboard.press('Escape');
+    const loaded = page.waitForResponse(/command-palette.*\.js$/);
+    goOn();
+    await loaded;
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+  }, 60_000);
+});
