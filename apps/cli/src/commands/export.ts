@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { CommandError, ExitCode } from '../exit-codes';
 import { collect, pairOf } from '../options';
 import { openSession } from '../session';
+import { counted } from '../terminal';
 import { waitForJob } from '../wait-for-job';
 
 interface ExportCommandOptions {
@@ -52,6 +53,6 @@ export function addExport(program: Command): void {
       if (options.output === undefined && existsSync(file))
         throw new CommandError(`There is a file ${file} already: choose another one with --output.`);
       await saveTo(download, file);
-      terminal.result({ ...job, file }, `${job.rowCount} rows in ${file}`);
+      terminal.result({ ...job, file }, `${counted(job.rowCount, 'row')} in ${file}`);
     });
 }
