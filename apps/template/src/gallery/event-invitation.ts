@@ -92,7 +92,6 @@ export const eventInvitation: GalleryTemplate = {
       attire: 'Venez comme vous êtes',
     },
     'fr-CA': {
-      invitation: 'Invitation:',
       until: 'Veuillez répondre avant le',
       address: '5, rue du Port, Montréal',
       dress: 'Tenue vestimentaire',

@@ -84,7 +84,6 @@ export const paymentReminder: GalleryTemplate = {
     'fr-CA': {
       ...samplePlaces['fr-CA'],
       description: 'Un premier rappel aimable; à partir du deuxième, plus ferme.',
-      subject: 'Rappel: facture',
       firstTitle: 'Un oubli, sans doute?',
       first: 'Votre facture n’est pas encore payée. Elle vous a peut-être échappé; voici l’essentiel.',
     },

@@ -76,7 +76,6 @@ export const welcome: GalleryTemplate = {
       address: '14 quai du Port, 13002 Marseille',
     },
     'fr-CA': {
-      glad: 'Nous sommes heureux de vous compter parmi nous. Trois choses pour bien commencer:',
       questions: 'Une question? Écrivez à',
       address: '214, rue du Port, Montréal (Québec) H2Y 2P5',
     },
