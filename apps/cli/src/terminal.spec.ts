@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { printable, progressLine, table } from './terminal';
+import { counted, cutTo, printable, progressLine, table } from './terminal';
 
 describe('a line about running work', () => {
   it('says rows, failures, rate and the time that is left', () => {
@@ -17,6 +17,19 @@ describe('a line about running work', () => {
       }),
     );
   });
+});
+
+it('counts one thing as one', () => {
+  expect([counted(0, 'row'), counted(1, 'row'), counted(12_345, 'row')]).toEqual([
+    '0 rows',
+    '1 row',
+    '12,345 rows',
+  ]);
+});
+
+it('cuts a line that is redrawn at the width of the terminal', () => {
+  expect(cutTo(3, '█░░░ 10 rows')).toBe('█░░');
+  expect(cutTo(80, '10 rows')).toBe('10 rows');
 });
 
 describe('a table', () => {

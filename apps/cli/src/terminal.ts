@@ -24,7 +24,8 @@ export class Terminal {
 
   /** Redraws one line, where somebody watches. */
   progress(text: string): void {
-    if (!this.isJson && process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+    if (!this.isJson && process.stderr.isTTY)
+      process.stderr.write(`\r\u001b[K${cutTo(process.stderr.columns - 1, text)}`);
   }
 
   endProgress(): void {
@@ -46,6 +47,13 @@ export class Terminal {
 /** Text without what would steer the terminal or show its characters in another order, which it may have from anybody. */
 export const printable = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+
+/** A line that is redrawn must be one line: what wraps would stay. */
+export const cutTo = (length: number, text: string): string => [...text].slice(0, length).join('');
+
+/** `1 row`, `3 rows`. */
+export const counted = (count: number, noun: string): string =>
+  `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const CELL_LENGTH_MAX = 60;
 

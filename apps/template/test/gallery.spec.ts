@@ -20,6 +20,8 @@ afterAll(async () => {
 });
 
 const PDF = 1;
+/** A word that begins at the end of another, where only a style sheet breaks the line. */
+const wordsRunTogether = /\p{Ll}(?:\p{Lu}\p{Ll}|[$£€\d])/u;
 const folder = process.env['PLINTH_KEEP_DOCUMENTS'];
 
 describe('GET /template-gallery', () => {
@@ -56,18 +58,35 @@ describe('GET /template-gallery', () => {
         expect([name, preview.status, preview.body.detail]).toEqual([name, 200, undefined]);
         expect(preview.headers.get('x-template-missing-variables')).toBeNull();
         expect(preview.body.subject).toMatch(/\w/);
+        expect(preview.body.plainText).not.toMatch(wordsRunTogether);
         if (folder) writeFileSync(join(folder, `${name}.${culture}.html`), preview.body.html);
       }
     },
   );
 
-  it('has templates that print as one page', async () => {
+  it('has taxes and paper of the place where a language is spoken', async () => {
+    const preview = async (culture: string) => {
+      const { content, sampleData } = (await http.get(`/template-gallery/invoice?culture=${culture}`)).body;
+      const request = { culture, content, data: sampleData };
+      return { content, text: (await http.post('/templates/invoice/preview', request)).body.plainText };
+    };
+
+    const american = await preview('en');
+    expect(american.content).toContain('{# page: Letter #}');
+    expect(american.text).toMatch(/Sales tax \(8\.5%\)\s+\$402\.48/);
+    const french = await preview('fr');
+    expect(french.content).toContain('{# page: A4 #}');
+    expect(french.text).toMatch(/TVA \(20,0\s%\)\s+947,00\s€\s+Total TTC/);
+    expect((await preview('fr-CA')).text).toMatch(/Taxes \(15,0\s%\)/);
+  });
+
+  it.each(['en', 'en-GB', 'fr', 'fr-CA'])('has templates in %s that print as one page', async (culture) => {
     const items: TemplateGalleryItem[] = (await http.get('/template-gallery')).body;
     const printed = items.filter(({ formats }) => formats.includes(PDF));
     expect(printed.length).toBeGreaterThan(7);
     for (const { name } of printed) {
-      const { content, sampleData } = (await http.get(`/template-gallery/${name}?culture=fr`)).body;
-      const body = JSON.stringify({ culture: 'fr', format: PDF, content, data: sampleData });
+      const { content, sampleData } = (await http.get(`/template-gallery/${name}?culture=${culture}`)).body;
+      const body = JSON.stringify({ culture, format: PDF, content, data: sampleData });
       const { url, headers } = http.address('POST', `/templates/${name}/preview`);
       const response = await fetch(url, {
         method: 'POST',
@@ -76,7 +95,7 @@ describe('GET /template-gallery', () => {
       });
       const pdf = Buffer.from(await response.arrayBuffer());
       expect([name, response.status, pagesOfPdf(pdf)]).toEqual([name, 200, 1]);
-      if (folder) writeFileSync(join(folder, `${name}.pdf`), pdf);
+      if (folder) writeFileSync(join(folder, `${name}.${culture}.pdf`), pdf);
     }
   });
 });

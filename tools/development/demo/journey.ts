@@ -107,9 +107,9 @@ async function preview(client: Client, jobId: string, rows: readonly Row[] | und
   }
   if (rows && JSON.stringify(body.previewRows[0]) !== JSON.stringify(rows[0]))
     throw new UnexpectedResult('The preview shows other rows.');
-  print(
-    `The columns are recognised: ${body.suggestions.map((one: { sourceColumn: string; targetProperty: string; confidence: string }) => `${one.sourceColumn} → ${one.targetProperty ?? 'none'} (${one.confidence})`).join(', ')}.`,
-  );
+  print('The columns are recognized:');
+  for (const { sourceColumn, targetProperty, confidence } of body.suggestions)
+    print(`  ${sourceColumn} → ${targetProperty ?? 'none'} (${confidence})`);
   await client.call('PUT', `/imports/${jobId}/mappings`, {
     body: { mappings: body.suggestions },
     expect: [204],
@@ -189,9 +189,8 @@ async function downloadCorrection(
     throw new UnexpectedResult(`The correction file has ${data.length - 1} rows, not ${broken.length}.`);
   if (JSON.stringify(data[0]) !== JSON.stringify([...header, '_Errors']))
     throw new UnexpectedResult(`The correction file begins with ${JSON.stringify(data[0])}.`);
-  print(
-    `The correction file holds the ${count(broken.length)} rows that failed. The error of the first: ${data[1]?.[4] ?? ''}`,
-  );
+  print(`The correction file holds the ${count(broken.length)} rows that failed. The error of the first:`);
+  print(`  ${data[1]?.[4] ?? ''}`);
   return data;
 }
 

@@ -72,7 +72,9 @@ export async function migrateDatabases({ services, adminUrl, urls, layout, progr
     ...(migratable.length > 0 ? [migrate(migratable, {})] : []),
   ];
   const changed = (await Promise.all(runs)).flat();
-  return changed.length === 0 ? 'up to date' : `migrated ${changed.join(', ')}`;
+  if (changed.length === 0) return 'up to date';
+  // The names of all of them would not fit on a line.
+  return `migrated ${changed.length > 3 ? `${changed.length} of them` : changed.join(', ')}`;
 }
 
 /** What the databases of these services are made by. @param {Service[]} services */

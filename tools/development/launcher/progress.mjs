@@ -1,6 +1,7 @@
 import { LauncherError } from './run.mjs';
 
-const nameWidth = 13;
+/** As the longest name, `data-exchange-worker`. */
+const nameWidth = 20;
 const reminderMilliseconds = 20_000;
 
 /**

@@ -47,8 +47,8 @@ export const scenes: readonly Scene[] = [
     },
   },
   { name: 'export', height: 1_060, open: openNewExport },
-  { name: 'export-narrow', ...NARROW, height: 1_300, isDark: true, open: openNewExport },
-  { name: 'approvals-french', person: 'grace', locale: 'fr-FR', height: 1_000, open: openApprovals },
+  { name: 'export-narrow', ...NARROW, height: 1_790, isDark: true, open: openNewExport },
+  { name: 'approvals-french', person: 'grace', locale: 'fr-FR', height: 800, open: openApprovals },
   { name: 'entity-dark', isDark: true, open: openEntity },
   { name: 'entity-french', locale: 'fr-FR', height: 860, open: openEntity },
   { name: 'entity-narrow', ...NARROW, height: 1_200, open: openEntity },
@@ -86,7 +86,7 @@ export const scenes: readonly Scene[] = [
   { name: 'templates-narrow', ...NARROW, open: openList('templates') },
   {
     name: 'template-categories',
-    height: 600,
+    height: 700,
     open: async (page) => {
       await page.goto('/console/template-categories');
       await page.getByRole('button', { name: 'Rename Letters' }).click();

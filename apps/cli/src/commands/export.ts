@@ -5,13 +5,14 @@ import type { Command } from 'commander';
 import { CommandError, ExitCode } from '../exit-codes';
 import { collect, pairOf } from '../options';
 import { openSession } from '../session';
+import { counted } from '../terminal';
 import { waitForJob } from '../wait-for-job';
 
 interface ExportCommandOptions {
   format: string;
   output?: string;
   fields?: string;
-  filter: string[];
+  filter?: string[];
   search?: string;
   sort?: string;
   id?: boolean;
@@ -26,7 +27,7 @@ export function addExport(program: Command): void {
     .option('-f, --format <format>', 'csv, xlsx or json', 'csv')
     .option('-o, --output <file>', 'where to write it; by the name that the platform gives it otherwise')
     .option('--fields <names>', 'columns in their order, comma-separated; all by default')
-    .option('--filter <field.operator=value>', 'rows to export; all of them must match', collect, [])
+    .option('--filter <field.operator=value>', 'rows to export; all of them must match', collect)
     .option('--search <text>', 'text that rows must hold')
     .option('--sort <fields>', 'fields, `-` before one for descending')
     .option('--id', 'adds the column by which an import finds the row')
@@ -38,7 +39,7 @@ export function addExport(program: Command): void {
           format: options.format,
           selectedFields: options.fields?.split(',') ?? null,
           includeIdForImport: options.id ?? false,
-          filter: Object.fromEntries(options.filter.map((text) => pairOf('--filter', text))),
+          filter: Object.fromEntries((options.filter ?? []).map((text) => pairOf('--filter', text))),
           sort: options.sort ?? null,
           search: options.search ?? null,
         },
@@ -52,6 +53,6 @@ export function addExport(program: Command): void {
       if (options.output === undefined && existsSync(file))
         throw new CommandError(`There is a file ${file} already: choose another one with --output.`);
       await saveTo(download, file);
-      terminal.result({ ...job, file }, `${job.rowCount} rows in ${file}`);
+      terminal.result({ ...job, file }, `${counted(job.rowCount, 'row')} in ${file}`);
     });
 }

@@ -11,7 +11,7 @@ import { waitForJob } from '../wait-for-job';
 
 interface ImportCommandOptions {
   definition: string;
-  map: string[];
+  map?: string[];
   saveMapping?: boolean;
   dryRun?: boolean;
   mode?: 'insert' | 'update' | 'upsert';
@@ -29,7 +29,7 @@ export function addImport(program: Command): void {
     .description('import a CSV, TSV or Excel file')
     .argument('<file>')
     .requiredOption('-d, --definition <name>', 'what the rows are, such as Contacts.Companies')
-    .option('--map <column=property>', 'where a column goes; `column=` leaves it out', collect, [])
+    .option('--map <column=property>', 'where a column goes; `column=` leaves it out', collect)
     .option('--save-mapping', 'suggest this mapping for the next file with the same header')
     .option('--dry-run', 'check every row and import none')
     .option('--mode <mode>', 'insert, update or upsert')
@@ -58,7 +58,7 @@ async function mapColumns(session: Session, jobId: string, options: ImportComman
   const { dataExchange, terminal } = session;
   const query = options.sheet === undefined ? {} : { sheet: options.sheet };
   const { body: preview } = await dataExchange.previewImport({ params: { jobId }, query });
-  const chosen = new Map(options.map.map((text) => pairOf('--map', text, text.lastIndexOf('='))));
+  const chosen = new Map((options.map ?? []).map((text) => pairOf('--map', text, text.lastIndexOf('='))));
   const unknown = [...chosen.keys()].find((column) => !preview.headers.includes(column));
   if (unknown !== undefined)
     throw new CommandError(`The file has no column "${unknown}"; it has ${preview.headers.join(', ')}.`);

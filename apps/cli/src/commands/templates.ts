@@ -7,6 +7,7 @@ import { Download } from '@plinth/sdk/response';
 import type { Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import { openSession, type Session } from '../session';
+import { counted } from '../terminal';
 import { readFolder, titleOf, writeFolder, type TemplateFile } from '../template-folder';
 
 /** `templates pull`, `push` and `preview`. */
@@ -23,7 +24,7 @@ export function addTemplates(program: Command): void {
       const session = openSession(command);
       const found = await readTenant(session);
       writeFolder(folder, found);
-      session.terminal.result(found.map(summaryOf), `${found.length} templates in ${folder}`);
+      session.terminal.result(found.map(summaryOf), `${counted(found.length, 'template')} in ${folder}`);
     });
 
   templates

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-codes';
 import { openSession, type Session } from '../session';
-import { table } from '../terminal';
+import { counted, table } from '../terminal';
 import { readTexts, writeTexts, type TextUnit } from '../texts/text-file';
 
 interface TranslationOptions {
@@ -32,7 +32,7 @@ export function addTranslations(program: Command): void {
       const session = openSession(command);
       const units = await readUnits(session, options);
       writeTexts(file, { units, sourceCulture: options.source, targetCulture: options.culture });
-      session.terminal.result({ file, count: units.length }, `${units.length} texts in ${file}`);
+      session.terminal.result({ file, count: units.length }, `${counted(units.length, 'text')} in ${file}`);
     });
 
   translations

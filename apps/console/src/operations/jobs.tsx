@@ -35,7 +35,7 @@ export function Jobs({ tenants }: JobsProps) {
   const others = new Set([...(itemsOf(query.data) ?? []).map((job) => job.tenantId), tenantId ?? ALL]);
   const isNarrowed = kind !== undefined || tenantId !== undefined;
   return (
-    <div className="stack tight">
+    <div className="stack">
       <div className="row spread">
         <h2>{t('Console.operations.jobs')}</h2>
         <div className="job-selection">

@@ -35,7 +35,7 @@ export function CulturesView({ template, cultures }: CulturesViewProps) {
   const [look, setLook] = useState<Look>('page');
   return (
     <div className="stack">
-      <div className="row spread">
+      <div className="row spread cultures-bar">
         <Choices
           label={t('Console.templates.languages.look')}
           value={look}

@@ -19,7 +19,7 @@ export const badge: GalleryTemplate = {
       .badge { display: flex; flex-direction: column; width: 86mm; height: 124mm; margin: 0 auto; overflow: hidden; text-align: center; }
       .top { padding: 13mm 6mm 15mm; background: #0f766e; color: #fff; }
       .slot { width: 14mm; height: 3.5mm; margin: -8mm auto 7mm; border-radius: 2mm; background: #fff; }
-      .top strong { display: block; font-size: 15pt; line-height: 1.2; }
+      .top strong { font-size: 15pt; line-height: 1.2; }
       .round { display: grid; place-items: center; width: 24mm; height: 24mm; margin: -12mm auto 4mm; border: 1.4mm solid #fff; border-radius: 50%; background: #d7f0ec; color: #0f766e; font-size: 20pt; font-weight: 700; }
       h1 { margin: 0 6mm 1.5mm; font-size: 21pt; line-height: 1.12; overflow-wrap: anywhere; }
       .role { margin: 0 6mm; color: #475563; }
@@ -29,7 +29,7 @@ export const badge: GalleryTemplate = {
   </head>
   <body>
     <div class="badge">
-      <div class="top"><div class="slot"></div><strong>{{ event.name }}</strong>{{ event.date | date("long") }}</div>
+      <div class="top"><div class="slot"></div><strong>{{ event.name }}</strong><br />{{ event.date | date("long") }}</div>
       <div class="round">{% for word in person.name.split(" ") %}{% if loop.index < 3 %}{{ word | first | upper }}{% endif %}{% endfor %}</div>
       <h1>{{ person.name }}</h1>
       <p class="role">{{ person.role }}{% if person.company %}<br />{{ person.company }}{% endif %}</p>

@@ -6,7 +6,7 @@ export const certificate: GalleryTemplate = {
   formats: [DocumentFormat.Pdf, DocumentFormat.Html],
   content: `{# subject: [[certificate]] · {{ person.name }} #}
 {# file: [[certificate]] {{ person.name }} #}
-{# page: A4 landscape #}
+{# page: [[paper]] landscape #}
 {# margin: 0 #}
 <!doctype html>
 <html lang="{{ culture }}">
@@ -16,7 +16,7 @@ export const certificate: GalleryTemplate = {
     <style>
       * { box-sizing: border-box; }
       body { margin: 0; background: #fffdf7; color: #27313d; font: 13pt/1.5 "Liberation Serif", Georgia, serif; }
-      .sheet { position: relative; display: flex; flex-direction: column; align-items: center; justify-content: space-between; width: 297mm; max-width: 100%; height: 209mm; margin: 0 auto; padding: 24mm 30mm 20mm; text-align: center; }
+      .sheet { position: relative; display: flex; flex-direction: column; align-items: center; justify-content: space-between; width: 297mm; max-width: 100%; height: 209mm; margin: 0 auto; padding: 28mm 30mm 24mm; text-align: center; }
       .sheet::before, .sheet::after { content: ""; position: absolute; pointer-events: none; }
       .sheet::before { inset: 9mm; border: .9mm solid #9a7b3f; }
       .sheet::after { inset: 11.5mm; border: .25mm solid #9a7b3f; }
@@ -28,6 +28,7 @@ export const certificate: GalleryTemplate = {
       .foot { display: grid; grid-template-columns: 1fr auto 1fr; align-items: end; gap: 12mm; width: 100%; }
       .line { padding-top: 2mm; border-top: .3mm solid #27313d; font: 10pt/1.4 "Liberation Sans", Arial, sans-serif; }
       .seal { width: 31mm; height: 31mm; }
+      @media print { .sheet { height: calc(100vh - 1mm); } }
     </style>
   </head>
   <body>

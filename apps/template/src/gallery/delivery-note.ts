@@ -7,7 +7,7 @@ export const deliveryNote: GalleryTemplate = {
   formats: [DocumentFormat.Pdf, DocumentFormat.Html],
   content: `{# subject: [[note]] {{ number }} #}
 {# file: [[note]] {{ number }} #}
-{# page: A4 #}
+{# page: [[paper]] #}
 {# margin: 18mm 15mm 22mm #}
 {# footer: <div style="display: flex; justify-content: space-between; width: 100%"><span>{{ company.name }}</span><span>{page} / {pages}</span></div> #}
 <!doctype html>

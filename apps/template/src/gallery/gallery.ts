@@ -4,7 +4,7 @@ import { badge } from './badge';
 import { certificate } from './certificate';
 import { deliveryNote } from './delivery-note';
 import { eventInvitation } from './event-invitation';
-import { galleryCultures, type GalleryTemplate } from './gallery-template';
+import { galleryCultures, type GalleryCulture, type GalleryTemplate } from './gallery-template';
 import { invoice } from './invoice';
 import { monthlyReport } from './monthly-report';
 import { orderConfirmation } from './order-confirmation';
@@ -26,7 +26,8 @@ export const gallery: readonly GalleryTemplate[] = [
   monthlyReport,
 ];
 
-type GalleryCulture = (typeof galleryCultures)[number];
+/** The paper on which letters are printed. */
+const papers: Record<GalleryCulture, string> = { en: 'Letter', 'en-GB': 'A4', fr: 'A4', 'fr-CA': 'Letter' };
 
 /** The language of the gallery that is nearest to a culture: `fr-BE` reads `fr`, and `de` reads `en`. */
 const nearest = (culture: string | undefined): GalleryCulture =>
@@ -38,9 +39,9 @@ const nearest = (culture: string | undefined): GalleryCulture =>
 export function inCulture(template: GalleryTemplate, culture: string | undefined) {
   const found = nearest(culture);
   const language = found.startsWith('fr') ? 'fr' : 'en';
-  const texts = { ...template.texts[language], ...template.texts[found] };
+  const texts = { paper: papers[found], ...template.texts[language], ...template.texts[found] };
   const filled = (text: string) => text.replace(/\[\[(\w+)\]\]/g, (_, key: string) => texts[key]!);
-  const { name, formats } = template;
+  const { name, formats, sampleData, sampleDataIn } = template;
   return {
     name,
     title: texts['title']!,
@@ -50,7 +51,7 @@ export function inCulture(template: GalleryTemplate, culture: string | undefined
     culture: found,
     mimeType: DEFAULT_MIME_TYPE,
     content: filled(template.content),
-    sampleData: fillStrings(template.sampleData, filled) as Record<string, unknown>,
+    sampleData: fillStrings({ ...sampleData, ...sampleDataIn?.[found] }, filled) as Record<string, unknown>,
   };
 }
 

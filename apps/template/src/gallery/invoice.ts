@@ -7,7 +7,7 @@ export const invoice: GalleryTemplate = {
   formats: [DocumentFormat.Pdf, DocumentFormat.Excel, DocumentFormat.Html],
   content: `{# subject: [[invoice]] {{ number }} #}
 {# file: [[invoice]] {{ number }} #}
-{# page: A4 #}
+{# page: [[paper]] #}
 {# margin: 18mm 15mm 22mm #}
 {# footer: <div style="display: flex; justify-content: space-between; width: 100%"><span>{{ company.name }} · {{ company.account }}</span><span>{page} / {pages}</span></div> #}
 <!doctype html>
@@ -98,14 +98,20 @@ export const invoice: GalleryTemplate = {
       amount: 'Montant',
       net: 'Total HT',
       tax: 'TVA',
-      total: 'Total',
+      total: 'Total TTC',
       pay: 'À régler sur le compte',
       thanks: 'Merci de votre confiance.',
       design: 'Conception du catalogue d’automne',
       photos: 'Photographies des produits',
       print: 'Suivi de l’impression sur place',
     },
-    'fr-CA': { ...samplePlaces['fr-CA'], item: 'Description', net: 'Sous-total', tax: 'Taxes' },
+    'fr-CA': {
+      ...samplePlaces['fr-CA'],
+      item: 'Description',
+      net: 'Sous-total',
+      tax: 'Taxes',
+      total: 'Total',
+    },
   },
   sampleData: {
     number: '2026-0417',
@@ -121,4 +127,5 @@ export const invoice: GalleryTemplate = {
       { text: '[[print]]', quantity: 6.5, price: 110 },
     ],
   },
+  sampleDataIn: { en: { taxRate: 0.085 }, 'fr-CA': { taxRate: 0.15 } },
 };

@@ -21,7 +21,8 @@ export const letterStyle = `
       .totals { width: 76mm; max-width: 100%; margin: 4mm 0 10mm auto; break-inside: avoid; }
       .totals td { padding: 1.2mm 0; }
       .totals tr:last-child td { padding-top: 2mm; border-top: .4mm solid #1d2733; font-size: 12pt; font-weight: 700; }
-      @media screen { body { max-width: 200mm; margin: 0 auto; padding: 12mm 10mm; } }`;
+      @media screen { body { max-width: 200mm; margin: 0 auto; padding: 12mm 10mm; } }
+      @media screen and (max-width: 480px) { body { padding: 6mm 4mm; font-size: 9pt; } .head, .parties { gap: 4mm; } .lines th, .lines td { padding: 2mm .8mm; } }`;
 
 /** The first lines of a letter: who writes, and to whom. */
 export const letterHead = `

@@ -7,7 +7,7 @@ export const monthlyReport: GalleryTemplate = {
   formats: [DocumentFormat.Pdf, DocumentFormat.Excel, DocumentFormat.Html],
   content: `{# subject: [[report]] {{ year }} #}
 {# file: [[report]] {{ year }} #}
-{# page: A4 #}
+{# page: [[paper]] #}
 {# margin: 18mm 15mm 22mm #}
 {# footer: <div style="display: flex; justify-content: space-between; width: 100%"><span>{{ company.name }}</span><span>{page} / {pages}</span></div> #}
 <!doctype html>
@@ -34,12 +34,15 @@ export const monthlyReport: GalleryTemplate = {
     </div>
     <h1>[[report]] {{ year }}</h1>
     {% set highest = 1 %}{% for month in months %}{% if month.value > highest %}{% set highest = month.value %}{% endif %}{% endfor %}
+    {# The scale ends at a round number above the highest month, in four steps. #}
+    {% set unit = 1 %}{% for power in range(12) %}{% if unit * 400 <= highest %}{% set unit = unit * 10 %}{% endif %}{% endfor %}
+    {% set top = (highest / unit / 4) | round(0, "ceil") * unit * 4 %}
     {% set total = months | sum("value") %}
     {% set best = (months | sort(true, false, "value")) | first %}
     <div class="figures">
-      <div><span class="soft">[[total]]</span><strong>{{ total | currency(currency) }}</strong></div>
-      <div><span class="soft">[[average]]</span><strong>{{ (total / (months | length)) | round | currency(currency) }}</strong></div>
-      <div><span class="soft">[[best]]</span><strong>{{ best.name }}</strong></div>
+      <div><span class="soft">[[total]]</span> <strong>{{ total | currency(currency) }}</strong></div>
+      <div><span class="soft">[[average]]</span> <strong>{{ (total / (months | length)) | currency(currency) }}</strong></div>
+      <div><span class="soft">[[best]]</span> <strong>{{ best.name }}</strong></div>
     </div>
     {% set step = 556 / (months | length) %}
     <figure>
@@ -47,10 +50,10 @@ export const monthlyReport: GalleryTemplate = {
       <svg viewBox="0 0 600 232" role="img" aria-label="[[byMonth]]">
         {% for part in [0, 0.25, 0.5, 0.75, 1] %}
         <line x1="44" x2="600" y1="{{ 200 - part * 170 }}" y2="{{ 200 - part * 170 }}" stroke="#dbe1e8" stroke-width="1" />
-        <text x="38" y="{{ 203 - part * 170 }}" text-anchor="end">{{ (highest * part) | round | number }}</text>
+        <text x="38" y="{{ 203 - part * 170 }}" text-anchor="end">{{ (top * part) | number }}</text>
         {% endfor %}
         {% for month in months %}
-        {% set height = month.value / highest * 170 %}
+        {% set height = month.value / top * 170 %}
         <rect x="{{ 44 + (loop.index0 + 0.18) * step }}" y="{{ 200 - height }}" width="{{ step * 0.64 }}" height="{{ height }}" rx="3" fill="{% if month.name == best.name %}#1f4fd8{% else %}#9db6f5{% endif %}" />
         <text x="{{ 44 + (loop.index0 + 0.5) * step }}" y="218" text-anchor="middle">{{ month.name }}</text>
         {% endfor %}

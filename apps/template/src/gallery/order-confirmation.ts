@@ -8,7 +8,7 @@ export const orderConfirmation: GalleryTemplate = {
   formats: [DocumentFormat.Html, DocumentFormat.Pdf],
   content: `{# subject: [[subject]] {{ number }} #}
 {# file: [[order]] {{ number }} #}
-{# page: A4 #}
+{# page: [[paper]] #}
 <!doctype html>
 <html lang="{{ culture }}">
   <head>

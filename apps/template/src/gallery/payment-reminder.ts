@@ -8,7 +8,7 @@ export const paymentReminder: GalleryTemplate = {
   formats: [DocumentFormat.Html, DocumentFormat.Pdf],
   content: `{# subject: [[subject]] {{ invoice.number }} #}
 {# file: [[subject]] {{ invoice.number }} #}
-{# page: A4 #}
+{# page: [[paper]] #}
 <!doctype html>
 <html lang="{{ culture }}">
   <head>
@@ -17,7 +17,7 @@ export const paymentReminder: GalleryTemplate = {
     <title>[[subject]] {{ invoice.number }}</title>
     <style>${messageStyle}
       .box { border-left: 4px solid #b45309; background: #fff7e8; }
-      .box strong { display: block; font-size: 28px; line-height: 1.3; font-variant-numeric: tabular-nums; }
+      .box strong { font-size: 28px; line-height: 1.3; font-variant-numeric: tabular-nums; }
     </style>
   </head>
   <body>
@@ -27,8 +27,8 @@ export const paymentReminder: GalleryTemplate = {
       <p>[[dear]] {{ customer.name }},</p>
       <p>{% if level > 1 %}[[second]]{% else %}[[first]]{% endif %}</p>
       <div class="box">
-        <span class="soft">[[open]]</span>
-        <strong>{{ invoice.amount | currency(currency) }}</strong>
+        <span class="soft">[[open]]</span><br />
+        <strong>{{ invoice.amount | currency(currency) }}</strong><br />
         <span class="soft">[[invoiceNumber]] {{ invoice.number }} · [[due]] {{ invoice.due | date("long") }}</span>
       </div>
       <p><a class="button" href="{{ payUrl }}">[[pay]]</a></p>
@@ -84,7 +84,6 @@ export const paymentReminder: GalleryTemplate = {
     'fr-CA': {
       ...samplePlaces['fr-CA'],
       description: 'Un premier rappel aimable; à partir du deuxième, plus ferme.',
-      subject: 'Rappel: facture',
       firstTitle: 'Un oubli, sans doute?',
       first: 'Votre facture n’est pas encore payée. Elle vous a peut-être échappé; voici l’essentiel.',
     },

@@ -7,7 +7,7 @@ export const payslip: GalleryTemplate = {
   formats: [DocumentFormat.Pdf, DocumentFormat.Excel, DocumentFormat.Html],
   content: `{# subject: [[payslip]] {{ period }} #}
 {# file: [[payslip]] {{ employee.name }} {{ period }} #}
-{# page: A4 #}
+{# page: [[paper]] #}
 {# margin: 18mm 15mm 22mm #}
 {# footer: <span>[[confidential]]</span> #}
 <!doctype html>
@@ -44,11 +44,11 @@ export const payslip: GalleryTemplate = {
     <h2>[[deductions]]</h2>
     <table class="lines" data-sheet="[[deductions]]">
       {% for line in deductions %}
-      <tr><td>{{ line.text }}</td><td class="number" data-type="number" data-value="{{ line.amount }}">− {{ line.amount | currency(currency) }}</td></tr>
+      <tr><td>{{ line.text }}</td><td class="number" data-type="number" data-value="{{ line.amount }}">{{ (0 - line.amount) | currency(currency) }}</td></tr>
       {% endfor %}
-      <tr class="sum"><td>[[withheld]]</td><td class="number" data-type="number" data-value="{{ withheld }}">− {{ withheld | currency(currency) }}</td></tr>
+      <tr class="sum"><td>[[withheld]]</td><td class="number" data-type="number" data-value="{{ withheld }}">{{ (0 - withheld) | currency(currency) }}</td></tr>
     </table>
-    <div class="net"><span>[[net]]</span><strong>{{ (gross - withheld) | currency(currency) }}</strong></div>
+    <div class="net"><span>[[net]]</span> <strong>{{ (gross - withheld) | currency(currency) }}</strong></div>
     <p class="soft">[[keep]]</p>
   </body>
 </html>
@@ -69,7 +69,7 @@ export const payslip: GalleryTemplate = {
       deductions: 'Deductions',
       withheld: 'Total deductions',
       net: 'Net pay',
-      keep: 'Keep this document; there is no time limit on it.',
+      keep: 'Please keep this payslip for your records.',
       period: 'November 2026',
       position: 'Senior engineer',
       salary: 'Salary',
@@ -101,7 +101,7 @@ export const payslip: GalleryTemplate = {
       withheld: 'Total des retenues',
       net: 'Net à payer',
       keep: 'Conservez ce document sans limitation de durée.',
-      period: 'Novembre 2026',
+      period: 'novembre 2026',
       position: 'Ingénieure confirmée',
       salary: 'Salaire de base',
       bonus: 'Prime d’astreinte',
@@ -113,6 +113,7 @@ export const payslip: GalleryTemplate = {
       ...samplePlaces['fr-CA'],
       title: 'Bulletin de paye',
       payslip: 'Bulletin de paye',
+      keep: 'Veuillez conserver ce bulletin dans vos dossiers.',
       number: 'Numéro d’employé',
       bonus: 'Prime de garde',
       social: 'Assurance-emploi',

@@ -16,7 +16,6 @@ export const welcome: GalleryTemplate = {
       ol { margin: 24px 0; padding: 0; list-style: none; counter-reset: step; }
       li { position: relative; margin-bottom: 18px; padding-left: 46px; counter-increment: step; }
       li::before { content: counter(step); position: absolute; left: 0; top: 2px; width: 30px; height: 30px; border-radius: 50%; background: #e8eeff; color: #1f4fd8; font-weight: 700; line-height: 30px; text-align: center; }
-      li strong { display: block; }
     </style>
   </head>
   <body>
@@ -26,7 +25,7 @@ export const welcome: GalleryTemplate = {
       <p>[[glad]]</p>
       <ol>
         {% for step in steps %}
-        <li><strong>{{ step.title }}</strong>{{ step.text }}</li>
+        <li><strong>{{ step.title }}</strong><br />{{ step.text }}</li>
         {% endfor %}
       </ol>
       <p><a class="button" href="{{ startUrl }}">[[begin]]</a></p>
@@ -77,7 +76,6 @@ export const welcome: GalleryTemplate = {
       address: '14 quai du Port, 13002 Marseille',
     },
     'fr-CA': {
-      glad: 'Nous sommes heureux de vous compter parmi nous. Trois choses pour bien commencer:',
       questions: 'Une question? Écrivez à',
       address: '214, rue du Port, Montréal (Québec) H2Y 2P5',
     },

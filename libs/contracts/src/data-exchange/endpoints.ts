@@ -124,7 +124,7 @@ export const getExportJob = endpoint({
 export const cancelExportJob = endpoint({
   method: 'DELETE',
   path: '/exports/jobs/:jobId',
-  summary: 'Cancel an export; the job ends `Failed` and says so',
+  summary: 'Cancel an export; the job ends as failed and says so',
   access: executeExports,
   params: byJob,
   success: { status: 204 },

@@ -21,6 +21,8 @@ export default defineConfig({
       editLink: undefined,
       lastUpdated: false,
       credits: false,
+      // A comment with an address in it is what a call answers, not the name of a file.
+      expressiveCode: { frames: { extractFileNameFromCode: false } },
     }),
   ],
 });
