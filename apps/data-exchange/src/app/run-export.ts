@@ -4,6 +4,7 @@ import { ExportPhase } from '@plinth/contracts/data-exchange/shapes';
 import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { collectBuffersEvery } from '@plinth/runtime/process/garbage-collection';
 import { exportBlobKey, exportFileName } from '../domain/export-job';
 import { hasRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
 import { definitionNotFound } from '../domain/problems';
@@ -26,6 +27,8 @@ export interface ExportDependencies {
 }
 
 const PROGRESS_MILLISECONDS = 1_000;
+/** Of rows; what is written of them, and what they came in, takes as much again each. */
+const UNCOLLECTED_BYTES_MAX = 4 * 1_024 * 1_024;
 
 class ExportCancelled extends Error {}
 
@@ -109,9 +112,11 @@ async function recordProgress(
 }
 
 async function* counted(pieces: AsyncGenerator<Buffer>, progress: ExportProgress): AsyncGenerator<Buffer> {
+  const collect = collectBuffersEvery(UNCOLLECTED_BYTES_MAX);
   for await (const lines of pieces) {
     yield lines;
     progress.rowsDone += countCopiedRows(lines);
+    collect(lines.length);
   }
   progress.phase = ExportPhase.FinishingFile;
 }

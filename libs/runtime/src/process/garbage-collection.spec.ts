@@ -39,6 +39,32 @@ async function countFullCollections(prepare: string): Promise<number> {
   return (await run(prepare, BUFFER, '--trace-gc')).match(/Mark-Compact/g)?.length ?? 0;
 }
 
+/** Uses 400 MB of buffers in pieces, each for a turn of the event loop, and writes how many were there at once. */
+const STREAM = `
+  let atOnce = 0;
+  for (let count = 0; count < 6400; count++) {
+    const piece = Buffer.from(new ArrayBuffer(64 * 1024));
+    await new Promise((resolve) => setImmediate(resolve));
+    used?.(piece.length);
+    atOnce = Math.max(atOnce, process.memoryUsage().arrayBuffers);
+  }
+  process.stdout.write(String(atOnce));
+`;
+
+const bytesAtOnce = async (prepare: string): Promise<number> =>
+  Number(await run(prepare, STREAM, '--max-semi-space-size=4'));
+
+describe('a process that streams', () => {
+  it('holds few of the buffers that it no longer needs', async () => {
+    const megabyte = 1_000_000;
+
+    expect(await bytesAtOnce('const used = undefined')).toBeGreaterThan(20 * megabyte);
+    expect(await bytesAtOnce(`const used = collection.collectBuffersEvery(${8 * megabyte})`)).toBeLessThan(
+      16 * megabyte,
+    );
+  });
+});
+
 describe('a process that serves requests', () => {
   it('allocates nothing in the old generation because others of its kind have survived', async () => {
     expect(await Promise.all([pretenured(''), pretenured('collection.allocateYoung()')])).toEqual([
