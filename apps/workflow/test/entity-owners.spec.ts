@@ -39,6 +39,15 @@ describe('entities that another service owns', () => {
     return {
       tenantId,
       as,
+      /** Has a definition of the tenant's own require an approval for one transition. */
+      requireApproval: async (name: string) => {
+        const { transitions, ...rest } = templateDefinition;
+        const { status } = await as('admin').put('/workflow/definitions/Template', {
+          ...rest,
+          transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === name })),
+        });
+        expect(status).toBe(200);
+      },
       /** Has the owner move it by itself, and waits until that is recorded. */
       moveByOwner: async (from: string, to: string) => {
         const payload = movedOf({ entityType: 'Template', entityId: 'welcome', from, to, actorId: 'owner' });
@@ -192,12 +201,8 @@ describe('entities that another service owns', () => {
   });
 
   it('are moved once when two approvers of a tenant’s own definition complete a request together', async () => {
-    const { as, move, moveByOwner, history, status, tenantId } = aTemplate();
-    const { transitions, ...rest } = templateDefinition;
-    await as('admin').put('/workflow/definitions/Template', {
-      ...rest,
-      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
-    });
+    const { requireApproval, move, moveByOwner, history, status, tenantId } = aTemplate();
+    await requireApproval('Publish');
 
     for (let round = 0; round < 5; round++) {
       await moveByOwner(round === 0 ? 'Draft' : 'Published', 'PendingReview');
@@ -220,12 +225,8 @@ describe('entities that another service owns', () => {
   });
 
   it('have the same approver in both services, even if the response to the faster one arrives last', async () => {
-    const { as, move, moveByOwner, history, tenantId } = aTemplate();
-    const { transitions, ...rest } = templateDefinition;
-    await as('admin').put('/workflow/definitions/Template', {
-      ...rest,
-      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
-    });
+    const { requireApproval, move, moveByOwner, history, tenantId } = aTemplate();
+    await requireApproval('Publish');
     await moveByOwner('Draft', 'PendingReview');
     await move('ann', 'Published');
     const fasterMoved = Promise.withResolvers<void>();
@@ -253,12 +254,8 @@ describe('entities that another service owns', () => {
   });
 
   it('end an open approval as overtaken when their owner moves them', async () => {
-    const { as, move, moveByOwner, history, status, tenantId } = aTemplate();
-    const { transitions, ...rest } = templateDefinition;
-    await as('admin').put('/workflow/definitions/Template', {
-      ...rest,
-      transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Publish' })),
-    });
+    const { requireApproval, as, move, moveByOwner, history, status, tenantId } = aTemplate();
+    await requireApproval('Publish');
     await moveByOwner('Draft', 'PendingReview');
     await move('ann', 'Published');
     owner.setState(tenantId, 'welcome', 'Draft');
@@ -290,12 +287,8 @@ describe('entities that another service owns', () => {
     /** A draft in its first version, whose submission needs an approval that ann has requested. */
     const aRequestedDraft = async (version: string) => {
       const template = aTemplate('Draft');
-      const { tenantId, as, move } = template;
-      const { transitions, ...rest } = templateDefinition;
-      await as('admin').put('/workflow/definitions/Template', {
-        ...rest,
-        transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === 'Submit' })),
-      });
+      const { tenantId, as, move, requireApproval } = template;
+      await requireApproval('Submit');
       const setVersion = (to: string) => owner.setVersion(tenantId, 'welcome', to);
       setVersion(version);
       expect(await move('ann', 'PendingReview')).toBe('ApprovalRequested PendingApproval');

@@ -2,20 +2,17 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { orderDefinition } from './a-definition';
-import { startWorkflow, type Workflow } from './start-workflow';
+import { startTwoWorkflows, type Workflow } from './start-workflow';
 
 /** Each move below is one that the second replica would make otherwise by what it saw last. */
 describe('a replica that saw an entity before another one moved it', () => {
   let first: Workflow;
   let second: Workflow;
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    first = await startWorkflow();
-    second = await startWorkflow({ databaseUrl: first.databaseUrl });
+    ({ first, second, close } = await startTwoWorkflows());
   });
-  afterAll(async () => {
-    await second.close();
-    await first.close();
-  });
+  afterAll(() => close());
 
   const lookAt = (service: Workflow, caller: Caller, entity: string) =>
     service.as(caller).get(`/workflow/${entity}/transitions`);

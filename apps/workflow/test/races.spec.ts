@@ -2,7 +2,7 @@ import { aCaller } from '@plinth/testing/http';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { findViolations, type ObservedRequest, type Step } from './linearizability';
-import { startWorkflow, type Workflow } from './start-workflow';
+import { startTwoWorkflows, type Workflow } from './start-workflow';
 
 /** `RACE_CLIENTS=64 RACE_ENTITIES=200 npx jest apps/workflow/test/races` is the full size. */
 const CLIENTS = Number(process.env['RACE_CLIENTS'] ?? 16);
@@ -23,15 +23,11 @@ const canMove = (from: string, to: string): boolean => edges.some(([a, b]) => a 
 describe('many clients that move the same entities at once', () => {
   let first: Workflow;
   let second: Workflow;
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    first = await startWorkflow();
-    // Two replicas: no decision may depend on the memory of one process.
-    second = await startWorkflow({ databaseUrl: first.databaseUrl });
+    ({ first, second, close } = await startTwoWorkflows());
   });
-  afterAll(async () => {
-    await second.close();
-    await first.close();
-  });
+  afterAll(() => close());
 
   it('get results that agree with the history: it is exactly the sequence of the winning requests', async () => {
     const caller = aCaller();

@@ -20,4 +20,15 @@ export const startWorkflow = ({ clock, ...options }: ReplicaOptions & { clock?: 
     },
   );
 
+/** Starts two replicas on the same stores: no decision may depend on the memory of one process. */
+export async function startTwoWorkflows() {
+  const first = await startWorkflow();
+  const second = await startWorkflow({ databaseUrl: first.databaseUrl });
+  const close = async () => {
+    await second.close();
+    await first.close();
+  };
+  return { first, second, close };
+}
+
 export type Workflow = Awaited<ReturnType<typeof startWorkflow>>;
