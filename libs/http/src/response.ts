@@ -62,8 +62,8 @@ export const ok = <Body>(body: Body, options: ResponseOptions = {}): EndpointRes
  * The usual response, whose JSON the database made: a process that read and wrote it again would keep everybody waiting
  * where it is large.
  */
-export const okJson = <Body>(json: string): EndpointResponse<Body> =>
-  new EndpointResponse(undefined, undefined as Body, { json });
+export const okJson = (json: string): EndpointResponse<undefined> =>
+  new EndpointResponse(undefined, undefined, { json });
 
 /**
  * The usual response, for work that may take longer than the timeouts of proxies: a slow response begins with spaces,

@@ -71,12 +71,16 @@ export function notificationStore({
         });
         return {
           rows: await withEntries(tx, caller.tenantId, rows),
-          totalCount: list.wantsTotalCount ? await tx.notification.count({ where: selection }) : null,
+          totalCount: list.wantsTotalCount ? await count(tx, selection) : null,
           unreadCount: await countUnread(tx, caller),
         };
       }),
 
-    unreadCount: (caller) => db.inTenant(caller.tenantId, (tx) => countUnread(tx, caller)),
+    unreadCount: (caller) =>
+      db.inTenant(caller.tenantId, async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        return countUnread(tx, caller);
+      }),
 
     markRead: (caller, id) =>
       db.inTenant(caller.tenantId, async (tx) => {
@@ -123,7 +127,15 @@ export function notificationStore({
 }
 
 const countUnread = (tx: Tx, caller: Caller): Promise<number> =>
-  tx.notification.count({ where: { ...ownAndVisible(caller), readAt: null } });
+  count(tx, { ...ownAndVisible(caller), readAt: null });
+
+/** Goes on no further than where a person can have no more, in an order that Prisma would choose to be that of the key. */
+const count = (tx: Tx, where: Prisma.NotificationWhereInput): Promise<number> =>
+  tx.notification.count({
+    where,
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: NOTIFICATIONS_KEPT + REMOVED_TOGETHER,
+  });
 
 /** Those about entries that this person may read now. */
 const visibleNow = (caller: Caller) => ({
