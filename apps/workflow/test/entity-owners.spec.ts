@@ -46,11 +46,7 @@ describe('entities that another service owns', () => {
           ...rest,
           transitions: transitions.map((one) => ({ ...one, requiresApproval: one.name === name })),
         });
-<<<<<<< HEAD
-        expect(status).toBe(201);
-=======
         expect(status).toBe(200);
->>>>>>> work/approvals
       },
       /** Has the owner move it by itself, and waits until that is recorded. */
       moveByOwner: async (from: string, to: string) => {

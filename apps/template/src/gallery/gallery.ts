@@ -39,7 +39,11 @@ const nearest = (culture: string | undefined): GalleryCulture =>
 export function inCulture(template: GalleryTemplate, culture: string | undefined) {
   const found = nearest(culture);
   const language = found.startsWith('fr') ? 'fr' : 'en';
-  const texts: Record<string, string> = { paper: papers[found], ...template.texts[language], ...template.texts[found] };
+  const texts: Record<string, string> = {
+    paper: papers[found],
+    ...template.texts[language],
+    ...template.texts[found],
+  };
   const filled = (text: string) => text.replace(/\[\[(\w+)\]\]/g, (_, key: string) => texts[key]!);
   const { name, formats, sampleData, sampleDataIn } = template;
   return {
