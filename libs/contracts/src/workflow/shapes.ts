@@ -16,7 +16,7 @@ export const DEFINITION_BYTES_MAX = 256 * 1024;
 /** Entity types for which a tenant has a definition of its own. */
 export const OWN_DEFINITIONS_MAX = 200;
 /** Of all of them as JSON: a list has every one whole. */
-export const OWN_DEFINITION_BYTES_MAX = 8 * 1024 * 1024;
+export const OWN_DEFINITION_BYTES_MAX = 2 * 1024 * 1024;
 /** Definitions that a response lists: those of the tenant, and those of the platform that apply to it. */
 export const DEFINITIONS_LISTED_MAX = 2 * OWN_DEFINITIONS_MAX;
 /** Delegations of a user that are not over. */
