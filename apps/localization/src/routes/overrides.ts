@@ -7,7 +7,7 @@ import { parseInput } from '@plinth/kernel/validation';
 import type { Deps } from '../compose';
 import { requireSamePlaceholders } from '../domain/override';
 import { overrideNotFound } from '../domain/problems';
-import { baseText, type Override, type Texts } from '../domain/texts';
+import { baseText, type Override } from '../domain/texts';
 import type { OverrideStore } from '../store/override-store';
 
 const {
@@ -26,7 +26,7 @@ export function mountOverrides(
   const written = (override: Override) => ({ ...override, replacedValue: baseText(base, override) ?? null });
 
   api.on(listLocalizationOverrides, async ({ query, tenantId }) =>
-    okJson<Texts>(await overrides.list(tenantId, query)),
+    okJson(await overrides.list(tenantId, query)),
   );
 
   api.on(putLocalizationOverrides, async ({ body, caller }) => {
