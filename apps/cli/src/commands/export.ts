@@ -53,6 +53,6 @@ export function addExport(program: Command): void {
       if (options.output === undefined && existsSync(file))
         throw new CommandError(`There is a file ${file} already: choose another one with --output.`);
       await saveTo(download, file);
-      terminal.result({ ...job, file }, `${counted(job.rowCount, 'row')} in ${file}`);
+      terminal.result({ ...job, file }, `${counted(job.rowCount ?? 0, 'row')} in ${file}`);
     });
 }
