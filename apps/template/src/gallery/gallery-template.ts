@@ -5,7 +5,7 @@ export const galleryCultures = ['en', 'en-GB', 'fr', 'fr-CA'] as const;
 
 export type GalleryCulture = (typeof galleryCultures)[number];
 
-type Texts = Record<string, string>;
+export type Texts = Record<string, string>;
 
 /** A template as the gallery keeps it: one design, with its texts in each language. */
 export interface GalleryTemplate {

@@ -4,7 +4,7 @@ import { badge } from './badge';
 import { certificate } from './certificate';
 import { deliveryNote } from './delivery-note';
 import { eventInvitation } from './event-invitation';
-import { galleryCultures, type GalleryCulture, type GalleryTemplate } from './gallery-template';
+import { galleryCultures, type GalleryCulture, type GalleryTemplate, type Texts } from './gallery-template';
 import { invoice } from './invoice';
 import { monthlyReport } from './monthly-report';
 import { orderConfirmation } from './order-confirmation';
@@ -39,11 +39,7 @@ const nearest = (culture: string | undefined): GalleryCulture =>
 export function inCulture(template: GalleryTemplate, culture: string | undefined) {
   const found = nearest(culture);
   const language = found.startsWith('fr') ? 'fr' : 'en';
-  const texts: Record<string, string> = {
-    paper: papers[found],
-    ...template.texts[language],
-    ...template.texts[found],
-  };
+  const texts: Texts = { paper: papers[found], ...template.texts[language], ...template.texts[found] };
   const filled = (text: string) => text.replace(/\[\[(\w+)\]\]/g, (_, key: string) => texts[key]!);
   const { name, formats, sampleData, sampleDataIn } = template;
   return {
