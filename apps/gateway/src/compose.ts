@@ -11,7 +11,7 @@ import { systemClock } from '@plinth/kernel/clock';
 import { ConfigurationError } from '@plinth/runtime/process/config';
 import { Drain } from '@plinth/runtime/process/drain';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
-import { measurePlaces } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, measurePlaces } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
 import { createRedis } from './redis';
 import { createGateway } from './app';
@@ -251,10 +251,11 @@ function createUpstreams(config: GatewayConfig) {
     breakerFailuresMax: config.BREAKER_FAILURES_MAX,
     breakerOpenMilliseconds: config.BREAKER_OPEN_MILLISECONDS,
   };
+  const turns = new EventLoopTurns();
   return new Map(
     Object.entries(config.HTTP_SERVICES).map(([service, origin]) => {
       const upstream = new Upstream(service, origin, settings, systemClock);
-      return [service, { upstream, stream: createStreamProxy(upstream) }];
+      return [service, { upstream, stream: createStreamProxy(upstream, turns) }];
     }),
   );
 }

@@ -186,7 +186,7 @@ async function forwardStream(
     ? await upstream.enterInTurn('uploads', owner, context.response)
     : upstream.enter('streams', owner);
   try {
-    await stream(context, path, headers);
+    await stream({ context, owner }, path, headers);
   } finally {
     leave();
   }

@@ -25,6 +25,7 @@ import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import { forRequest } from '@plinth/runtime/process/current-work';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -118,6 +119,7 @@ export function createService(
   const bodies = new ByteBudget(context.config.BUFFERED_BYTES_MAX);
   const responses = new ByteBudget(context.config.BUFFERED_RESPONSE_BYTES_MAX);
   measureBytes(context.metrics, { bodies, responses });
+  const turns = new EventLoopTurns();
 
   const app = express();
   app.disable('x-powered-by');
@@ -161,6 +163,8 @@ export function createService(
         prefix: context.config.PUBLIC_PREFIX,
         checkResponses: context.config.NODE_ENV === 'test',
         reservation: ofResponse,
+        owner,
+        turns,
       });
     } catch (error) {
       countRefusal(context.metrics, error);

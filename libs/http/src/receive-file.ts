@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { Transform, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { invalid, Problem } from '@plinth/kernel/problem';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { inTurns } from '@plinth/runtime/process/in-turns';
 import { cleanFileName } from './file-name';
 
 /** Room for boundaries, part headers and text parts. */
@@ -18,14 +19,6 @@ export interface UploadLimit {
   /** Of all uploads of the process. */
   turns: EventLoopTurns;
 }
-
-/** Passes a stream on, piece by piece in the turns of its owner. */
-const inTurns = (owner: ShareOwner, turns: EventLoopTurns): Transform =>
-  new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      turns.take(owner, () => this.push(chunk)).then(() => done(), done);
-    },
-  });
 
 export interface UploadedFile {
   /** The name that the client gave it. */

@@ -5,7 +5,10 @@ import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint'
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import type { Request } from 'express';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
 import {
   attachment,
@@ -27,6 +30,10 @@ export interface SendOptions {
   checkResponses: boolean;
   /** Where the bytes of a large response are counted until the client has it. */
   reservation: ByteReservation;
+  /** Who gets the response. */
+  owner: ShareOwner;
+  /** In which the pieces of files are sent. */
+  turns: EventLoopTurns;
 }
 
 /** Smaller responses are in memory for so short that they are not counted. */
@@ -60,7 +67,7 @@ export async function sendResponse(
   if (response.events) return sendEvents(response.events, res);
   if (response.file) {
     if (etag) res.setHeader('etag', etag);
-    return sendFile(response.file, endpoint, req, res, options.reservation);
+    return sendFile(response.file, endpoint, req, res, options);
   }
   if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
   if (options.checkResponses)
@@ -156,9 +163,9 @@ async function sendFile(
   endpoint: Endpoint,
   req: Request,
   res: ServerResponse,
-  reservation: ByteReservation,
+  options: SendOptions,
 ): Promise<void> {
-  if (Buffer.isBuffer(file.content)) count(file.content.length, reservation);
+  if (Buffer.isBuffer(file.content)) count(file.content.length, options.reservation);
   const exact = endpoint.success.file ?? endpoint.alternatives?.find((success) => success.file)?.file ?? [];
   const wanted = (req.headers.accept ?? '').split(',').map((type) => type.split(';')[0]?.trim());
   const isAccepted = exact.includes(file.type) && wanted.includes(file.type);
@@ -171,12 +178,17 @@ async function sendFile(
     return;
   }
   // An error here closes the connection: the client must not take half a file for a whole one.
-  if (file.content instanceof Readable) await pipeline(file.content, res);
-  else await sendStoredFile(file.content, req, res);
+  if (file.content instanceof Readable) await sendPieces(file.content, res, options);
+  else await sendStoredFile(file.content, req, res, options);
 }
 
 /** Sends a stored file: all of it, the part that the client asks for, or nothing where the client has it. */
-async function sendStoredFile(file: StoredFile, req: Request, res: ServerResponse): Promise<void> {
+async function sendStoredFile(
+  file: StoredFile,
+  req: Request,
+  res: ServerResponse,
+  options: SendOptions,
+): Promise<void> {
   const etag = String(res.getHeader('etag'));
   if (noneMatches(req, etag)) {
     res.removeHeader('content-type');
@@ -193,8 +205,11 @@ async function sendStoredFile(file: StoredFile, req: Request, res: ServerRespons
     res.setHeader('content-range', `bytes ${part.start}-${part.end}/${sizeBytes}`);
   }
   res.setHeader('content-length', part ? part.end - part.start + 1 : sizeBytes);
-  await pipeline(content, res);
+  await sendPieces(content, res, options);
 }
+
+const sendPieces = (content: Readable, res: ServerResponse, { owner, turns }: SendOptions): Promise<void> =>
+  pipeline(content, inTurns(owner, turns), res);
 
 /**
  * The part that `Range` names, RFC 9110, 14.2; undefined for all of the file: without the header, with one that is not

@@ -1,20 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { inTurns } from '@plinth/runtime/process/in-turns';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { RequestContext, HeaderList } from '../request-context';
 import { responseHeaders } from './headers';
 import { problemOfStatus, isProblem } from './upstream-problem';
 import type { Upstream } from './upstream';
 
-/** Uploads, downloads and event streams: http-proxy-middleware copies the bytes unchanged, in both directions. */
-export type StreamProxy = (context: RequestContext, path: string, headers: HeaderList) => Promise<void>;
+/** Uploads, downloads and event streams: the bytes are passed on unchanged, in both directions. */
+export type StreamProxy = (stream: StreamedRequest, path: string, headers: HeaderList) => Promise<void>;
 
-export function createStreamProxy(upstream: Upstream): StreamProxy {
-  const contexts = new WeakMap<IncomingMessage, RequestContext>();
+interface StreamedRequest {
+  context: RequestContext;
+  owner: ShareOwner;
+}
+
+/** @param turns in which the pieces of all responses are sent */
+export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): StreamProxy {
+  const streams = new WeakMap<IncomingMessage, StreamedRequest>();
 
   const middleware = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: upstream.origin,
     agent: upstream.agent,
     ejectPlugins: true,
+    selfHandleResponse: true,
     plugins: [
       (server) => {
         server.on('proxyReq', (proxyRequest, request) => {
@@ -26,19 +36,21 @@ export function createStreamProxy(upstream: Upstream): StreamProxy {
         server.on('proxyRes', (upstreamResponse, request) => {
           upstreamResponse.socket.setTimeout(0);
           upstream.breaker.succeeded();
-          begin(contexts.get(request)!, upstreamResponse);
+          const { context, owner } = streams.get(request)!;
+          if (begin(context, upstreamResponse))
+            upstreamResponse.pipe(inTurns(owner, turns)).pipe(context.response);
         });
         server.on('error', (error, request) => {
-          const context = contexts.get(request as IncomingMessage);
-          if (context) fail(context, upstream, error);
+          const stream = streams.get(request as IncomingMessage);
+          if (stream) fail(stream.context, upstream, error);
         });
       },
     ],
   });
 
-  return async (context, path, headers) => {
-    const { request, response } = context;
-    contexts.set(request, context);
+  return async (stream, path, headers) => {
+    const { request, response } = stream.context;
+    streams.set(request, stream);
     request.url = path;
     request.headers = { ...framing(request), ...fromList(headers) };
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
@@ -49,16 +61,17 @@ export function createStreamProxy(upstream: Upstream): StreamProxy {
 
 const TIMED_OUT = new Error('The service took too long.');
 
-/** Sends the head of the response, before http-proxy-middleware would send one of its own. */
-function begin(context: RequestContext, upstreamResponse: IncomingMessage): void {
+/** Sends the head of the response; false where it was a problem of ours instead, and nothing follows. */
+function begin(context: RequestContext, upstreamResponse: IncomingMessage): boolean {
   const status = upstreamResponse.statusCode ?? 502;
   if (status >= 400 && !isProblem(upstreamResponse.headers['content-type'])) {
     context.sendProblem(problemOfStatus(status));
     upstreamResponse.resume();
-    return;
+    return false;
   }
   context.writeHead(status, responseHeaders(upstreamResponse.headers));
   context.response.flushHeaders();
+  return true;
 }
 
 function fail(context: RequestContext, upstream: Upstream, error: unknown): void {
