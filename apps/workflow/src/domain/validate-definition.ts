@@ -69,8 +69,10 @@ export function findDefinitionErrors(
   definition: Definition,
   options: { finalStatesGiven: boolean; knownPermissions: readonly string[] },
 ): DefinitionError[] {
+  const sizeErrors = findSizeErrors(definition);
+  // It is refused whatever else is in it, of which there may be several times as much.
+  if (sizeErrors.length > 0) return sizeErrors;
   return [
-    ...findSizeErrors(definition),
     ...findNameErrors(definition),
     ...definition.transitions.flatMap((transition, index) =>
       findTransitionErrors(definition, transition, `transitions[${index}]`, options.knownPermissions),
