@@ -13,6 +13,16 @@ describe('BoundedMap', () => {
     ]);
   });
 
+  it('has room again where it was full, and keeps what was set last', () => {
+    const map = new BoundedMap<number, number>(100);
+    for (let key = 0; key < 1_000; key++) {
+      map.set(key, key);
+      expect(map.size).toBeLessThanOrEqual(100);
+    }
+    expect(map.size).toBeGreaterThan(90);
+    expect([...map.keys()]).toEqual(Array.from({ length: map.size }, (_, index) => 1_000 - map.size + index));
+  });
+
   it('has the entries that were set last, after any sets, removals and clearings', () => {
     const key = fc.nat({ max: 12 });
     const steps = fc.array(

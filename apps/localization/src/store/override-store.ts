@@ -168,7 +168,7 @@ export function firstTexts<Row extends Sized>(rows: Row[]): FirstTexts<Row> {
 
 /** Texts in the order of their names, up to the first one with which they are too many. */
 const LIST = `
-  SELECT coalesce(json_object_agg(key, value), '{}')::text AS json,
+  SELECT concat('{', string_agg(concat(to_json(key), ':', to_json(value)), ',' ORDER BY key), '}') AS json,
          count(*) <= ${READ_TEXTS_MAX} AND coalesce(max(size), 0) <= $4 AS "areAll"
   FROM (
     SELECT key, value, length(key) + length(value) AS length,
