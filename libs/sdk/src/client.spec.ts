@@ -281,6 +281,21 @@ describe('retries of the SDK', () => {
     expect(attempts).toBe(1);
   });
 
+  it('end where the next attempt would begin too late', async () => {
+    const waits: number[] = [];
+    const busy = client({
+      fetch: async () =>
+        new Response(JSON.stringify({ status: 429, title: 'Too Many Requests' }), {
+          status: 429,
+          headers: { 'content-type': 'application/problem+json', 'retry-after': '60' },
+        }),
+      wait: async (milliseconds) => void waits.push(milliseconds),
+      retry: { periodMilliseconds: 15_000 },
+    });
+    await expect(busy.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status: 429 });
+    expect(waits).toEqual([]);
+  });
+
   it('wait for the gateway to say that a service does not respond: longer for what is expensive', async () => {
     jest.useFakeTimers();
     try {

@@ -35,6 +35,8 @@ const RETRY: RetryOptions = {
 };
 /** A little longer than the gateway waits for a service, so that one learns from it which service did not respond. */
 const TIMEOUT_MILLISECONDS = { default: 35_000, expensive: 305_000 };
+/** The bytes of an upload are sent before its response begins, which takes as long as the connection needs. */
+const UPLOAD_MILLISECONDS_MAX = 24 * 60 * 60_000;
 
 /** A client of one service, made from its contract. Every function returns a success or throws an `ApiProblem`. */
 export function createClient<Contract extends Endpoints>(
@@ -96,13 +98,15 @@ async function call(
   const sending: SendOptions = {
     fetch: options.fetch ?? fetch,
     retry: { ...RETRY, ...options.retry },
-    timeoutMilliseconds:
-      options.timeoutMilliseconds ?? TIMEOUT_MILLISECONDS[endpoint.rateLimitClass ?? 'default'],
+    timeoutMilliseconds: options.timeoutMilliseconds ?? timeoutOf(endpoint),
     ...(options.wait ? { wait: options.wait } : {}),
   };
   const response = await send(url, makeRequest, !isWrite || canHaveKey, sending, input.signal);
   return readResponse(endpoint, response);
 }
+
+const timeoutOf = ({ upload, rateLimitClass = 'default' }: Endpoint): number =>
+  upload ? UPLOAD_MILLISECONDS_MAX : TIMEOUT_MILLISECONDS[rateLimitClass];
 
 /** The media types of all successful responses of an endpoint, and of problems. */
 function acceptOf(endpoint: Endpoint): string {

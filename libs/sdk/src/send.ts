@@ -33,7 +33,8 @@ export async function send(
 ): Promise<Response> {
   const end = performance.now() + retry.periodMilliseconds;
   for (let attempt = 1; ; attempt++) {
-    const isLast = () => !mayRetry || attempt >= retry.attemptsMax || performance.now() > end;
+    const isLast = (delay: number) =>
+      !mayRetry || attempt >= retry.attemptsMax || performance.now() + delay > end;
     const backoff =
       Math.random() * Math.min(retry.waitMilliseconds * 2 ** attempt, retry.waitMillisecondsMax);
     const request = await makeRequest();
@@ -41,12 +42,13 @@ export async function send(
       const response = await fetchWithTimeout(url, request, fetch, timeoutMilliseconds, signal);
       if (response.ok || response.status === 304) return response;
       const problem = await problemOf(response);
-      if (isLast() || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
-      await wait(Math.max(backoff, (problem.retryAfterSeconds ?? 0) * 1000), signal);
+      const delay = Math.max(backoff, (problem.retryAfterSeconds ?? 0) * 1000);
+      if (isLast(delay) || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
+      await wait(delay, signal);
     } catch (error) {
       // By its name, because `fetch` may come from another realm.
       const hasNoResponse = ['TypeError', 'TimeoutError'].includes((error as Error).name);
-      if (isLast() || !hasNoResponse || signal?.aborted) throw error;
+      if (isLast(backoff) || !hasNoResponse || signal?.aborted) throw error;
       await wait(backoff, signal);
     }
   }

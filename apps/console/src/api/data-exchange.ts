@@ -93,8 +93,6 @@ export const importUndoQuery = (jobId: string) =>
     refetchInterval: ({ state }) => (state.data?.status === 'Undoing' ? 1_000 : false),
   });
 
-const UPLOAD_MILLISECONDS_MAX = 24 * 3_600_000;
-
 /** Uploads a file; `onProgress` gets the share that was sent. */
 export async function upload(
   file: File,
@@ -102,10 +100,7 @@ export async function upload(
   onProgress: (share: number) => void,
   signal?: AbortSignal,
 ): Promise<ImportJob> {
-  const client = createClient(
-    { uploadImport },
-    { ...clientOptions, fetch: fetchWithProgress(onProgress), timeoutMilliseconds: UPLOAD_MILLISECONDS_MAX },
-  );
+  const client = createClient({ uploadImport }, { ...clientOptions, fetch: fetchWithProgress(onProgress) });
   return (await client.uploadImport({ file, fileName: file.name, fields: { definitionName }, signal })).body;
 }
 
