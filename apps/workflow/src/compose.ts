@@ -51,8 +51,12 @@ export async function compose(
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
   const metrics = createMetrics('workflow');
   const pageReads = turnsAt(PAGE_READS);
-  const batchItems = turnsAt(BATCH_ITEMS);
-  measurePlaces(metrics, { 'page-reads': pageReads, 'batch-items': batchItems });
+  const [batchItems, ownedBatchItems] = [turnsAt(BATCH_ITEMS), turnsAt(BATCH_ITEMS)];
+  measurePlaces(metrics, {
+    'page-reads': pageReads,
+    'batch-items': batchItems,
+    'owned-batch-items': ownedBatchItems,
+  });
   const quota = new RowQuota({
     db,
     log,
@@ -97,6 +101,7 @@ export async function compose(
     approvals,
     pageReads,
     batchItems,
+    ownedBatchItems,
     delegations: delegationStore(db, delegationQuota),
     history: historyStore(db),
     transitions,

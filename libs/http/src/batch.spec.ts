@@ -23,7 +23,9 @@ describe('a batch', () => {
     const owner = { tenantId: 'one', userId: 'ada' };
     expect(places.tryEnter(owner)).toBe(true);
     const abort = new AbortController();
-    const batch = forRequest(abort.signal, () => batchResultOf(ITEMS, async () => 1, { places, owner }));
+    const batch = forRequest(abort.signal, () =>
+      batchResultOf(ITEMS, async () => 1, { placesFor: () => places, owner }),
+    );
     abort.abort();
     await expect(batch).rejects.toMatchObject({ kind: 'timed-out' });
   });
@@ -40,7 +42,7 @@ describe('a batch', () => {
           await new Promise(setImmediate);
           running--;
         },
-        { places, owner: { tenantId: 'one', userId } },
+        { placesFor: () => places, owner: { tenantId: 'one', userId } },
       );
     const batches = Array.from({ length: 20 }, (_, index) => batchOf(`user ${index}`));
     const done = await Promise.all(batches);

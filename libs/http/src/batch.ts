@@ -13,8 +13,8 @@ import { batchError } from './problem-details';
 export const BATCH_ITEMS = 4;
 
 /** Where the items of batches take turns, and whose batch it is. */
-export interface BatchTurns {
-  places: FairPlaces;
+export interface BatchTurns<Item> {
+  placesFor: (item: Item) => FairPlaces;
   owner: ShareOwner;
 }
 
@@ -27,21 +27,25 @@ export interface BatchTurns {
 export async function batchResultOf<Item, Value>(
   items: readonly Item[],
   apply: (item: Item, index: number) => Promise<Value>,
-  turns?: BatchTurns,
+  turns?: BatchTurns<Item>,
 ): Promise<BatchResult<Value>> {
   const results: BatchItemResult<Value>[] = [];
   for (const [index, item] of items.entries())
-    results.push(await inTurn(turns, () => resultOf(() => apply(item, index))));
+    results.push(await inTurn(turns, item, () => resultOf(() => apply(item, index))));
   const successCount = results.filter(({ isSuccess }) => isSuccess).length;
   return { results, successCount, failureCount: results.length - successCount };
 }
 
-async function inTurn<Result>(turns: BatchTurns | undefined, work: () => Promise<Result>): Promise<Result> {
+async function inTurn<Item, Result>(
+  turns: BatchTurns<Item> | undefined,
+  item: Item,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const { signal } = currentWork();
   const isGivenUp = () => signal?.aborted === true;
   try {
     signal?.throwIfAborted();
-    return await (turns ? turns.places.run(turns.owner, work, signal) : work());
+    return await (turns ? turns.placesFor(item).run(turns.owner, work, signal) : work());
   } catch (error) {
     if (!isGivenUp()) throw error;
     throw new Problem('timed-out', 'The client disconnected in the middle of the batch.', { cause: error });

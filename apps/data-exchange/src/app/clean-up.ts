@@ -16,6 +16,7 @@ export interface CleanupDependencies {
     | 'EXCHANGE_UPLOAD_DAYS'
     | 'EXCHANGE_REPORT_DAYS'
     | 'EXCHANGE_JOB_DAYS'
+    | 'EXCHANGE_UNDO_DAYS'
     | 'EXCHANGE_ENDED_FILE_HOURS'
     | 'EXCHANGE_INTERRUPTED_FILE_HOURS'
   >;
@@ -42,7 +43,9 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
   // A run that still worked on a job when it ended has stopped by then.
   const longEnded = before(config.EXCHANGE_ENDED_FILE_HOURS * HOUR_MILLISECONDS);
-  const jobsMadeBefore = before(config.EXCHANGE_JOB_DAYS * DAY_MILLISECONDS);
+  // An import can be undone for some days after its end, and begins some days after its upload.
+  const undoEndedDays = config.EXCHANGE_UPLOAD_DAYS + config.EXCHANGE_UNDO_DAYS + 1;
+  const jobsMadeBefore = before(Math.max(config.EXCHANGE_JOB_DAYS, undoEndedDays) * DAY_MILLISECONDS);
 
   const listed = [
     await forEach(

@@ -68,7 +68,7 @@ export function mountSettings(
         const { name, value } = parseInput(UpdateSettingRules, item, 'body');
         return write(caller, scope, name, value);
       },
-      { places: batchItems, owner: caller },
+      { placesFor: () => batchItems, owner: caller },
     ),
   );
 

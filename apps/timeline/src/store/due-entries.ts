@@ -12,6 +12,8 @@ type Tx = Prisma.TransactionClient;
 
 /** Finds entries of which another process died while it notified of them. */
 const POLL_MILLISECONDS = 10_000;
+/** The turn of the next tenant does not wait for the poll where an entry fails. */
+const RETRY_MILLISECONDS = 1_000;
 
 export interface DueEntries {
   /** Notifies some followers of one due entry, of the tenant whose turn it is; returns whether more may be due. */
@@ -61,6 +63,7 @@ export const startNotifyingDueEntries = (due: DueEntries, log: Log): BackgroundT
   backgroundTask(() => due.notifyNext(), {
     name: 'notification of many followers',
     intervalMilliseconds: POLL_MILLISECONDS,
+    retryMilliseconds: RETRY_MILLISECONDS,
     log,
   });
 

@@ -241,7 +241,7 @@ export async function notifyNextFollowers(
 
 /**
  * An entry with some of its followers, in the order of their ids. Later followers are not notified of earlier entries.
- * The entry is asked for in the order of its key (ADR 0022).
+ * The entry is asked for in the order of its key (ADR 0022), and nobody deletes it before they are notified.
  */
 async function readNotified(
   tx: Tx,
@@ -258,7 +258,7 @@ async function readNotified(
           AND follower.user_id > ${after}
         ORDER BY user_id LIMIT ${limit}::integer) AS follower), '[]') AS followers
     FROM entry WHERE tenant_id = ${tenantId}::uuid AND id BETWEEN ${entryId}::uuid AND ${entryId}::uuid
-    ORDER BY id`;
+    ORDER BY id FOR KEY SHARE OF entry`;
   return entry;
 }
 

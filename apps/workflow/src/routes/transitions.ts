@@ -8,8 +8,17 @@ const { getTransitions, postTransition, postTransitions } = workflowEndpoints;
 
 export function mountTransitions(
   api: Api,
-  { transitions, batchItems }: Pick<Deps, 'transitions' | 'batchItems'>,
+  {
+    transitions,
+    owners,
+    batchItems,
+    ownedBatchItems,
+  }: Pick<Deps, 'transitions' | 'owners' | 'batchItems' | 'ownedBatchItems'>,
 ): void {
+  // Those of other services wait for them, and hold up nobody who does not.
+  const placesFor = ({ entityType }: { entityType: string }) =>
+    owners.has(entityType) ? ownedBatchItems : batchItems;
+
   api.on(getTransitions, async ({ params, caller }) => {
     const { currentState, options } = await transitions.status(caller, params);
     return { currentState, availableTransitions: options.map(toTransitionResponse) };
@@ -31,7 +40,7 @@ export function mountTransitions(
           await transitions.execute(caller, { ...item, comment, approvalId, operationId }),
         );
       },
-      { places: batchItems, owner: caller },
+      { placesFor, owner: caller },
     ),
   );
 }

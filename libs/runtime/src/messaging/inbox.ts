@@ -50,22 +50,41 @@ type HandleMany<Tx, Payload> = (
   events: readonly EventEnvelope<Payload>[],
 ) => Promise<AfterCommit | void>;
 
+/** Processes events as a step of the trace of each. */
+const inSpans = <Result>(
+  { name }: EventType,
+  events: readonly Pick<EventEnvelope, 'traceparent'>[],
+  work: () => Promise<Result>,
+): Promise<Result> =>
+  events.reduce(
+    (inner, { traceparent }) =>
+      () =>
+        inSpan({ name: `apply ${name}`, kind: SpanKind.CONSUMER, traceparent }, inner),
+    work,
+  )();
+
 /** A subscription whose handler is given one event after the other, with the payload that the catalogue of events promises. */
 export const subscription = <E extends EventType, Tx>(
   type: E,
   handle: (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => Promise<AfterCommit | void>,
-): Subscription<Tx> =>
-  subscriptionOfMany(type, async (tx, _tenantId, events) => {
+): Subscription<Tx> => ({
+  type,
+  handle: async (tx: Tx, _tenantId: string, events: readonly EventEnvelope<PayloadOf<E>>[]) => {
     const afterCommit: (AfterCommit | void)[] = [];
-    for (const event of events) afterCommit.push(await handle(tx, event));
+    for (const event of events) afterCommit.push(await inSpans(type, [event], async () => handle(tx, event)));
     return () => afterCommit.forEach((act) => act?.());
-  });
+  },
+});
 
 /** The same for a handler that is given all events at once that share a transaction, for which it needs fewer statements. */
 export const subscriptionOfMany = <E extends EventType, Tx>(
   type: E,
   handle: HandleMany<Tx, PayloadOf<E>>,
-): Subscription<Tx> => ({ type, handle });
+): Subscription<Tx> => ({
+  type,
+  handle: (tx: Tx, tenantId: string, events: readonly EventEnvelope<PayloadOf<E>>[]) =>
+    inSpans(type, events, () => handle(tx, tenantId, events)),
+});
 
 export interface InboxOptions {
   /** An event that failed that often becomes a dead letter. */
@@ -309,17 +328,15 @@ export class Inbox<Tx extends RawStatements> {
     afterCommit.forEach((act) => act());
   }
 
-  /** Processes events of one kind, as a step of the trace of each. */
-  private handle(tx: Tx, tenantId: string, events: readonly EventEnvelope[]): Promise<AfterCommit | void> {
+  /** Processes events of one name. */
+  private async handle(
+    tx: Tx,
+    tenantId: string,
+    events: readonly EventEnvelope[],
+  ): Promise<AfterCommit | void> {
     const { type, handle } = this.subscriptions.get(events[0]!.name)!;
-    const parsed = () => events.map((event) => ({ ...event, payload: type.payload.parse(event.payload) }));
-    const processed = events.reduce(
-      (inner, { traceparent }) =>
-        () =>
-          inSpan({ name: `apply ${type.name}`, kind: SpanKind.CONSUMER, traceparent }, inner),
-      () => handle(tx, tenantId, parsed() as EventEnvelope<never>[]),
-    );
-    return processed();
+    const parsed = events.map((event) => ({ ...event, payload: type.payload.parse(event.payload) }));
+    return handle(tx, tenantId, parsed as EventEnvelope<never>[]);
   }
 
   /** Records events as processed; returns the ids of those that were not before. */

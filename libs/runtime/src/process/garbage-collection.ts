@@ -34,8 +34,7 @@ export function limitBuffersWithHeap(): void {
  * @returns what is to be called with the bytes of each piece that is no longer needed
  */
 export function collectBuffersEvery(bytesMax: number): (bytes: number) => void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+  const collect = collector();
   let used = 0;
   return (bytes) => {
     used += bytes;
@@ -43,4 +42,17 @@ export function collectBuffersEvery(bytesMax: number): (bytes: number) => void {
     used = 0;
     collect({ type: 'minor' });
   };
+}
+
+type Collect = (options: { type: 'minor' }) => void;
+
+let knownCollect: Collect | undefined;
+
+/** V8 gives it to contexts that are made after the flag was set; one for the process is enough. */
+function collector(): Collect {
+  if (knownCollect === undefined) {
+    setFlagsFromString('--expose-gc');
+    knownCollect = runInNewContext('gc') as Collect;
+  }
+  return knownCollect;
 }
