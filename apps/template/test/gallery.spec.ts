@@ -73,11 +73,11 @@ describe('GET /template-gallery', () => {
 
     const american = await preview('en');
     expect(american.content).toContain('{# page: Letter #}');
-    expect(american.text).toMatch(/Sales tax \(8\.5%\)\s+\$402\.48/);
+    expect(american.text).toMatch(/Sales tax \(6\.35%\)\s+\$300\.67/);
     const french = await preview('fr');
     expect(french.content).toContain('{# page: A4 #}');
-    expect(french.text).toMatch(/TVA \(20,0\s%\)\s+947,00\s€\s+Total TTC/);
-    expect((await preview('fr-CA')).text).toMatch(/Taxes \(15,0\s%\)/);
+    expect(french.text).toMatch(/TVA \(20\s%\)\s+947,00\s€\s+Total TTC/);
+    expect((await preview('fr-CA')).text).toMatch(/TPS et TVQ \(14,975\s%\)\s+709,07\s\$/);
   });
 
   it.each(['en', 'en-GB', 'fr', 'fr-CA'])('has templates in %s that print as one page', async (culture) => {

@@ -1,35 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExchangeDefinition } from '@plinth/exchange/definition';
 import type { DefinitionField } from '../../../apps/data-exchange/src/domain/definition';
 import { suggestMappings } from '../../../apps/data-exchange/src/domain/mapping';
-import { overridesExchange } from '../../../apps/localization/src/exchange/overrides';
-import { valuesExchange } from '../../../apps/settings/src/exchange/setting-values';
-import { templatesExchange } from '../../../apps/template/src/exchange/templates';
-
-/** Only their fields are looked at, so they need nothing to work with. */
-const nothing = undefined as never;
-const definitions = [
-  overridesExchange(nothing, () => {}),
-  valuesExchange({ definitions: nothing, box: nothing }),
-  templatesExchange,
-];
-
-const fieldsOf = ({ fields }: ExchangeDefinition): DefinitionField[] =>
-  Object.entries(fields)
-    .filter(([, { readOnly }]) => !readOnly)
-    .map(([propertyPath, { type, header, aliases = [], synonyms = [], required = false }]) => ({
-      propertyPath,
-      type,
-      header,
-      aliases,
-      synonyms,
-      required,
-      description: '',
-      format: '',
-      readOnly: false,
-      isNavigation: false,
-    }));
+import { fieldsOf, shippedDefinitions } from './shipped-definitions';
 
 interface HeaderRow {
   language: string;
@@ -40,7 +13,7 @@ interface HeaderRow {
 
 function readRow(line: string): HeaderRow {
   const [, language, name, columns] = /^(\w\w) ([\w.]+): (.+)$/.exec(line)!;
-  const definition = definitions.find((candidate) => candidate.name === name)!;
+  const definition = shippedDefinitions.find((candidate) => candidate.name === name)!;
   return {
     language: language!,
     fields: fieldsOf(definition),

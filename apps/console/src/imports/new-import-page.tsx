@@ -13,7 +13,7 @@ import { EmptyState, Failure, Progress, Skeleton } from '../components/state';
 import { Steps } from '../components/steps';
 import { useStoredState } from '../components/stored-state';
 import { saveFile } from '../components/save-file';
-import { useTexts } from '../texts/texts';
+import { useTexts, type Texts } from '../texts/texts';
 import { csvOf } from './csv';
 import { definitionName, fieldHelp, fieldName } from './definition-name';
 import { BackToImports } from './back-to-imports';
@@ -76,7 +76,7 @@ function FileStep({ definitions }: { definitions: readonly ImportDefinition[] })
         </ul>
         {required.length > 0 && (
           <div>
-            <Button look="quiet" onPress={() => saveTemplate(definition)}>
+            <Button look="quiet" onPress={() => saveTemplate(texts, definition)}>
               <FileSpreadsheet aria-hidden />
               {t('Console.imports.emptyFile')}
             </Button>
@@ -91,11 +91,12 @@ function FileStep({ definitions }: { definitions: readonly ImportDefinition[] })
 const columnsOf = ({ fields }: ImportDefinition) =>
   fields.filter(({ propertyPath }) => propertyPath !== 'id');
 
-const saveTemplate = (definition: ImportDefinition) =>
-  saveFile(
-    new Blob([csvOf([columnsOf(definition).map(({ displayName }) => displayName)])], { type: 'text/csv' }),
-    `${definition.name}.csv`,
+const saveTemplate = (texts: Texts, definition: ImportDefinition) => {
+  const headers = columnsOf(definition).map(({ propertyPath, displayName }) =>
+    fieldName(texts, definition.name, propertyPath, displayName),
   );
+  saveFile(new Blob([csvOf([headers])], { type: 'text/csv' }), `${definition.name}.csv`);
+};
 
 function FileDrop({ definition }: { definition: ImportDefinition }) {
   const { t, bytes } = useTexts();

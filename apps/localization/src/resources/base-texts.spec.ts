@@ -72,6 +72,15 @@ describe('the French texts of the platform', () => {
       expect(texts.filter((text) => /\p{L}'\p{L}/u.test(text))).toEqual([]);
     }
   });
+
+  it('have in Canada no space before ; ! ? and one that does not break before :', () => {
+    const texts = resources.flatMap(([resourceName]) =>
+      Object.values({ ...textsOf(resourceName, 'fr'), ...textsOf(resourceName, 'fr-CA') }),
+    );
+    // A text that ends with a semicolon shows the sign itself.
+    expect(texts.filter((text) => /\s(?:[!?]|;(?!$))/.test(text))).toEqual([]);
+    expect(texts.filter((text) => /(?<!\u00a0):(?:\s|$)/.test(text))).toEqual([]);
+  });
 });
 
 describe('the texts of the platform', () => {

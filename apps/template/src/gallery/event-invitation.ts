@@ -64,7 +64,7 @@ export const eventInvitation: GalleryTemplate = {
       evening: 'An Evening of Color',
       about: 'The new collection, talks with the people who made it, and music to end the evening.',
       place: 'The Old Theater',
-      address: '5 Harbor Street, Portland',
+      address: '5 Harbor Street, New Haven',
       attire: 'Come as you are',
     },
     'en-GB': {

@@ -47,7 +47,7 @@ export const invoice: GalleryTemplate = {
     {% set net = amounts | sum | round(2) %}{% set tax = (net * taxRate) | round(2) %}
     <table class="totals" data-sheet="[[total]]">
       <tr><td>[[net]]</td><td class="number" data-type="number" data-value="{{ net }}">{{ net | currency(currency) }}</td></tr>
-      <tr><td>[[tax]] ({{ taxRate | percent(1) }})</td><td class="number" data-type="number" data-value="{{ tax }}">{{ tax | currency(currency) }}</td></tr>
+      <tr><td>[[tax]] ({{ (taxRate * 100) | number }}[[percent]])</td><td class="number" data-type="number" data-value="{{ tax }}">{{ tax | currency(currency) }}</td></tr>
       <tr><td>[[total]]</td><td class="number" data-type="number" data-value="{{ net + tax }}">{{ (net + tax) | currency(currency) }}</td></tr>
     </table>
     <p>[[pay]] <strong>{{ company.account }}</strong> · {{ number }}</p>
@@ -70,6 +70,7 @@ export const invoice: GalleryTemplate = {
       amount: 'Amount',
       net: 'Subtotal',
       tax: 'Sales tax',
+      percent: '%',
       total: 'Total',
       pay: 'Please pay to account',
       thanks: 'Thank you for your business.',
@@ -98,6 +99,7 @@ export const invoice: GalleryTemplate = {
       amount: 'Montant',
       net: 'Total HT',
       tax: 'TVA',
+      percent: ' %',
       total: 'Total TTC',
       pay: 'À régler sur le compte',
       thanks: 'Merci de votre confiance.',
@@ -109,7 +111,8 @@ export const invoice: GalleryTemplate = {
       ...samplePlaces['fr-CA'],
       item: 'Description',
       net: 'Sous-total',
-      tax: 'Taxes',
+      tax: 'TPS et TVQ',
+      percent: ' %',
       total: 'Total',
     },
   },
@@ -127,5 +130,5 @@ export const invoice: GalleryTemplate = {
       { text: '[[print]]', quantity: 6.5, price: 110 },
     ],
   },
-  sampleDataIn: { en: { taxRate: 0.085 }, 'fr-CA': { taxRate: 0.15 } },
+  sampleDataIn: { en: { taxRate: 0.0635 }, 'fr-CA': { taxRate: 0.14975 } },
 };

@@ -50,10 +50,10 @@ export const samplePlaces = {
   en: {
     currency: 'USD',
     companyStreet: '214 Harbor Street',
-    companyCity: 'Portland, OR 97209',
+    companyCity: 'New Haven, CT 06510',
     companyAccount: '4417 1234 5678',
     customerStreet: '18 Maple Avenue',
-    customerCity: 'Seattle, WA 98101',
+    customerCity: 'Hartford, CT 06103',
   },
   'en-GB': {
     currency: 'GBP',

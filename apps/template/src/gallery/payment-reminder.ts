@@ -92,8 +92,8 @@ export const paymentReminder: GalleryTemplate = {
     level: 1,
     currency: '[[currency]]',
     customer: { name: 'Ada Lovelace' },
-    invoice: { number: '2026-0417', amount: 5612.4, due: '2026-10-21' },
-    payUrl: 'https://northwind.example/pay/2026-0417',
+    invoice: { number: '2026-0389', amount: 5612.4, due: '2026-10-21' },
+    payUrl: 'https://northwind.example/pay/2026-0389',
     company: { name: 'Northwind Studio', account: '[[companyAccount]]' },
   },
 };

@@ -51,7 +51,7 @@ export const welcome: GalleryTemplate = {
       teamText: 'See who works on what, and say hello.',
       colors: 'Choose your colors',
       colorsText: 'Light or dark, and how often we write to you.',
-      address: '214 Harbor Street, Portland, OR 97209',
+      address: '214 Harbor Street, New Haven, CT 06510',
     },
     'en-GB': {
       colors: 'Choose your colours',
