@@ -80,6 +80,13 @@ describe('GET /localization/texts', () => {
     expect(keys(await texts(caller, 'search=text 149'))).toEqual(['k149']);
   });
 
+  it('finds keys and texts whatever the case of their letters, also of those with accents', async () => {
+    const caller = aCaller();
+    await put(caller, [item('Été', 'Soleil'), item('autumn', 'À la RENTRÉE')]);
+    expect(keys(await texts(caller, 'search=ÉTÉ&show=overridden'))).toEqual(['Été']);
+    expect(keys(await texts(caller, 'search=à la rentrée'))).toEqual(['autumn']);
+  });
+
   it('knows so many cultures of a tenant and no more, however many it makes up', async () => {
     const caller = aCaller();
     await put(caller, [item('first', 'Premier', { resourceName: 'A', cultureName: 'de' })]);
