@@ -14,10 +14,10 @@ export function useKeptFocus(): void {
       focused = target;
     };
     const forget = () =>
-      // When what has the focus is taken away, browsers say that it leaves before it is gone.
+      // What is about to go away, or is hidden or disabled until then, loses the focus too.
       queueMicrotask(() => {
-        if (!(focused instanceof Element) || !focused.isConnected || focused.matches(':disabled')) return;
-        if (document.activeElement === document.body) focused = null;
+        if (document.activeElement !== document.body || !(focused instanceof Element)) return;
+        if (focused.checkVisibility() && !focused.matches(':disabled')) focused = null;
       });
     const observer = new MutationObserver((removals) => {
       if (!(focused instanceof Element) || focused.isConnected) return;
