@@ -114,7 +114,11 @@ export function useTextChanges({ onSaved, onFailed }: TextListener) {
       }
       return outcome;
     },
-    onMutate: ({ changes }) => void show(changes),
+    onMutate: ({ changes }) => {
+      // A list that is on its way does not have them.
+      isOutdated.current ||= queries.isFetching({ queryKey: ['text-list'] }) > 0;
+      show(changes);
+    },
     onSuccess: (outcome, sent) => onSaved(sent, outcome),
     onError: (error, sent) => {
       const failed = withoutLater(sent, laterThan(sent));
