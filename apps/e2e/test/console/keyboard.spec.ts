@@ -116,6 +116,12 @@ describe('the console without a mouse', () => {
 
   it('has the focus in the place of what went away, unless the focus had left it', async () => {
     const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Approvals' }).waitFor();
+    // Where keys are answered, the focus is looked after too.
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.evaluate(() => {
       const list = document.createElement('div');
       for (const name of ['first', 'second', 'disabled', 'third']) {
@@ -155,11 +161,11 @@ describe('the console without a mouse', () => {
     await page.keyboard.press('Escape');
     const loaded = page.waitForResponse(/command-palette.*\.js$/);
     goOn();
-    // Until it would have been shown: its module has run, and what it renders is on the screen.
+    // Until it would have been shown: its module has run, and React shows it at most 300 ms after what stood for it.
     const address = (await loaded).url();
     await page.evaluate(`import(${JSON.stringify(address)})`);
     await page.evaluate(
-      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      () => new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 500)),
     );
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('Control+k');
