@@ -1,5 +1,5 @@
 import { ApiProblem } from '@plinth/sdk/api-problem';
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -29,9 +29,11 @@ function onError(error: Error): void {
 }
 
 const queries = new QueryClient({
+  // Of the caches, as what changes something may have an `onError` of its own.
   queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   // The client of the platform retries by itself what may succeed later.
-  defaultOptions: { queries: { retry: false, staleTime: 5_000 }, mutations: { onError, retry: false } },
+  defaultOptions: { queries: { retry: false, staleTime: 5_000 }, mutations: { retry: false } },
 });
 
 /** Without texts of the platform there are only these. */

@@ -1,7 +1,9 @@
 import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
 import { createClient } from '@plinth/sdk/client';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { clientOptions } from './platform';
+import { nameOf, withoutLater, type TextChange, type TextChanges } from './text-changes';
 
 const localization = createClient(localizationEndpoints, clientOptions);
 
@@ -31,23 +33,12 @@ export const textPageQuery = ({ search, resourceName, show }: TextFilter, page: 
     staleTime: 60_000,
   });
 
-/** What becomes of one text in one culture; null is the text of the platform. */
-export interface TextChange {
-  resourceName: string;
-  key: string;
-  cultureName: string;
-  value: string | null;
-}
-
 interface ChangeOutcome {
   /** What undoes what was done. */
   undo: TextChange[];
   /** Why some of it was refused. */
   refused: string[];
 }
-
-const nameOf = ({ resourceName, key, cultureName }: TextChange) =>
-  JSON.stringify([resourceName, key, cultureName]);
 
 const isText = (change: TextChange): change is TextChange & { value: string } => change.value !== null;
 
@@ -63,9 +54,24 @@ async function putOverrides(items: (TextChange & { value: string })[]): Promise<
   );
 }
 
+interface TextListener {
+  onSaved: (sent: TextChanges, outcome: ChangeOutcome) => void;
+  /** With what nothing that was sent after it changes too. */
+  onFailed: (failed: TextChanges, error: Error) => void;
+}
+
+const mutationKey = ['texts'];
+
 /** Changes texts; the grid shows them at once, and as they were where the platform refuses them. */
-export function useTextChanges() {
+export function useTextChanges({ onSaved, onFailed }: TextListener) {
   const queries = useQueryClient();
+  const isOutdated = useRef(false);
+  const laterThan = (sent: TextChanges): TextChange[] =>
+    queries
+      .getMutationCache()
+      .findAll({ mutationKey, status: 'pending' })
+      .map(({ state }) => state.variables as TextChanges)
+      .flatMap((one) => (one === sent ? [] : one.changes));
   const show = (changes: readonly TextChange[]): TextChange[] => {
     const byName = new Map(changes.map((change) => [nameOf(change), change]));
     const before = new Map<string, TextChange>();
@@ -87,7 +93,10 @@ export function useTextChanges() {
     return [...before.values()];
   };
   return useMutation({
-    mutationFn: async ({ changes, before }: { changes: readonly TextChange[]; before: TextChange[] }) => {
+    mutationKey,
+    // One after the other: what is sent again never comes after what is newer.
+    scope: { id: 'texts' },
+    mutationFn: async ({ changes, before }: TextChanges) => {
       const outcome: ChangeOutcome = { undo: [], refused: [] };
       for (let from = 0; from < changes.length; from += BATCH_MAX) {
         const batch = changes.slice(from, from + BATCH_MAX);
@@ -105,13 +114,25 @@ export function useTextChanges() {
       }
       return outcome;
     },
-    onMutate: ({ changes }) => void show(changes),
-    onError: (_error, { before }) => void show(before),
-    onSettled: (outcome) => {
+    onMutate: ({ changes }) => {
+      // A list that is on its way does not have them.
+      isOutdated.current ||= queries.isFetching({ queryKey: ['text-list'] }) > 0;
+      show(changes);
+    },
+    onSuccess: (outcome, sent) => onSaved(sent, outcome),
+    onError: (error, sent) => {
+      const failed = withoutLater(sent, laterThan(sent));
+      show(failed.before);
+      onFailed(failed, error);
+    },
+    onSettled: async (outcome, _error, sent) => {
+      isOutdated.current ||= !outcome || outcome.refused.length > 0;
+      // A list that is asked for now would not have what is still under way.
+      if (laterThan(sent).length > 0) return;
       // Overrides of which the list is made come and go.
-      if (!outcome || outcome.refused.length > 0)
-        return queries.invalidateQueries({ queryKey: ['text-list'] });
-      return queries.invalidateQueries({ queryKey: ['text-list'], refetchType: 'none' });
+      const refetchType = isOutdated.current ? 'active' : 'none';
+      isOutdated.current = false;
+      await queries.invalidateQueries({ queryKey: ['text-list'], refetchType });
     },
   });
 }

@@ -1,8 +1,8 @@
 import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, ChevronUp, CircleCheckBig } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { cultureQuery, templateOf } from '../api/templates';
 import { approvalsQuery, workflowStatusQuery, type Approval } from '../api/workflow';
 import { Button } from '../components/button';
@@ -65,15 +65,22 @@ interface ApprovalCardProps {
 function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps) {
   const texts = useTexts();
   const { t, relative } = texts;
+  const queries = useQueryClient();
   const { id, entityType, entityId, transitionName, formerState, targetState } = approval;
   const template = templateOf(approval);
   // A text that is changed ends no request by itself, as a move does.
-  const status = useQuery({
+  const { data: status } = useQuery({
     ...workflowStatusQuery({ entityType, entityId }),
     enabled: template !== undefined,
-    refetchInterval: 30_000,
+    refetchInterval: showsEvidence && 30_000,
   });
-  const isOvertaken = status.data != null && status.data.currentState !== PENDING_APPROVAL;
+  const hasMoved = status != null && status.currentState !== PENDING_APPROVAL;
+  const isOvertaken = hasMoved && status.currentState !== targetState;
+  useEffect(() => {
+    // Others may have decided: then it waits for nobody any longer.
+    if (hasMoved)
+      void queries.invalidateQueries({ queryKey: approvalsQuery.queryKey }, { cancelRefetch: false });
+  }, [hasMoved, queries]);
   return (
     <article className="panel padded stack" aria-labelledby={id}>
       <div className="row spread">

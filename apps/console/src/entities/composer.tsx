@@ -93,7 +93,9 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const person = proposals[pointed];
-    if (!person || event.nativeEvent.isComposing) return;
+    const { altKey, ctrlKey, metaKey, shiftKey } = event;
+    // What is pressed together, or while a word is being composed, is for the text.
+    if (!person || event.nativeEvent.isComposing || altKey || ctrlKey || metaKey || shiftKey) return;
     const steps: Record<string, () => void> = {
       ArrowDown: () => setPointed((pointed + 1) % proposals.length),
       ArrowUp: () => setPointed((pointed + proposals.length - 1) % proposals.length),

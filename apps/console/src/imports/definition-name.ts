@@ -4,7 +4,7 @@ import type { Texts } from '../texts/texts';
 export const definitionName = ({ find }: Texts, name: string): string =>
   find(`Console.definitions.${name}`) ?? name.replace('.', ' · ');
 
-const serviceOf = (definition: string): string => definition.slice(0, definition.indexOf('.'));
+const serviceOf = (definition: string): string => definition.split('.', 1)[0]!;
 
 /** What people call a field of a definition; one of a team's own service is called as that calls it. */
 export const fieldName = ({ find }: Texts, definition: string, path: string, otherwise: string): string =>

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { DateOrder, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 import {
   dataExchange,
@@ -21,7 +22,15 @@ export function FormatPanel({ jobId }: { jobId: string }) {
   const { data: format, error, refetch } = useQuery(importFormatQuery(jobId));
   const { data: preview } = useQuery(importPreviewQuery(jobId));
   const findings = preview?.findings ?? format?.findings ?? [];
+  const mutationKey = ['import', jobId, 'format'];
+  const pending = useMutationState({
+    filters: { mutationKey, status: 'pending' },
+    select: ({ state }) => state.variables as Correction,
+  });
+  const chosen: Correction = Object.assign({}, ...pending);
+  const [failure, setFailure] = useState<Error>();
   const correction = useMutation({
+    mutationKey,
     // One after the other: each answer is what the file is read by from then on.
     scope: { id: `format-of-${jobId}` },
     mutationFn: async (body: Correction) =>
@@ -33,6 +42,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
       await queries.invalidateQueries({ queryKey: ['import', jobId, 'preview'] });
       await queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true });
     },
+    onError: setFailure,
   });
 
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
@@ -46,18 +56,23 @@ export function FormatPanel({ jobId }: { jobId: string }) {
         <Skeleton lines={1} height="3.4rem" />
       ) : (
         <div className="format">
-          {partsOf(format, preview?.headerRow, texts).map(({ name, label, value, options, why }) => (
-            <Select
-              key={name}
-              label={label}
-              value={(correction.isPending && correction.variables[name]?.toString()) || value}
-              options={options}
-              description={why}
-              onChange={(id) =>
-                id !== value && correction.mutate({ [name]: numbers.has(name) ? Number(id) : id })
-              }
-            />
-          ))}
+          {partsOf(format, preview?.headerRow, texts).map(({ name, label, value, options, why }) => {
+            const shown = chosen[name]?.toString() ?? value;
+            return (
+              <Select
+                key={name}
+                label={label}
+                value={shown}
+                options={options}
+                description={why}
+                onChange={(id) => {
+                  if (id === shown) return;
+                  setFailure(undefined);
+                  correction.mutate({ [name]: numbers.has(name) ? Number(id) : id });
+                }}
+              />
+            );
+          })}
         </div>
       )}
       {findings.length > 0 && (
@@ -67,7 +82,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
           ))}
         </ul>
       )}
-      {correction.error && <Failure error={correction.error} />}
+      {failure && <Failure error={failure} />}
     </section>
   );
 }

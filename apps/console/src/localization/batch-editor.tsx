@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { TextChange, TextRow } from '../api/localization';
+import type { TextRow } from '../api/localization';
+import type { TextChange } from '../api/text-changes';
 import { Button } from '../components/button';
 import { Select } from '../components/select';
 import { TextField } from '../components/text-field';

@@ -1,6 +1,7 @@
 import { Undo2 } from 'lucide-react';
 import { useDeferredValue, useMemo, useRef, useState } from 'react';
-import { useTextChanges, type TextChange, type TextFilter, type TextRow } from '../api/localization';
+import type { TextFilter, TextRow } from '../api/localization';
+import type { TextChange } from '../api/text-changes';
 import { Button } from '../components/button';
 import { Checkbox } from '../components/choices';
 import { Page } from '../components/page';
@@ -12,6 +13,7 @@ import { useTexts } from '../texts/texts';
 import { BatchEditor } from './batch-editor';
 import { TextEditor } from './text-editor';
 import { rowName, TextGrid } from './text-grid';
+import { useTextEdits } from './use-text-edits';
 
 const selections = ['all', 'overridden', 'drifted'] as const;
 
@@ -23,7 +25,6 @@ export function LocalizationPage() {
   const [hidden, setHidden] = useStoredState<string[]>('hidden-cultures', []);
   const [selected, setSelected] = useState<ReadonlyMap<string, TextRow>>(new Map());
   const [edited, setEdited] = useState<{ row: TextRow; cultureName: string }>();
-  const [past, setPast] = useState<TextChange[][]>([]);
   const grid = useRef<HTMLDivElement>(null);
   const close = () => {
     setEdited(undefined);
@@ -33,33 +34,13 @@ export function LocalizationPage() {
     setSelected(new Map());
     grid.current?.focus({ preventScroll: true });
   };
-  const change = useTextChanges();
-  // What the platform did not take is not written twice: it is sent again.
-  const [sent, setSent] = useState<{
-    changes: readonly TextChange[];
-    before: TextChange[];
-    isUndo: boolean;
-  }>();
+  const { apply, undo, retry, undoCount, isPending, failure, refused } = useTextEdits();
   const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });
   const cultures = useMemo(() => {
     const shown = languages.filter(({ cultureName }) => !hidden.includes(cultureName));
     return shown.length > 0 ? shown : languages.slice(0, 1);
   }, [languages, hidden]);
 
-  const apply = (changes: readonly TextChange[], before: TextChange[], isUndo = false) => {
-    setSent({ changes, before, isUndo });
-    change.mutate(
-      { changes, before },
-      {
-        onSuccess: ({ undo }) =>
-          setPast((all) => (isUndo ? all.slice(0, -1) : undo.length > 0 ? [...all, undo] : all)),
-      },
-    );
-  };
-  const undo = () => {
-    const last = past.at(-1);
-    if (last && !change.isPending) apply(last, [], true);
-  };
   const beforeOf = (
     rows: readonly TextRow[],
     { resourceName, key, cultureName }: TextChange,
@@ -73,10 +54,7 @@ export function LocalizationPage() {
         ?.values.find((cell) => cell.cultureName === cultureName)?.value ?? null,
   });
   const applyTo = (rows: readonly TextRow[], changes: TextChange[]) =>
-    apply(
-      changes,
-      changes.map((one) => beforeOf(rows, one)),
-    );
+    apply({ changes, before: changes.map((one) => beforeOf(rows, one)) });
   const select = (rows: readonly TextRow[], isSelected: boolean) =>
     setSelected((before) => {
       const next = new Map(before);
@@ -93,10 +71,10 @@ export function LocalizationPage() {
       title={t('Platform.areas.localization')}
       lead={t('Console.localization.lead')}
       actions={
-        past.length > 0 && (
-          <Button isPending={change.isPending} onPress={undo}>
+        undoCount > 0 && (
+          <Button isPending={isPending} onPress={undo}>
             <Undo2 aria-hidden />
-            {t('Console.localization.undo', { count: past.at(-1)!.length })}
+            {t('Console.localization.undo', { count: undoCount })}
           </Button>
         )
       }
@@ -130,12 +108,10 @@ export function LocalizationPage() {
           ))}
         </div>
       </div>
-      {change.error && sent && (
-        <Failure error={change.error} onRetry={() => apply(sent.changes, sent.before, sent.isUndo)} />
-      )}
-      {change.data && change.data.refused.length > 0 && (
-        <Callout tone="bad" title={t('Console.localization.refused', { count: change.data.refused.length })}>
-          {change.data.refused.slice(0, 5).join(' ')}
+      {failure && <Failure error={failure} onRetry={retry} />}
+      {refused.length > 0 && (
+        <Callout tone="bad" title={t('Console.localization.refused', { count: refused.length })}>
+          {refused.slice(0, 5).join(' ')}
         </Callout>
       )}
       {selected.size > 0 && (

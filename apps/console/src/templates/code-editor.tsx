@@ -7,7 +7,7 @@ import {
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
 import { diagnosticCount, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { EditorState, type Text } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -16,8 +16,8 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { useTexts } from '../texts/texts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useTexts, type Texts } from '../texts/texts';
 import { codeTheme } from './code-theme';
 import { templateLanguage } from './template-language';
 
@@ -46,6 +46,24 @@ function diagnosticOf(document: Text, { message, line = 1, column = 1 }: SourceE
   return { from: start, to: Math.min(start + word, document.length), severity: 'error', message };
 }
 
+/** What is said and shown in the reader's language. */
+const words = new Compartment();
+
+const wordsOf = (label: string, t: Texts['t']): Extension => [
+  EditorState.phrases.of({
+    'Fold line': t('Console.templates.fold'),
+    'Unfold line': t('Console.templates.unfold'),
+    unfold: t('Console.templates.unfold'),
+    'folded code': t('Console.templates.folded'),
+    'Folded lines': t('Console.templates.folded'),
+    'Unfolded lines': t('Console.templates.unfolded'),
+    to: t('Console.templates.linesTo'),
+    'Selection deleted': t('Console.templates.selectionDeleted'),
+    Completions: t('Console.templates.completions'),
+  }),
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+];
+
 /**
  * The editor of a template's source. Escape and then Tab leave it, as Tab alone indents. It is made in pieces, between
  * which keys are answered: the state, which reads the text, the view, and what the browser lays out.
@@ -54,9 +72,10 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
   const { t } = useTexts();
   const place = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<EditorView>();
-  const latest = useRef({ onChange, onSave, names, value, t });
+  const spoken = useMemo(() => wordsOf(label, t), [label, t]);
+  const latest = useRef({ onChange, onSave, names, value, spoken });
   useEffect(() => {
-    latest.current = { onChange, onSave, names, value, t };
+    latest.current = { onChange, onSave, names, value, spoken };
   });
 
   useEffect(() => {
@@ -64,8 +83,6 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       latest.current.onSave();
       return true;
     };
-    // Not a dependency: other words are no reason to lose what can be undone.
-    const { t: words } = latest.current;
     let view: EditorView | undefined;
     const state = EditorState.create({
       doc: latest.current.value,
@@ -83,14 +100,7 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
         lintGutter(),
         EditorView.lineWrapping,
         EditorState.readOnly.of(isReadOnly),
-        EditorState.phrases.of({
-          'Fold line': words('Console.templates.fold'),
-          'Unfold line': words('Console.templates.unfold'),
-          unfold: words('Console.templates.unfold'),
-          'folded code': words('Console.templates.folded'),
-          Completions: words('Console.templates.completions'),
-        }),
-        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+        words.of(latest.current.spoken),
         keymap.of([
           { key: 'Mod-s', run: save, preventDefault: true },
           ...closeBracketsKeymap,
@@ -116,7 +126,7 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       setEditor(undefined);
       view?.destroy();
     };
-  }, [label, isReadOnly]);
+  }, [isReadOnly]);
 
   useLayoutEffect(() => {
     if (!editor) return;
@@ -124,6 +134,11 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
     // Before it is painted: else line numbers move.
     editor.requestMeasure();
   }, [editor]);
+
+  useEffect(() => {
+    // In place: another language is no reason to lose what can be undone.
+    if (editor && words.get(editor.state) !== spoken) editor.dispatch({ effects: words.reconfigure(spoken) });
+  }, [editor, spoken]);
 
   useEffect(() => {
     if (!editor || editor.state.doc.toString() === value) return;

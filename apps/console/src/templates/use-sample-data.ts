@@ -1,5 +1,5 @@
 import type { TemplateKey } from '../api/templates';
-import { useStoredState } from '../components/stored-state';
+import { keep, useStoredState } from '../components/stored-state';
 import type { Data } from './sample-data';
 
 const storageKey = ({ name, culture }: TemplateKey) => `template-sample ${name}~${culture ?? ''}`;
@@ -8,5 +8,4 @@ const storageKey = ({ name, culture }: TemplateKey) => `template-sample ${name}~
 export const useSampleData = (key: TemplateKey) => useStoredState<Data | null>(storageKey(key), null);
 
 /** Gives a template its sample data before its page is opened. */
-export const rememberSample = (key: TemplateKey, data: Data): void =>
-  sessionStorage.setItem(storageKey(key), JSON.stringify(data));
+export const rememberSample = (key: TemplateKey, data: Data): void => keep(storageKey(key), data);

@@ -23,6 +23,9 @@ describe('an approval in the console', () => {
     const writing = emile.getByRole('textbox', { name: 'Comment', exact: true });
     await writing.pressSequentially('Please look, @Grace');
     await emile.getByRole('option', { name: '@Grace Hopper', selected: true }).waitFor();
+    // With other keys held down it is for the text.
+    await writing.press('Shift+Escape');
+    expect(await emile.getByRole('option').count()).toBe(1);
     await writing.press('Enter');
     await emile.getByRole('button', { name: 'Send' }).click();
     await emile.getByRole('article').getByText('@Grace Hopper').waitFor();
@@ -54,9 +57,14 @@ describe('an approval in the console', () => {
     await grace.getByRole('complementary').getByText('Fine').waitFor();
     // What others write appears by itself.
     await emile.getByText('Internal note', { exact: true }).first().click();
-    await emile.getByRole('textbox', { name: 'Comment', exact: true }).fill('Thank you');
+    await writing.pressSequentially('Thank you, @Grace');
+    await emile.getByRole('option', { name: '@Grace Hopper' }).click();
+    await writing.and(emile.locator(':focus')).waitFor();
     await emile.getByRole('button', { name: 'Send' }).click();
-    await grace.getByRole('article').filter({ hasText: 'Thank you' }).waitFor({ timeout: 5_000 });
+    await grace
+      .getByRole('article')
+      .filter({ hasText: 'Thank you, @Grace Hopper' })
+      .waitFor({ timeout: 5_000 });
     const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });

@@ -137,4 +137,46 @@ describe('an import in the console', () => {
     await corrected.getByText('Undone', { exact: true }).waitFor();
     await expectForEverybody(page);
   }, 240_000);
+
+  it('shows each correction of the format until it is answered, also one that is taken back or refused', async () => {
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'New import' }).click();
+    await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
+    const rows = [
+      'Last name;Email',
+      'Surname;Address',
+      'Lovelace;ada@example.com',
+      'Hopper;grace@example.com',
+    ];
+    const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) };
+    await page.locator('input[type=file]').setInputFiles(file);
+    const part = (name: string, value: string) =>
+      page.getByRole('button', { name }).filter({ hasText: value }).waitFor();
+    await part('Columns are separated by', 'Semicolon');
+
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const sent: unknown[] = [];
+    await page.route('**/format', async (route) => {
+      sent.push(route.request().postDataJSON());
+      if (sent.length > 1) return route.continue();
+      await held;
+      const problem = { type: 'about:blank', title: 'Not found', status: 404, detail: 'Nothing is there.' };
+      await route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+    });
+    await choose(page, 'Columns are separated by', /^Comma/);
+    await part('Columns are separated by', 'Comma');
+    await choose(page, 'Names of the columns are in', /^Row 2$/);
+    await part('Names of the columns are in', 'Row 2');
+    await part('Columns are separated by', 'Comma');
+    await choose(page, 'Columns are separated by', /^Semicolon/);
+    await part('Columns are separated by', 'Semicolon');
+    goOn();
+    await page.getByText('Nothing is there.').waitFor();
+    await columnField(page, 'Surname').waitFor();
+    await part('Names of the columns are in', 'Row 2');
+    await part('Columns are separated by', 'Semicolon');
+    await page.getByText('Nothing is there.').waitFor();
+    expect(sent).toEqual([{ delimiter: ',' }, { headerRow: 2 }, { delimiter: ';' }]);
+  }, 60_000);
 });

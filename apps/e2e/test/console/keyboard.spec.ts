@@ -114,6 +114,38 @@ describe('the console without a mouse', () => {
     await focusIsKept(page);
   }, 120_000);
 
+  it('has the focus in the place of what went away, unless the focus had left it', async () => {
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Approvals' }).waitFor();
+    // Where keys are answered, the focus is looked after too.
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.evaluate(() => {
+      const list = document.createElement('div');
+      for (const name of ['first', 'second', 'disabled', 'third']) {
+        const button = document.createElement('button');
+        button.textContent = name;
+        button.disabled = name === 'disabled';
+        list.append(button);
+      }
+      document.getElementById('main')!.append(list);
+    });
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    await button('second').focus();
+    await button('second').evaluate((element) => element.remove());
+    // The next one cannot have it.
+    await button('first').and(page.locator(':focus')).waitFor();
+
+    await page.clock.install();
+    await button('third').focus();
+    await button('third').blur();
+    await button('third').evaluate((element) => element.remove());
+    await page.clock.runFor(1_000);
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+  }, 60_000);
+
   it('gives up what is being loaded by Escape', async () => {
     const { page } = await browser.signIn('Ada Lovelace');
     await page.getByRole('link', { name: 'Approvals' }).waitFor();
@@ -129,7 +161,12 @@ describe('the console without a mouse', () => {
     await page.keyboard.press('Escape');
     const loaded = page.waitForResponse(/command-palette.*\.js$/);
     goOn();
-    await loaded;
+    // Until it would have been shown: its module has run, and React shows it at most 300 ms after what stood for it.
+    const address = (await loaded).url();
+    await page.evaluate(`import(${JSON.stringify(address)})`);
+    await page.evaluate(
+      () => new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 500)),
+    );
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Commands' }).waitFor();

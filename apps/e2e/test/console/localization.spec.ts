@@ -83,6 +83,64 @@ describe('texts in the console', () => {
     expect(await valueOf(3)).toBe('Offer 3 for {name}');
   }, 60_000);
 
+  it('are sent again after a failure, also where another one was saved meanwhile, and undone one after the other', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const series = `s${newId().slice(-12)}`;
+    const items = [1, 2].map((number) => ({
+      resourceName: 'Shop',
+      cultureName: 'en',
+      key: `${series}.text${number}`,
+      value: `Offer ${number}`,
+    }));
+    const overrides = '/api/v1/localization/overrides';
+    expect((await journey.call('PUT', overrides, { token, body: { items } })).body.successCount).toBe(2);
+    const expectValue = (number: number, value: string) =>
+      eventually(async () => {
+        const path = `${overrides}/Shop/en/${series}.text${number}`;
+        return (await journey.call('GET', path, { token })).body.value === value;
+      });
+
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'Localization' }).click();
+    await page.getByRole('textbox', { name: 'Search keys and texts' }).fill(series);
+    const grid = page.getByRole('grid', { name: 'Texts by language' });
+    const write = async (former: string, text: string) => {
+      await grid.getByText(former, { exact: true }).click();
+      const editor = page.getByRole('region', { name: new RegExp(series) });
+      await editor.getByRole('textbox').fill(text);
+      await editor.getByRole('button', { name: 'Save' }).click();
+      await grid.getByText(text, { exact: true }).waitFor();
+    };
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    await page.route(
+      `**${overrides}`,
+      async (route) => {
+        await held;
+        const problem = { type: 'about:blank', title: 'Not found', status: 404, detail: 'Nothing is there.' };
+        await route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+      },
+      { times: 1 },
+    );
+    await write('Offer 1', 'Bargain 1');
+    await write('Offer 2', 'Bargain 2');
+    goOn();
+    await grid.getByText('Offer 1', { exact: true }).waitFor();
+    await expectValue(2, 'Bargain 2');
+    await expectValue(1, 'Offer 1');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await grid.getByText('Bargain 1', { exact: true }).waitFor();
+    await expectValue(1, 'Bargain 1');
+    await page.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Undo the last change' }).click();
+    await expectValue(1, 'Offer 1');
+    await page.getByRole('button', { name: 'Undo the last change' }).click();
+    await expectValue(2, 'Offer 2');
+    await page.getByRole('button', { name: /^Undo/ }).waitFor({ state: 'detached' });
+  }, 60_000);
+
   it('are marked where the platform says something else since they were written', async () => {
     const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
