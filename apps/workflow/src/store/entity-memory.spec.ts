@@ -60,6 +60,6 @@ describe('what a process remembers of entities', () => {
     for (let number = 0; number <= 10_000; number++) memory.remember(seen(number), submitted);
 
     expect(memory.recall(seen(0))).toMatchObject({ moves: 0 });
-    expect(memory.recall(seen(1))).toMatchObject({ moves: 1 });
+    for (const number of [1_000, 10_000]) expect(memory.recall(seen(number))).toMatchObject({ moves: 1 });
   });
 });
