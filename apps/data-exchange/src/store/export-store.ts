@@ -9,7 +9,7 @@ import type { ExportRequest } from '../domain/export-job';
 import { publishExportFinished } from '../events/published';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
 import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
-import { JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { JOB_BATCH_SIZE, jobRecords, jobRetention, type JobRetention } from './job-records';
 import { countUnfinishedJobs } from './tenant-usage-store';
 
 export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'phase' | 'fileSizeBytes'> & {
@@ -53,7 +53,7 @@ export interface WrittenFile {
   at: Date;
 }
 
-export interface ExportStore {
+export interface ExportStore extends JobRetention {
   /** Creates a job; a repeated operation finds the job that it created first. @param requireRoom throws where there is none */
   insert(job: NewExportJob, requireRoom?: (unfinishedJobs: number) => void): Promise<ExportJob>;
   /** @throws Problem `export-job-not-found`. */
@@ -70,9 +70,6 @@ export interface ExportStore {
   listWithFile(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
   /** Also forgets what was asked for and by whom, which may be large and nobody needs any more. */
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
-  /** Jobs of all tenants that ended, were made before this time and have nothing left that is removed before them. */
-  listExpired(madeBefore: Date): Promise<{ tenantId: string; id: string }[]>;
-  remove(tenantId: string, id: string): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -106,6 +103,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
 
   return {
     ...jobRecords(db, (tx) => tx.exportJob),
+    ...jobRetention(db, (tx) => tx.exportJob, { status: { notIn: RUNNING }, fileRemovedAt: { not: null } }),
     getState,
 
     recordFileRemoval: async (tenantId, id, at) => {
@@ -201,24 +199,6 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
           take: JOB_BATCH_SIZE,
         }),
       ),
-
-    listExpired: (madeBefore) =>
-      db.inPlatform((tx) =>
-        tx.exportJob.findMany({
-          where: {
-            status: { notIn: RUNNING },
-            createdAt: { lt: madeBefore },
-            fileRemovedAt: { not: null },
-          },
-          select: { tenantId: true, id: true },
-          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-          take: JOB_BATCH_SIZE,
-        }),
-      ),
-
-    remove: async (tenantId, id) => {
-      await db.inTenant(tenantId, (tx) => tx.exportJob.deleteMany({ where: { tenantId, id } }));
-    },
   };
 }
 

@@ -14,7 +14,7 @@ import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { failedRowsJson, insertFailedRows } from './failed-row-store';
-import { JOB_BATCH_SIZE, jobRecords } from './job-records';
+import { JOB_BATCH_SIZE, jobRecords, jobRetention, type JobRetention } from './job-records';
 import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
 export interface ImportOptions {
@@ -76,7 +76,7 @@ export interface CountedBatch {
   bytesDone: number;
 }
 
-export interface ImportStore {
+export interface ImportStore extends JobRetention {
   /** @param requireRoom throws where there is none for the file */
   insert(job: NewImportJob, requireRoom?: (usage: TenantUsage) => void): Promise<ImportJob>;
   find(tenantId: string, id: string): Promise<ImportJob | undefined>;
@@ -137,9 +137,6 @@ export interface ImportStore {
    * many rows.
    */
   removeRows(tenantId: string, id: string, at: Date): Promise<number>;
-  /** Jobs of all tenants that ended, were made before this time and have nothing left that is removed before them. */
-  listExpired(madeBefore: Date): Promise<{ tenantId: string; id: string }[]>;
-  remove(tenantId: string, id: string): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
 }
@@ -194,6 +191,11 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
 
   return {
     ...jobRecords(db, (tx) => tx.importJob),
+    ...jobRetention(db, (tx) => tx.importJob, {
+      status: { in: FINAL },
+      fileRemovedAt: { not: null },
+      rowsRemovedAt: { not: null },
+    }),
     find,
     get,
     advance,
@@ -318,25 +320,6 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }
       await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(REMOVE_LARGE_PARTS, tenantId, id, at));
       return removed;
-    },
-
-    listExpired: (madeBefore) =>
-      db.inPlatform((tx) =>
-        tx.importJob.findMany({
-          where: {
-            status: { in: FINAL },
-            createdAt: { lt: madeBefore },
-            fileRemovedAt: { not: null },
-            rowsRemovedAt: { not: null },
-          },
-          select: { tenantId: true, id: true },
-          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-          take: JOB_BATCH_SIZE,
-        }),
-      ),
-
-    remove: async (tenantId, id) => {
-      await db.inTenant(tenantId, (tx) => tx.importJob.deleteMany({ where: { tenantId, id } }));
     },
   };
 }
