@@ -14,13 +14,16 @@ const runFile = join(root, '.nx', 'cache', 'run.json');
 /** The reports of jest: outputs of the targets, so that a target from the cache has its report too. */
 const reports = join(root, 'dist', 'tests');
 
-/** Side by side, so that no long run is left over at the end for one processor. */
-const longest = 'e2e,data-exchange';
+const processors = Math.max(2, Math.floor(availableParallelism() / 2));
+/** Specs on servers wait again and again, for what these do: one more at a time uses what the others leave. */
+const processorsAndOne = processors + 1;
+/** First, so that none of them is left over at the end for one processor. */
+const longest = 'e2e,data-exchange,faults,packages';
 const phases = [
-  ['--targets=test', `--projects=${longest}`],
-  ['--targets=test', `--exclude=${longest}`],
-  ['--targets=typecheck,lint,knip,format,references'],
-  ['--targets=unit'],
+  { selection: ['--targets=test', `--projects=${longest}`], parallel: processorsAndOne },
+  { selection: ['--targets=test', `--exclude=${longest}`], parallel: processorsAndOne },
+  { selection: ['--targets=typecheck,lint,knip,format,references'], parallel: processors },
+  { selection: ['--targets=unit'], parallel: processors },
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
@@ -45,12 +48,11 @@ export async function runTargets() {
 }
 
 /**
- * @param {string[]} selection
+ * @param {{ selection: string[], parallel: number }} phase the targets, and how many run at a time
  * @returns {Promise<{ code: number | null, tasks: Task[] }>}
  */
-async function runPhase(selection) {
+async function runPhase({ selection, parallel }) {
   rmSync(runFile, { force: true });
-  const parallel = Math.max(2, Math.floor(availableParallelism() / 2));
   const programs = join(root, 'node_modules', '.bin');
   const options = [...selection, `--parallel=${parallel}`, '--output-style=static'];
   // What Nx says goes to stderr: the last line of stdout is the result.
