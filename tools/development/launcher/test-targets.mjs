@@ -18,7 +18,7 @@ const processors = Math.max(2, Math.floor(availableParallelism() / 2));
 /** Specs on servers wait again and again, for what these do: one more at a time uses what the others leave. */
 const processorsAndOne = processors + 1;
 /** First, so that none of them is left over at the end for one processor. */
-const longest = 'e2e,data-exchange,faults,packages';
+const longest = 'e2e,data-exchange,faults,packages,workflow,gateway,runtime-test';
 const phases = [
   { selection: ['--targets=test', `--projects=${longest}`], parallel: processorsAndOne },
   { selection: ['--targets=test', `--exclude=${longest}`], parallel: processorsAndOne },
