@@ -16,14 +16,15 @@ const reports = join(root, 'dist', 'tests');
 
 const processors = Math.max(2, Math.floor(availableParallelism() / 2));
 /** Specs on servers wait again and again, for what these do: one more at a time uses what the others leave. */
-const processorsAndOne = processors + 1;
-/** First, so that none of them is left over at the end for one processor. */
-const longest = 'e2e,data-exchange,faults,packages,workflow,gateway,runtime-test';
+const onServers = ['--targets=test', `--parallel=${processors + 1}`, '--exclude-task-dependencies'];
+/** In this order, so that none of them is left over at the end for one processor. */
+const longest = 'e2e,faults,packages,data-exchange,workflow,gateway,runtime-test';
+/** What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones. */
 const phases = [
-  { selection: ['--targets=test', `--projects=${longest}`], parallel: processorsAndOne },
-  { selection: ['--targets=test', `--exclude=${longest}`], parallel: processorsAndOne },
-  { selection: ['--targets=typecheck,lint,knip,format,references'], parallel: processors },
-  { selection: ['--targets=unit'], parallel: processors },
+  ['--targets=typecheck,lint,knip,format,references', `--parallel=${processors}`],
+  [...onServers, `--projects=${longest}`],
+  [...onServers, `--exclude=${longest}`],
+  ['--targets=unit', `--parallel=${processors}`, '--exclude-task-dependencies'],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
@@ -48,25 +49,28 @@ export async function runTargets() {
 }
 
 /**
- * @param {{ selection: string[], parallel: number }} phase the targets, and how many run at a time
+ * @param {string[]} selection
  * @returns {Promise<{ code: number | null, tasks: Task[] }>}
  */
-async function runPhase({ selection, parallel }) {
+async function runPhase(selection) {
   rmSync(runFile, { force: true });
   const programs = join(root, 'node_modules', '.bin');
-  const options = [...selection, `--parallel=${parallel}`, '--output-style=static'];
   // What Nx says goes to stderr: the last line of stdout is the result.
-  const child = spawn(projectNode(), [join(programs, 'nx'), 'run-many', ...options], {
-    cwd: root,
-    env: {
-      // Specs start hundreds of processes of few programs.
-      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
-      ...process.env,
-      NX_DAEMON: 'false',
-      PATH: `${programs}${delimiter}${process.env.PATH}`,
+  const child = spawn(
+    projectNode(),
+    [join(programs, 'nx'), 'run-many', ...selection, '--output-style=static'],
+    {
+      cwd: root,
+      env: {
+        // Specs start hundreds of processes of few programs.
+        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+        ...process.env,
+        NX_DAEMON: 'false',
+        PATH: `${programs}${delimiter}${process.env.PATH}`,
+      },
+      stdio: ['ignore', 2, 2],
     },
-    stdio: ['ignore', 2, 2],
-  });
+  );
   const [code] = await once(child, 'exit');
   return { code, tasks: readJson(runFile, { tasks: [] }).tasks };
 }
