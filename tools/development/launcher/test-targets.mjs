@@ -64,6 +64,8 @@ async function runPhase(selection) {
       env: {
         // Specs start hundreds of processes of few programs.
         NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+        // Each run of Nx would start processes for its plugins, which take longer than their work.
+        NX_ISOLATE_PLUGINS: 'false',
         ...process.env,
         NX_DAEMON: 'false',
         PATH: `${programs}${delimiter}${process.env.PATH}`,
