@@ -2,10 +2,16 @@ import { chromium, type Browser } from 'playwright-core';
 import { findOrInstall } from './find-or-install';
 
 /**
- * Pages of the address bar, for which Chromium starts processes with each window, although nobody sees the window of a
- * test: half of the processor time of opening one.
+ * Processes that Chromium starts with each window, for pages of an address bar that nobody sees and for a page that may
+ * come next: more than half of the processor time of opening a window.
  */
-const ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup'];
+const PROCESSES_OF_WINDOWS = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxFullPopup',
+  'WebUIOmniboxAimPopup',
+  'SpareRendererForSitePerProcess',
+  'AndroidWarmUpSpareRendererWithTimeout',
+];
 
 /** What Playwright disables itself; its argument does not count beside ours, so that ours has to name them too. */
 const OF_PLAYWRIGHT = [
@@ -26,7 +32,7 @@ const OF_PLAYWRIGHT = [
 ];
 
 /** Features of Chromium that no test wants. */
-export const DISABLED_FEATURES: readonly string[] = [...OF_PLAYWRIGHT, ...ADDRESS_BAR];
+export const DISABLED_FEATURES: readonly string[] = [...OF_PLAYWRIGHT, ...PROCESSES_OF_WINDOWS];
 
 /**
  * A real browser, driven by Playwright.
