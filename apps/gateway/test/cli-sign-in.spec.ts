@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { findOrInstall } from '@plinth/testing/find-or-install';
-import { chromium } from 'playwright-core';
+import { launchChromium } from '@plinth/testing/launch-chromium';
 import { closeAll, onCloseAll, startGateway } from './start-gateway';
 
 const root = join(__dirname, '../../..');
@@ -44,10 +43,7 @@ describe('plinth login', () => {
     onCloseAll(() => login.kill());
     const ended = once(login, 'exit');
     const [line] = (await once(createInterface(login.stderr!), 'line')) as [string];
-    const browser = await chromium.launch({
-      executablePath: findOrInstall('chromium')!,
-      args: ['--no-sandbox'],
-    });
+    const browser = await launchChromium();
     onCloseAll(() => browser.close());
     const page = await browser.newPage();
     await page.goto(/Open (\S+) and confirm/.exec(line)![1]!);

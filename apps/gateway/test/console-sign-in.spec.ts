@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { chromium, type Browser } from 'playwright-core';
-import { findOrInstall } from '@plinth/testing/find-or-install';
+import type { Browser } from 'playwright-core';
+import { launchChromium } from '@plinth/testing/launch-chromium';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { closeAll, onCloseAll, sendJson, startGateway, startUpstream } from './start-gateway';
 
@@ -13,10 +13,7 @@ const node = join(root, 'node_modules/.bin/node');
 let browser: Browser;
 beforeAll(async () => {
   execFileSync(node, ['tools/development/build/build.ts'], { cwd: root });
-  const executablePath = findOrInstall('chromium');
-  if (!executablePath)
-    throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  browser = await launchChromium();
 }, 120_000);
 afterAll(() => browser?.close());
 afterEach(closeAll);

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findOrInstall } from '@plinth/testing/find-or-install';
+import { launchChromium } from '@plinth/testing/launch-chromium';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { parse } from 'yaml';
 import {
   closeAll,
@@ -24,14 +24,8 @@ const node = join(root, 'node_modules/.bin/node');
 let browser: Browser;
 beforeAll(async () => {
   execFileSync(node, ['tools/development/build/build.ts'], { cwd: root });
-  const executablePath = findOrInstall('chromium');
-  if (!executablePath)
-    throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
   // Nobody can be reached but what the tests start.
-  browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1'],
-  });
+  browser = await launchChromium('--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1');
 }, 180_000);
 afterAll(() => browser?.close());
 afterEach(closeAll);

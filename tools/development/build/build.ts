@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { withLock } from '../launcher/lock.mjs';
+import { root } from '../launcher/paths.mjs';
 import { discoverServices } from '../launcher/services.mjs';
 import { bundleConsole, CONSOLE, isConsoleOutdated } from './bundle-console.ts';
 import { bundleReference, isReferenceOutdated, REFERENCE } from './bundle-reference.ts';
@@ -31,7 +34,10 @@ async function main() {
   console.log(made.length === 0 ? 'up to date' : `built: ${made.join(', ')}`);
 }
 
-main().catch((error: unknown) => {
+// Specs of several projects start platforms side by side: one makes what all of them need, the others find it.
+withLock(join(root, 'dist', 'build.lock'), main, {
+  onWait: (pid) => console.error(`waiting for process ${pid}, which builds`),
+}).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 });

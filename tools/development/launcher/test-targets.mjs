@@ -14,13 +14,17 @@ const runFile = join(root, '.nx', 'cache', 'run.json');
 /** The reports of jest: outputs of the targets, so that a target from the cache has its report too. */
 const reports = join(root, 'dist', 'tests');
 
-/** Side by side, so that no long run is left over at the end for one processor. */
-const longest = 'e2e,data-exchange';
+const processors = Math.max(2, Math.floor(availableParallelism() / 2));
+/** Specs on servers wait again and again, for what these do: one more at a time uses what the others leave. */
+const onServers = ['--targets=test', `--parallel=${processors + 1}`, '--exclude-task-dependencies'];
+/** In this order, so that none of them is left over at the end for one processor. */
+const longest = 'e2e,faults,packages,data-exchange,workflow,gateway,runtime-test';
+/** What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones. */
 const phases = [
-  ['--targets=test', `--projects=${longest}`],
-  ['--targets=test', `--exclude=${longest}`],
-  ['--targets=typecheck,lint,knip,format,references'],
-  ['--targets=unit'],
+  ['--targets=typecheck,lint,knip,format,references', `--parallel=${processors}`],
+  [...onServers, `--projects=${longest}`],
+  [...onServers, `--exclude=${longest}`],
+  ['--targets=unit', `--parallel=${processors}`, '--exclude-task-dependencies'],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
@@ -50,21 +54,25 @@ export async function runTargets() {
  */
 async function runPhase(selection) {
   rmSync(runFile, { force: true });
-  const parallel = Math.max(2, Math.floor(availableParallelism() / 2));
   const programs = join(root, 'node_modules', '.bin');
-  const options = [...selection, `--parallel=${parallel}`, '--output-style=static'];
   // What Nx says goes to stderr: the last line of stdout is the result.
-  const child = spawn(projectNode(), [join(programs, 'nx'), 'run-many', ...options], {
-    cwd: root,
-    env: {
-      // Specs start hundreds of processes of few programs.
-      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
-      ...process.env,
-      NX_DAEMON: 'false',
-      PATH: `${programs}${delimiter}${process.env.PATH}`,
+  const child = spawn(
+    projectNode(),
+    [join(programs, 'nx'), 'run-many', ...selection, '--output-style=static'],
+    {
+      cwd: root,
+      env: {
+        // Specs start hundreds of processes of few programs.
+        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+        // Each run of Nx would start processes for its plugins, which take longer than their work.
+        NX_ISOLATE_PLUGINS: 'false',
+        ...process.env,
+        NX_DAEMON: 'false',
+        PATH: `${programs}${delimiter}${process.env.PATH}`,
+      },
+      stdio: ['ignore', 2, 2],
     },
-    stdio: ['ignore', 2, 2],
-  });
+  );
   const [code] = await once(child, 'exit');
   return { code, tasks: readJson(runFile, { tasks: [] }).tasks };
 }

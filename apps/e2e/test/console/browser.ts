@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import type * as axeCore from 'axe-core';
 import { readFileSync } from 'node:fs';
-import { findOrInstall } from '@plinth/testing/find-or-install';
-import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { launchChromium } from '@plinth/testing/launch-chromium';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { startJourney, tenants, type Journey } from '../platform';
 
 /** A window of a real browser that can reach nothing but the platform, and remembers what went wrong in it. */
@@ -53,11 +53,8 @@ export function browserForTests(): Omit<ConsoleBrowser, 'close'> & { journey(): 
 }
 
 async function startBrowser(url: string): Promise<ConsoleBrowser> {
-  const executablePath = findOrInstall('chromium');
-  if (!executablePath)
-    throw new Error('Chromium is not available to the tests; set PUPPETEER_EXECUTABLE_PATH.');
   const proxy = ['--proxy-server=127.0.0.1:1', '--proxy-bypass-list=localhost;127.0.0.1'];
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', ...proxy] });
+  const browser = await launchChromium(...proxy);
   const open = (options: BrowserContextOptions = {}) => openWindow(browser, url, options);
   return {
     open,

@@ -1,0 +1,12 @@
+import { eventually } from './eventually';
+
+describe('eventually', () => {
+  it.each([false, null, undefined, 0, ''])('waits while the condition is %p', async (nothing) => {
+    const values = [nothing, nothing, 'held'];
+    expect(await eventually(() => values.shift())).toBe('held');
+  });
+
+  it('throws the last error of a condition that never held', async () => {
+    await expect(eventually(() => Promise.reject(new Error('not yet')), 10)).rejects.toThrow('not yet');
+  });
+});
