@@ -1,7 +1,7 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
-import { sendTogether } from './raw-statements';
+import { BEGIN, BEHIND_A_FAILURE, COMMIT, keepOrder, sendInMessage } from './statement-message';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
 
@@ -68,7 +68,10 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
   });
   // Without these listeners a connection that breaks would end the process. The code that uses it learns of it from its
   // statements; an idle one is replaced by the pool.
-  pool.on('connect', (connection) => connection.on('error', () => undefined));
+  pool.on('connect', (connection) => {
+    connection.on('error', () => undefined);
+    if (options.pipeline) keepOrder(connection);
+  });
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   return pool;
 }
@@ -125,8 +128,6 @@ export interface TenantDatabase<Tx> {
 }
 
 const ATTEMPTS_MAX = 4;
-/** What Postgres says of each statement behind one that failed in its transaction. */
-const BEHIND_A_FAILURE = '25P02';
 
 /** The same as `inTenant` for bulk work that Prisma has no words for: one `pg` connection in one transaction. */
 export const inTenantConnection = <Result>(
@@ -136,7 +137,7 @@ export const inTenantConnection = <Result>(
   begin: Begin = 'BEGIN',
 ): Promise<Result> => inTransaction(pool, ['plinth.tenant_id', tenantId], work, { begin });
 
-type Begin = 'BEGIN' | 'BEGIN READ ONLY';
+type Begin = typeof BEGIN | 'BEGIN READ ONLY';
 
 export interface TransactionOptions {
   begin?: Begin;
@@ -157,12 +158,17 @@ export async function inTransaction<Result>(
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
   try {
-    sent.push(sendTogether(connection, beginIn(pool, scope, options)));
-    if (!pool.options.pipeline) await sent[0];
+    if (!pool.options.pipeline) {
+      await connection.query(beginningOf(scope, options));
+      const result = await work(connection, sent);
+      await Promise.all(sent);
+      await connection.query(COMMIT);
+      return result;
+    }
+    sent.push(...sendBeginning(connection, scope, options));
     const result = await work(connection, sent);
-    if (!pool.options.pipeline) await Promise.all(sent);
-    const ended = sendTogether(connection, 'COMMIT');
-    await Promise.all([...sent, ended]);
+    sent.push(sendInMessage(connection, { text: COMMIT }));
+    await Promise.all(sent);
     return result;
   } catch (error) {
     const failures = [error, ...(await failuresOf(sent))];
@@ -181,14 +187,22 @@ const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]>
 /** Has the statements that follow in a transaction planned for their values, however it began. */
 export const PLAN_FOR_VALUES = 'SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = on';
 
-function beginIn(
-  { options: { pipeline } }: FairPool,
+const beginningOf = ([setting, value]: Scope, { begin = BEGIN }: TransactionOptions): string =>
+  `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}`;
+
+const PLANNED_FOR_VALUES = `set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'on', true)`;
+
+function sendBeginning(
+  connection: PoolClient,
   [setting, value]: Scope,
-  { begin = 'BEGIN', planning = 'for-values' }: TransactionOptions,
-): string {
-  const statements = [begin, `SET LOCAL ${setting} = ${escapeLiteral(value)}`];
-  if (pipeline && planning === 'for-values') statements.push(PLAN_FOR_VALUES);
-  return statements.join('; ');
+  { begin = BEGIN, planning = 'for-values' }: TransactionOptions,
+): Promise<unknown>[] {
+  const settings = [`set_config('${setting}', $1, true)`];
+  if (planning === 'for-values') settings.push(PLANNED_FOR_VALUES);
+  return [
+    sendInMessage(connection, { text: begin }),
+    sendInMessage(connection, { text: `SELECT ${settings.join(', ')}`, values: [value] }),
+  ];
 }
 
 /**
@@ -215,12 +229,10 @@ async function readOnce<Row extends QueryResultRow>(
   const connection = await pool.connectFor(scope);
   let broken: Error | undefined;
   try {
-    const [, { rows }] = await Promise.all([
-      connection.query(beginIn(pool, scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
-      connection.query<Row>(statement),
-      connection.query('COMMIT'),
-    ]);
-    return rows;
+    const begun = sendBeginning(connection, scope, { begin: 'BEGIN READ ONLY', planning: 'once' });
+    const read = sendInMessage(connection, statement);
+    await Promise.all([...begun, read, sendInMessage(connection, { text: COMMIT })]);
+    return (await read).rows as Row[];
   } catch (error) {
     broken = error as Error;
     throw error;

@@ -1,7 +1,7 @@
-import type { Duplex } from 'node:stream';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { empty, join, raw, sqltag, type Sql } from '@prisma/client/runtime/client';
 import type { RawStatements } from './postgres';
+import { sendInMessage } from './statement-message';
 import { statementName } from './statement-names';
 
 const { INT8, DATE, TIMESTAMP } = pg.types.builtins;
@@ -25,15 +25,11 @@ const toParameter = (value: unknown): unknown => {
   return Array.isArray(value) ? value.map(toParameter) : value;
 };
 
-/** Sends what is sent in one turn of the event loop as one piece, which saves both sides most of the work of a message. */
-export function sendTogether(connection: PoolClient, statement: QueryConfig | string): Promise<QueryResult> {
-  const { stream } = (connection as PoolClient & { connection: { stream: Duplex } }).connection;
-  if (stream.writableCorked === 0) {
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  }
-  return connection.query(statement as QueryConfig);
-}
+const isPipelined = (connection: PoolClient): boolean =>
+  (connection as PoolClient & { pipeline?: boolean }).pipeline === true;
+
+const sendOn = (connection: PoolClient, statement: QueryConfig): Promise<QueryResult> =>
+  isPipelined(connection) ? sendInMessage(connection, statement) : connection.query(statement);
 
 /** Runs a statement by its name, with parameters and results as in Prisma's raw statements. */
 const runStatement = (
@@ -41,12 +37,7 @@ const runStatement = (
   text: string,
   values: readonly unknown[],
 ): Promise<QueryResult> =>
-  sendTogether(connection, {
-    name: statementName(text),
-    text,
-    values: values.map(toParameter),
-    types,
-  } as QueryConfig);
+  sendOn(connection, { name: statementName(text), text, values: values.map(toParameter), types } as QueryConfig);
 
 /** A statement with its values between its words, which travel as parameters. */
 export const sql = sqltag;
@@ -114,8 +105,7 @@ export function inTurn(connection: PoolClient): PoolClient {
 
 /** A connection as the functions see it that transactions with Prisma use too, such as the outbox. */
 export function rawStatements(connection: PoolClient): RawStatements {
-  const { pipeline } = connection as PoolClient & { pipeline?: boolean };
-  const ordered = pipeline ? connection : inTurn(connection);
+  const ordered = isPipelined(connection) ? connection : inTurn(connection);
   const run = (text: string, values: readonly unknown[]) => runStatement(ordered, text, values);
   return {
     $executeRawUnsafe: async (query, ...values) => (await run(query, values)).rowCount ?? 0,
