@@ -35,7 +35,9 @@ describe('a replica that saw an entity before another one moved it', () => {
     await lookAt(workflows.second, caller, 'Invoice/1');
     await move(workflows.first, caller, 'Invoice/1', 'Submitted');
 
-    expect(await move(workflows.second, caller, 'Invoice/1', 'Submitted')).toBe('InvalidTransition Submitted');
+    expect(await move(workflows.second, caller, 'Invoice/1', 'Submitted')).toBe(
+      'InvalidTransition Submitted',
+    );
     expect(await historyOf(caller, 'Invoice/1')).toEqual(['Draft Submitted']);
   });
 
@@ -44,7 +46,9 @@ describe('a replica that saw an entity before another one moved it', () => {
     const other = aCaller({ tenantId: caller.tenantId });
     await workflows.second.as(caller).put('/workflow/definitions/Order', orderDefinition());
     await lookAt(workflows.second, caller, 'Order/1');
-    expect(await move(workflows.first, other, 'Order/1', 'Approved')).toBe('ApprovalRequested PendingApproval');
+    expect(await move(workflows.first, other, 'Order/1', 'Approved')).toBe(
+      'ApprovalRequested PendingApproval',
+    );
 
     expect(await move(workflows.second, caller, 'Order/1', 'Approved')).toBe('Completed Approved');
     expect(await historyOf(caller, 'Order/1')).toEqual(['PendingApproval Approved', 'Draft PendingApproval']);

@@ -94,7 +94,11 @@ export async function readEntity<Result>(
     return { ...one, body, savedAt: new Date(one.savedAt) };
   });
   for (const owner of owners) {
-    known.remember(owner, entityType, newest.find((one) => one.tenantId === owner));
+    known.remember(
+      owner,
+      entityType,
+      newest.find((one) => one.tenantId === owner),
+    );
   }
   const versions = newestVersionsOf(entityType, tenantId, newest);
   const snapshot = {

@@ -1,7 +1,14 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
-import { BEGIN, BEHIND_A_FAILURE, COMMIT, keepOrder, sendInMessage } from './statement-message';
+import {
+  BEGIN,
+  BEHIND_A_FAILURE,
+  beginsOpenMessage,
+  COMMIT,
+  keepOrder,
+  sendInMessage,
+} from './statement-message';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
 
@@ -157,6 +164,7 @@ export async function inTransaction<Result>(
   const connection = await pool.connectFor(scope);
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
+  let isOneMessage = false;
   try {
     if (!pool.options.pipeline) {
       await connection.query(beginningOf(scope, options));
@@ -167,12 +175,14 @@ export async function inTransaction<Result>(
     }
     sent.push(...sendBeginning(connection, scope, options));
     const result = await work(connection, sent);
+    isOneMessage = beginsOpenMessage(connection);
     sent.push(sendInMessage(connection, { text: COMMIT }));
     await Promise.all(sent);
     return result;
   } catch (error) {
     const failures = [error, ...(await failuresOf(sent))];
-    await connection.query('ROLLBACK').catch((away: Error) => {
+    // One message has ended with its failure, which only leaves whether the connection is still there.
+    await connection.query(isOneMessage ? '' : 'ROLLBACK').catch((away: Error) => {
       broken = away;
     });
     throw failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
@@ -199,10 +209,13 @@ function sendBeginning(
 ): Promise<unknown>[] {
   const settings = [`set_config('${setting}', $1, true)`];
   if (planning === 'for-values') settings.push(PLANNED_FOR_VALUES);
-  return [
+  const sent = [
     sendInMessage(connection, { text: begin }),
     sendInMessage(connection, { text: `SELECT ${settings.join(', ')}`, values: [value] }),
   ];
+  // Their failure is found at the end of the transaction.
+  for (const one of sent) one.catch(() => undefined);
+  return sent;
 }
 
 /**

@@ -37,7 +37,12 @@ const runStatement = (
   text: string,
   values: readonly unknown[],
 ): Promise<QueryResult> =>
-  sendOn(connection, { name: statementName(text), text, values: values.map(toParameter), types } as QueryConfig);
+  sendOn(connection, {
+    name: statementName(text),
+    text,
+    values: values.map(toParameter),
+    types,
+  } as QueryConfig);
 
 /** A statement with its values between its words, which travel as parameters. */
 export const sql = sqltag;

@@ -58,9 +58,13 @@ class StatementMessage extends PgQuery {
     });
   }
 
+  get beginsTransaction(): boolean {
+    return this.statements[0]?.text === BEGIN;
+  }
+
   override submit(connection: Connection): null {
     const { statements } = this;
-    const isWhole = statements[0]!.text === BEGIN && statements.at(-1)!.text === COMMIT;
+    const isWhole = this.beginsTransaction && statements.at(-1)!.text === COMMIT;
     const [first, end] = isWhole ? [1, statements.length - 1] : [0, statements.length];
     const framed = withoutSync(connection);
     connection.stream.cork();
@@ -97,7 +101,9 @@ class StatementMessage extends PgQuery {
     const [failed, ...behind] = this.statements.splice(this.place);
     this.handleReadyForQuery(connection);
     failed?.handleError(error, connection);
-    const leftOut = Object.assign(new Error('A statement before this one failed.'), { code: BEHIND_A_FAILURE });
+    const leftOut = Object.assign(new Error('A statement before this one failed.'), {
+      code: BEHIND_A_FAILURE,
+    });
     for (const statement of behind) {
       // Postgres did not prepare it either.
       if (statement.name) delete (connection as PgConnection).submittedNamedStatements[statement.name];
@@ -140,6 +146,10 @@ export function sendInMessage(connection: PoolClient, statement: QueryConfig): P
   }
   return message.add(statement);
 }
+
+/** Whether all that was sent since the transaction of this connection began will go out in one message. */
+export const beginsOpenMessage = (connection: PoolClient): boolean =>
+  openMessages.get(connection)?.beginsTransaction ?? false;
 
 function closeMessage(connection: PoolClient, message = openMessages.get(connection)): void {
   if (!message || openMessages.get(connection) !== message) return;
