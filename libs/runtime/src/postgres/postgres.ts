@@ -1,5 +1,5 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
-import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { DatabaseError, escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
 import {
   BEGIN,
@@ -185,7 +185,10 @@ export async function inTransaction<Result>(
     await connection.query(isOneMessage ? '' : 'ROLLBACK').catch((away: Error) => {
       broken = away;
     });
-    throw failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
+    const failure = failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
+    // Its own trace ends where the answer was read.
+    if (failure instanceof DatabaseError) Error.captureStackTrace(failure);
+    throw failure;
   } finally {
     connection.release(broken);
   }

@@ -21,6 +21,7 @@ declare class Query {
   handleRowDescription(message: object): void;
   handleDataRow(message: object): void;
   handleCommandComplete(message: object, connection: Connection): void;
+  handleEmptyQuery(connection: Connection): void;
   handleReadyForQuery(connection: Connection): void;
   handleError(error: Error, connection: Connection): void;
 }
@@ -90,6 +91,10 @@ class StatementMessage extends PgQuery {
 
   override handleCommandComplete(message: object, connection: Connection): void {
     this.statements[this.place]!.handleCommandComplete(message, connection);
+    this.goTo(this.place + 1);
+  }
+
+  override handleEmptyQuery(): void {
     this.goTo(this.place + 1);
   }
 
