@@ -1,4 +1,4 @@
-import { once, type EventEmitter } from 'node:events';
+import { once } from 'node:events';
 import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '@plinth/runtime/postgres/commit-without-waiting';
@@ -13,7 +13,6 @@ import {
   refuseUnboundRole,
   type Planning,
   type RawStatements,
-  type TenantDatabase,
 } from '@plinth/runtime/postgres/postgres';
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { plainDatabase } from '@plinth/testing/plain-database';
@@ -144,97 +143,6 @@ describe.each([{ pipeline: false }, { pipeline: true }])(
     });
   },
 );
-
-describe('what is sent in one turn of the event loop', () => {
-  let pipelined: FairPool;
-  beforeAll(() => {
-    pipelined = createPool(database.url, silentLog(), { tenantConnections: 1, pipeline: true });
-  });
-  afterAll(() => pipelined.end());
-
-  /** How often Postgres answered meanwhile. */
-  const answersTo = async (
-    work: (db: TenantDatabase<RawStatements>) => Promise<unknown>,
-  ): Promise<number> => {
-    const connection = await pipelined.connectFor(['plinth.tenant_id', newId()]);
-    connection.release();
-    let answers = 0;
-    const count = () => answers++;
-    const { connection: protocol } = connection as unknown as { connection: EventEmitter };
-    protocol.on('readyForQuery', count);
-    await work(plainDatabase(pipelined));
-    protocol.off('readyForQuery', count);
-    return answers;
-  };
-  const names = async (tenantId: string) => {
-    const rows = await readInTenant(pipelined, tenantId, {
-      text: 'SELECT name FROM setting_value ORDER BY name',
-    });
-    return rows.map(({ name }) => name);
-  };
-
-  it('has one answer, the beginning and the end of the transaction included', async () => {
-    const tenantId = newId();
-    const writing = (db: TenantDatabase<RawStatements>) =>
-      db.inTenant(tenantId, async (tx) => {
-        await send(tx, INSERTION, tenantId, 'a');
-        await send(tx, INSERTION, tenantId, 'b');
-      });
-    expect(await answersTo(writing)).toBe(1);
-    expect(await names(tenantId)).toEqual(['a', 'b']);
-
-    const readingFirst = (db: TenantDatabase<RawStatements>) =>
-      db.inTenant(tenantId, async (tx) => {
-        await tx.$queryRawUnsafe('SELECT name FROM setting_value');
-        await send(tx, INSERTION, tenantId, 'c');
-      });
-    expect(await answersTo(readingFirst)).toBe(2);
-    expect(await names(tenantId)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('fails as one by the first failure, behind which its statements are prepared anew', async () => {
-    const tenantId = newId();
-    const behind = `SELECT 'never sent before' AS text WHERE $1`;
-    const write = (name: string) =>
-      plainDatabase(pipelined).inTenant(tenantId, async (tx) => {
-        await send(tx, INSERTION, tenantId, name);
-        await send(tx, INSERTION, tenantId, 'a');
-        await send(tx, behind, true);
-      });
-    await expect(write('a')).rejects.toThrow('duplicate key');
-    expect(await names(tenantId)).toEqual([]);
-    await write('b');
-    expect(await names(tenantId)).toEqual(['a', 'b']);
-  });
-
-  it('fails by what Postgres checks at its end', async () => {
-    const tenantId = newId();
-    const write = (...statements: string[]) =>
-      plainDatabase(pipelined).inTenant(tenantId, async (tx) => {
-        for (const statement of statements) await send(tx, statement);
-      });
-    await write('CREATE TEMP TABLE checked_late (id integer UNIQUE DEFERRABLE INITIALLY DEFERRED)');
-    const insertion = 'INSERT INTO checked_late VALUES (1)';
-    await expect(write(insertion, insertion)).rejects.toThrow('duplicate key');
-    await write(insertion);
-    expect((await pipelined.query('SELECT * FROM checked_late')).rows).toEqual([{ id: 1 }]);
-  });
-
-  it('leaves nothing of what came before a value that cannot be written', async () => {
-    const tenantId = newId();
-    const unwritable = {
-      toPostgres: () => {
-        throw new Error('unwritable');
-      },
-    };
-    const work = plainDatabase(pipelined).inTenant(tenantId, async (tx) => {
-      await send(tx, INSERTION, tenantId, 'a');
-      await send(tx, 'SELECT $1', unwritable);
-    });
-    await expect(work).rejects.toThrow('unwritable');
-    expect(await names(tenantId)).toEqual([]);
-  });
-});
 
 describe('a reading statement in a tenant', () => {
   const readNames = { name: 'read-names', text: 'SELECT tenant_id, name FROM setting_value WHERE name = $1' };

@@ -1,14 +1,7 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
-import { DatabaseError, escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
-import {
-  BEGIN,
-  BEHIND_A_FAILURE,
-  beginsOpenMessage,
-  COMMIT,
-  keepOrder,
-  sendInMessage,
-} from './statement-message';
+import { sendTogether } from './raw-statements';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
 
@@ -75,10 +68,7 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
   });
   // Without these listeners a connection that breaks would end the process. The code that uses it learns of it from its
   // statements; an idle one is replaced by the pool.
-  pool.on('connect', (connection) => {
-    connection.on('error', () => undefined);
-    if (options.pipeline) keepOrder(connection);
-  });
+  pool.on('connect', (connection) => connection.on('error', () => undefined));
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   return pool;
 }
@@ -135,6 +125,8 @@ export interface TenantDatabase<Tx> {
 }
 
 const ATTEMPTS_MAX = 4;
+/** What Postgres says of each statement behind one that failed in its transaction. */
+const BEHIND_A_FAILURE = '25P02';
 
 /** The same as `inTenant` for bulk work that Prisma has no words for: one `pg` connection in one transaction. */
 export const inTenantConnection = <Result>(
@@ -144,7 +136,7 @@ export const inTenantConnection = <Result>(
   begin: Begin = 'BEGIN',
 ): Promise<Result> => inTransaction(pool, ['plinth.tenant_id', tenantId], work, { begin });
 
-type Begin = typeof BEGIN | 'BEGIN READ ONLY';
+type Begin = 'BEGIN' | 'BEGIN READ ONLY';
 
 export interface TransactionOptions {
   begin?: Begin;
@@ -164,31 +156,20 @@ export async function inTransaction<Result>(
   const connection = await pool.connectFor(scope);
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
-  let isOneMessage = false;
   try {
-    if (!pool.options.pipeline) {
-      await connection.query(beginningOf(scope, options));
-      const result = await work(connection, sent);
-      await Promise.all(sent);
-      await connection.query(COMMIT);
-      return result;
-    }
-    sent.push(...sendBeginning(connection, scope, options));
+    sent.push(sendTogether(connection, beginIn(pool, scope, options)));
+    if (!pool.options.pipeline) await sent[0];
     const result = await work(connection, sent);
-    isOneMessage = beginsOpenMessage(connection);
-    sent.push(sendInMessage(connection, { text: COMMIT }));
-    await Promise.all(sent);
+    if (!pool.options.pipeline) await Promise.all(sent);
+    const ended = sendTogether(connection, 'COMMIT');
+    await Promise.all([...sent, ended]);
     return result;
   } catch (error) {
     const failures = [error, ...(await failuresOf(sent))];
-    // One message has ended with its failure, which only leaves whether the connection is still there.
-    await connection.query(isOneMessage ? '' : 'ROLLBACK').catch((away: Error) => {
+    await connection.query('ROLLBACK').catch((away: Error) => {
       broken = away;
     });
-    const failure = failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
-    // Its own trace ends where the answer was read.
-    if (failure instanceof DatabaseError) Error.captureStackTrace(failure);
-    throw failure;
+    throw failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
   } finally {
     connection.release(broken);
   }
@@ -200,25 +181,14 @@ const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]>
 /** Has the statements that follow in a transaction planned for their values, however it began. */
 export const PLAN_FOR_VALUES = 'SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = on';
 
-const beginningOf = ([setting, value]: Scope, { begin = BEGIN }: TransactionOptions): string =>
-  `${begin}; SET LOCAL ${setting} = ${escapeLiteral(value)}`;
-
-const PLANNED_FOR_VALUES = `set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'on', true)`;
-
-function sendBeginning(
-  connection: PoolClient,
+function beginIn(
+  { options: { pipeline } }: FairPool,
   [setting, value]: Scope,
-  { begin = BEGIN, planning = 'for-values' }: TransactionOptions,
-): Promise<unknown>[] {
-  const settings = [`set_config('${setting}', $1, true)`];
-  if (planning === 'for-values') settings.push(PLANNED_FOR_VALUES);
-  const sent = [
-    sendInMessage(connection, { text: begin }),
-    sendInMessage(connection, { text: `SELECT ${settings.join(', ')}`, values: [value] }),
-  ];
-  // Their failure is found at the end of the transaction.
-  for (const one of sent) one.catch(() => undefined);
-  return sent;
+  { begin = 'BEGIN', planning = 'for-values' }: TransactionOptions,
+): string {
+  const statements = [begin, `SET LOCAL ${setting} = ${escapeLiteral(value)}`];
+  if (pipeline && planning === 'for-values') statements.push(PLAN_FOR_VALUES);
+  return statements.join('; ');
 }
 
 /**
@@ -245,10 +215,12 @@ async function readOnce<Row extends QueryResultRow>(
   const connection = await pool.connectFor(scope);
   let broken: Error | undefined;
   try {
-    const begun = sendBeginning(connection, scope, { begin: 'BEGIN READ ONLY', planning: 'once' });
-    const read = sendInMessage(connection, statement);
-    await Promise.all([...begun, read, sendInMessage(connection, { text: COMMIT })]);
-    return (await read).rows as Row[];
+    const [, { rows }] = await Promise.all([
+      connection.query(beginIn(pool, scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
+      connection.query<Row>(statement),
+      connection.query('COMMIT'),
+    ]);
+    return rows;
   } catch (error) {
     broken = error as Error;
     throw error;
