@@ -2,7 +2,7 @@ import { aCaller } from '@plinth/testing/http';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { findViolations, type ObservedRequest, type Step } from './linearizability';
-import { startTwoWorkflows, type Workflow } from './start-workflow';
+import { withTwoWorkflows, type Workflow } from './start-workflow';
 
 /** `RACE_CLIENTS=64 RACE_ENTITIES=200 npx jest apps/workflow/test/races` is the full size. */
 const CLIENTS = Number(process.env['RACE_CLIENTS'] ?? 16);
@@ -21,13 +21,7 @@ const edges = [
 const canMove = (from: string, to: string): boolean => edges.some(([a, b]) => a === from && b === to);
 
 describe('many clients that move the same entities at once', () => {
-  let first: Workflow;
-  let second: Workflow;
-  let close: () => Promise<void>;
-  beforeAll(async () => {
-    ({ first, second, close } = await startTwoWorkflows());
-  });
-  afterAll(() => close());
+  const workflows = withTwoWorkflows();
 
   it('get results that agree with the history: it is exactly the sequence of the winning requests', async () => {
     const caller = aCaller();
@@ -40,7 +34,7 @@ describe('many clients that move the same entities at once', () => {
     const requestsByEntity = Map.groupBy(requests, ({ entityId }) => entityId);
     let wins = 0;
     for (const entityId of entities) {
-      const steps = await historyOf(first, caller, entityId);
+      const steps = await historyOf(workflows.first, caller, entityId);
       wins += steps.length;
       expect(findViolations('A', steps, requestsByEntity.get(entityId)!, canMove)).toEqual([]);
     }
@@ -49,7 +43,7 @@ describe('many clients that move the same entities at once', () => {
   }, 600_000);
 
   const saveRing = (caller: Caller) =>
-    first.as(caller).put('/workflow/definitions/Ring', {
+    workflows.first.as(caller).put('/workflow/definitions/Ring', {
       initialState: 'A',
       states,
       transitions: edges.map(([from, to]) => ({ name: `${from}${to}`, from, to })),
@@ -61,7 +55,7 @@ describe('many clients that move the same entities at once', () => {
     entities: readonly string[],
     index: number,
   ): Promise<ObservedRequest[]> => {
-    const http = (index % 2 === 0 ? first : second).as(caller);
+    const http = (index % 2 === 0 ? workflows.first : workflows.second).as(caller);
     const requests: ObservedRequest[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       for (const entityId of entities) {

@@ -20,15 +20,18 @@ export const startWorkflow = ({ clock, ...options }: ReplicaOptions & { clock?: 
     },
   );
 
-/** Starts two replicas on the same stores: no decision may depend on the memory of one process. */
-export async function startTwoWorkflows() {
-  const first = await startWorkflow();
-  const second = await startWorkflow({ databaseUrl: first.databaseUrl });
-  const close = async () => {
-    await second.close();
-    await first.close();
-  };
-  return { first, second, close };
-}
-
 export type Workflow = Awaited<ReturnType<typeof startWorkflow>>;
+
+/** Has two replicas on the same stores for the tests of a block: no decision may depend on the memory of one process. */
+export function withTwoWorkflows(): { first: Workflow; second: Workflow } {
+  const workflows = {} as { first: Workflow; second: Workflow };
+  beforeAll(async () => {
+    workflows.first = await startWorkflow();
+    workflows.second = await startWorkflow({ databaseUrl: workflows.first.databaseUrl });
+  });
+  afterAll(async () => {
+    await workflows.second.close();
+    await workflows.first.close();
+  });
+  return workflows;
+}

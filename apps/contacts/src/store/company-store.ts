@@ -15,7 +15,7 @@ export const companyStore = (parts: StoreParts) =>
       events: companyEvents,
       searchable: ['externalId', 'name', 'email'],
       model: (tx) => tx.company as unknown as Model<CompanyRow>,
-      ownColumns: 'name, kind, is_active, founded_on, credit_limit, employees, email',
+      ownFields: ['name', 'kind', 'isActive', 'foundedOn', 'creditLimit', 'employees', 'email'],
       columnsOf: async (_tx, _tenantId, { foundedOn, creditLimit, employees, email, ...rest }) => ({
         ...rest,
         foundedOn: foundedOn ? new Date(foundedOn) : null,

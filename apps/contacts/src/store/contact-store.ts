@@ -32,8 +32,18 @@ export const contactStore = (parts: StoreParts) =>
         }));
       },
       relatedOf: ({ company }) => ({ company: company ? { externalId: company.externalId } : null }),
-      ownColumns:
-        'first_name, last_name, email, phone, channel, wants_news, born_on, last_spoken_at, company_id, stage',
+      ownFields: [
+        'firstName',
+        'lastName',
+        'email',
+        'phone',
+        'channel',
+        'wantsNews',
+        'bornOn',
+        'lastSpokenAt',
+        'companyId',
+        'stage',
+      ],
       columnsOf: async (tx, tenantId, { company, bornOn, lastSpokenAt, ...rest }) => ({
         ...rest,
         firstName: rest.firstName ?? null,

@@ -46,8 +46,8 @@ export interface RecordKind<Row, Fields> {
   withRelated?(tx: Tx, tenantId: string, rows: Row[]): Promise<Row[]>;
   /** The same for what was just written, by its request: Prisma would read the row again for them. */
   relatedOf?(fields: Fields): object;
-  /** The columns that the other does not have. */
-  ownColumns: string;
+  /** What the other does not have. */
+  ownFields: readonly string[];
   /** The values of columns that a request gives. */
   columnsOf(tx: Tx, tenantId: string, fields: Fields): Promise<object>;
   /** The values that no request gives a new row. */
@@ -72,7 +72,16 @@ export interface StoreParts {
   quotas: Record<'contact' | 'company', Pick<RowQuota, 'take'>>;
 }
 
-const COLUMNS = 'tenant_id, id, external_id, version, created_at, created_by, changed_at, changed_by';
+const FIELDS = [
+  'tenantId',
+  'id',
+  'externalId',
+  'version',
+  'createdAt',
+  'createdBy',
+  'changedAt',
+  'changedBy',
+];
 const TIMES = ['createdAt', 'changedAt'];
 
 /** Stores records of one kind. Changes of one record wait for each other. */
@@ -82,6 +91,7 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
 ): RecordStore<Row, Fields> {
   const { model, events } = kind;
   const included = kind.include ? { include: kind.include } : {};
+  const inserted = insertionInto(kind.table, [...FIELDS, ...kind.ownFields]);
 
   /** The row as it is now, locked until the end of the transaction. */
   const readLocked = async (tx: Tx, { tenantId }: Caller, id: string, ifMatch: IfMatch): Promise<Row> => {
@@ -139,7 +149,7 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
                 changedBy: userId,
               };
               await publishSaved(tx, caller, events, [newRow], 'created', [
-                inserted(kind.table, kind.ownColumns, { tenantId, ...columns }),
+                inserted({ tenantId, ...columns }),
               ]);
               row = { ...columns, ...kind.relatedOf?.(fields) } as object as Row;
               return { id: newRow };
@@ -184,13 +194,16 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
 }
 
 /** Inserts a row by the statement of its events, so that a new record takes one round trip. */
-function inserted(table: string, ownColumns: string, row: object): Sql {
-  const columns = raw(`${COLUMNS}, ${ownColumns}`);
-  const stored = Object.fromEntries(Object.entries(row).map(([name, value]) => [toColumn(name), value]));
-  return sql`
-    INSERT INTO ${raw(table)} (${columns}) SELECT ${columns}
-    FROM jsonb_populate_record(NULL::${raw(table)}, ${JSON.stringify(stored)}::jsonb)
-    WHERE ${checkedForValues}`;
+function insertionInto(table: string, fields: readonly string[]): (row: Record<string, unknown>) => Sql {
+  const names = fields.map(toColumn);
+  const [into, columns] = [raw(table), raw(names.join(', '))];
+  return (row) => {
+    const stored = Object.fromEntries(fields.map((field, place) => [names[place]!, row[field]]));
+    return sql`
+      INSERT INTO ${into} (${columns}) SELECT ${columns}
+      FROM jsonb_populate_record(NULL::${into}, ${JSON.stringify(stored)}::jsonb)
+      WHERE ${checkedForValues}`;
+  };
 }
 
 /** `firstName` is stored as `first_name`. */

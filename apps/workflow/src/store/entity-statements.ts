@@ -74,7 +74,8 @@ export async function readEntity<Result>(
   operationId?: string,
 ): Promise<{ snapshot: EntitySnapshot; first: Result | undefined }> {
   // Held here: while the statement runs, others may forget them.
-  const [own, platform] = [tenantId, HOST_TENANT_ID].map((owner) => known.recall(owner, entityType));
+  const owners = [tenantId, HOST_TENANT_ID];
+  const [own, platform] = owners.map((owner) => known.recall(owner, entityType));
   const [row] = await tx.$queryRawUnsafe<[EntityRow]>(
     SELECT_ENTITY,
     tenantId,
@@ -90,10 +91,15 @@ export async function readEntity<Result>(
   const newest = (definitions ?? []).map((one) => {
     const recalled = one.tenantId === HOST_TENANT_ID ? platform : own;
     const body = recalled?.version === one.version ? recalled.body : one.body;
-    const whole = { ...one, body, savedAt: new Date(one.savedAt) };
-    known.remember(whole);
-    return whole;
+    return { ...one, body, savedAt: new Date(one.savedAt) };
   });
+  for (const owner of owners) {
+    known.remember(
+      owner,
+      entityType,
+      newest.find((one) => one.tenantId === owner),
+    );
+  }
   const versions = newestVersionsOf(entityType, tenantId, newest);
   const snapshot = {
     definition: effectiveDefinition(versions, tenantId),

@@ -84,16 +84,16 @@ export interface EntityStore {
 
 /** Every transition of every entity goes through here, so its statements are written by hand. */
 export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): EntityStore {
-  const memory = new EntityMemory();
   const known = new KnownDefinitions();
+  const memory = new EntityMemory(known);
   const rememberRead = (key: EntityKey, { snapshot }: ReadEntity): void =>
     memory.remember(key, { ...snapshot, isWaiting: snapshot.approval !== undefined });
   const rememberWritten = (tenantId: string, snapshot: EntitySnapshot, change: Change): void => {
     const { entityType, entityId, state, approvalId, move } = change;
     const moves = snapshot.moves + (move ? 1 : 0);
     const revision = snapshot.revision + 1;
-    const seen = { ...snapshot, state, revision, moves, isWaiting: approvalId !== null };
-    memory.remember({ tenantId, entityType, entityId }, seen);
+    const isWaiting = approvalId !== null;
+    memory.remember({ tenantId, entityType, entityId }, { state, revision, moves, isWaiting });
   };
 
   /** Undefined where another attempt at the same operation or vote was faster. */
