@@ -20,6 +20,12 @@ export const Instant = z.iso
 /** The id of a resource. */
 export const Id = z.uuid();
 
+/** The same as a pattern of JSON Schema, for a part of a text. */
+export const ID_PATTERN =
+  '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}';
+
+const NOT_ONLY_BLANKS = '\\S';
+
 /** Text of at most this many characters (code points), NFC-normalised. */
 export const text = (lengthMax: number, lengthMin = 0) => {
   const schema = z
@@ -30,7 +36,10 @@ export const text = (lengthMax: number, lengthMin = 0) => {
       params: { rule: 'MaximumLength', maximum: lengthMax },
       message: `At most ${lengthMax} characters.`,
     })
-    .meta({ maxLength: lengthMax, ...(lengthMin > 0 ? { minLength: lengthMin } : {}) });
+    .meta({
+      maxLength: lengthMax,
+      ...(lengthMin > 0 ? { minLength: lengthMin, pattern: NOT_ONLY_BLANKS } : {}),
+    });
   return lengthMin > 0
     ? schema.refine((value) => value.trim().length >= lengthMin, { params: { rule: 'NotEmpty' } })
     : schema;
@@ -71,8 +80,8 @@ export const EntityTypeInPath = z
 const CULTURE_LENGTH_MAX = 35;
 
 /** Language, script, region, a variant and private use, which is what people write; extensions are accepted too. */
-const CULTURE_PATTERN =
-  '^(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?$';
+export const CULTURE_PATTERN =
+  '(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?';
 
 /** A well-formed BCP 47 language tag, in its canonical spelling. */
 export const Culture = z
@@ -86,7 +95,7 @@ export const Culture = z
   .meta({
     type: 'string',
     maxLength: CULTURE_LENGTH_MAX,
-    pattern: CULTURE_PATTERN,
+    pattern: `^${CULTURE_PATTERN}$`,
     format: 'language-tag',
     description: 'BCP 47 language tag',
   });
@@ -101,9 +110,20 @@ export function canonicalCulture(tag: string): string | undefined {
   }
 }
 
-/** Values of a query parameter, separated by commas: at least one, and not more than `max`. */
-export const commaSeparated = <Item extends z.ZodType<unknown, string>>(item: Item, max: number) =>
+/** A text that is not empty and not only blanks, and its own part of a list separated by commas. */
+const LISTED_TEXT_PATTERN = '[^,]*[^,\\s][^,]*';
+
+/**
+ * Values of a query parameter, separated by commas: at least one, and not more than `max`.
+ * `itemPattern` is what one of them looks like, for the OpenAPI document.
+ */
+export const commaSeparated = <Item extends z.ZodType<unknown, string>>(
+  item: Item,
+  max: number,
+  itemPattern = LISTED_TEXT_PATTERN,
+) =>
   z
     .string()
     .transform((list) => list.split(','))
-    .pipe(z.array(item).min(1).max(max));
+    .pipe(z.array(item).min(1).max(max))
+    .meta({ pattern: `^(?:${itemPattern})(?:,(?:${itemPattern}))*$` });

@@ -86,8 +86,17 @@ describe('a list query', () => {
     expect(query.search).toBe('50%');
   });
 
+  it.each(['101', '9007199254740993', '9'.repeat(400)])(
+    'caps any page size above the maximum',
+    (pageSize) => {
+      expect(parseListQuery({ pageSize }, rules).page).toMatchObject({ pageSize: 100 });
+    },
+  );
+
   it.each([
     ['page', '0'],
+    ['page', '9007199254740993'],
+    ['page', '9'.repeat(400)],
     ['page', '-1'],
     ['page', '1.5'],
     ['page', '1e2'],

@@ -190,7 +190,7 @@ export function single(parameters: QueryParameters, name: string): string | unde
 function positiveInteger(parameters: QueryParameters, name: string): number | undefined {
   const text = single(parameters, name);
   if (text === undefined) return undefined;
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
   if (value < 1) throw malformed(`${name} must be a whole number, at least 1.`);
   return value;
 }

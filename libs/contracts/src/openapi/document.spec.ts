@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoint';
 import { codeSamples } from './code-samples';
 import { exampleOf, WITHOUT_EXAMPLE } from './examples';
 import { exampleParams } from './operations';
+import { listParameters } from './list-parameters';
 import { SchemaCollection } from './schemas';
 
 const everyEndpoint = Object.entries(allEndpoints).flatMap(([service, endpoints]) =>
@@ -56,4 +57,39 @@ describe('the duration in the report of an import', () => {
       expect(text).toMatch(new RegExp(String(duration.pattern)));
     },
   );
+});
+
+describe('a text in a query that the document allows', () => {
+  const probes = ['', ' ', ',', 'x', 'fr', 'fr,en', 'fr,', '7', '01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55'];
+  const everyText = everyEndpoint.flatMap(({ name, endpoint }) =>
+    Object.entries(endpoint.query?.shape ?? {}).flatMap(([parameter, shape]) => {
+      const { type, pattern = '', minLength = 0, enum: values } = new SchemaCollection().of(shape);
+      if (type !== 'string') return [];
+      const allowed = probes.filter(
+        (probe) =>
+          new RegExp(String(pattern)).test(probe) &&
+          probe.length >= Number(minLength) &&
+          (!Array.isArray(values) || values.includes(probe)),
+      );
+      return allowed.length > 0 ? [{ name, parameter, shape, allowed }] : [];
+    }),
+  );
+
+  it.each(everyText)('is accepted as $parameter of $name', ({ shape, allowed }) => {
+    expect(allowed.filter((text) => !shape.safeParse(text).success)).toEqual([]);
+  });
+
+  it.each(['0000-01-01', '0000-12-28T00:00:00Z'])('is no instant before year 1, such as %s', (text) => {
+    const rules = {
+      filterable: { at: { type: 'timestamp' } },
+      sortable: [],
+      defaultSort: '',
+      searchable: [],
+    } as const;
+    const filter = listParameters(rules).find(({ name }) => name === 'filter') as unknown as {
+      schema: { properties: Record<string, { pattern: string }> };
+    };
+    expect(text).not.toMatch(new RegExp(filter.schema.properties['at.eq']!.pattern));
+    expect('0001-01-01').toMatch(new RegExp(filter.schema.properties['at.eq']!.pattern));
+  });
 });
