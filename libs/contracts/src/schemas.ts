@@ -24,7 +24,8 @@ export const Id = z.uuid();
 export const ID_PATTERN =
   '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}';
 
-const NOT_ONLY_BLANKS = '\\S';
+/** As a pattern of JSON Schema. */
+export const NOT_ONLY_BLANKS = '\\S';
 
 /** Text of at most this many characters (code points), NFC-normalised. */
 export const text = (lengthMax: number, lengthMin = 0) => {
@@ -46,21 +47,25 @@ export const text = (lengthMax: number, lengthMin = 0) => {
 };
 
 const ENTITY_TYPE_LENGTH_MAX = 100;
-/** No control characters, as a pattern of JSON Schema. */
-const ENTITY_TYPE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
-const entityTypePattern = new RegExp(ENTITY_TYPE_PATTERN, 'u');
+/** As the content of a character class in a pattern. */
+export const CONTROL_CHARACTERS = '\\u0000-\\u001f\\u007f-\\u009f';
+const controlCharacter = new RegExp(`[${CONTROL_CHARACTERS}]`, 'u');
+
+/** A text that is not empty, not only blanks, and has none of these characters, as a pattern of JSON Schema. */
+export const textWithout = (characters: string): string =>
+  `[^${characters}]*[^\\s${characters}][^${characters}]*`;
 
 const describeEntityType = {
   maxLength: ENTITY_TYPE_LENGTH_MAX,
   minLength: 1,
-  pattern: ENTITY_TYPE_PATTERN,
+  pattern: `^${textWithout(CONTROL_CHARACTERS)}$`,
   description: 'Kind of entity',
   examples: ['Invoice', 'purchase-order', 'Pièce comptable'],
 };
 
 /** The name of a kind of entity in any language, as the service or the tenant that owns it chose it. */
 export const EntityType = text(ENTITY_TYPE_LENGTH_MAX, 1)
-  .refine((value) => entityTypePattern.test(value), {
+  .refine((value) => !controlCharacter.test(value), {
     params: { rule: 'Format' },
     message: 'An entity type has no control characters.',
   })
@@ -110,9 +115,6 @@ export function canonicalCulture(tag: string): string | undefined {
   }
 }
 
-/** A text that is not empty and not only blanks, and its own part of a list separated by commas. */
-const LISTED_TEXT_PATTERN = '[^,]*[^,\\s][^,]*';
-
 /**
  * Values of a query parameter, separated by commas: at least one, and not more than `max`.
  * `itemPattern` is what one of them looks like, for the OpenAPI document.
@@ -120,7 +122,7 @@ const LISTED_TEXT_PATTERN = '[^,]*[^,\\s][^,]*';
 export const commaSeparated = <Item extends z.ZodType<unknown, string>>(
   item: Item,
   max: number,
-  itemPattern = LISTED_TEXT_PATTERN,
+  itemPattern = textWithout(','),
 ) =>
   z
     .string()

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { allEndpoints } from '../all';
 import { ImportReportResponse } from '../data-exchange/shapes';
 import type { Endpoint } from '../endpoint';
@@ -59,20 +60,23 @@ describe('the duration in the report of an import', () => {
   );
 });
 
-describe('a text in a query that the document allows', () => {
-  const probes = ['', ' ', ',', 'x', 'fr', 'fr,en', 'fr,', '7', '01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55'];
-  const everyText = everyEndpoint.flatMap(({ name, endpoint }) =>
-    Object.entries(endpoint.query?.shape ?? {}).flatMap(([parameter, shape]) => {
-      const { type, pattern = '', minLength = 0, enum: values } = new SchemaCollection().of(shape);
-      if (type !== 'string') return [];
-      const allowed = probes.filter(
-        (probe) =>
-          new RegExp(String(pattern)).test(probe) &&
-          probe.length >= Number(minLength) &&
-          (!Array.isArray(values) || values.includes(probe)),
-      );
-      return allowed.length > 0 ? [{ name, parameter, shape, allowed }] : [];
-    }),
+describe('a text that the document allows', () => {
+  const id = '01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55';
+  const probes = ['', ' ', ',', 'x', 'a/b', 'a~b', 'a\u0095', 'fr', 'fr,en', 'fr,', '7', id];
+  const everyText = everyEndpoint.flatMap(({ name, endpoint: { query, body } }) =>
+    Object.entries({ ...query?.shape, ...(body as z.ZodObject | undefined)?.shape }).flatMap(
+      ([parameter, shape]) => {
+        const { type, format, pattern = '', minLength = 0, enum: values } = new SchemaCollection().of(shape);
+        if (type !== 'string' || format !== undefined) return [];
+        const allowed = probes.filter(
+          (probe) =>
+            new RegExp(String(pattern)).test(probe) &&
+            probe.length >= Number(minLength) &&
+            (!Array.isArray(values) || values.includes(probe)),
+        );
+        return allowed.length > 0 ? [{ name, parameter, shape, allowed }] : [];
+      },
+    ),
   );
 
   it.each(everyText)('is accepted as $parameter of $name', ({ shape, allowed }) => {

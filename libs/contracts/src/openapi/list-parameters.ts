@@ -1,5 +1,6 @@
 import {
   FILTERS_MAX,
+  OFFSET_MAX,
   operatorsByType,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
@@ -66,7 +67,7 @@ function pageParameters({ cursor }: ListRules): Json[] {
     optional('page', 'Number of the page, from 1.', {
       type: 'integer',
       minimum: 1,
-      maximum: 100_000,
+      maximum: OFFSET_MAX / PAGE_SIZE_MAX,
       default: 1,
     }),
     optional(

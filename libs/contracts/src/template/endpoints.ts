@@ -1,5 +1,5 @@
 import { batchResult } from '@plinth/kernel/batch-result';
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type ListRules } from '@plinth/kernel/list-query';
+import { OFFSET_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { endpoint, permission } from '../endpoint';
 import { Culture, Id } from '../schemas';
@@ -51,6 +51,7 @@ const HistoryPage = {
   page: PositiveInteger.meta({
     ...integerFrom1,
     description: 'Number of the page, from 1.',
+    maximum: OFFSET_MAX / PAGE_SIZE_MAX,
     default: 1,
   }).optional(),
   pageSize: PositiveInteger.meta({
