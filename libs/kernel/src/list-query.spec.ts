@@ -230,10 +230,16 @@ describe('parseTimestamp', () => {
     },
   );
 
-  it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])(
-    'refuses "%s"',
-    (text) => {
-      expect(parseTimestamp(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'now',
+    '21.11.2026',
+    '2026-13-01',
+    '2026-02-30',
+    '2026-11-31T10:00:00Z',
+    '2026-11-21T25:00Z',
+    '2026-11-21 10:00',
+  ])('refuses "%s"', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
 });
