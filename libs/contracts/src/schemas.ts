@@ -24,8 +24,8 @@ export const Id = z.uuid();
 export const ID_PATTERN =
   '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}';
 
-/** As a pattern of JSON Schema. */
-export const NOT_ONLY_BLANKS = '\\S';
+/** As a pattern of JSON Schema, for the whole text: clients in some languages look for no part of it. */
+export const NOT_ONLY_BLANKS = '^[\\s\\S]*\\S[\\s\\S]*$';
 
 /** Text of at most this many characters (code points), NFC-normalised. */
 export const text = (lengthMax: number, lengthMin = 0) => {

@@ -48,6 +48,20 @@ describe.each(everyEndpoint)('the example of $name', ({ service, name, endpoint 
   });
 });
 
+it('has no pattern that looks for a part of a text, since clients in some languages compare the whole', () => {
+  const schemas = new SchemaCollection();
+  const inline = everyEndpoint.flatMap(({ endpoint: { params, query, body, success } }) =>
+    [params, query, body, success.body].flatMap((shape) => (shape ? [schemas.of(shape)] : [])),
+  );
+  const patterns = new Set<string>();
+  JSON.stringify([inline, schemas.components], (name, value: unknown) => {
+    if (name === 'pattern' && typeof value === 'string') patterns.add(value);
+    return value;
+  });
+  expect([...patterns].filter((pattern) => !/^\^[\s\S]*\$$/.test(pattern))).toEqual([]);
+  expect(patterns.size).toBeGreaterThan(10);
+});
+
 describe('the duration in the report of an import', () => {
   const duration = new SchemaCollection().of(ImportReportResponse.shape.duration);
 
