@@ -266,7 +266,10 @@ describe('POST /templates/{name}/preview', () => {
       <td data-type="date">{{ line.on }}</td><td data-type="boolean">{{ line.paid }}</td></tr>{% endfor %}</table>
       <table data-sheet="Lines"><tr><td colspan="2">Total</td></tr></table>`;
     const data = {
-      lines: [{ item: '=HYPERLINK("http://evil")', price: 1234.5, on: '2026-11-21', paid: true }],
+      lines: [
+        { item: '=HYPERLINK("http://evil")', price: 1234.5, on: '2026-11-21', paid: true },
+        { on: '2026-02-30' },
+      ],
     };
     await saved(http, { name: 'report', content });
 
@@ -291,6 +294,7 @@ describe('POST /templates/{name}/preview', () => {
     });
     expect(row.getCell(2)).toMatchObject({ value: 1234.5, numFmt: '0.00' });
     expect(row.getCell(3).value).toEqual(new Date('2026-11-21'));
+    expect(workbook.worksheets[0]!.getRow(3).getCell(3).value).toBe('2026-02-30');
     expect(row.getCell(4).value).toBe(true);
   });
 });

@@ -20,6 +20,13 @@ export const Instant = z.iso
 /** The id of a resource. */
 export const Id = z.uuid();
 
+/** The same as a pattern of JSON Schema, for a part of a text. */
+export const ID_PATTERN =
+  '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}';
+
+/** As a pattern of JSON Schema, for the whole text: clients in some languages look for no part of it. */
+export const NOT_ONLY_BLANKS = '^[\\s\\S]*\\S[\\s\\S]*$';
+
 /** Text of at most this many characters (code points), NFC-normalised. */
 export const text = (lengthMax: number, lengthMin = 0) => {
   const schema = z
@@ -30,28 +37,35 @@ export const text = (lengthMax: number, lengthMin = 0) => {
       params: { rule: 'MaximumLength', maximum: lengthMax },
       message: `At most ${lengthMax} characters.`,
     })
-    .meta({ maxLength: lengthMax, ...(lengthMin > 0 ? { minLength: lengthMin } : {}) });
+    .meta({
+      maxLength: lengthMax,
+      ...(lengthMin > 0 ? { minLength: lengthMin, pattern: NOT_ONLY_BLANKS } : {}),
+    });
   return lengthMin > 0
     ? schema.refine((value) => value.trim().length >= lengthMin, { params: { rule: 'NotEmpty' } })
     : schema;
 };
 
 const ENTITY_TYPE_LENGTH_MAX = 100;
-/** No control characters, as a pattern of JSON Schema. */
-const ENTITY_TYPE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
-const entityTypePattern = new RegExp(ENTITY_TYPE_PATTERN, 'u');
+/** As the content of a character class in a pattern. */
+export const CONTROL_CHARACTERS = '\\u0000-\\u001f\\u007f-\\u009f';
+const controlCharacter = new RegExp(`[${CONTROL_CHARACTERS}]`, 'u');
+
+/** A text that is not empty, not only blanks, and has none of these characters, as a pattern of JSON Schema. */
+export const textWithout = (characters: string): string =>
+  `[^${characters}]*[^\\s${characters}][^${characters}]*`;
 
 const describeEntityType = {
   maxLength: ENTITY_TYPE_LENGTH_MAX,
   minLength: 1,
-  pattern: ENTITY_TYPE_PATTERN,
+  pattern: `^${textWithout(CONTROL_CHARACTERS)}$`,
   description: 'Kind of entity',
   examples: ['Invoice', 'purchase-order', 'Pièce comptable'],
 };
 
 /** The name of a kind of entity in any language, as the service or the tenant that owns it chose it. */
 export const EntityType = text(ENTITY_TYPE_LENGTH_MAX, 1)
-  .refine((value) => entityTypePattern.test(value), {
+  .refine((value) => !controlCharacter.test(value), {
     params: { rule: 'Format' },
     message: 'An entity type has no control characters.',
   })
@@ -71,8 +85,8 @@ export const EntityTypeInPath = z
 const CULTURE_LENGTH_MAX = 35;
 
 /** Language, script, region, a variant and private use, which is what people write; extensions are accepted too. */
-const CULTURE_PATTERN =
-  '^(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?$';
+export const CULTURE_PATTERN =
+  '(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?';
 
 /** A well-formed BCP 47 language tag, in its canonical spelling. */
 export const Culture = z
@@ -86,7 +100,7 @@ export const Culture = z
   .meta({
     type: 'string',
     maxLength: CULTURE_LENGTH_MAX,
-    pattern: CULTURE_PATTERN,
+    pattern: `^${CULTURE_PATTERN}$`,
     format: 'language-tag',
     description: 'BCP 47 language tag',
   });
@@ -101,9 +115,17 @@ export function canonicalCulture(tag: string): string | undefined {
   }
 }
 
-/** Values of a query parameter, separated by commas: at least one, and not more than `max`. */
-export const commaSeparated = <Item extends z.ZodType<unknown, string>>(item: Item, max: number) =>
+/**
+ * Values of a query parameter, separated by commas: at least one, and not more than `max`.
+ * `itemPattern` is what one of them looks like, for the OpenAPI document.
+ */
+export const commaSeparated = <Item extends z.ZodType<unknown, string>>(
+  item: Item,
+  max: number,
+  itemPattern = textWithout(','),
+) =>
   z
     .string()
     .transform((list) => list.split(','))
-    .pipe(z.array(item).min(1).max(max));
+    .pipe(z.array(item).min(1).max(max))
+    .meta({ pattern: `^(?:${itemPattern})(?:,(?:${itemPattern}))*$` });

@@ -4,3 +4,9 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 /** Whether an instant is in the years that ISO 8601, JSON and the database all write with four digits. */
 export const isStorableInstant = (instant: Date): boolean =>
   instant.getTime() >= FIRST && instant.getTime() <= LAST;
+
+/** Whether the calendar has the day that a text in ISO 8601 begins with; `Date` reads 30 February as 2 March. */
+export function isCalendarDay(text: string): boolean {
+  const day = text.slice(0, 'yyyy-MM-dd'.length);
+  return new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice('yyyy-MM-'.length));
+}

@@ -86,8 +86,17 @@ describe('a list query', () => {
     expect(query.search).toBe('50%');
   });
 
+  it.each(['101', '9007199254740993', '9'.repeat(400)])(
+    'caps any page size above the maximum',
+    (pageSize) => {
+      expect(parseListQuery({ pageSize }, rules).page).toMatchObject({ pageSize: 100 });
+    },
+  );
+
   it.each([
     ['page', '0'],
+    ['page', '9007199254740993'],
+    ['page', '9'.repeat(400)],
     ['page', '-1'],
     ['page', '1.5'],
     ['page', '1e2'],
@@ -221,10 +230,16 @@ describe('parseTimestamp', () => {
     },
   );
 
-  it.each(['', 'now', '21.11.2026', '2026-13-01', '2026-11-21T25:00Z', '2026-11-21 10:00'])(
-    'refuses "%s"',
-    (text) => {
-      expect(parseTimestamp(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'now',
+    '21.11.2026',
+    '2026-13-01',
+    '2026-02-30',
+    '2026-11-31T10:00:00Z',
+    '2026-11-21T25:00Z',
+    '2026-11-21 10:00',
+  ])('refuses "%s"', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
 });

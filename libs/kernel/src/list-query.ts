@@ -7,7 +7,7 @@
  * file are typed and safe: field names are the declared ones, values have the field's type, and no text of the caller
  * is left where a store would read it as syntax.
  */
-import { isStorableInstant } from './instant';
+import { isCalendarDay, isStorableInstant } from './instant';
 import { invalid, malformed } from './problem';
 import { isUuid } from './uuid';
 import { isUnstorable, lengthOf } from './text';
@@ -190,7 +190,7 @@ export function single(parameters: QueryParameters, name: string): string | unde
 function positiveInteger(parameters: QueryParameters, name: string): number | undefined {
   const text = single(parameters, name);
   if (text === undefined) return undefined;
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
   if (value < 1) throw malformed(`${name} must be a whole number, at least 1.`);
   return value;
 }
@@ -286,7 +286,7 @@ export function parseTimestamp(text: string): Date | undefined {
     /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
   if (!/^\d{4}-\d\d-\d\d/.test(text) || (text.length > 10 && time === undefined)) return undefined;
   const instant = new Date(time !== undefined && zone === undefined ? `${text}Z` : text);
-  return isStorableInstant(instant) ? instant : undefined;
+  return isCalendarDay(text) && isStorableInstant(instant) ? instant : undefined;
 }
 
 function parsePresets(

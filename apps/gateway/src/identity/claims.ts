@@ -53,7 +53,7 @@ export function readClaims(payload: JWTPayload, names: ClaimNames): TokenClaims 
   if (user === undefined) throw notValid(names.user[0]!);
   return {
     user,
-    name: first(names.name, storable),
+    name: valuesOf(payload, names.name, storable).find((name) => name.trim() !== ''),
     tenant: first(names.tenant, guid),
     tenants: valuesOf(payload, names.tenants, z.array(guid)).flat(),
     roles: valuesOf(payload, names.roles, z.array(storable)).flat(),
@@ -64,7 +64,8 @@ export function readClaims(payload: JWTPayload, names: ClaimNames): TokenClaims 
 function valuesOf<Value>(payload: JWTPayload, names: readonly string[], schema: z.ZodType<Value>): Value[] {
   return names.flatMap((name) => {
     const value = claimOf(payload, name);
-    if (value === undefined) return [];
+    // Providers write null where a person has no such attribute.
+    if (value === undefined || value === null) return [];
     const parsed = schema.safeParse(value);
     if (!parsed.success) throw notValid(name);
     return [parsed.data];

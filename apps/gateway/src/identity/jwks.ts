@@ -11,7 +11,7 @@ import type { Log } from '@plinth/runtime/process/log';
 /** Keys older than this are fetched again before they are used. */
 const AGE_MILLISECONDS_MAX = 600_000;
 /** An unknown key id makes the keys be fetched again, at most this often. */
-const COOLDOWN_MILLISECONDS = 30_000;
+const COOLDOWN_MILLISECONDS = 5_000;
 const FETCH_MILLISECONDS_MAX = 5_000;
 /** Of the keys as text: a provider may belong to one tenant, and its answer is read by the gateway of all. */
 const KEYS_BYTES_MAX = 256 * 1024;

@@ -1,5 +1,6 @@
 import {
   FILTERS_MAX,
+  OFFSET_MAX,
   operatorsByType,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
@@ -9,6 +10,7 @@ import {
   type ListRules,
   type Operator,
 } from '@plinth/kernel/list-query';
+import { ID_PATTERN } from '../schemas';
 import type { Json, JsonSchema } from './schemas';
 
 /** A parameter of an operation; the description of its schema becomes its own. */
@@ -65,7 +67,7 @@ function pageParameters({ cursor }: ListRules): Json[] {
     optional('page', 'Number of the page, from 1.', {
       type: 'integer',
       minimum: 1,
-      maximum: 100_000,
+      maximum: OFFSET_MAX / PAGE_SIZE_MAX,
       default: 1,
     }),
     optional(
@@ -74,7 +76,6 @@ function pageParameters({ cursor }: ListRules): Json[] {
       {
         type: 'integer',
         minimum: 1,
-        maximum: PAGE_SIZE_MAX,
         default: PAGE_SIZE_DEFAULT,
       },
     ),
@@ -130,8 +131,8 @@ const patternByType: Partial<Record<FieldRule['type'], string>> = {
   number: '-?[0-9]{1,15}(?:\\.[0-9]{1,15})?',
   boolean: 'true|false',
   timestamp:
-    '[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?Z)?',
-  uuid: '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}',
+    '(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?Z)?',
+  uuid: ID_PATTERN,
 };
 
 function filterValue(rule: FieldRule, operator: Operator): JsonSchema {

@@ -1,5 +1,5 @@
 import { batchResult } from '@plinth/kernel/batch-result';
-import type { ListRules } from '@plinth/kernel/list-query';
+import { OFFSET_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { endpoint, permission } from '../endpoint';
 import { Culture, Id } from '../schemas';
@@ -44,9 +44,22 @@ const byCulture = z.object({ culture: OptionalCulture });
 
 const PositiveInteger = z
   .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1.')
-  .transform(Number)
-  .optional();
+  .regex(/^0*[1-9]\d*$/, 'must be a whole number from 1.')
+  .transform(Number);
+const integerFrom1 = { type: 'integer', minimum: 1, pattern: undefined } as const;
+const HistoryPage = {
+  page: PositiveInteger.meta({
+    ...integerFrom1,
+    description: 'Number of the page, from 1.',
+    maximum: OFFSET_MAX / PAGE_SIZE_MAX,
+    default: 1,
+  }).optional(),
+  pageSize: PositiveInteger.meta({
+    ...integerFrom1,
+    description: `Revisions of a page, at most ${PAGE_SIZE_MAX}; larger values are reduced to ${PAGE_SIZE_MAX}.`,
+    default: PAGE_SIZE_DEFAULT,
+  }).optional(),
+};
 
 /** A status in a query, by its name in any case or its number. */
 const StatusInQuery = z
@@ -221,7 +234,7 @@ const getTemplateHistory = endpoint({
   summary: 'List all revisions of a template, newest first',
   access: mayRead,
   params: byName,
-  query: byCulture.extend({ page: PositiveInteger, pageSize: PositiveInteger }),
+  query: byCulture.extend(HistoryPage),
   success: { status: 200, body: TemplateHistory },
   problems: ['template-not-found'],
   cache: 'list',

@@ -1,7 +1,7 @@
 import { batchOf } from '@plinth/kernel/batch-result';
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
-import { Culture, Id, text, Timestamp } from '../schemas';
+import { CONTROL_CHARACTERS, Culture, Id, text, Timestamp, textWithout } from '../schemas';
 
 export const TemplateLifecycleStatus = { Draft: 0, PendingReview: 1, Published: 2, Archived: 3 } as const;
 export type TemplateLifecycleStatus = (typeof TemplateLifecycleStatus)[keyof typeof TemplateLifecycleStatus];
@@ -15,11 +15,13 @@ const Format = z.enum(DocumentFormat).meta({ id: 'DocumentFormat', type: 'intege
 /** A tilde joins name and culture in the id of a workflow entity; `/templates/categories` is the list of categories. */
 const UNFIT_FOR_A_NAME = /[/\\~\p{Cc}]|^(?:\.\.?|categories)$/u;
 
-export const TemplateName = text(200, 1).refine((name) => !UNFIT_FOR_A_NAME.test(name), {
-  params: { rule: 'Format' },
-  message:
-    'A name has no slash, backslash, tilde or control character, and is not ".", ".." or "categories".',
-});
+export const TemplateName = text(200, 1)
+  .refine((name) => !UNFIT_FOR_A_NAME.test(name), {
+    params: { rule: 'Format' },
+    message:
+      'A name has no slash, backslash, tilde or control character, and is not ".", ".." or "categories".',
+  })
+  .meta({ pattern: `^${textWithout(`/\\\\~${CONTROL_CHARACTERS}`)}$` });
 
 /** A name in a path: one that cannot exist is just not found. */
 export const TemplateNameInPath = z.string().normalize('NFC');

@@ -1,7 +1,7 @@
 import { SEARCH_LENGTH_MAX, type ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
-import { commaSeparated, EntityTypeInPath, Id, text } from '../schemas';
+import { commaSeparated, EntityTypeInPath, Id, ID_PATTERN, text } from '../schemas';
 import {
   FOLLOWERS_OF_ENTITY_MAX,
   attachableTypes,
@@ -252,7 +252,7 @@ const getBlobs = endpoint({
   description: 'Those of them that the caller may download, in the order of the request.',
   access: permission('Timeline.Entries.Read'),
   query: z.object({
-    ids: commaSeparated(Id, BLOBS_LISTED_MAX).meta({
+    ids: commaSeparated(Id, BLOBS_LISTED_MAX, ID_PATTERN).meta({
       description: 'Separated by commas',
       examples: ['01939c5e-7b1a-7c3e-9f00-2b6a4d1e8f55'],
     }),

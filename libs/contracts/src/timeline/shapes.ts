@@ -1,7 +1,7 @@
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { lengthOf } from '@plinth/kernel/text';
 import { z } from 'zod';
-import { Id, text, Timestamp } from '../schemas';
+import { Id, NOT_ONLY_BLANKS, text, Timestamp } from '../schemas';
 
 export const BODY_LENGTH_MAX = 65_536;
 export const ATTACHMENTS_MAX = 20;
@@ -55,7 +55,7 @@ export const CreateTimelineEntryRequest = z
         params: { rule: 'MaximumLength', maximum: BODY_LENGTH_MAX },
         message: `At most ${BODY_LENGTH_MAX} characters.`,
       })
-      .meta({ maxLength: BODY_LENGTH_MAX, minLength: 1 }),
+      .meta({ maxLength: BODY_LENGTH_MAX, minLength: 1, pattern: NOT_ONLY_BLANKS }),
     parentEntryId: Id.nullish(),
     attachmentBlobIds: z.array(Id).max(ATTACHMENTS_MAX).nullish(),
   })

@@ -1,3 +1,4 @@
+import { isCalendarDay } from '@plinth/kernel/instant';
 import { notOfType, type CellError, type ExchangeFieldType } from '../field';
 import { rowMessage } from '../row-message';
 
@@ -81,8 +82,7 @@ function isoDate(text: string, order: DateOrder): string | undefined {
 /** The date as ISO 8601, unless the calendar has no such day. */
 function existing(year: string, month: string, day: string): string | undefined {
   const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  const instant = new Date(`${date}T00:00:00Z`);
-  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(date) ? date : undefined;
+  return isCalendarDay(date) ? date : undefined;
 }
 
 function isoTime(text: string): string | undefined {

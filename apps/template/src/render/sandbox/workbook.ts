@@ -9,6 +9,7 @@ import {
   type Styles,
 } from '@plinth/exchange/workbook/package-parts';
 import { ZipFile } from 'yazl';
+import { isCalendarDay } from '@plinth/kernel/instant';
 import { LimitError } from '../language/meter';
 import type { Cell, Table } from './html';
 
@@ -193,7 +194,7 @@ function typedValue({ type, value, text }: Cell): number | boolean | Date | unde
   if (type !== 'date' || !/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/i.test(raw)) return undefined;
   const hasZone = raw.length === 10 || /(Z|[+-]\d\d:?\d\d)$/i.test(raw.slice(10));
   const date = new Date(hasZone ? raw : `${raw}Z`);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  return Number.isNaN(date.getTime()) || !isCalendarDay(raw) ? undefined : date;
 }
 
 /** XML cannot hold most control characters. */
