@@ -218,7 +218,7 @@ describe('Localization.Overrides in imports and exports', () => {
       ],
     ];
     const first = await owner.importRows(caller, start, batches, { end: false });
-    await localization.db.inTenant(
+    await localization.db!.inTenant(
       caller.tenantId,
       (tx) => tx.$executeRaw`
         UPDATE exchange_batch SET outcome = (outcome #>> '{}')::jsonb WHERE job_id = ${first.jobId}::uuid`,
