@@ -39,7 +39,7 @@ export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): Fa
     }),
 });
 
-/** Rows of imports that ran before failed rows were stored together. */
+/** Rows of imports that ran before failed rows were stored together, up to the first one that is too much. */
 const readSingle = async (
   tx: Prisma.TransactionClient,
   tenantId: string,
@@ -49,7 +49,7 @@ const readSingle = async (
   const rows = await tx.$queryRawUnsafe<(FailedRowWithCells & { bytes: bigint })[]>(
     `SELECT row_number AS "rowNumber", kind, details, ${withCells ? 'cells' : `'[]'::jsonb AS cells`}, size AS bytes
      FROM (
-       SELECT *, row_number() OVER (ORDER BY row_number) AS place, sum(size) OVER (ORDER BY row_number) AS bytes
+       SELECT *, sum(size) OVER (ORDER BY row_number) - size AS before
        FROM (
          SELECT *, octet_length(details::text)${withCells ? ' + octet_length(cells::text)' : ''} AS size
          FROM import_failed_row
@@ -57,7 +57,7 @@ const readSingle = async (
          ORDER BY row_number LIMIT $4
        ) AS measured
      ) AS row
-     WHERE place = 1 OR bytes <= $5 ORDER BY row_number`,
+     WHERE before <= $5 ORDER BY row_number`,
     tenantId,
     jobId,
     after,
@@ -67,7 +67,7 @@ const readSingle = async (
   return rows.map(({ bytes, ...row }) => ({ row, bytes: Number(bytes) }));
 };
 
-/** Reads one part after the other, and no more of them than the page needs. */
+/** Reads one part after the other, up to the first row that is too much. */
 async function readTogether(
   tx: Prisma.TransactionClient,
   tenantId: string,
