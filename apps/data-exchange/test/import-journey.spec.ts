@@ -1,4 +1,5 @@
 import { aCaller } from '@plinth/testing/http';
+import { failedRowStore } from '../src/store/failed-row-store';
 import {
   importFile,
   mappedImport,
@@ -269,6 +270,40 @@ describe('an import', () => {
       [6, ['Service:Conversion:UnclosedQuote']],
     ]);
     expect((await exchange.shop.rows(caller.tenantId)).map(({ code }) => code)).toEqual(['A', 'C', 'E']);
+  });
+
+  it('lists failed rows in their order page by page, also those that the version before stored', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const rows = Array.from({ length: 2_500 }, (_, index) => `A${index},${index % 2 ? '' : 'a'}\n`);
+    const { jobId } = await importFile(exchange, caller, `code,title\n${rows.join('')}`);
+    await exchange.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
+        SELECT ${tenantId}::uuid, ${jobId}::uuid, number, 'Validation', '[]', '["before", ""]'
+        FROM generate_series(2, 2_500, 2) AS number`,
+    );
+    const failedRows = failedRowStore(exchange.db);
+    const page = { take: 1_000, bytesMax: 1e6, withCells: true };
+
+    const listed: number[] = [];
+    for (let after = 1; ;) {
+      const found = await failedRows.list(tenantId, jobId, { ...page, after });
+      if (found.length === 0) break;
+      for (const { rowNumber, cells } of found)
+        expect(cells).toEqual([rowNumber % 2 ? `A${rowNumber - 2}` : 'before', '']);
+      listed.push(...found.map(({ rowNumber }) => rowNumber));
+      after = listed.at(-1)!;
+    }
+    expect(listed).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 2));
+
+    const few = await failedRows.list(tenantId, jobId, { ...page, after: 1, bytesMax: 500 });
+    expect(few.length).toBeGreaterThan(1);
+    expect(few.length).toBeLessThan(10);
+    expect(await failedRows.list(tenantId, jobId, { ...page, after: 1, bytesMax: 1 })).toHaveLength(1);
+    const [withoutCells] = await failedRows.list(tenantId, jobId, { ...page, after: 2, withCells: false });
+    expect(withoutCells).toMatchObject({ rowNumber: 3, kind: 'Validation', cells: [] });
   });
 
   it('removes what the formula guard added, and nothing else', async () => {

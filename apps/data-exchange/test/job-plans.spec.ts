@@ -44,6 +44,8 @@ async function fillJobs(admin: Client, tenantId: string, count: number): Promise
   };
   const partOfJob = {
     import_range: `(tenant_id, job_id, number, start_byte, records_before) SELECT $1, ${rowId.sql}, 0, 0, 0`,
+    import_failed_part: `(tenant_id, job_id, last_row, row_count, details, cells)
+      SELECT $1, ${rowId.sql}, 2, 1, '[2,"Validation",[]]', '[]'`,
     import_failed_row: `(tenant_id, job_id, row_number, kind, details, cells)
       SELECT $1, ${rowId.sql}, 2, 'Validation', '[]', '[]'`,
     import_key: `(tenant_id, job_id, range, batch, row_numbers, hashes) SELECT $1, ${rowId.sql}, 0, 1, '{}', '{}'`,

@@ -34,7 +34,10 @@ const storedRows = async ({ db }: DataExchange, { tenantId }: Caller, jobId: str
   const [row] = await db.inTenant(
     tenantId,
     (tx) => tx.$queryRaw<{ rows: number }[]>`
-      SELECT count(*)::integer AS rows FROM import_failed_row WHERE job_id = ${jobId}::uuid`,
+      SELECT (
+        (SELECT count(*) FROM import_failed_row WHERE job_id = ${jobId}::uuid)
+        + (SELECT coalesce(sum(row_count), 0) FROM import_failed_part WHERE job_id = ${jobId}::uuid)
+      )::integer AS rows`,
   );
   return row!.rows;
 };

@@ -209,6 +209,25 @@ describe('Localization.Overrides in imports and exports', () => {
     expect(await stored(caller)).toHaveLength(3);
   });
 
+  it('returns the first result of a batch that the version before applied', async () => {
+    const caller = aCaller();
+    const batches = [
+      [
+        [2, 'Shop', 'fr', 'a', '1'],
+        [3, 'Shop', 'fr', 'a', '2'],
+      ],
+    ];
+    const first = await owner.importRows(caller, start, batches, { end: false });
+    await localization.db!.inTenant(
+      caller.tenantId,
+      (tx) => tx.$executeRaw`
+        UPDATE exchange_batch SET outcome = (outcome #>> '{}')::jsonb WHERE job_id = ${first.jobId}::uuid`,
+    );
+    const again = await owner.importRows(caller, { ...start, jobId: first.jobId }, batches);
+
+    expect(again.results).toEqual(first.results);
+  });
+
   it('applies a batch once when two workers send it at the same time', async () => {
     const caller = aCaller();
     const jobId = newId();

@@ -24,8 +24,12 @@ export const mapFile = async (
 /** Executes a mapped job and returns its report. */
 export async function execute(client: Client, jobId: string) {
   await timeExecution(client, jobId);
-  return (await client.call('GET', `/imports/${jobId}/report`)).body;
+  return reportOf(client, jobId);
 }
+
+/** The report of an import that ended. */
+export const reportOf = async (client: Client, jobId: string) =>
+  (await client.call('GET', `/imports/${jobId}/report`)).body;
 
 /** Executes a mapped job; returns how long that took, from the request to the end that the job names. */
 export async function timeExecution(client: Client, jobId: string): Promise<number> {
@@ -41,7 +45,7 @@ export async function importFile(client: Client, path: string, rowCount: number)
   const jobId = await mapFile(client, path);
   const mappedIn = Date.now() - uploadedAt;
   const elapsed = mappedIn + (await timeExecution(client, jobId));
-  const { insertedRows } = (await client.call('GET', `/imports/${jobId}/report`)).body;
+  const { insertedRows } = await reportOf(client, jobId);
   if (insertedRows !== rowCount) throw new Error(`${insertedRows} of ${rowCount} rows were inserted.`);
   return elapsed;
 }

@@ -7,7 +7,7 @@ import Papa from 'papaparse';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { BenchLine } from './bench-line.ts';
-import { mapFile, signInToTenant, timeExecution } from './exchange-jobs.ts';
+import { mapFile, reportOf, signInToTenant, timeExecution } from './exchange-jobs.ts';
 import type { BenchTarget } from './platform.ts';
 import { describeUsage, watchProcesses, type ProcessUsage } from './processes.ts';
 import { readCldrRows, type Row } from '../../development/demo/cldr-rows.ts';
@@ -219,6 +219,9 @@ async function measure(target: BenchTarget, folder: string, variant: Variant, ro
     const { spent, usage } = await spend(target.processes, () =>
       dryRun ? timeOf(() => client.call('POST', `/imports/${jobId}/dry-run`)) : timeExecution(client, jobId),
     );
+    const { totalRows } = dryRun ? { totalRows: rowCount } : await reportOf(client, jobId);
+    if (totalRows !== rowCount)
+      throw new Error(`${variant.name}: ${totalRows} of ${rowCount} rows were read.`);
     return { spent, usage, reference };
   } finally {
     await database.end();

@@ -101,6 +101,11 @@ describe('a text file', () => {
       { headers: ['name', 'sum'], first: [2, 'Ada', '1'], findings: ['Tables'] },
     ],
     [
+      'whose values are the names of its columns',
+      'key,open,paid\nA,open,paid\nB,open,paid\nC,open,paid\n',
+      { headers: ['key', 'open', 'paid'], first: [2, 'A', 'open', 'paid'], findings: [] },
+    ],
+    [
       'whose header is there again, before more rows',
       'name,sum\nAda,1\nBob,2\nname,sum\nEve,3\n',
       { headers: ['name', 'sum'], first: [2, 'Ada', '1'], findings: ['RepeatedHeader'] },

@@ -144,15 +144,20 @@ function endOf(
   return { lastRow: number - 1 };
 }
 
+function hasMostNames(cells: readonly string[], header: readonly string[]): boolean {
+  const names = new Set(header);
+  const shared = cells.filter((cell) => names.has(cell.trim())).length;
+  return shared >= 2 && shared * 2 > Math.max(cells.length, header.length);
+}
+
 /** Whether a record is the header of another table: it has most names of the first, or stands alone below a gap. */
 function beginsTable(rows: readonly FileRecord[], index: number, header: readonly string[]): boolean {
   const { number, cells } = rows[index]!;
   const next = rows[index + 1];
   if (!next || cells.length < 2) return false;
   const isText = cells.every((cell) => kindOf(cell) === 'text');
-  const names = new Set(header);
-  const shared = cells.filter((cell) => names.has(cell.trim())).length;
-  if (shared >= 2 && shared * 2 > Math.max(cells.length, header.length)) return true;
+  // A table whose values are the names of its columns has them from its first row on.
+  if (hasMostNames(cells, header)) return !hasMostNames(rows[0]!.cells, header);
   const before = rows[index - 1]!;
   const isApart = number - before.number > 1 || filled(before.cells) <= 1;
   if (!isText || !isApart || next.cells.length !== cells.length) return false;

@@ -18,50 +18,147 @@ export interface FailedRowStore {
   list(tenantId: string, jobId: string, page: FailedRowPage): Promise<FailedRowWithCells[]>;
 }
 
+interface MeasuredRow {
+  row: FailedRowWithCells;
+  bytes: number;
+}
+
 export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): FailedRowStore => ({
-  list: (tenantId, jobId, { after, take, bytesMax, withCells }) =>
-    db.inTenant(tenantId, (tx) =>
-      tx.$queryRawUnsafe<FailedRowWithCells[]>(
-        `SELECT row_number AS "rowNumber", kind, details, ${withCells ? 'cells' : `'[]'::jsonb AS cells`}
-         FROM (
-           SELECT row_number, kind, details, cells, row_number() OVER (ORDER BY row_number) AS place,
-                  sum(octet_length(details::text)${withCells ? ' + octet_length(cells::text)' : ''})
-                    OVER (ORDER BY row_number) AS bytes
-           FROM import_failed_row
-           WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND row_number > $3
-           ORDER BY row_number LIMIT $4
-         ) AS row
-         WHERE place = 1 OR bytes <= $5 ORDER BY row_number`,
-        tenantId,
-        jobId,
-        after,
-        take,
-        bytesMax,
-      ),
-    ),
+  list: (tenantId, jobId, page) =>
+    db.inTenant(tenantId, async (tx) => {
+      // An import has both kinds only where the platform was updated while it ran.
+      const rows = [
+        ...(await readSingle(tx, tenantId, jobId, page)),
+        ...(await readTogether(tx, tenantId, jobId, page)),
+      ].sort((left, right) => left.row.rowNumber - right.row.rowNumber);
+      let bytes = 0;
+      return rows
+        .slice(0, page.take)
+        .filter((measured, at) => (bytes += measured.bytes) <= page.bytesMax || at === 0)
+        .map(({ row }) => row);
+    }),
 });
 
-/** Failed rows as they are stored. */
-export const failedRowsJson = (rows: readonly FailedRowWithCells[]): string =>
-  JSON.stringify(
-    rows.map(({ rowNumber, kind, details, cells }) => [rowNumber, kind, details, cells.map(storable)]),
-  );
-
-/** Stores failed rows in the transaction that counts them; those that are stored already stay as they are. */
-export async function insertFailedRows(
+/** Rows of imports that ran before failed rows were stored together, up to the first one that is too much. */
+const readSingle = async (
   tx: Prisma.TransactionClient,
   tenantId: string,
   jobId: string,
-  json: string,
-): Promise<void> {
-  await tx.$executeRawUnsafe(
-    `INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
-     SELECT $1::uuid, $2::uuid, (r->>0)::int, r->>1, r->2, r->3 FROM jsonb_array_elements($3::jsonb) AS r
-     ON CONFLICT DO NOTHING`,
+  { after, take, bytesMax, withCells }: FailedRowPage,
+): Promise<MeasuredRow[]> => {
+  const rows = await tx.$queryRawUnsafe<(FailedRowWithCells & { bytes: bigint })[]>(
+    `SELECT row_number AS "rowNumber", kind, details, ${withCells ? 'cells' : `'[]'::jsonb AS cells`}, size AS bytes
+     FROM (
+       SELECT *, sum(size) OVER (ORDER BY row_number) - size AS before
+       FROM (
+         SELECT *, octet_length(details::text)${withCells ? ' + octet_length(cells::text)' : ''} AS size
+         FROM import_failed_row
+         WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND row_number > $3
+         ORDER BY row_number LIMIT $4
+       ) AS measured
+     ) AS row
+     WHERE before <= $5 ORDER BY row_number`,
     tenantId,
     jobId,
-    json,
+    after,
+    take,
+    bytesMax,
   );
+  return rows.map(({ bytes, ...row }) => ({ row, bytes: Number(bytes) }));
+};
+
+/** Reads one part after the other, up to the first row that is too much. */
+async function readTogether(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  jobId: string,
+  { after, take, bytesMax, withCells }: FailedRowPage,
+): Promise<MeasuredRow[]> {
+  const read: MeasuredRow[] = [];
+  let sum = 0;
+  for (let last = after; read.length < take && sum <= bytesMax;) {
+    const [part] = await tx.$queryRawUnsafe<{ lastRow: number; details: string; cells: string }[]>(
+      `SELECT last_row AS "lastRow", details, ${withCells ? 'cells' : `'' AS cells`} FROM import_failed_part
+       WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND last_row > $3 ORDER BY last_row LIMIT 1`,
+      tenantId,
+      jobId,
+      last,
+    );
+    if (!part) break;
+    last = part.lastRow;
+    const cells = withCells ? part.cells.split('\n') : [];
+    for (const [at, line] of part.details.split('\n').entries()) {
+      const [rowNumber, kind, details] = JSON.parse(line) as DetailsLine;
+      if (rowNumber <= after) continue;
+      const cellsLine = cells[at] ?? '[]';
+      const bytes = Buffer.byteLength(line) + (withCells ? Buffer.byteLength(cellsLine) : 0);
+      read.push({ row: { rowNumber, kind, details, cells: JSON.parse(cellsLine) as string[] }, bytes });
+      sum += bytes;
+      if (read.length === take || sum > bytesMax) break;
+    }
+  }
+  return read;
+}
+
+/** A line of the details of a part. */
+type DetailsLine = [
+  rowNumber: number,
+  kind: FailedRowWithCells['kind'],
+  details: FailedRowWithCells['details'],
+];
+
+/** Failed rows as they are stored together. */
+export interface FailedPart {
+  lastRow: number;
+  rowCount: number;
+  details: string;
+  cells: string;
+}
+
+/** A page of a correction file reads about one part. */
+const PART_ROWS_MAX = 1_000;
+/** Characters, so that a part with long cells is read in little memory. */
+const PART_LENGTH_MAX = 1_000_000;
+
+/** Failed rows as they are stored, in the order of the file. */
+export function failedParts(rows: readonly FailedRowWithCells[]): FailedPart[] {
+  const parts: FailedPart[] = [];
+  let [details, cells, length]: [string[], string[], number] = [[], [], 0];
+  for (const [at, row] of rows.entries()) {
+    const line: DetailsLine = [row.rowNumber, row.kind, row.details];
+    details.push(JSON.stringify(line));
+    cells.push(JSON.stringify(row.cells.map(storable)));
+    length += details.at(-1)!.length + cells.at(-1)!.length;
+    if (details.length < PART_ROWS_MAX && length < PART_LENGTH_MAX && at < rows.length - 1) continue;
+    const rowCount = details.length;
+    parts.push({ lastRow: row.rowNumber, rowCount, details: details.join('\n'), cells: cells.join('\n') });
+    [details, cells, length] = [[], [], 0];
+  }
+  return parts;
+}
+
+/** How many bytes failed rows take. */
+export const bytesOfParts = (parts: readonly FailedPart[]): number =>
+  parts.reduce((sum, { details, cells }) => sum + Buffer.byteLength(details) + Buffer.byteLength(cells), 0);
+
+/** Stores failed rows in the transaction that counts them, which does so once. */
+export async function insertFailedParts(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  jobId: string,
+  parts: readonly FailedPart[],
+): Promise<void> {
+  for (const { lastRow, rowCount, details, cells } of parts)
+    await tx.$executeRawUnsafe(
+      `INSERT INTO import_failed_part (tenant_id, job_id, last_row, row_count, details, cells)
+       VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6)`,
+      tenantId,
+      jobId,
+      lastRow,
+      rowCount,
+      details,
+      cells,
+    );
 }
 
 /** jsonb accepts no NUL and no half of a surrogate pair; they are replaced by visible characters. */

@@ -13,7 +13,7 @@ import type { TenantUsage } from '../domain/tenant-quota';
 import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
-import { failedRowsJson, insertFailedRows } from './failed-row-store';
+import { bytesOfParts, failedParts, insertFailedParts } from './failed-row-store';
 import { JOB_BATCH_SIZE, jobRecords, jobRetention, type JobRetention } from './job-records';
 import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
@@ -146,16 +146,19 @@ const FINAL = [...statesFor('read its report')];
 /** How many imports of a tenant may have correction files in use. */
 const CORRECTED_IMPORTS_MAX = 20;
 
-/** About how many rows one statement removes: those of a large import take longer than a statement may. */
-const REMOVED_AT_ONCE = 10_000;
+/** About how many rows, or parts of up to 1,000, one statement removes: a large import takes longer than a statement may. */
 const REMOVE_SOME_ROWS = [
-  { table: 'import_failed_row', order: 'row_number' },
-  { table: 'import_kept_row', order: 'write_number' },
+  { table: 'import_failed_part', order: 'last_row', atOnce: 50, rows: 'row_count' },
+  { table: 'import_failed_row', order: 'row_number', atOnce: 10_000, rows: '1' },
+  { table: 'import_kept_row', order: 'write_number', atOnce: 10_000, rows: '1' },
 ].map(
-  ({ table, order }) => `
-    DELETE FROM ${table} WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND ${order} <= coalesce((
-      SELECT ${order} FROM ${table} WHERE tenant_id = $1::uuid AND job_id = $2::uuid
-      ORDER BY ${order} OFFSET ${REMOVED_AT_ONCE - 1} LIMIT 1), 9223372036854775807)`,
+  ({ table, order, atOnce, rows }) => `
+    WITH removed AS (
+      DELETE FROM ${table} WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND ${order} <= coalesce((
+        SELECT ${order} FROM ${table} WHERE tenant_id = $1::uuid AND job_id = $2::uuid
+        ORDER BY ${order} OFFSET ${atOnce - 1} LIMIT 1), 9223372036854775807)
+      RETURNING ${rows} AS rows
+    ) SELECT coalesce(sum(rows), 0)::int AS rows FROM removed`,
 );
 const REMOVE_LARGE_PARTS = `
   UPDATE import_job SET rows_removed_at = $3::timestamptz, headers = NULL, mappings = NULL, caller = NULL,
@@ -254,19 +257,19 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
 
     finish: (tenantId, id, { status, counts, failedRows, errorMessage, at }) =>
       db.inTenant(tenantId, async (tx) => {
-        const json = failedRows && failedRows.length > 0 ? failedRowsJson(failedRows) : undefined;
+        const parts = failedParts(failedRows ?? []);
         const { count } = await tx.importJob.updateMany({
           where: { tenantId, id, status: 'Executing' },
           data: {
             status,
             completedAt: at,
             ...counts,
-            ...(json === undefined ? {} : { failedBytes: Buffer.byteLength(json) }),
+            ...(parts.length === 0 ? {} : { failedBytes: bytesOfParts(parts) }),
             ...(errorMessage === undefined ? {} : { errorMessage }),
           },
         });
         if (count === 0) return;
-        if (json !== undefined) await insertFailedRows(tx, tenantId, id, json);
+        await insertFailedParts(tx, tenantId, id, parts);
         await publishEnd(tx, tenantId, id);
       }),
 
@@ -314,9 +317,12 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       for (const statement of REMOVE_SOME_ROWS) {
         let count: number;
         do {
-          count = await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(statement, tenantId, id));
+          const [some] = await db.inTenant(tenantId, (tx) =>
+            tx.$queryRawUnsafe<{ rows: number }[]>(statement, tenantId, id),
+          );
+          count = some!.rows;
           removed += count;
-        } while (count >= REMOVED_AT_ONCE);
+        } while (count > 0);
       }
       await db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(REMOVE_LARGE_PARTS, tenantId, id, at));
       return removed;

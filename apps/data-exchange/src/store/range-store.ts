@@ -1,7 +1,7 @@
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { FileRange } from '../formats/record-index';
 import type { Prisma } from '../generated/client';
-import { failedRowsJson, insertFailedRows } from './failed-row-store';
+import { bytesOfParts, failedParts, insertFailedParts } from './failed-row-store';
 import type { CountedBatch } from './import-store';
 
 /** A range of the file of an import, and how far it is. */
@@ -62,8 +62,8 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
 
     countBatch: (tenantId, jobId, range, { number, counts, failedRows, bytesDone }) =>
       db.inTenant(tenantId, async (tx) => {
-        const json = failedRows.length === 0 ? '' : failedRowsJson(failedRows);
-        const failedBytes = Buffer.byteLength(json);
+        const parts = failedParts(failedRows);
+        const failedBytes = bytesOfParts(parts);
         const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
           COUNT_BATCH,
           tenantId,
@@ -82,7 +82,7 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
           const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
           return { isCancelled: stored?.cancelRequestedAt != null, failedBytes: 0 };
         }
-        if (failedBytes > 0) await insertFailedRows(tx, tenantId, jobId, json);
+        await insertFailedParts(tx, tenantId, jobId, parts);
         return { isCancelled: job.cancelled, failedBytes };
       }),
   };

@@ -1,19 +1,20 @@
 import { hashKey } from './duplicate-keys';
 import { UnwrittenKeys } from './unwritten-keys';
 
+const packed = (all: readonly string[]) => Buffer.from(all.join(''), 'hex');
 const hashes = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => hashKey(`K${first + index}`));
 
 describe('unwritten keys', () => {
   it('never leave out a key that was not written', () => {
-    const unwritten = new UnwrittenKeys(hashes(0, 5_000));
+    const unwritten = new UnwrittenKeys(packed(hashes(0, 5_000)));
     for (const hash of hashes(5_000, 5_000)) unwritten.add(hash);
 
     expect(hashes(0, 10_000).filter((hash) => !unwritten.mayHave(hash))).toEqual([]);
   });
 
   it('leave out nearly all others', () => {
-    const unwritten = new UnwrittenKeys(hashes(0, 10_000));
+    const unwritten = new UnwrittenKeys(packed(hashes(0, 10_000)));
 
     expect(hashes(10_000, 10_000).filter((hash) => unwritten.mayHave(hash)).length).toBeLessThan(100);
   });
@@ -27,7 +28,7 @@ describe('unwritten keys', () => {
   });
 
   it('leave out no key where there are more than can be known', () => {
-    const unwritten = new UnwrittenKeys(hashes(0, UnwrittenKeys.readMax));
+    const unwritten = new UnwrittenKeys(packed(hashes(0, UnwrittenKeys.readMax)));
 
     expect(unwritten.mayHave(hashKey('another'))).toBe(true);
   });

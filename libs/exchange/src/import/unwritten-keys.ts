@@ -1,3 +1,4 @@
+const HASH_BYTES = 16;
 const BITS = 22;
 /** Bits of each key: with so many, a batch rarely takes one of its keys for one that is known. */
 const PLACES = 4;
@@ -15,8 +16,10 @@ export class UnwrittenKeys {
   /** How many hashes to read to know all of them, and to see whether there are too many. */
   static readonly readMax = KNOWN_KEYS_MAX + 1;
 
-  constructor(hashes: Iterable<string> = []) {
-    for (const hash of hashes) this.add(hash);
+  /** @param hashes 16 bytes each */
+  constructor(hashes: Buffer = Buffer.alloc(0)) {
+    for (let at = 0; at < hashes.length; at += HASH_BYTES)
+      this.add(hashes.toString('hex', at, at + HASH_BYTES));
   }
 
   get isEmpty(): boolean {
