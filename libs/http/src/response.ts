@@ -7,10 +7,13 @@ export interface ResponseOptions {
   /** Path of the created resource or of the running job, below the prefix: `/templates/welcome`. */
   location?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** The JSON of the body, compressed: for what is large and has no secrets beside texts of others. Sent to clients that accept gzip. */
-  gzip?: (() => Promise<Buffer>) | undefined;
-  /** The JSON of the body, instead of a body. */
-  json?: string | undefined;
+  /**
+   * The body is large and has no secrets beside texts of others: its JSON is written in turns of the event loop, and
+   * clients that accept gzip get it as this compresses it.
+   */
+  gzip?: ((json: () => Promise<Buffer>) => Promise<Buffer>) | undefined;
+  /** The JSON of the body in pieces, instead of a body. */
+  json?: readonly string[] | undefined;
 }
 
 /** Bytes of a file; both ends count. */
@@ -60,9 +63,9 @@ export const ok = <Body>(body: Body, options: ResponseOptions = {}): EndpointRes
 
 /**
  * The usual response, whose JSON the database made: a process that read and wrote it again would keep everybody waiting
- * where it is large.
+ * where it is large. So would one large piece: each is sent in a turn of the event loop.
  */
-export const okJson = (json: string): EndpointResponse<undefined> =>
+export const okJson = (json: readonly string[]): EndpointResponse<undefined> =>
   new EndpointResponse(undefined, undefined, { json });
 
 /**

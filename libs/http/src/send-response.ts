@@ -4,11 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
+import { jsonPieces } from '@plinth/kernel/json-pieces';
 import type { Request } from 'express';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
-import { inTurns } from '@plinth/runtime/process/in-turns';
+import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
 import {
   attachment,
@@ -71,22 +72,26 @@ export async function sendResponse(
   }
   if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
   if (options.checkResponses)
-    checkResponse(endpoint, status, json === undefined ? response.body : JSON.parse(json));
+    checkResponse(endpoint, status, json === undefined ? response.body : JSON.parse(json.join('')));
   if ((response.body === undefined && json === undefined) || status === 204) {
     if (etag) res.setHeader('etag', etag);
     res.end();
     return;
   }
 
+  const write = (): Promise<Buffer[]> =>
+    encodeInTurns(json ?? jsonPieces(response.body), options.owner, options.turns);
   const gzip = chooseGzip(response, req, res);
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
   if (gzip && !isKnown) {
     const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
-    return sendJson(await gzip(), res, options, headers);
+    return sendJson([await gzip(async () => Buffer.concat(await write()))], res, options, headers);
   }
-  const body = isKnown ? '' : (json ?? JSON.stringify(response.body));
+  const isLarge = json !== undefined || response.options.gzip !== undefined;
+  const writeAtOnce = (): Buffer[] => [Buffer.from(JSON.stringify(response.body))];
+  const body = isKnown ? [] : isLarge ? await write() : writeAtOnce();
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
   if (tag) res.setHeader('etag', tag);
   if (isKnown || (reads && tag && noneMatches(req, tag))) {
@@ -94,22 +99,25 @@ export async function sendResponse(
     res.end();
     return;
   }
-  sendJson(body, res, options);
+  return sendJson(body, res, options);
 }
 
-function sendJson(
-  body: string | Buffer,
+async function sendJson(
+  pieces: readonly Buffer[],
   res: ServerResponse,
-  { reservation }: SendOptions,
+  options: SendOptions,
   headers: Record<string, string> = {},
-): void {
-  const length = Buffer.byteLength(body);
-  count(length, reservation);
+): Promise<void> {
+  const length = lengthOf(pieces);
+  count(length, options.reservation);
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
-  res.end(body);
+  if (pieces.length === 1) res.end(pieces[0]);
+  else await sendPieces(Readable.from(pieces), res, options);
 }
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 
 /** The compressed form of a response that has one, where the client accepts it. */
 function chooseGzip({ options: { gzip } }: EndpointResponse<unknown>, req: Request, res: ServerResponse) {
@@ -127,16 +135,17 @@ async function sendPending(
   endpoint: Endpoint,
   status: number,
   res: ServerResponse,
-  { checkResponses, reservation }: SendOptions,
+  { checkResponses, reservation, owner, turns }: SendOptions,
 ): Promise<void> {
   res.setHeader('content-type', 'application/json');
   const keepAlive = setInterval(() => res.write(' '), PENDING_KEEP_ALIVE_MILLISECONDS);
   try {
     const body = await pending;
     if (checkResponses) checkResponse(endpoint, status, body);
-    const text = JSON.stringify(body);
-    count(Buffer.byteLength(text), reservation);
-    res.end(text);
+    const pieces = await encodeInTurns(jsonPieces(body), owner, turns);
+    count(lengthOf(pieces), reservation);
+    for (const piece of pieces) res.write(piece);
+    res.end();
   } finally {
     clearInterval(keepAlive);
   }

@@ -10,8 +10,11 @@ export const entityTag = (version: string | number): string => `"${version}"`;
 const DIGEST_CHARACTERS = 27;
 
 /** Makes the strong tag of a text, for what has no version. */
-export const hashedEntityTag = (text: string): string =>
-  entityTag(createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_CHARACTERS));
+export function hashedEntityTag(content: string | readonly Buffer[]): string {
+  const hash = createHash('sha256');
+  for (const piece of typeof content === 'string' ? [content] : content) hash.update(piece);
+  return entityTag(hash.digest('base64url').slice(0, DIGEST_CHARACTERS));
+}
 
 /**
  * Refuses a change that is based on a stale version.

@@ -1,36 +1,15 @@
-import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchLine } from './bench-line.ts';
-import { mapFile, signInToTenant } from './exchange-jobs.ts';
-import { writeCsv } from './exchange-rows.ts';
-import { startBenchPlatform, type BenchTarget } from './platform.ts';
-import { inTemporaryFolder } from './temporary-folder.ts';
-import { median, timeOf } from './times.ts';
-import { tokenOf } from './token.ts';
+import { startBenchPlatform } from './platform.ts';
+import { scarceThings, startAttacker, type Scarce, type Target } from './scarce-things.ts';
+import { median, p99, timeOf } from './times.ts';
 
 const MEASURED = 100;
 const GOAL = 2;
 /** Long enough that everything an attacker can take is taken. */
 const BEFORE_MEASURING_MILLISECONDS = 2_000;
-/** An attacker who is refused comes back after this; the rate limits, which are off here, allow no more. */
-const AFTER_REFUSAL_MILLISECONDS = 2_000;
 /** In which the platform ends what it was doing for the attacker. */
 const SETTLING_MILLISECONDS = 3_000;
-
-/** Something scarce: what one tenant does to take all of it, and what another one needs of it. */
-interface Scarce {
-  name: string;
-  /** How often the attacker tries at the same time. */
-  attackers: number;
-  attack: () => Promise<unknown>;
-  request: () => Promise<unknown>;
-  measured?: number;
-}
-
-type Target = Pick<BenchTarget, 'url'>;
 
 interface FairnessOptions {
   /** Measures what has one of these texts in its name. */
@@ -47,28 +26,26 @@ interface FairnessOptions {
 export async function benchFairness(target: Target, { only, report }: FairnessOptions): Promise<void> {
   const control = await startBenchPlatform('bench-control');
   try {
-    await inTemporaryFolder(async (folder) => {
-      const ofControl = await scarceThings(control, folder);
-      for (const scarce of await scarceThings(target, folder)) {
-        if (only.length > 0 && !only.some((text) => scarce.name.includes(text))) continue;
-        const { request } = ofControl.find(({ name }) => name === scarce.name)!;
-        report(await measure(scarce, request, target));
-      }
-    });
+    for (const scarce of scarceThings) {
+      if (only.length > 0 && !only.some((text) => scarce.name.includes(text))) continue;
+      const request = await scarce.prepareRequest(target);
+      report(await measure(scarce, { request, control: await scarce.prepareRequest(control) }, target));
+    }
   } finally {
     await control.stop();
   }
 }
 
 async function measure(
-  { name, request, measured = MEASURED }: Scarce,
-  control: () => Promise<unknown>,
+  { name, measured = MEASURED }: Scarce,
+  calls: Record<keyof Times, () => Promise<unknown>>,
   target: Target,
 ): Promise<BenchLine> {
-  await timesOf({ request, control }, measured / 2);
-  const alone = await timesOf({ request, control }, measured);
+  await timesOf(calls, measured / 2);
+  const alone = await timesOf(calls, measured);
   const stop = await startAttacker(target, name);
-  const beside = await timesOf({ request, control }, measured).finally(stop);
+  await pause(BEFORE_MEASURING_MILLISECONDS);
+  const beside = await timesOf(calls, measured).finally(stop);
   await pause(SETTLING_MILLISECONDS);
   const row = (what: string, times: Times): string =>
     `${what}: p50 ${median(times.request).toFixed(0)} ms, p99 ${p99(times.request).toFixed(0)} ms; ` +
@@ -90,29 +67,6 @@ async function measure(
   };
 }
 
-/** The attacker is a process of its own: what it does to itself is nobody's waiting. */
-async function startAttacker({ url }: Target, name: string): Promise<() => void> {
-  const attacker = fork(join(import.meta.dirname, 'fairness-attacker.ts'), [url, name]);
-  const ended = once(attacker, 'exit').then(() => {
-    throw new Error(`The attacker of ${name} ended.`);
-  });
-  await Promise.race([once(attacker, 'message'), ended]);
-  ended.catch(() => undefined);
-  await pause(BEFORE_MEASURING_MILLISECONDS);
-  return () => void attacker.kill('SIGKILL');
-}
-
-/** Attacks one scarce thing until the process is killed; calls back when it begins. */
-export const attackScarce = (target: Target, name: string, onBegin: () => void): Promise<unknown> =>
-  inTemporaryFolder(async (folder) => {
-    const { attack, attackers } = (await scarceThings(target, folder)).find((one) => one.name === name)!;
-    onBegin();
-    const repeat = async (): Promise<never> => {
-      for (;;) await attack().catch(() => pause(AFTER_REFUSAL_MILLISECONDS));
-    };
-    await Promise.all(Array.from({ length: attackers }, repeat));
-  });
-
 type Times = Record<'request' | 'control', number[]>;
 
 /** Alternately, so that what else the machine does affects both. */
@@ -121,142 +75,4 @@ async function timesOf(calls: Record<keyof Times, () => Promise<unknown>>, count
   while (times.control.length < count)
     for (const name of ['request', 'control'] as const) times[name].push(await timeOf(calls[name]));
   return times;
-}
-
-const p99 = (times: readonly number[]): number =>
-  times.toSorted((left, right) => left - right)[Math.floor(times.length * 0.99)]!;
-
-type Send = (method: string, path: string, options?: SendOptions) => Promise<Response>;
-
-interface SendOptions {
-  body?: unknown;
-  headers?: Record<string, string>;
-  signal?: AbortSignal;
-}
-
-/** A user with all permissions of a new tenant. What is not a success is thrown. */
-async function newTenant({ url }: Target): Promise<Send> {
-  const authorization = `Bearer ${await tokenOf(url, { tenantId: randomUUID(), roles: ['admin'] })}`;
-  return async (method, path, { body, headers = {}, signal } = {}) => {
-    const isForm = body instanceof FormData;
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization,
-        ...(body && !isForm ? { 'content-type': 'application/json' } : {}),
-        ...headers,
-      },
-      ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
-      ...(signal ? { signal } : {}),
-    });
-    if (!response.ok) {
-      await response.arrayBuffer();
-      throw new Error(`${method} ${path} responds ${response.status}.`);
-    }
-    return response;
-  };
-}
-
-const received = async (response: Promise<Response>): Promise<void> =>
-  void (await (await response).arrayBuffer());
-
-const LONG_PAGE = `{% for i in range(400) %}{% for j in range(300) %}{{ i * j }} {% endfor %}{% endfor %}`;
-const SHEET = `<h1>One page</h1>${'<p>Some words that fill a line of the page, and some more.</p>'.repeat(25)}`;
-const LARGE_SHEET = SHEET.repeat(40);
-const LARGE_ROWS = 50_000;
-const SMALL_ROWS = 100;
-const PDF = 1;
-
-async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
-  const [attacker, victim] = [await newTenant(target), await newTenant(target)];
-  const save = (send: Send, name: string, content: string) =>
-    send('PUT', `/templates/${name}`, { body: { name, content } });
-  await save(attacker, 'page', LONG_PAGE);
-  await save(attacker, 'sheet', LARGE_SHEET);
-  await save(victim, 'page', LONG_PAGE.replace('400', '40'));
-  await save(victim, 'sheet', SHEET);
-  const preview = (send: Send, name: string, body: object) =>
-    received(send('POST', `/templates/${name}/preview`, { body }));
-
-  const stream = async (send: Send, { isHeld }: { isHeld: boolean }): Promise<void> => {
-    const closing = new AbortController();
-    const response = await send('GET', '/notifications/stream', {
-      headers: { accept: 'text/event-stream' },
-      signal: closing.signal,
-    });
-    if (isHeld) await response.arrayBuffer();
-    else closing.abort();
-  };
-
-  const upload = (send: Send, content: Blob) => {
-    const form = new FormData();
-    form.append('file', content, 'a.txt');
-    return received(send('POST', '/blobs', { body: form }));
-  };
-  const [largeFile, smallFile] = [5_000_000, 1_000].map((bytes) => new Blob(['x'.repeat(bytes)]));
-
-  const [large, small] = [`${folder}/large.csv`, `${folder}/small.csv`];
-  await writeCsv(large, LARGE_ROWS);
-  await writeCsv(small, SMALL_ROWS);
-  const [rich, poor] = [await signInToTenant(target), await signInToTenant(target)];
-  const [largeJob, smallJob] = [await mapFile(rich, large), await mapFile(poor, small)];
-
-  const write = (send: Send, filler: number) =>
-    received(
-      send('PUT', '/settings/user/Service.Timing.PreferredTimezone', {
-        body: { value: 'Europe/Paris', filler: 'x'.repeat(filler) },
-        headers: { 'idempotency-key': randomUUID() },
-      }),
-    );
-
-  const note = (send: Send) =>
-    received(
-      send('POST', `/timeline/Bench/${randomUUID()}/entries`, { body: { entryType: 0, body: 'a note' } }),
-    );
-
-  return [
-    {
-      name: 'entry of a timeline',
-      attackers: 100,
-      attack: () => note(attacker),
-      request: () => note(victim),
-    },
-    {
-      name: 'evaluation of a template',
-      attackers: 50,
-      attack: () => preview(attacker, 'page', {}),
-      request: () => preview(victim, 'page', {}),
-    },
-    {
-      name: 'PDF of one page',
-      attackers: 50,
-      attack: () => preview(attacker, 'sheet', { format: PDF }),
-      request: () => preview(victim, 'sheet', { format: PDF }),
-    },
-    {
-      name: 'opening of an event stream',
-      attackers: 500,
-      attack: () => stream(attacker, { isHeld: true }),
-      request: () => stream(victim, { isHeld: false }),
-    },
-    {
-      name: 'upload of 1 kB',
-      attackers: 20,
-      attack: () => upload(attacker, largeFile!),
-      request: () => upload(victim, smallFile!),
-    },
-    {
-      name: 'request with an idempotency key',
-      attackers: 30,
-      attack: () => write(attacker, 900_000),
-      request: () => write(victim, 0),
-    },
-    {
-      name: `dry-run of ${SMALL_ROWS} rows`,
-      attackers: 12,
-      attack: () => rich.call('POST', `/imports/${largeJob}/dry-run`, { body: {} }),
-      request: () => poor.call('POST', `/imports/${smallJob}/dry-run`, { body: {} }),
-      measured: 40,
-    },
-  ];
 }

@@ -52,15 +52,22 @@ const statOf = (pid: number): string[] =>
     .replace(/^.*\) /s, '')
     .split(' ');
 
-/** A process and all that descend from it. */
-export function processTreeOf(pid: number): number[] {
-  const childrenOf = new Map<number, number[]>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const parent = Number(statOf(Number(name))[1]);
-    childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)]);
+/** A process and all that descend from it; asked of itself, since a host has hundreds of others. */
+export const processTreeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(processTreeOf)];
+
+/** Each thread knows the processes that it started. */
+const childrenOf = (pid: number): number[] =>
+  threadsOf(pid)
+    .flatMap((thread) => read(pid, `task/${thread}/children`).split(' '))
+    .filter((child) => child !== '')
+    .map(Number);
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
   }
-  const treeOf = (root: number): number[] => [root, ...(childrenOf.get(root) ?? []).flatMap(treeOf)];
-  return treeOf(pid);
 }
 
 /** The time of children that exited is counted by their parent. */

@@ -25,6 +25,9 @@ export async function timeOf(work: () => Promise<unknown>): Promise<number> {
 export const median = (values: readonly number[]): number =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]!;
 
+export const p99 = (values: readonly number[]): number =>
+  values.toSorted((left, right) => left - right)[Math.floor(values.length * 0.99)]!;
+
 export const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
 
 /** Sends a request and reads its response to the end. */

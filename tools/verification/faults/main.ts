@@ -7,7 +7,8 @@ const USAGE = `npm run faults -- import [--imports 200] [--rows 10000] [--seed 1
 npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
 npm run faults -- notifications [--entries 2000]                         kill -9 of the timeline while entries are written
 npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load
-npm run faults -- memory [--attackers 64]                                send gateways, services and consumers what costs the most memory`;
+npm run faults -- memory [--attackers 64]                                send gateways, services and consumers what costs the most memory
+npm run faults -- neighbours [--only all] [--seconds 10]                 one tenant takes all it can of each scarce thing`;
 
 /** Each campaign is a test that the suite runs on a small scale; its options are passed in the environment. */
 const campaigns: Record<string, string> = {
@@ -15,6 +16,7 @@ const campaigns: Record<string, string> = {
   undo: 'tools/verification/faults/undo.integration.spec.ts',
   notifications: 'tools/verification/faults/notifications.integration.spec.ts',
   memory: '(apps/gateway/test|libs/http/test|tools/verification/faults)/memory(.integration)?.spec.ts',
+  neighbours: 'tools/verification/faults/neighbours.integration.spec.ts',
   rolling: 'tools/verification/faults/rolling.integration.spec.ts',
 };
 
@@ -31,6 +33,7 @@ function main(): void {
       only: { type: 'string', default: 'all' },
       rounds: { type: 'string', default: '1' },
       attackers: { type: 'string', default: '64' },
+      seconds: { type: 'string', default: '10' },
       rate: { type: 'string', default: '50' },
     },
   });

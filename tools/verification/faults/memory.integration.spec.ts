@@ -15,11 +15,11 @@ import { consumerNameOf, subjectOf } from '@plinth/runtime/messaging/nats';
 import { serviceClient, type ClientConstructor } from '@plinth/runtime/rpc/grpc';
 import type { Client } from '@grpc/grpc-js';
 import { eventually } from '@plinth/testing/eventually';
-import { podsOfProcesses } from '@plinth/testing/pods';
-import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
+import type { SharedPlatform } from '@plinth/testing/shared-platform';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { tokenOf } from '../bench/token.ts';
+import { limitedPlatform, pods } from './limited-platform';
 import { watchPodMemory } from './pod-memory.ts';
 
 /** How many send at the same time; `npm run faults -- memory` sends more. */
@@ -47,11 +47,8 @@ let secrets: Record<string, string>;
 const tenantId = newId();
 const caller: Caller = { tenantId, userId: 'ada', userName: 'Ada', permissions: ['*'] };
 
-/** What holds the processes on a cluster; where the manifests cannot be rendered, they only have to live on. */
-const pods = podsOfProcesses();
-
 beforeAll(async () => {
-  platform = await sharedPlatform('memory', { NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '' });
+  platform = await limitedPlatform();
   const read = (name: string) => JSON.parse(readFileSync(join(platform.dataDirectory, name), 'utf8'));
   [ports, secrets] = [read('ports.json'), read('secrets.json')];
 }, 300_000);

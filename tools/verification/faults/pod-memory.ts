@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { processTreeOf, resetPeak } from '../bench/processes.ts';
 
-const MILLISECONDS = 100;
-
 /**
  * Watches what the pod of a process would be charged with, its children included; the returned function ends that, and
  * returns the most in mebibytes. What is mapped from files, as programs are, does not count: before it ends a process, the
  * kernel takes that back.
+ * @param everyMilliseconds where there are children, more may be missed by looking seldom
  */
-export function watchPodMemory(pid: number): () => number {
+export function watchPodMemory(pid: number, everyMilliseconds = 100): () => number {
   let most = 0;
   resetPeak(pid);
   const look = (): void => {
@@ -16,7 +15,7 @@ export function watchPodMemory(pid: number): () => number {
     most = Math.max(most, tree.length === 1 ? peakOf(pid) : sumOf(tree));
   };
   look();
-  const timer = setInterval(look, MILLISECONDS);
+  const timer = setInterval(look, everyMilliseconds);
   return () => {
     clearInterval(timer);
     look();

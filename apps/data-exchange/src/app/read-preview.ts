@@ -8,6 +8,7 @@ import type { ImportJob, ImportStore } from '../store/import-store';
 import { keptBytesOf } from '../store/kept-quota';
 import type { MappingStore } from '../store/mapping-store';
 import { openRows } from './open-rows';
+import { previewRowsOf } from './preview-rows';
 
 export interface PreviewDependencies {
   imports: ImportStore;
@@ -39,6 +40,7 @@ export async function readPreview(
   const file = await openRows(job, blobs, sheet);
   const first = await firstRows(file, PREVIEW_ROWS);
   const { headers, headerRow, findings } = file;
+  const shown = previewRowsOf(first, headers.length);
   const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
   if (job.headers === null) kept.take(job.tenantId, keptBytesOf(headers));
   const status = job.status === 'Created' ? { status: 'Previewed' } : {};
@@ -47,8 +49,8 @@ export async function readPreview(
   return {
     headers,
     headerRow,
-    previewRows: first.map(({ cells }) => headers.map((_, index) => cells[index] ?? '')),
-    previewRowNumbers: first.map(({ number }) => number),
+    previewRows: shown.map(({ cells }) => cells),
+    previewRowNumbers: shown.map(({ number }) => number),
     suggestions,
     fields,
     findings,

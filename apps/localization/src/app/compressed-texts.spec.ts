@@ -7,7 +7,7 @@ const textOf = async (compressing: Promise<Buffer>): Promise<unknown> =>
 describe('CompressedTexts', () => {
   it('compresses once what many read at the same time', async () => {
     const texts = new CompressedTexts();
-    const read = jest.fn(() => ({ title: 'Shop' }));
+    const read = jest.fn(async () => Buffer.from('{"title":"Shop"}'));
     const all = await Promise.all([1, 2, 3].map(() => textOf(texts.of('a', read))));
     expect(all).toEqual([{ title: 'Shop' }, { title: 'Shop' }, { title: 'Shop' }]);
     expect(read).toHaveBeenCalledTimes(1);
@@ -15,7 +15,9 @@ describe('CompressedTexts', () => {
 
   it('forgets what was not read for the longest time when it holds too many bytes', async () => {
     const texts = new CompressedTexts(100);
-    const read = jest.fn((key: string) => ({ key, text: 'x'.repeat(1_000) }));
+    const read = jest.fn(async (key: string) =>
+      Buffer.from(JSON.stringify({ key, text: 'x'.repeat(1_000) })),
+    );
     const get = (key: string) => textOf(texts.of(key, () => read(key)));
     for (const key of ['a', 'b', 'a', 'c', 'a']) await get(key);
     expect(read.mock.calls.flat()).toEqual(['a', 'b', 'c']);

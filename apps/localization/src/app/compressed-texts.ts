@@ -20,17 +20,17 @@ export class CompressedTexts {
 
   constructor(private readonly bytesMax = BYTES_MAX) {}
 
-  /** The compressed JSON of what a key names; `read` is called when it is not known. */
-  of(key: string, read: () => unknown): Promise<Buffer> {
+  /** The compressed JSON of what a key names; `write` is called when it is not known. */
+  of(key: string, write: () => Promise<Buffer>): Promise<Buffer> {
     const known = this.cached.get(key);
-    if (!known) return this.add(key, read);
+    if (!known) return this.add(key, write);
     this.cached.delete(key);
     this.cached.set(key, known);
     return known.compressing;
   }
 
-  private async add(key: string, read: () => unknown): Promise<Buffer> {
-    const added: Cached = { compressing: compress(JSON.stringify(read())), size: 0 };
+  private async add(key: string, write: () => Promise<Buffer>): Promise<Buffer> {
+    const added: Cached = { compressing: write().then((json) => compress(json)), size: 0 };
     this.cached.set(key, added);
     try {
       const bytes = await added.compressing;

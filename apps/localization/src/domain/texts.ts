@@ -84,13 +84,30 @@ export function findBaseText(
  * to it.
  */
 export function mergeTexts(base: BaseTexts, overrides: readonly Override[], culture: string): Resources {
+  const steps = mergeInSteps(base, overrides, culture);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Of how many overrides a step goes through. */
+const STEP_OVERRIDES = 1_000;
+
+/** The same in steps that take a millisecond or two, since a tenant may have very many overrides. */
+export function* mergeInSteps(
+  base: BaseTexts,
+  overrides: readonly Override[],
+  culture: string,
+): Generator<void, Resources> {
   const merged: Resources = emptyRecord();
   const lay = (resourceName: string, texts: Texts): void => {
     merged[resourceName] = Object.assign(merged[resourceName] ?? emptyRecord<string>(), texts);
   };
   for (const level of fallbackChain(culture).toReversed()) {
     for (const [resourceName, texts] of Object.entries(base[level] ?? {})) lay(resourceName, texts);
-    for (const { resourceName, cultureName, key, value } of overrides) {
+    for (const [at, { resourceName, cultureName, key, value }] of overrides.entries()) {
+      if (at % STEP_OVERRIDES === STEP_OVERRIDES - 1) yield;
       if (cultureName !== level) continue;
       merged[resourceName] ??= emptyRecord<string>();
       merged[resourceName][key] = value;

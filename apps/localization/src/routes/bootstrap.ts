@@ -26,7 +26,7 @@ export function mountBootstrap(
     const body = toBootstrap(found, query.resourceNames);
     return ok(body, {
       etag: found.etag,
-      gzip: () => compressed.of(`${found.etag} ${query.resourceNames?.join() ?? ''}`, () => body),
+      gzip: (json) => compressed.of(`${found.etag} ${query.resourceNames?.join() ?? ''}`, json),
       headers: {
         ...(found.isComplete ? {} : INCOMPLETE),
         'cache-control': cacheControlByPolicy[caller ? 'user-data' : 'reference'],

@@ -48,7 +48,7 @@ export function mountTexts(
     }));
     return ok(page, {
       // Each page is read once, so that little time for it matters more than the last bytes.
-      gzip: () => compress(JSON.stringify(page), { level: constants.Z_BEST_SPEED }),
+      gzip: async (json) => compress(await json(), { level: constants.Z_BEST_SPEED }),
       headers: areAll ? {} : INCOMPLETE,
     });
   });

@@ -17,8 +17,8 @@ type Tx = Prisma.TransactionClient;
 /** The texts that tenants have instead of those of the platform. */
 export interface OverrideStore {
   find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
-  /** The JSON of the texts of one resource and culture by their keys. @throws Problem of the kind `too-large` */
-  list(tenantId: string, bundle: Bundle): Promise<string>;
+  /** The JSON of the texts of one resource and culture by their keys, in pieces. @throws Problem of the kind `too-large` */
+  list(tenantId: string, bundle: Bundle): Promise<string[]>;
   /** The overrides of a tenant in these cultures. */
   inCultures(tenantId: string, cultures: readonly string[]): Promise<FirstTexts<Override>>;
   /** The cultures in which a tenant has overrides, the first by name where there are very many. */
@@ -60,15 +60,17 @@ export function overrideStore(
 
     list: (tenantId, { resourceName, cultureName }) =>
       readAllTexts(db, readings, tenantId, async (tx) => {
-        const [own] = await tx.$queryRawUnsafe<[{ json: string; areAll: boolean }]>(
+        const pieces = await tx.$queryRawUnsafe<ListPiece[]>(
           LIST,
           tenantId,
           resourceName,
           cultureName,
           READ_CHARACTERS_MAX,
         );
-        if (!own.areAll) throw tooManyTexts(READ_CHARACTERS_MAX, READ_TEXTS_MAX);
-        return own.json;
+        const count = pieces.reduce((sum, piece) => sum + piece.count, 0);
+        if (count > READ_TEXTS_MAX || (pieces.at(-1)?.size ?? 0) > READ_CHARACTERS_MAX)
+          throw tooManyTexts(READ_CHARACTERS_MAX, READ_TEXTS_MAX);
+        return ['{', ...pieces.flatMap(({ members }, at) => (at === 0 ? [members] : [',', members])), '}'];
       }),
 
     inCultures: (tenantId, cultures) =>
@@ -166,10 +168,17 @@ export function firstTexts<Row extends Sized>(rows: Row[]): FirstTexts<Row> {
   return { texts: areAll ? rows : rows.slice(0, -1), areAll };
 }
 
-/** Texts in the order of their names, up to the first one with which they are too many. */
+/** Some of the texts of a list, in the order of their names. */
+interface ListPiece extends Sized {
+  /** As JSON, without the brackets around all of them. */
+  members: string;
+  count: number;
+}
+
+/** Texts in the order of their names, up to the first one with which they are too many, in pieces of about 64 kB. */
 const LIST = `
-  SELECT concat('{', string_agg(concat(to_json(key), ':', to_json(value)), ',' ORDER BY key), '}') AS json,
-         count(*) <= ${READ_TEXTS_MAX} AND coalesce(max(size), 0) <= $4 AS "areAll"
+  SELECT string_agg(concat(to_json(key), ':', to_json(value)), ',' ORDER BY key) AS members,
+         count(*)::int AS count, max(size)::float8 AS size
   FROM (
     SELECT key, value, length(key) + length(value) AS length,
            sum(length(key) + length(value)) OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) AS size
@@ -177,7 +186,7 @@ const LIST = `
         SELECT key, value FROM override WHERE tenant_id = $1::uuid AND resource_name = $2 AND culture_name = $3
         ORDER BY key LIMIT ${READ_TEXTS_MAX + 1}
       ) AS first
-  ) AS own WHERE size - length <= $4`;
+  ) AS own WHERE size - length <= $4 GROUP BY size / 65536 ORDER BY size`;
 
 const IN_CULTURES = `
   SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, value, size::float8 AS size FROM (

@@ -124,6 +124,29 @@ describe('the cache of texts', () => {
     expect(store.readings).toBe(3);
   });
 
+  it('makes very many texts in steps, between which everybody else in the process is served', async () => {
+    const { store, cache } = start();
+    const texts = Array.from({ length: 20_000 }, (_, at) => ({
+      resourceName: 'Shop',
+      cultureName: 'en',
+      key: `key ${at}`,
+      value: 'a text of some words',
+    }));
+    store.inCultures = async () => ({ texts, areAll: true });
+    let loops = 0;
+    let isRead = false;
+    const countLoops = (): void => {
+      loops++;
+      if (!isRead) setImmediate(countLoops);
+    };
+    setImmediate(countLoops);
+    const { resources } = await cache.read(ada, 'en');
+    isRead = true;
+    expect(Object.keys(resources['Shop']!)).toHaveLength(20_000);
+    // A step for each thousand texts that are merged, and for each 64 kB of their JSON.
+    expect(loops).toBeGreaterThanOrEqual(30);
+  });
+
   it('shares the texts of the platform between tenants that have none of their own', async () => {
     const { store, cache } = start();
     store.inCultures = async () => ({ texts: [], areAll: true });

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { entityTag } from '@plinth/kernel/entity-tag';
+import { jsonPieces } from '@plinth/kernel/json-pieces';
 import { forMany } from '@plinth/runtime/process/current-work';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
-import { mergeTexts, type BaseTexts, type Override, type Resources } from '../domain/texts';
+import { mergeInSteps, type BaseTexts, type Override, type Resources } from '../domain/texts';
 import type { FirstTexts, OverrideStore } from './override-store';
 
 /** Everything a tenant reads in one culture. */
@@ -84,6 +86,7 @@ export function textCache({
   const platformTexts = new Map<string, CultureTexts>();
   /** By tenant, the end of the last of its readings and of the rest after it. */
   const lastReadings = new Map<string, Promise<void>>();
+  const turns = new EventLoopTurns();
   let size = 0;
 
   const invalidate = (tenantId: string): void => {
@@ -139,9 +142,9 @@ export function textCache({
     let added = 0;
     try {
       const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
-      if (own.texts.length === 0) return platformTextsIn(culture);
+      if (own.texts.length === 0) return await platformTextsIn(culture);
       if (!own.areAll) onIncomplete(tenantId, culture);
-      const made = makeTexts(base, own, culture);
+      const made = await make(tenantId, own, culture);
       added = made.size;
       if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
       return made.texts;
@@ -163,11 +166,16 @@ export function textCache({
   };
 
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */
-  const platformTextsIn = (culture: string): CultureTexts => {
-    const texts = platformTexts.get(culture) ?? makeTexts(base, NO_TEXTS, culture).texts;
+  const platformTextsIn = async (culture: string): Promise<CultureTexts> => {
+    const known = platformTexts.get(culture);
+    if (known) return known;
+    const { texts } = await make('', NO_TEXTS, culture);
     if (platformCultures.has(culture)) platformTexts.set(culture, texts);
     return texts;
   };
+
+  const make = (tenantId: string, own: FirstTexts<Override>, culture: string) =>
+    turns.takeEach({ tenantId, userId: '' }, makeTexts(base, own, culture));
 
   const grow = (tenantId: string, cached: CachedTenant, added: number): void => {
     cached.size += added;
@@ -196,19 +204,23 @@ export function textCache({
   };
 }
 
-function makeTexts(
+/** Makes texts in steps, so that however many a tenant has, nobody else in the process waits for more than one of them. */
+function* makeTexts(
   base: BaseTexts,
   { texts: own, areAll }: FirstTexts<Override>,
   culture: string,
-): { texts: CultureTexts; size: number } {
-  const resources = mergeTexts(base, own, culture);
-  const json = JSON.stringify(resources);
+): Generator<void, { texts: CultureTexts; size: number }> {
+  const resources = yield* mergeInSteps(base, own, culture);
   // Of everything in the response; the languages change only with the program.
-  const hash = createHash('sha256')
-    .update(JSON.stringify([culture, languages]))
-    .update(json);
+  const hash = createHash('sha256').update(JSON.stringify([culture, languages]));
+  let length = 0;
+  for (const piece of jsonPieces(resources)) {
+    hash.update(piece);
+    length += piece.length;
+    yield;
+  }
   return {
     texts: { culture, resources, isComplete: areAll, etag: entityTag(hash.digest('base64url').slice(0, 27)) },
-    size: json.length + TEXT_SIZE * own.length,
+    size: length + TEXT_SIZE * own.length,
   };
 }

@@ -184,9 +184,9 @@ export function pdfPrinter(
       }
       return pdf;
     } catch (error) {
-      // What did not end in time may still be running in the browser.
-      if (isTimeout(error) || (!tab && !signal.aborted)) retire(printBrowser);
-      else if (tab && signal.aborted && !(await isClosed(tab))) retire(printBrowser);
+      // What did not end in time may still be running: beside the next documents, and for as long as the browser prints.
+      const isToStop = tab !== undefined && (isTimeout(error) || signal.aborted);
+      if (isToStop ? !(await isClosed(tab!)) : !tab && !signal.aborted) retire(printBrowser);
       throw error;
     } finally {
       printBrowser.printing--;
@@ -389,7 +389,7 @@ async function readUpTo(bytesMax: number, pdf: ReadableStream<Uint8Array>): Prom
 /** How long a tab may take to stop what it does for a document that was given up. */
 const STOP_MILLISECONDS_MAX = 3_000;
 
-/** Closes a tab; false where it goes on computing. */
+/** Closes a tab, which ends its process; false where it goes on computing. */
 const isClosed = (tab: Tab): Promise<boolean> =>
   Promise.race([
     tab.context.close().then(

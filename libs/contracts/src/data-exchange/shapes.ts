@@ -256,7 +256,10 @@ export const ImportPreviewResponse = z
   .object({
     headers: z.array(z.string()),
     headerRow: z.int().meta({ description: 'The number of the row with the header; 0 where there is none' }),
-    previewRows: z.array(z.array(z.string())),
+    previewRows: z.array(z.array(z.string())).meta({
+      description:
+        'The first rows, at most 20 of 1,000,000 characters together; long cells are cut after 1,000',
+    }),
     previewRowNumbers: z.array(z.int()).meta({ description: 'The numbers of these rows in the file' }),
     suggestions: z.array(ImportColumnMapping),
     fieldMetadata: z.array(ImportFieldMetadata),

@@ -259,4 +259,12 @@ export class EventLoopTurns {
       }
     });
   }
+
+  /** Does work that comes in steps, one step in each turn. @returns what the work returns, and @throws what it throws */
+  async takeEach<Result>(owner: ShareOwner, steps: Iterator<unknown, Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = await this.take(owner, () => steps.next());
+      if (done) return value as Result;
+    }
+  }
 }

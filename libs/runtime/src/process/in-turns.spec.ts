@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EventLoopTurns } from './fair-places';
-import { inTurns } from './in-turns';
+import { encodeInTurns, inTurns } from './in-turns';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 
@@ -64,6 +64,21 @@ describe('streams in turns', () => {
     const passed = (await Promise.all([pass('ada'), pass('bob')])).flat();
     isEnded = true;
     expect(new Set(passed).size).toBe(10);
+  });
+
+  it('encode the pieces of a text, each in a turn', async () => {
+    const turns = new EventLoopTurns();
+    const made: string[] = [];
+    const pieces = function* (name: string) {
+      for (const text of ['a', 'ü', '😀']) {
+        made.push(name);
+        yield text;
+      }
+    };
+    const encode = (tenantId: string) => encodeInTurns(pieces(tenantId), { tenantId, userId: 'ada' }, turns);
+    const [encoded] = await Promise.all([encode('one'), encode('other')]);
+    expect(Buffer.concat(encoded).toString()).toBe('aü😀');
+    expect(made.join(' ')).toBe('one other one other one other');
   });
 
   it('end with the one that they are read from, and with the one that they are written to', async () => {

@@ -14,3 +14,19 @@ export const inTurns = (owner: ShareOwner, turns: EventLoopTurns): Transform =>
       turns.take(owner, () => this.push(chunk)).then(() => done(), done);
     },
   });
+
+/** The bytes of a text that comes in pieces, each made and encoded in a turn of its owner. */
+export const encodeInTurns = (
+  pieces: Iterable<string>,
+  owner: ShareOwner,
+  turns: EventLoopTurns,
+): Promise<Buffer[]> => turns.takeEach(owner, encodingSteps(pieces));
+
+function* encodingSteps(pieces: Iterable<string>): Generator<void, Buffer[]> {
+  const encoded: Buffer[] = [];
+  for (const piece of pieces) {
+    encoded.push(Buffer.from(piece));
+    yield;
+  }
+  return encoded;
+}

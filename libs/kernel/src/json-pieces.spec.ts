@@ -1,0 +1,26 @@
+import { jsonPieces } from './json-pieces';
+
+describe('the pieces of the JSON of a value', () => {
+  it.each([
+    [null],
+    ['text "quoted" \u2028 \ud800'],
+    [[]],
+    [{}],
+    [{ a: {}, b: [], c: [[], {}] }],
+    [{ missing: undefined, kept: 1, call: () => 1, at: new Date(0), none: NaN }],
+    [[undefined, () => 1, 1, null]],
+    [Object.assign(Object.create(null), { constructor: 'a', 'a "b"': { deep: [1, { x: true }] } })],
+    [{ toJSON: () => 'itself' }],
+    [{ list: Array.from({ length: 50 }, (_, at) => ({ at, text: `number ${at}` })) }],
+  ])('are together what JSON.stringify writes: %j', (value) => {
+    for (const length of [1, 20, 65_536])
+      expect([...jsonPieces(value, length)].join('')).toBe(JSON.stringify(value));
+  });
+
+  it('are no longer than asked for, but for a text that is longer itself', () => {
+    const value = { texts: Array.from({ length: 1_000 }, () => 'x'.repeat(90)), long: 'y'.repeat(5_000) };
+    const lengths = [...jsonPieces(value, 1_000)].map((piece) => piece.length);
+    expect(lengths.filter((length) => length > 1_100)).toHaveLength(1);
+    expect(lengths.length).toBeGreaterThan(90);
+  });
+});
