@@ -46,7 +46,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
     queryKey: ['import', job.id, 'dry-run', options],
     enabled: options !== undefined,
     queryFn: async ({ signal }) => {
-      const query = { includeCells: 'true' as const };
+      const query = { includeCells: 'true', includeGroups: 'true' } as const;
       return (await dataExchange.dryRunImport({ params, query, body: options!, signal })).body;
     },
     staleTime: Infinity,
