@@ -95,7 +95,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
         </div>
       )}
       {check.error && <Failure error={check.error} onRetry={() => void check.refetch()} />}
-      {report && <Verdict report={report} />}
+      {report && <Verdict report={report} isAborting={options.onError === 'abort'} />}
       {run.error && <Failure error={run.error} />}
       {!isChecking && (
         <div className="row spread">
@@ -131,14 +131,22 @@ function ToColumns({ jobId }: { jobId: string }) {
   );
 }
 
-function Verdict({ report }: { report: ImportReport }) {
+function Verdict({ report, isAborting }: { report: ImportReport; isAborting: boolean }) {
   const { t } = useTexts();
-  const { failedRows, succeededRows, errorMessage } = report;
-  const tone = failedRows === 0 ? 'good' : succeededRows === 0 ? 'bad' : 'warn';
+  const { failedRows, succeededRows, skippedRows, errorMessage } = report;
+  // Rows of a file that was imported before are skipped where only new ones are wanted: no error, and nothing to do.
+  const isSkipped = succeededRows === 0 && skippedRows > 0 && !(isAborting && failedRows > 0);
+  const tone = isSkipped ? 'warn' : failedRows === 0 ? 'good' : succeededRows === 0 ? 'bad' : 'warn';
   return (
     <>
-      <Callout tone={tone} title={t(`Console.imports.verdict.${tone}`, { count: failedRows })}>
-        {errorMessage ?? t('DataExchange.messages.dryRun')}
+      <Callout
+        tone={tone}
+        title={t(`Console.imports.verdict.${isSkipped ? 'skipped' : tone}`, { count: failedRows })}
+      >
+        {errorMessage ??
+          (isSkipped
+            ? t('Console.imports.skippedHelp', { count: skippedRows })
+            : t('DataExchange.messages.dryRun'))}
       </Callout>
       <ReportFigures report={report} />
     </>

@@ -34,8 +34,7 @@ export function mountImportResults(api: Api, { imports, failedRows, messageTexts
       bytesMax: REPORT_BYTES_MAX,
       withCells,
     });
-    const groups =
-      query.includeGroups === 'true' ? await failedRows.groups(job.tenantId, job.id) : undefined;
+    const groups = query.includeGroups === 'true' ? await failedRows.groups(job.tenantId, job.id) : undefined;
     return toReport({
       importJobId: job.id,
       finalStatus: job.status as ImportJobStatus,

@@ -398,7 +398,8 @@ export const ImportReportResponse = z
       .optional()
       .meta({ description: 'The columns of the file, in the order of the cells' }),
     errorGroups: z.array(ImportErrorGroup).max(REPORT_ERROR_GROUPS_MAX).optional().meta({
-      description: 'What is wrong with the failed rows, the most frequent first, where `includeGroups` asks for it',
+      description:
+        'What is wrong with the failed rows, the most frequent first, where `includeGroups` asks for it',
     }),
     groupedRows: z
       .int()
