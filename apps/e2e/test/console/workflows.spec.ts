@@ -19,8 +19,11 @@ describe('workflows in the console', () => {
     // What could not be judged is judged once somebody can.
     const failed = { type: 'about:blank', title: 'Not now', status: 500, detail: 'Not now.' };
     const contentType = 'application/problem+json';
-    await page.route('**/validate', (route) => route.fulfill({ status: 500, contentType, json: failed }), {
-      times: 1,
+    let isBack = false;
+    await page.route('**/validate', (route) => {
+      if (isBack || !route.request().postData()?.includes('New state')) return route.continue();
+      isBack = true;
+      return route.fulfill({ status: 500, contentType, json: failed });
     });
     await page.getByRole('button', { name: 'Add a state' }).click();
     await page.getByText('The state "New state" cannot be reached from "Draft".').waitFor();
