@@ -168,6 +168,33 @@ describe('an import', () => {
     expect(read(full)).toEqual(shown);
   });
 
+  it('counts the errors of all failed rows in groups where that is asked for, before and after it ran', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    // More than a report lists, and the rarest error behind all that it lists.
+    const rows = Array.from({ length: 1_100 }, (_, index) => `A${index},Apple,many`);
+    const file = ['Code,Title,Stock', ...rows, 'B1,,1', 'B2,Berry,1'].join('\n');
+    const { body: job } = await upload(exchange, caller, file);
+    const { body: preview } = await http.post(`/imports/${job.id}/preview`);
+    await http.put(`/imports/${job.id}/mappings`, { mappings: preview.suggestions });
+    const groups = {
+      groupedRows: 1_101,
+      errorGroups: [
+        { kind: 'Conversion', column: 'Stock', code: 'Service:Conversion:Integer', count: 1_100 },
+        { kind: 'Validation', column: 'Title', code: 'Service:Validation:NotEmptyValidator', count: 1 },
+      ],
+    };
+
+    const { body: dry } = await http.post(`/imports/${job.id}/dry-run?includeGroups=true`);
+    expect(dry).toMatchObject(groups);
+    expect(dry.rowErrors).toHaveLength(1_000);
+    await http.post(`/imports/${job.id}/execute`);
+    expect(await reportOf(exchange, caller, job.id)).not.toHaveProperty('errorGroups');
+    const { body: report } = await http.get(`/imports/${job.id}/report?includeGroups=true`);
+    expect(report.errorGroups).toEqual(dry.errorGroups);
+    expect(report).toMatchObject(groups);
+  });
+
   it('reports updates of existing rows, also where no value differs', async () => {
     const caller = aCaller();
     await importFile(exchange, caller, 'code,title\nA1,Apple\n');

@@ -79,9 +79,10 @@ export const importOptionsQuery = (jobId: string) =>
 export const importReportQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['import', jobId, 'report'],
-    queryFn: async ({ signal }) =>
-      (await dataExchange.getImportReport({ params: { jobId }, query: { includeCells: 'true' }, signal }))
-        .body,
+    queryFn: async ({ signal }) => {
+      const query = { includeCells: 'true', includeGroups: 'true' } as const;
+      return (await dataExchange.getImportReport({ params: { jobId }, query, signal })).body;
+    },
     staleTime: Infinity,
   });
 

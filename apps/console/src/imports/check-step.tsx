@@ -16,6 +16,7 @@ import { Callout, Failure, Progress, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { ErrorList } from './error-list';
 import { ReportFigures } from './report-figures';
+import { verdictOf } from './verdict';
 
 const modes = ['upsert', 'insert', 'update'] as const;
 const reactions = ['continue', 'abort'] as const;
@@ -46,7 +47,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
     queryKey: ['import', job.id, 'dry-run', options],
     enabled: options !== undefined,
     queryFn: async ({ signal }) => {
-      const query = { includeCells: 'true' as const };
+      const query = { includeCells: 'true', includeGroups: 'true' } as const;
       return (await dataExchange.dryRunImport({ params, query, body: options!, signal })).body;
     },
     staleTime: Infinity,
@@ -95,7 +96,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
         </div>
       )}
       {check.error && <Failure error={check.error} onRetry={() => void check.refetch()} />}
-      {report && <Verdict report={report} />}
+      {report && <Verdict report={report} onError={options.onError} />}
       {run.error && <Failure error={run.error} />}
       {!isChecking && (
         <div className="row spread">
@@ -131,14 +132,20 @@ function ToColumns({ jobId }: { jobId: string }) {
   );
 }
 
-function Verdict({ report }: { report: ImportReport }) {
+const tones = { good: 'good', warn: 'warn', bad: 'bad', skipped: 'warn' } as const;
+
+function Verdict({ report, onError }: { report: ImportReport; onError: ImportOptions['onError'] }) {
   const { t } = useTexts();
-  const { failedRows, succeededRows, errorMessage } = report;
-  const tone = failedRows === 0 ? 'good' : succeededRows === 0 ? 'bad' : 'warn';
+  const { failedRows, skippedRows, errorMessage } = report;
+  const verdict = verdictOf(report, onError);
+  const help =
+    verdict === 'skipped'
+      ? t('Console.imports.skippedHelp', { count: skippedRows })
+      : t('DataExchange.messages.dryRun');
   return (
     <>
-      <Callout tone={tone} title={t(`Console.imports.verdict.${tone}`, { count: failedRows })}>
-        {errorMessage ?? t('DataExchange.messages.dryRun')}
+      <Callout tone={tones[verdict]} title={t(`Console.imports.verdict.${verdict}`, { count: failedRows })}>
+        {errorMessage ?? help}
       </Callout>
       <ReportFigures report={report} />
     </>

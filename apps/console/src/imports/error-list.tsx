@@ -2,7 +2,7 @@ import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ImportReport } from '../api/data-exchange';
 import { useTexts } from '../texts/texts';
-import { groupErrors, isInGroup, rowsOf } from './row-errors';
+import { groupId, isInGroup, rowsOf, type ErrorGroup } from './row-errors';
 import { RowTable } from './row-table';
 
 interface ErrorListProps {
@@ -17,38 +17,38 @@ interface ErrorListProps {
 /** What is wrong with rows: in groups, and each on its cell. */
 export function ErrorList({ report, onEdit, edited, children }: ErrorListProps) {
   const { t, number } = useTexts();
-  const groups = useMemo(() => groupErrors(report.rowErrors), [report]);
+  const { errorGroups: groups = [], groupedRows, failedRows } = report;
   const [chosen, setChosen] = useState<string>();
   // Its button answers at once; hundreds of rows are rendered in pieces.
   const shown = useDeferredValue(chosen);
-  const group = groups.find(({ id }) => id === shown);
+  const group = groups.find((one) => groupId(one) === shown);
   const rows = useMemo(() => {
     const errors = group ? report.rowErrors.filter((error) => isInGroup(error, group)) : report.rowErrors;
     return rowsOf(report, errors);
   }, [report, group]);
-  const hidden = report.failedRows - (group ? report.failedRows : rows.length);
   return (
     <div className="stack">
       <div className="stack tight">
         <h2>{t('Console.imports.errors')}</h2>
         <p className="soft">
           {t('Console.imports.errorsHelp')}
-          {report.rowErrors.length < report.failedRows &&
-            ` ${t('Console.imports.errorsShown', { count: report.rowErrors.length, all: number(report.failedRows) })}`}
+          {groupedRows !== undefined &&
+            groupedRows < failedRows &&
+            ` ${t('Console.imports.errorsCounted', { count: groupedRows, all: number(failedRows) })}`}
         </p>
       </div>
       <div className="groups" role="group" aria-label={t('Console.imports.groups')}>
-        {groups.map(({ id, kind, column, example, count }) => (
+        {groups.map((one) => (
           <ToggleButton
-            key={id}
+            key={groupId(one)}
             className="group-button"
-            isSelected={id === chosen}
-            onChange={(isSelected) => setChosen(isSelected ? id : undefined)}
+            isSelected={groupId(one) === chosen}
+            onChange={(isSelected) => setChosen(isSelected ? groupId(one) : undefined)}
           >
-            <span className="count number">{number(count)}</span>
+            <span className="count number">{number(one.count)}</span>
             <span className="stack tight">
-              <span>{column && !example.includes(column) ? `${column}: ${example}` : example}</span>
-              <span className="small soft">{t(`DataExchange.errorKind.${kind}`)}</span>
+              <span>{nameOf(one)}</span>
+              <span className="small soft">{t(`DataExchange.errorKind.${one.kind}`)}</span>
             </span>
           </ToggleButton>
         ))}
@@ -63,7 +63,21 @@ export function ErrorList({ report, onEdit, edited, children }: ErrorListProps) 
           onEdit={onEdit}
         />
       )}
-      {hidden > 0 && <p className="soft">{t('Console.imports.moreErrors', { count: hidden })}</p>}
+      <Others count={(group?.count ?? failedRows) - rows.length} isOfGroup={group !== undefined} />
     </div>
+  );
+}
+
+const nameOf = ({ column, message }: ErrorGroup): string =>
+  column && !message.includes(column) ? `${column}: ${message}` : message;
+
+/** That there are more rows than a page can show. */
+function Others({ count, isOfGroup }: { count: number; isOfGroup: boolean }) {
+  const { t } = useTexts();
+  if (count <= 0) return null;
+  return (
+    <p className="soft">
+      {t(isOfGroup ? 'Console.imports.moreOfGroup' : 'Console.imports.moreErrors', { count })}
+    </p>
   );
 }

@@ -88,7 +88,7 @@ function problemsOf(service: Service, t: ReturnType<typeof useTexts>['t']): stri
 function Services({ services }: { services: readonly Service[] }) {
   const { t, number, duration } = useTexts();
   return (
-    <TableFrame label={t('Console.operations.services')}>
+    <TableFrame label={t('Console.operations.services')} cardsWhenNarrow>
       <thead>
         <tr>
           <th scope="col">{t('Console.operations.service')}</th>
@@ -109,18 +109,26 @@ function Services({ services }: { services: readonly Service[] }) {
                 {t(`Console.operations.state.${stateOf(service)}`)}
               </Badge>
             </td>
-            <td className="end">{service.queues ? number(service.queues.unpublished) : '–'}</td>
-            <td className="end">
+            <td className="end" data-label={t('Console.operations.waiting')}>
+              {service.queues ? number(service.queues.unpublished) : '–'}
+            </td>
+            <td className="end" data-label={t('Console.operations.oldest')}>
               {service.queues && service.queues.unpublished > 0
                 ? duration(service.queues.oldestSeconds)
                 : '–'}
             </td>
-            <td className="end">
+            <td className="end" data-label={t('Console.operations.dead')}>
               <DeadLetterCount queues={service.queues} />
             </td>
-            <td className="end">{number(service.running)}</td>
-            <td className="end">{number(service.requests)}</td>
-            <td className="end">{number(service.failed)}</td>
+            <td className="end" data-label={t('Console.operations.running')}>
+              {number(service.running)}
+            </td>
+            <td className="end" data-label={t('Console.operations.requests')}>
+              {number(service.requests)}
+            </td>
+            <td className="end" data-label={t('Console.operations.failed')}>
+              {number(service.failed)}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -35,7 +35,7 @@ export function CategoriesPage() {
         </div>
       )}
       {categories && categories.length > 0 && (
-        <TableFrame label={t('Console.templates.categories.title')}>
+        <TableFrame label={t('Console.templates.categories.title')} cardsWhenNarrow>
           <thead>
             <tr>
               <th scope="col">{t('Templating.fields.name')}</th>
@@ -119,7 +119,7 @@ function Row({ category, mayManage }: RowProps) {
         {isRenaming ? <Rename category={category} onDone={() => setRenaming(false)} /> : name}
         {remove.error && <Failure error={remove.error} />}
       </th>
-      <td className="end">
+      <td className="end" data-label={t('Platform.areas.templates')}>
         <Link to="/templates" search={{ category: name }}>
           {number(templateCount)}
         </Link>

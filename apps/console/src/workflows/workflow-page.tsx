@@ -18,6 +18,10 @@ import { PartForm } from './part-form';
 import type { GraphSelection } from './state-graph';
 
 const QUIET_MILLISECONDS = 300;
+const CHECK_AGAIN_MILLISECONDS = 2_000;
+
+/** What was sent is wrong, rather than that nobody could judge it. */
+const isRefusal = (error: Error): boolean => error instanceof ApiProblem && error.status < 500;
 
 /** The definition of a kind of entity, as a picture that can be changed. */
 export function WorkflowPage() {
@@ -88,6 +92,9 @@ function Editor({ entityType, stored, etag }: EditorProps) {
   const check = useQuery({
     ...definitionErrorsQuery(entityType, settled),
     enabled: !isReadOnly && isDirty,
+    // Judged again once the service is back.
+    refetchInterval: ({ state: { error } }) =>
+      error !== null && !isRefusal(error) && CHECK_AGAIN_MILLISECONDS,
   });
   const found = check.error ? refusedParts(texts, check.error) : (check.data ?? []);
   const errors = isDirty ? found : [];

@@ -2,6 +2,7 @@ import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
+import { ErrorCounter } from '../domain/error-groups';
 import { REPORT_BYTES_MAX, type FailedRowWithCells } from '../domain/failed-row';
 import { finalStatus, noRows } from '../domain/import-job';
 import type { Owners } from '../grpc/owners';
@@ -27,6 +28,7 @@ export async function dryRun({ job, definition, caller, options, withCells, owne
   const isAborting = options.onError === 'abort';
   let counts = noRows;
   const failedRows: FailedRowWithCells[] = [];
+  const groups = new ErrorCounter();
   let bytes = 0;
   const end = await sendFile({
     job,
@@ -41,6 +43,7 @@ export async function dryRun({ job, definition, caller, options, withCells, owne
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
       for (const failed of batch.failedRows) {
+        groups.add(failed);
         const row = withCells ? failed : { ...failed, cells: [] };
         bytes += JSON.stringify(row).length;
         if (failedRows.length < REPORT_ROW_ERRORS_MAX && bytes <= REPORT_BYTES_MAX) failedRows.push(row);
@@ -50,5 +53,5 @@ export async function dryRun({ job, definition, caller, options, withCells, owne
   });
   if (end !== 'sent')
     counts = countsAfterAbort(await countRows(await openRows(job, blobs, options.sheet)), counts.failedRows);
-  return { status: finalStatus(counts, end !== 'sent'), counts, failedRows };
+  return { status: finalStatus(counts, end !== 'sent'), counts, failedRows, groups: groups.result() };
 }

@@ -29,7 +29,13 @@ export const withFileColumns = (
 /** The same row with messages of a culture; a message without a text there is in English. */
 export const localize = <Row extends FailedRow>(row: Row, texts: MessageTexts): Row => ({
   ...row,
-  details: row.details.map((detail) => ({ ...detail, message: localizedMessage(detail, texts) })),
+  details: row.details.map((detail) => localizeDetail(detail, texts)),
+});
+
+/** The same error with its message of a culture. */
+export const localizeDetail = (detail: RowErrorDetail, texts: MessageTexts): RowErrorDetail => ({
+  ...detail,
+  message: localizedMessage(detail, texts),
 });
 
 function localizedMessage({ column, message, text }: RowErrorDetail, texts: MessageTexts): string {

@@ -3,6 +3,7 @@ import {
   REPORT_ROWS_WITH_CELLS_MAX,
   type ImportJobStatus,
 } from '@plinth/contracts/data-exchange/shapes';
+import type { ErrorGroup, ErrorGroups } from '../domain/error-groups';
 import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
 import { isoDuration, type RowCounts } from '../domain/import-job';
 
@@ -15,6 +16,7 @@ interface ImportResult {
   errorMessage?: string | null;
   /** The columns of the file, for a report that has the rows of its errors. */
   headers?: readonly string[] | undefined;
+  groups?: ErrorGroups | undefined;
 }
 
 export const toReport = ({
@@ -25,6 +27,7 @@ export const toReport = ({
   failedRows,
   errorMessage = null,
   headers,
+  groups,
 }: ImportResult) => ({
   importJobId,
   finalStatus,
@@ -40,6 +43,7 @@ export const toReport = ({
     ...(headers && index < REPORT_ROWS_WITH_CELLS_MAX ? cellsOf(row, headers.length) : {}),
   })),
   ...(headers ? { headers: [...headers] } : {}),
+  ...(groups ? { errorGroups: groups.groups.map(toErrorGroup), groupedRows: groups.rows } : {}),
   errorMessage,
 });
 
@@ -56,4 +60,12 @@ const toRowError = ({ rowNumber, kind, details }: FailedRowWithCells) => ({
   errorCodes: [...new Set(details.map(({ code }) => code))],
   message: describeErrors({ details }),
   details: details.map(({ column, value, code, message }) => ({ column, value, code, message })),
+});
+
+const toErrorGroup = ({ kind, example: { column, code, message }, count }: ErrorGroup) => ({
+  kind,
+  column,
+  code,
+  message,
+  count,
 });

@@ -7,6 +7,7 @@ import { openCorrectionFile } from '../app/open-correction-file';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
 import { importRowsExpired } from '../domain/problems';
+import { localizeGroups } from '../domain/error-groups';
 import { localize, REPORT_BYTES_MAX } from '../domain/failed-row';
 import { requireRun } from '../domain/import-job';
 import { toReport } from './import-report-response';
@@ -33,6 +34,7 @@ export function mountImportResults(api: Api, { imports, failedRows, messageTexts
       bytesMax: REPORT_BYTES_MAX,
       withCells,
     });
+    const groups = query.includeGroups === 'true' ? await failedRows.groups(job.tenantId, job.id) : undefined;
     return toReport({
       importJobId: job.id,
       finalStatus: job.status as ImportJobStatus,
@@ -42,6 +44,7 @@ export function mountImportResults(api: Api, { imports, failedRows, messageTexts
       failedRows: rows.map((row) => localize(row, texts)),
       errorMessage: job.errorMessage,
       headers: withCells ? (job.headers ?? []) : undefined,
+      groups: groups && localizeGroups(groups, texts),
     });
   });
 

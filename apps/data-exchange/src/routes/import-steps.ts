@@ -9,6 +9,7 @@ import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
 import type { Deps } from '../compose';
 import { importableFields, jobCaller, requirePermission } from '../domain/definition';
+import { localizeGroups } from '../domain/error-groups';
 import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, draftMappings, headerHash } from '../domain/mapping';
@@ -129,6 +130,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         milliseconds: performance.now() - began,
         failedRows: run.failedRows.map((row) => localize(row, texts)),
         headers: withCells ? (job.headers ?? []) : undefined,
+        groups: query.includeGroups === 'true' ? localizeGroups(run.groups, texts) : undefined,
       });
     };
     const reportInPlace = () => reading(job, caller, report, signal);

@@ -1,4 +1,6 @@
+import { REPORT_ERROR_GROUPS_MAX, REPORT_GROUPED_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { ErrorGroup, ErrorGroups } from '../domain/error-groups';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import type { Prisma } from '../generated/client';
 
@@ -16,6 +18,8 @@ export interface FailedRowPage {
 export interface FailedRowStore {
   /** Failed rows after a row number, in their order: as many as fit in the bytes, and always one. */
   list(tenantId: string, jobId: string, page: FailedRowPage): Promise<FailedRowWithCells[]>;
+  /** What is wrong with them, counted by the database up to `REPORT_GROUPED_ERRORS_MAX` errors. */
+  groups(tenantId: string, jobId: string): Promise<ErrorGroups>;
 }
 
 interface MeasuredRow {
@@ -37,6 +41,49 @@ export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): Fa
         .filter((measured, at) => (bytes += measured.bytes) <= page.bytesMax || at === 0)
         .map(({ row }) => row);
     }),
+
+  groups: async (tenantId, jobId) => {
+    const rows = await db.inTenant(tenantId, (tx) =>
+      tx.$queryRawUnsafe<(ErrorGroup & { rows: number })[]>(
+        // Each part stops at the limit: a row may have hundreds of errors, and a job may have millions of rows. As jsonb the
+        // details would have to be without NUL.
+        `WITH failed_row AS (
+           (SELECT row_number, kind, details::json FROM import_failed_row
+            WHERE tenant_id = $1::uuid AND job_id = $2::uuid ORDER BY row_number LIMIT $3)
+           UNION ALL
+           (SELECT (line->>0)::int, line->>1, line->2
+            FROM (SELECT details FROM import_failed_part
+                  WHERE tenant_id = $1::uuid AND job_id = $2::uuid ORDER BY last_row) AS part,
+              string_to_table(details, E'\\n') AS text, CAST(text AS json) AS line
+            LIMIT $3)
+         ), error AS MATERIALIZED (
+           SELECT row_number, place, kind, detail->>'column' AS "column", detail->>'code' AS code, detail
+           FROM failed_row, json_array_elements(details) WITH ORDINALITY AS element (detail, place)
+           LIMIT $3
+         ), error_group AS (
+           SELECT kind, "column", code, count(*)::int AS count, min(row_number) AS first,
+                  (sum(count(*) FILTER (WHERE place = 1)) OVER ())::int AS rows
+           FROM error GROUP BY kind, "column", code
+           ORDER BY count DESC, first LIMIT $4
+         )
+         SELECT kind, count, rows, (
+           SELECT detail FROM error
+           WHERE row_number = first AND error.kind = error_group.kind AND error.code = error_group.code
+             AND error."column" IS NOT DISTINCT FROM error_group."column"
+           LIMIT 1
+         ) AS example
+         FROM error_group ORDER BY count DESC, first`,
+        tenantId,
+        jobId,
+        REPORT_GROUPED_ERRORS_MAX,
+        REPORT_ERROR_GROUPS_MAX,
+      ),
+    );
+    return {
+      rows: rows[0]?.rows ?? 0,
+      groups: rows.map(({ kind, count, example }) => ({ kind, count, example })),
+    };
+  },
 });
 
 /** Rows of imports that ran before failed rows were stored together, up to the first one that is too much. */

@@ -16,8 +16,18 @@ describe('workflows in the console', () => {
     await page.getByRole('textbox', { name: 'Draw a workflow for' }).fill(entityType);
     await page.getByRole('button', { name: 'Draw it' }).click();
 
+    // What could not be judged is judged once somebody can.
+    const failed = { type: 'about:blank', title: 'Not now', status: 500, detail: 'Not now.' };
+    const contentType = 'application/problem+json';
+    let isBack = false;
+    await page.route('**/validate', (route) => {
+      if (isBack || !route.request().postData()?.includes('New state')) return route.continue();
+      isBack = true;
+      return route.fulfill({ status: 500, contentType, json: failed });
+    });
     await page.getByRole('button', { name: 'Add a state' }).click();
     await page.getByText('The state "New state" cannot be reached from "Draft".').waitFor();
+    expect(window.complaints.splice(0)).toEqual([expect.stringContaining('500')]);
     await expectForEverybody(page);
     // By dragging: from the lower dot of a state to the upper dot of another.
     const dot = (state: string, place: 'source' | 'target') =>

@@ -70,6 +70,9 @@ export const REPORT_ROW_ERRORS_MAX = 1_000;
 /** So many row errors come with the cells of their rows, and a row has so many characters at most to be among them. */
 export const REPORT_ROWS_WITH_CELLS_MAX = 200;
 export const REPORT_ROW_LENGTH_MAX = 10_000;
+/** A report counts so many errors into groups, and lists so many groups. */
+export const REPORT_GROUPED_ERRORS_MAX = 100_000;
+export const REPORT_ERROR_GROUPS_MAX = 100;
 export const COLUMNS_MAX = 1_000;
 export const SELECTED_FIELDS_MAX = 500;
 /** Of one user and definition. */
@@ -354,12 +357,27 @@ export const ImportRowError = z
   })
   .meta({ id: 'ImportRowError' });
 
-/** Whether row errors come with their rows. */
+/** Rows that have the same thing wrong with them. */
+export const ImportErrorGroup = z
+  .object({
+    kind: z.enum(ImportRowErrorKind),
+    column: z.string().nullable().meta({ description: 'Null where rows as a whole are meant' }),
+    code: z.string(),
+    message: z.string().meta({ description: 'Of the first of these errors' }),
+    count: z.int(),
+  })
+  .meta({ id: 'ImportErrorGroup' });
+
+/** Whether row errors come with their rows, and counted in groups. */
 export const ImportReportQuery = z.object({
   includeCells: z
     .enum(['true', 'false'])
     .optional()
     .meta({ description: '`true` adds the columns of the file, and to row errors the cells of their rows' }),
+  includeGroups: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true` adds how often each error occurs in all failed rows' }),
 });
 
 export const ImportReportResponse = z
@@ -382,6 +400,16 @@ export const ImportReportResponse = z
       .array(z.string())
       .optional()
       .meta({ description: 'The columns of the file, in the order of the cells' }),
+    errorGroups: z.array(ImportErrorGroup).max(REPORT_ERROR_GROUPS_MAX).optional().meta({
+      description:
+        'What is wrong with the failed rows, the most frequent first, where `includeGroups` asks for it',
+    }),
+    groupedRows: z
+      .int()
+      .optional()
+      .meta({
+        description: `How many failed rows the groups count: all of them, or the first, with ${REPORT_GROUPED_ERRORS_MAX} errors together`,
+      }),
     errorMessage: z
       .string()
       .nullable()

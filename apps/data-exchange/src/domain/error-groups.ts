@@ -1,0 +1,46 @@
+import { REPORT_ERROR_GROUPS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import type { FailedRow, RowErrorDetail } from '@plinth/exchange/row-error';
+import { localizeDetail } from './failed-row';
+import type { MessageTexts } from './message-texts';
+
+/** Errors of the same kind and code in the same column. */
+export interface ErrorGroup {
+  kind: FailedRow['kind'];
+  /** The first of them. */
+  example: RowErrorDetail;
+  count: number;
+}
+
+export interface ErrorGroups {
+  /** The most frequent first. */
+  groups: ErrorGroup[];
+  /** How many failed rows they count. */
+  rows: number;
+}
+
+/** Counts errors while rows are read. There are as many groups as columns have codes, however long the file is. */
+export class ErrorCounter {
+  private readonly groups = new Map<string, ErrorGroup>();
+  private rows = 0;
+
+  add({ kind, details }: FailedRow): void {
+    this.rows++;
+    for (const example of details) {
+      const id = JSON.stringify([kind, example.column, example.code]);
+      const group = this.groups.get(id);
+      if (group) group.count++;
+      else this.groups.set(id, { kind, example, count: 1 });
+    }
+  }
+
+  result(): ErrorGroups {
+    const groups = [...this.groups.values()].sort((left, right) => right.count - left.count);
+    return { groups: groups.slice(0, REPORT_ERROR_GROUPS_MAX), rows: this.rows };
+  }
+}
+
+/** The same groups with messages of a culture. */
+export const localizeGroups = ({ groups, rows }: ErrorGroups, texts: MessageTexts): ErrorGroups => ({
+  groups: groups.map((group) => ({ ...group, example: localizeDetail(group.example, texts) })),
+  rows,
+});
