@@ -80,7 +80,8 @@ it('an event that no process of the platform signed for its subject is believed 
 
   await eventually(() => consumed.length > 0 && seen.length > 0);
   expect(consumed).toEqual(['genuine']);
-  expect(seen).toEqual(['genuine']);
+  // Caches forget something once more.
+  expect(seen).toEqual(['replayed', 'genuine']);
   const { rows } = await pool.query('SELECT count(*)::int AS count FROM dead_letter');
   expect(rows).toEqual([{ count: 0 }]);
 });

@@ -514,7 +514,8 @@ export class Inbox<Tx extends RawStatements> {
       afterCommit.length = 0;
       await before?.(tx);
       await takeFrom?.(tx, events);
-      const isTurn = takeFrom !== undefined || before !== undefined;
+      // What this process stored came after these events.
+      const isTurn = takeFrom !== undefined || before !== undefined || this.setAside.has(tenantId);
       const recorded = await this.record(tx, tenantId, events, isTurn);
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
