@@ -17,6 +17,7 @@ const GOAL = 2;
 const BEFORE_MEASURING_MILLISECONDS = 2_000;
 /** An attacker who is refused comes back after this; the rate limits, which are off here, allow no more. */
 const AFTER_REFUSAL_MILLISECONDS = 2_000;
+const BETWEEN_LOOKS_MILLISECONDS = 10;
 /** In which the platform ends what it was doing for the attacker. */
 const SETTLING_MILLISECONDS = 3_000;
 
@@ -134,9 +135,9 @@ interface SendOptions {
   signal?: AbortSignal;
 }
 
-/** A user with all permissions of a new tenant. What is not a success is thrown. */
-async function newTenant({ url }: Target): Promise<Send> {
-  const authorization = `Bearer ${await tokenOf(url, { tenantId: randomUUID(), roles: ['admin'] })}`;
+/** A user with all permissions, of a new tenant unless one is given. What is not a success is thrown. */
+async function newUser({ url }: Target, tenantId: string = randomUUID(), sub = 'bench'): Promise<Send> {
+  const authorization = `Bearer ${await tokenOf(url, { sub, tenantId, roles: ['admin'] })}`;
   return async (method, path, { body, headers = {}, signal } = {}) => {
     const isForm = body instanceof FormData;
     const response = await fetch(`${url}/api/v1${path}`, {
@@ -168,7 +169,8 @@ const SMALL_ROWS = 100;
 const PDF = 1;
 
 async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
-  const [attacker, victim] = [await newTenant(target), await newTenant(target)];
+  const tenantId = randomUUID();
+  const [attacker, victim] = [await newUser(target), await newUser(target, tenantId)];
   const save = (send: Send, name: string, content: string) =>
     send('PUT', `/templates/${name}`, { body: { name, content } });
   await save(attacker, 'page', LONG_PAGE);
@@ -201,7 +203,7 @@ async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
   const [rich, poor] = [await signInToTenant(target), await signInToTenant(target)];
   const [largeJob, smallJob] = [await mapFile(rich, large), await mapFile(poor, small)];
 
-  const write = (send: Send, filler: number) =>
+  const setZone = (send: Send, filler: number) =>
     received(
       send('PUT', '/settings/user/Service.Timing.PreferredTimezone', {
         body: { value: 'Europe/Paris', filler: 'x'.repeat(filler) },
@@ -214,7 +216,28 @@ async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
       send('POST', `/timeline/Bench/${randomUUID()}/entries`, { body: { entryType: 0, body: 'a note' } }),
     );
 
+  const follower = await newUser(target, tenantId, 'follower');
+  await follower('POST', '/timeline/Bench/followed/follow');
+  const fiftyMentions = Array.from({ length: 50 }, (_, index) => `@[someone](user:${index})`).join(' ');
+  const write = (send: Send, entityId: string, body: string) =>
+    send('POST', `/timeline/Bench/${entityId}/entries`, { body: { entryType: 0, body } });
+  const untilNotified = async (): Promise<void> => {
+    const { id } = (await (await write(victim, 'followed', 'a note')).json()) as { id: string };
+    for (;;) {
+      const page = await follower('GET', '/notifications?pageSize=5');
+      if ((await page.text()).includes(id)) return;
+      await pause(BETWEEN_LOOKS_MILLISECONDS);
+    }
+  };
+
   return [
+    {
+      name: 'notification of an entry',
+      attackers: 16,
+      attack: () => received(write(attacker, 'mentioning', fiftyMentions)),
+      request: untilNotified,
+      measured: 40,
+    },
     {
       name: 'entry of a timeline',
       attackers: 100,
@@ -248,8 +271,8 @@ async function scarceThings(target: Target, folder: string): Promise<Scarce[]> {
     {
       name: 'request with an idempotency key',
       attackers: 30,
-      attack: () => write(attacker, 900_000),
-      request: () => write(victim, 0),
+      attack: () => setZone(attacker, 900_000),
+      request: () => setZone(victim, 0),
     },
     {
       name: `dry-run of ${SMALL_ROWS} rows`,
