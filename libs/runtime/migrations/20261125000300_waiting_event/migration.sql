@@ -12,7 +12,7 @@ CREATE TABLE waiting_event (
   due_at timestamptz NOT NULL DEFAULT '-infinity',
   PRIMARY KEY (tenant_id, consumer, event_id)
 );
-CREATE INDEX waiting_event_turns ON waiting_event (consumer, tenant_id, position);
+CREATE INDEX waiting_event_turns ON waiting_event (consumer, tenant_id, due_at, position);
 
 ALTER TABLE waiting_event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE waiting_event FORCE ROW LEVEL SECURITY;

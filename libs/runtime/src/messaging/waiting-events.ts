@@ -44,7 +44,7 @@ export async function nextWaitingTenant(
     const [first] = await tx.$queryRawUnsafe<{ tenantId: string }[]>(
       `SELECT tenant_id::text AS "tenantId" FROM waiting_event
        WHERE consumer = $1 AND tenant_id > $2::uuid AND due_at <= now() AND tenant_id <> ALL($3::uuid[])
-       ORDER BY tenant_id, position LIMIT 1`,
+       ORDER BY tenant_id, due_at, position LIMIT 1`,
       consumer,
       after,
       leftOut,
@@ -58,7 +58,7 @@ export async function nextWaitingTenant(
 const NO_TENANT = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The oldest due events of a tenant; each is counted as tried before it is, since it may end this process. Undefined where
+ * The oldest due events of a tenant, before those that failed; each is counted as tried before it is, since it may end this process. Undefined where
  * another process has the turn of this tenant.
  */
 export async function takeWaiting(
@@ -78,7 +78,7 @@ export async function takeWaiting(
        UPDATE waiting_event SET attempts = attempts + 1
        WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = ANY (ARRAY (
          SELECT event_id FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2 AND due_at <= now()
-         ORDER BY position LIMIT ${limit}))
+         ORDER BY due_at, position LIMIT ${limit}))
        RETURNING envelope, attempts, position)
      SELECT envelope AS event, attempts FROM taken ORDER BY position`,
     tenantId,
