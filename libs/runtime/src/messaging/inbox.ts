@@ -3,6 +3,7 @@ import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { SpanKind } from '@opentelemetry/api';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { FairShares } from '@plinth/kernel/fair-shares';
+import { findUnstorable } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
@@ -41,6 +42,9 @@ const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 /** Finds what another process left that died. */
 const TURNS_INTERVAL_MILLISECONDS = 10_000;
 const TURNS_RETRY_MILLISECONDS = 1_000;
+/** What was received and is to be stored. */
+const SET_ASIDE_MAX = 1_000;
+const SET_ASIDE_BYTES_MAX = 4 * 1024 * 1024;
 /** Events of one tenant share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
@@ -114,12 +118,16 @@ interface Delivery {
   bytes: number;
   /** How often it was tried, this time included. */
   deliveryCount: number;
+  /** Those of its tenant that are stored came after it, so it does not wait behind them. */
+  comesFirst: boolean;
+  /** It is being processed; whether it comes first is decided. */
+  isBegun: boolean;
   /** It is processed. */
-  ack(): void;
+  ack: () => void;
   /** It is to be tried again later. */
-  nak(milliseconds: number): void | Promise<void>;
+  nak: (milliseconds: number) => void | Promise<void>;
   /** It is not to be tried again. */
-  term(reason: string): void | Promise<void>;
+  term: (reason: string) => void | Promise<void>;
 }
 
 /**
@@ -151,6 +159,8 @@ export class Inbox<Tx extends RawStatements> {
   /** What is to be stored until the turn of its tenant; a tenant stays here while events of it are stored. */
   private readonly setAside = new Map<string, Delivery[]>();
   private storing?: Promise<void> | undefined;
+  /** How often something was stored. */
+  private storedTimes = 0;
   private turns?: BackgroundTask | undefined;
   private lastTenantId?: string | undefined;
 
@@ -184,7 +194,8 @@ export class Inbox<Tx extends RawStatements> {
       this.receive(toDelivery(message, event));
       while (this.isFull) await Promise.race(this.working);
     }
-    await Promise.all(this.working);
+    // What was being processed may let something be stored.
+    while (this.working.length > 0) await Promise.all(this.working);
   }
 
   /** Processes what waits for the turn of its tenant, for as long as the process lives. */
@@ -210,10 +221,11 @@ export class Inbox<Tx extends RawStatements> {
       return true;
     };
     const stored = this.setAside.get(event.tenantId);
-    // One event may be larger than what is left of the share, and waits like any other then.
     if (stored || isBeyondShare()) {
+      if (!stored)
+        for (const earlier of this.atWorkOf(event.tenantId)) earlier.comesFirst ||= !earlier.isBegun;
       this.setAside.set(event.tenantId, [...(stored ?? []), delivery]);
-      this.storing ??= forPlatform(() => this.storeSetAside());
+      this.store();
       return;
     }
     const partition = this.partitionFor(event);
@@ -222,29 +234,23 @@ export class Inbox<Tx extends RawStatements> {
     partition.working ??= forPlatform(() => this.processPartition(partition));
   }
 
+  private store(): void {
+    this.storing ??= forPlatform(() => this.storeSetAside());
+  }
+
   /** Stores what was set aside, all of one tenant in one transaction. */
   private async storeSetAside(): Promise<void> {
     // What arrived in the same message from NATS comes along.
     await setImmediate();
     for (;;) {
-      const next = [...this.setAside].find(([, deliveries]) => deliveries.length > 0);
+      const next = [...this.setAside].find(
+        ([tenantId, deliveries]) =>
+          // What came before it, and may be stored itself, is done with.
+          deliveries.length > 0 && this.atWorkOf(tenantId).every(({ comesFirst }) => comesFirst),
+      );
       if (!next) break;
       const [tenantId, deliveries] = next;
-      try {
-        await this.db.inTenant(tenantId, async (tx) => {
-          await storeWaiting(
-            tx,
-            this.consumer,
-            tenantId,
-            deliveries.map(({ event }) => event),
-          );
-          // Where Postgres forgets it, the publisher finds the events missing.
-          await commitWithoutWaiting(tx);
-        });
-        for (const { ack } of deliveries) ack();
-      } catch (error) {
-        for (const delivery of deliveries) await this.retryLater(delivery, error);
-      }
+      await this.storeTogether(tenantId, deliveries);
       const arrived = this.setAside.get(tenantId)!.slice(deliveries.length);
       // Behind the others, whose turn it is next.
       this.setAside.delete(tenantId);
@@ -254,15 +260,39 @@ export class Inbox<Tx extends RawStatements> {
     this.storing = undefined;
   }
 
+  /** In one transaction; where that fails, one by one, so that only the faulty one comes again. */
+  private async storeTogether(tenantId: string, deliveries: readonly Delivery[]): Promise<void> {
+    try {
+      await this.db.inTenant(tenantId, async (tx) => {
+        const events = deliveries.map(({ event }) => event);
+        await storeWaiting(tx, this.consumer, tenantId, events);
+        // Where Postgres forgets it, the publisher finds the events missing.
+        await commitWithoutWaiting(tx);
+      });
+      this.storedTimes++;
+      for (const { ack } of deliveries) ack();
+    } catch (error) {
+      if (deliveries.length === 1 || problemOfDatabase(error)) {
+        for (const delivery of deliveries) await this.retryLater(delivery, error);
+      } else {
+        for (const delivery of deliveries) await this.storeTogether(tenantId, [delivery]);
+      }
+    }
+  }
+
   /** Processes some of the stored events of the tenant whose turn it is; returns whether more may be due. */
   private async takeTurn(): Promise<boolean> {
-    const { consumer } = this;
+    const { consumer, storedTimes } = this;
+    const forget = (one?: string): void => {
+      // What was stored meanwhile was not looked for.
+      if (this.storedTimes === storedTimes && !this.storing) this.forgetStored(one);
+    };
     const tenantId = await this.db.inPlatform(async (tx) => {
       await readByIndexes(tx);
       return nextWaitingTenant(tx, consumer, this.lastTenantId, this.tenantsAtWork);
     });
     if (tenantId === undefined) {
-      this.forgetStored();
+      forget();
       return false;
     }
     this.lastTenantId = tenantId;
@@ -286,7 +316,7 @@ export class Inbox<Tx extends RawStatements> {
       );
       deliveries.splice(0, batch.length);
     }
-    if (taken.length < BATCH_SIZE_MAX) this.forgetStored(tenantId);
+    if (taken.length < BATCH_SIZE_MAX) forget(tenantId);
     return true;
   }
 
@@ -297,6 +327,8 @@ export class Inbox<Tx extends RawStatements> {
       event,
       bytes: 0,
       deliveryCount: attempts,
+      comesFirst: true,
+      isBegun: true,
       // It was removed in the transaction of its effect.
       ack: () => undefined,
       nak: async (milliseconds) => {
@@ -314,6 +346,12 @@ export class Inbox<Tx extends RawStatements> {
       const isOther = tenantId === undefined ? atWork.includes(known) : known !== tenantId;
       if (deliveries.length === 0 && !isOther) this.setAside.delete(known);
     }
+  }
+
+  private atWorkOf(tenantId: string): Delivery[] {
+    return this.partitions.flatMap(({ deliveries }) =>
+      deliveries.filter(({ event }) => event.tenantId === tenantId),
+    );
   }
 
   /** Tenants of which this process has events that come before those that are stored. */
@@ -361,7 +399,7 @@ export class Inbox<Tx extends RawStatements> {
   /** @returns whether it is processed now; what another replica replayed at the same time is. */
   private async replay({ event, deliveries }: DeadLetter): Promise<boolean> {
     try {
-      await this.process([event], undefined, (tx) =>
+      await this.process([event], undefined, true, (tx) =>
         removeDeadLetter(tx, this.consumer, event.tenantId, event.id),
       );
       return true;
@@ -385,7 +423,7 @@ export class Inbox<Tx extends RawStatements> {
   private get isFull(): boolean {
     const waiting = [...this.setAside.values()].flat();
     const bytes = waiting.reduce((sum, delivery) => sum + delivery.bytes, 0);
-    return waiting.length >= WAITING_MAX || bytes >= WAITING_BYTES_MAX;
+    return waiting.length >= SET_ASIDE_MAX || bytes >= SET_ASIDE_BYTES_MAX;
   }
 
   private get working(): Promise<void>[] {
@@ -418,6 +456,7 @@ export class Inbox<Tx extends RawStatements> {
     await setImmediate();
     while (partition.deliveries.length > 0) {
       const batch = nextBatch(partition.deliveries);
+      for (const delivery of batch) delivery.isBegun = true;
       await this.processBatch(batch);
       for (const { event, bytes } of batch) {
         this.shares.events.give(ownerOf(event));
@@ -429,6 +468,7 @@ export class Inbox<Tx extends RawStatements> {
         ...left.filter(({ event }) => event.tenantId !== tenantId),
         ...left.filter(({ event }) => event.tenantId === tenantId),
       ];
+      if (this.setAside.has(tenantId)) this.store();
     }
     partition.working = undefined;
     if (this.setAside.size > 0) this.turns?.wake();
@@ -445,6 +485,7 @@ export class Inbox<Tx extends RawStatements> {
         await this.process(
           batch.map(({ event }) => event),
           takeFrom,
+          batch.every(({ comesFirst }) => comesFirst),
         );
       for (const { ack, event } of batch) {
         this.failures.delete(event.id);
@@ -495,16 +536,18 @@ export class Inbox<Tx extends RawStatements> {
         storeDeadLetter(tx, this.consumer, event, reason, deliveryCount),
       );
     }
-    await this.process([event], takeFrom, (tx) => removeDeadLetter(tx, this.consumer, tenantId, id));
+    await this.process([event], takeFrom, true, (tx) => removeDeadLetter(tx, this.consumer, tenantId, id));
   }
 
   /**
    * Processes events of a tenant in one transaction.
-   * @param takeFrom removes them from where they waited for their turn; others wait for it where events of their tenant do
+   * @param takeFrom removes them from where they waited for their turn
+   * @param isTurn whether they do not wait for it where events of their tenant do
    */
   private async process(
     events: readonly EventEnvelope[],
     takeFrom: TakeFrom<Tx> | undefined,
+    isTurn: boolean,
     before?: (tx: Tx) => Promise<void>,
   ): Promise<void> {
     const { tenantId } = events[0]!;
@@ -514,8 +557,6 @@ export class Inbox<Tx extends RawStatements> {
       afterCommit.length = 0;
       await before?.(tx);
       await takeFrom?.(tx, events);
-      // What this process stored came after these events.
-      const isTurn = takeFrom !== undefined || before !== undefined || this.setAside.has(tenantId);
       const recorded = await this.record(tx, tenantId, events, isTurn);
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
@@ -565,6 +606,9 @@ export class Inbox<Tx extends RawStatements> {
     );
     if (!isTurn && rows.length === 0 && wanted.length > 0) {
       await storeWaiting(tx, this.consumer, tenantId, wanted);
+      // What comes after them is stored behind them.
+      if (!this.setAside.has(tenantId)) this.setAside.set(tenantId, []);
+      this.storedTimes++;
       this.turns?.wake();
     }
     return rows.map(({ id }) => id);
@@ -616,6 +660,8 @@ const toDelivery = (message: JsMsg, event: EventEnvelope): Delivery => ({
   event,
   bytes: message.data.length,
   deliveryCount: message.info.deliveryCount,
+  comesFirst: false,
+  isBegun: false,
   ack: () => message.ack(),
   nak: (milliseconds) => message.nak(milliseconds),
   term: (reason) => message.term(reason),
@@ -628,8 +674,9 @@ const ownerOf = ({ tenantId }: EventEnvelope) => ({ tenantId, userId: '' });
 function readEnvelope(message: JsMsg): EventEnvelope | undefined {
   try {
     const text = message.string();
-    if (CHARACTER_ZERO.test(text)) return undefined;
     const event = JSON.parse(text) as EventEnvelope;
+    // Postgres stores no such text, so no outbox had it, and neither dead letters nor waiting events could.
+    if (UNSTORABLE_ESCAPE.test(text) && findUnstorable(event) !== undefined) return undefined;
     const isEvent = isUuid(event.id) && isUuid(event.tenantId) && typeof event.subject === 'string';
     const isOfSubject = message.subject.endsWith(`.events.${event.name}`);
     const age = Date.now() - Date.parse(event.occurredAt);
@@ -639,8 +686,8 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
   }
 }
 
-/** Postgres stores none, so no outbox had it, and neither dead letters nor waiting events could. */
-const CHARACTER_ZERO = /(?<!\\)(?:\\\\)*\\u0000/;
+/** Of the character zero, or a surrogate, which may be alone. */
+const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 const MILLISECONDS_PER_DAY = 86_400_000;
 
 const isUnanswered = ({ deliveryCount }: Delivery): boolean => deliveryCount > UNANSWERED_MAX;
