@@ -42,6 +42,8 @@ const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 /** Finds what another process left that died. */
 const TURNS_INTERVAL_MILLISECONDS = 10_000;
 const TURNS_RETRY_MILLISECONDS = 1_000;
+/** After that a process looks whether the turns that others had are over. */
+const TURN_ELSEWHERE_MILLISECONDS = 200;
 /** What was received and is to be stored. */
 const SET_ASIDE_MAX = 1_000;
 const SET_ASIDE_BYTES_MAX = 4 * 1024 * 1024;
@@ -163,6 +165,8 @@ export class Inbox<Tx extends RawStatements> {
   private storedTimes = 0;
   private turns?: BackgroundTask | undefined;
   private lastTenantId?: string | undefined;
+  /** Tenants whose turn another process has, which may end before it is over. */
+  private readonly tenantsElsewhere = new Set<string>();
 
   constructor(
     private readonly consumer: string,
@@ -289,10 +293,13 @@ export class Inbox<Tx extends RawStatements> {
     };
     const tenantId = await this.db.inPlatform(async (tx) => {
       await readByIndexes(tx);
-      return nextWaitingTenant(tx, consumer, this.lastTenantId, this.tenantsAtWork);
+      const leftOut = [...this.tenantsAtWork, ...this.tenantsElsewhere];
+      return nextWaitingTenant(tx, consumer, this.lastTenantId, leftOut);
     });
     if (tenantId === undefined) {
-      forget();
+      if (this.tenantsElsewhere.size === 0) forget();
+      else setTimeout(() => this.turns?.wake(), TURN_ELSEWHERE_MILLISECONDS).unref();
+      this.tenantsElsewhere.clear();
       return false;
     }
     this.lastTenantId = tenantId;
@@ -301,8 +308,10 @@ export class Inbox<Tx extends RawStatements> {
       await commitWithoutWaiting(tx);
       return takeWaiting(tx, consumer, tenantId, BATCH_SIZE_MAX);
     });
-    // Another process is at it, and goes on with all that are due.
-    if (!taken) return false;
+    if (!taken) {
+      this.tenantsElsewhere.add(tenantId);
+      return true;
+    }
     const deliveries = taken.map(({ event, attempts }) => this.toWaitingDelivery(event, attempts));
     while (deliveries.length > 0) {
       const batch = nextBatch(deliveries);
