@@ -57,6 +57,13 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     what: 'followers',
     limit: config.TIMELINE_TENANT_FOLLOWERS_MAX,
   });
+  const peopleQuota = new RowQuota({
+    ...ofRows,
+    table: 'person',
+    quota: 'people',
+    what: 'people',
+    limit: config.TIMELINE_TENANT_PEOPLE_MAX,
+  });
   const notificationQuota = new RowQuota({
     ...ofRows,
     table: 'notification',
@@ -114,7 +121,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     cultures,
     entries: entryStore({ db, clock: systemClock, quota: entryQuota, followerQuota }),
     followers: followerStore({ db, clock: systemClock, quota: followerQuota }),
-    people: peopleStore({ db, clock: systemClock }),
+    people: peopleStore({ db, clock: systemClock, quota: peopleQuota }),
     notifications: notificationStore({ db, clock: systemClock }),
     blobRecords: blobRecordStore(db),
     uploadTurns: new EventLoopTurns(),

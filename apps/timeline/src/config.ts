@@ -15,6 +15,9 @@ export const TimelineConfig = z.object({
   TIMELINE_TENANT_FOLLOWERS_MAX: positiveInteger(10_000_000).describe(
     'Followers that the entities of a tenant may have together.',
   ),
+  TIMELINE_TENANT_PEOPLE_MAX: positiveInteger(100_000).describe(
+    'People whom the directory of a tenant knows; beyond it nobody new is suggested or named by id.',
+  ),
   TIMELINE_TENANT_NOTIFICATIONS_MAX: positiveInteger(10_000_000).describe(
     'Notifications that the users of a tenant may have together; beyond it nobody is notified.',
   ),

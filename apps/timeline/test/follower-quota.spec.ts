@@ -10,6 +10,7 @@ describe('the quotas of followers and notifications', () => {
       environment: {
         TIMELINE_TENANT_FOLLOWERS_MAX: `${QUOTA}`,
         TIMELINE_TENANT_NOTIFICATIONS_MAX: `${QUOTA}`,
+        TIMELINE_TENANT_PEOPLE_MAX: `${QUOTA}`,
       },
     });
   });
@@ -44,6 +45,20 @@ describe('the quotas of followers and notifications', () => {
     await allEventsProcessed(timeline);
     expect((await http.get(`${path}/followers`)).body).toEqual([]);
     expect((await timeline.as(bob).get('/notifications')).body.items).toHaveLength(1);
+  });
+
+  it('let people beyond the quota of the directory in, and know those who were there before', async () => {
+    const tenantId = newId();
+    const ann = aUser(tenantId, 'Ann');
+    const nameOf = async ({ userId }: { userId: string }, reader = ann) =>
+      (await timeline.as(reader).get(`/timeline/people?ids=${userId}`)).body;
+    expect(await nameOf(ann)).toMatchObject([{ displayName: 'Ann' }]);
+    for (let count = 0; count < QUOTA + 1; count++) await timeline.as(aUser(tenantId, 'Bob')).get(anEntity());
+    const late = aUser(tenantId, 'Cid');
+    expect((await timeline.as(late).get(anEntity())).status).toBe(200);
+    expect(await nameOf(late)).toEqual([]);
+    expect(await refusals('people')).toBeGreaterThan(0);
+    expect(await nameOf(ann, { ...ann, userName: 'Ann Lee' })).toMatchObject([{ displayName: 'Ann Lee' }]);
   });
 
   it('write entries beyond them, and notify nobody', async () => {

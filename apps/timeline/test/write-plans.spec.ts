@@ -23,7 +23,7 @@ type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 
 const ENTRIES = 20_000;
-const unlimited = { take: () => undefined, tryTake: () => true };
+const unlimited = { take: () => undefined, tryTake: () => true, giveBack: () => undefined };
 
 const NEWEST = firstRows('createdAt');
 
@@ -75,7 +75,7 @@ async function write(db: Database, caller: Caller): Promise<void> {
     await entries.remove(entity, reply.id, caller);
     await followers.unfollow(tenantId, entity, caller.userId);
   }
-  const people = peopleStore({ db, clock: systemClock });
+  const people = peopleStore({ db, clock: systemClock, quota: unlimited });
   await people.record({ ...caller, userId: newId() });
   const alan = { ...caller, userId: 'alan' };
   const notifications = notificationStore({ db, clock: systemClock });
@@ -129,7 +129,7 @@ async function read(db: Database, caller: Caller): Promise<void> {
       entityId: '18',
     });
   }
-  const people = peopleStore({ db, clock: systemClock });
+  const people = peopleStore({ db, clock: systemClock, quota: unlimited });
   expect(await people.isKnown(tenantId, '17')).toBe(true);
   await readNotifications(db, caller);
 }

@@ -104,6 +104,26 @@ describe('timers of an open approval', () => {
     expect(await publishedEvents(service, tenantId, approvalEnded)).toMatchObject([{ end: 'Approved' }]);
   });
 
+  it('take turns between tenants, so that nobody waits for the many of another one', async () => {
+    const [many, one] = [
+      await aTenantWithOrders(service, undefined, timers),
+      await aTenantWithOrders(service, undefined, timers),
+    ];
+    for (let order = 1; order <= 12; order++) await many.move(many.user('ann'), String(order), 'Approved');
+    now = new Date(now.getTime() + 1000);
+    await one.move(one.user('ann'), '1', 'Approved');
+    now = new Date(now.getTime() + HOUR * 1000);
+    const reminded = async () => [
+      (await publishedEvents(service, many.tenantId, approvalReminded)).length,
+      (await publishedEvents(service, one.tenantId, approvalReminded)).length,
+    ];
+
+    expect(await service.approvalTimers.processAllDueSteps()).toBe(true);
+    expect(await reminded()).toEqual([10, 1]);
+    expect(await service.approvalTimers.processAllDueSteps()).toBe(false);
+    expect(await reminded()).toEqual([12, 1]);
+  });
+
   it('expire an approval once when many processes find it due', async () => {
     const { tenantId, user, move } = await aTenantWithOrders(service, undefined, timers);
     await move(user('ann'), '1', 'Approved');

@@ -187,7 +187,7 @@ async function read(db: Database, tenantId: string): Promise<void> {
   await history.page(entity, { before: undefined, offset: 0, limit: 2 });
   await history.page(entity, { before: 2, offset: 0, limit: 1 });
   const approvals = approvalStore(db);
-  await approvals.findDue(at, 1);
+  await approvals.findDue(at, [], 1);
   await approvals.findComing(at, new Date(at.getTime() + 60_000), 1);
   const delegations = delegationStore(db, { take: () => undefined });
   const given = await delegations.ofUser(tenantId, '17', at);

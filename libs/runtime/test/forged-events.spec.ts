@@ -16,6 +16,7 @@ import { z } from 'zod';
 
 const promoted = eventType('people.promoted', z.object({ name: z.string() }));
 const other = eventType('people.hired', z.object({ name: z.string() }));
+const longAgo = { occurredAt: new Date(Date.now() - 31 * 86_400_000).toISOString() };
 const closers: Close[] = [];
 afterEach(() => closeAll(closers.splice(0), silentLog()));
 
@@ -43,13 +44,14 @@ it('an event that no process of the platform signed for its subject is believed 
   const seen: string[] = [];
   const subscriptions = [
     subscription(promoted, async (_tx, { payload }) => void consumed.push(payload.name)),
+    subscription(other, async (_tx, { payload }) => void consumed.push(payload.name)),
   ];
   closers.push(await consumeEvents('people', subscriptions, plainDatabase(pool), receiver, silentLog()));
   closers.push(subscribeBroadcast(receiver, promoted, ({ payload }) => seen.push(payload.name)));
   await receiver.check();
 
   const subject = subjectOf(prefix, promoted.name);
-  const bodyOf = (name: string) =>
+  const bodyOf = (name: string, changes = {}) =>
     JSON.stringify({
       id: newId(),
       name: promoted.name,
@@ -60,6 +62,7 @@ it('an event that no process of the platform signed for its subject is believed 
       actorId: null,
       actorName: null,
       payload: { name },
+      ...changes,
     });
   forger.connection.publish(subject, bodyOf('unsigned'));
   sendMessage(forger, subject, bodyOf('of another key'));
@@ -69,11 +72,16 @@ it('an event that no process of the platform signed for its subject is believed 
   forger.connection.publish(subject, bodyOf('changed'), {
     headers: signMessage(subject, genuine, TEST_KEYS),
   });
+  // A service may publish its own kinds of events only, and none is accepted again after its inbox has forgotten it.
+  sendMessage(before, subjectOf(prefix, other.name), bodyOf('of another kind'));
+  sendMessage(before, subjectOf(prefix, other.name), bodyOf('\0', { name: other.name }));
+  sendMessage(before, subject, bodyOf('replayed', longAgo));
   sendMessage(before, subject, genuine);
 
   await eventually(() => consumed.length > 0 && seen.length > 0);
   expect(consumed).toEqual(['genuine']);
-  expect(seen).toEqual(['genuine']);
+  // Caches forget something once more.
+  expect(seen).toEqual(['replayed', 'genuine']);
   const { rows } = await pool.query('SELECT count(*)::int AS count FROM dead_letter');
   expect(rows).toEqual([{ count: 0 }]);
 });

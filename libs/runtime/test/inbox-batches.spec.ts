@@ -92,4 +92,27 @@ describe('events that wait', () => {
       expect(positions).toHaveLength(4);
     }
   });
+
+  it('are stored where one tenant has many, which hold up no other tenant and keep their order', async () => {
+    const [acme, other] = [newId(), newId()];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { publish, batches } = await consume((batch) =>
+      batch.tenantId === acme ? released : Promise.resolve(),
+    );
+    const count = 200;
+
+    const positions = Array.from({ length: count }, (_, index) => index + 1);
+    for (const position of positions) await publish(acme, `subject ${position % 20}`, position);
+    await publish(other, 'subject 0', 1);
+
+    await eventually(() => batches.length > 0);
+    expect(batches).toEqual([{ tenantId: other, events: [{ subject: 'subject 0', position: 1 }] }]);
+    release();
+    await eventually(() => batches.flatMap(({ events }) => events).length === count + 1);
+    const events = batches.filter(({ tenantId }) => tenantId === acme).flatMap((batch) => batch.events);
+    expect(events.map(({ position }) => position).sort((left, right) => left - right)).toEqual(positions);
+    const bySubject = Map.groupBy(events, ({ subject }) => subject);
+    for (const ofSubject of bySubject.values())
+      expect(ofSubject).toEqual(ofSubject.toSorted((left, right) => left.position - right.position));
+  });
 });

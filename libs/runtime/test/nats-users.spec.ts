@@ -4,12 +4,14 @@ import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { subscription } from '@plinth/runtime/messaging/inbox';
-import { connectMessaging, sendMessage, subjectOf } from '@plinth/runtime/messaging/nats';
+import { connectMessaging, sendMessage, subjectOf, subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
+import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
+import { TEST_KEYS } from '@plinth/testing/http';
 import {
   collectRefusals,
   natsServices,
@@ -141,6 +143,33 @@ describe('the users of NATS', () => {
     const manager = await jetstreamManager(operator);
     const { config } = await manager.consumers.info('plinth', name);
     expect(config.filter_subject).toBe(allowed);
+  });
+
+  it('let no service have its messages delivered as those of another', async () => {
+    const [timeline, settings] = [await connectAs('timeline'), await connectAs('settings')];
+    const seen: string[] = [];
+    closers.push(subscribeBroadcast(settings, changed, ({ payload }) => seen.push(payload.name)));
+    await settings.check();
+    const own = 'plinth.events.timeline.notifications-due';
+    const consumer = 'timeline_timeline_notifications-due';
+    const config = { durable_name: consumer, ack_policy: 'explicit', filter_subject: own };
+    await timeline.connection.request(
+      `$JS.API.CONSUMER.CREATE.plinth.${consumer}.${own}`,
+      JSON.stringify({ stream_name: 'plinth', config, action: '' }),
+    );
+    const bodyOf = (name: string) => JSON.stringify({ tenantId: newId(), payload: { name } });
+    const forged = bodyOf('forged');
+    await timeline.jetstream.publish(own, forged, { headers: signMessage(own, forged, TEST_KEYS) });
+
+    const to = subjectOf('plinth', changed.name);
+    timeline.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.plinth.${consumer}`, '', { reply: to });
+    await eventually(async () => {
+      const { delivered } = await (await timeline.jetstream.consumers.get('plinth', consumer)).info();
+      return delivered.consumer_seq > 0;
+    });
+    sendMessage(settings, to, bodyOf('genuine'));
+    await eventually(() => seen.length > 0);
+    expect(seen).toEqual(['genuine']);
   });
 
   it('let nobody in without a password', async () => {

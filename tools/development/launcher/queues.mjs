@@ -4,6 +4,7 @@
  */
 const queues = [
   { queue: 'events to publish', waiting: 'plinth_outbox_unpublished', age: 'plinth_outbox_oldest_seconds' },
+  { queue: 'events that wait their turn', waiting: 'plinth_waiting_events' },
   { queue: 'dead letters', waiting: 'plinth_dead_letters' },
   { queue: 'jobs', waiting: 'plinth_jobs_unfinished', age: 'plinth_jobs_silent_seconds', label: 'kind' },
   { queue: 'work', waiting: 'plinth_places_waiting', label: 'places' },

@@ -143,12 +143,15 @@ const writing = (filler: number) => async (target: Target) => {
     );
 };
 
-const note = (send: Send, entityId: string = randomUUID()): Promise<void> =>
-  received(send('POST', `/timeline/Bench/${entityId}/entries`, { body: { entryType: 0, body: 'a note' } }));
-const noting = async (target: Target): Promise<Repeated> => {
-  const send = await signIn(target);
-  return () => note(send);
-};
+const note = (send: Send, entityId: string = randomUUID(), body = 'a note'): Promise<void> =>
+  received(send('POST', `/timeline/Bench/${entityId}/entries`, { body: { entryType: 0, body } }));
+const noting =
+  (body?: string) =>
+  async (target: Target): Promise<Repeated> => {
+    const send = await signIn(target);
+    return () => note(send, undefined, body);
+  };
+const FIFTY_MENTIONS = Array.from({ length: 50 }, (_, at) => `@[Someone](user:${at})`).join(' ');
 
 /** Prepares notes on an entity with so many followers; with `waits` each lasts until one of them was told of it. */
 const notingFollowed =
@@ -240,11 +243,18 @@ const exporting = (rows: number) => async (target: Target) => {
 
 /** In which things are attacked, and in which they are reported. */
 export const scarceThings: readonly Scarce[] = [
-  { name: 'entry of a timeline', attackers: 100, prepareAttack: noting, prepareRequest: noting },
+  { name: 'entry of a timeline', attackers: 100, prepareAttack: noting(), prepareRequest: noting() },
   {
     name: 'notification of a follower',
     attackers: 20,
     prepareAttack: notingFollowed(100, { waits: false }),
+    prepareRequest: notingFollowed(1, { waits: true }),
+    measured: 40,
+  },
+  {
+    name: 'notification of a follower, beside mentions',
+    attackers: 16,
+    prepareAttack: noting(FIFTY_MENTIONS),
     prepareRequest: notingFollowed(1, { waits: true }),
     measured: 40,
   },

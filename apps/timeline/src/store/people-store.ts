@@ -1,4 +1,5 @@
 import { SUGGESTIONS_MAX } from '@plinth/contracts/timeline/shapes';
+import type { RowQuota } from '@plinth/http/row-quota';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
@@ -14,9 +15,9 @@ export interface Person {
   displayName: string;
 }
 
-/** The directory of a tenant: everyone who called in it, by the name of their last token. */
+/** The directory of a tenant: everyone who called in it, by the name of their last token, while its quota has room. */
 export interface PeopleStore {
-  /** Records that a person called, under their present name. */
+  /** Records that a person called, under their present name; nobody new beyond the quota. */
   record(caller: Caller): Promise<void>;
   isKnown(tenantId: string, userId: string): Promise<boolean>;
   namesOf(tenantId: string, userIds: readonly string[]): Promise<Map<string, string>>;
@@ -27,9 +28,10 @@ export interface PeopleStore {
 interface Parts {
   db: TenantDatabase<Prisma.TransactionClient>;
   clock: Clock;
+  quota: Pick<RowQuota, 'tryTake' | 'giveBack'>;
 }
 
-export function peopleStore({ db, clock }: Parts): PeopleStore {
+export function peopleStore({ db, clock, quota }: Parts): PeopleStore {
   /** Who was recorded lately, so that not every request writes. */
   const recent = new BoundedMap<string, { name: string; at: number }>(RECENT_MAX);
 
@@ -52,10 +54,16 @@ export function peopleStore({ db, clock }: Parts): PeopleStore {
       if (earlier?.name === userName && now.getTime() - earlier.at < RECORD_AGAIN_MILLISECONDS) return;
       await db.inTenant(
         tenantId,
-        (tx) => tx.$executeRaw`
-          INSERT INTO person (tenant_id, user_id, display_name, seen_at)
-          VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now})
-          ON CONFLICT (tenant_id, user_id) DO UPDATE SET display_name = excluded.display_name, seen_at = excluded.seen_at`,
+        async (tx) => {
+          const known = await tx.$executeRaw`
+            UPDATE person SET display_name = ${userName}, seen_at = ${now}
+            WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}`;
+          if (known > 0 || !quota.tryTake(tenantId, 1)) return;
+          const added = await tx.$executeRaw`
+            INSERT INTO person (tenant_id, user_id, display_name, seen_at)
+            VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now}) ON CONFLICT DO NOTHING`;
+          if (added === 0) quota.giveBack(tenantId, 1);
+        },
         'once',
       );
       recent.set(key, { name: userName, at: now.getTime() });

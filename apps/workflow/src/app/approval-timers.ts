@@ -15,6 +15,8 @@ import type { ApprovalSchedule } from './approval-schedule';
 import type { TransitionService } from './transition-service';
 
 const BATCH_SIZE = 100;
+/** Of one tenant, before the next one has its turn. */
+const TURN_SIZE = 10;
 /** Each step is performed once, so that this many mean that something is wrong. */
 const STEPS_MAX = 10;
 
@@ -46,9 +48,24 @@ export class ApprovalTimers {
     throw new Error(`the steps that are due for approval ${approvalId} do not end`);
   }
 
-  /** Performs the steps that are due for approvals of all tenants; returns whether more may be due. */
+  /**
+   * Performs steps that are due for approvals of all tenants, of each as many as it has in one turn; returns whether more
+   * may be due.
+   */
   async processAllDueSteps(): Promise<boolean> {
-    const due = await this.deps.approvals.findDue(this.deps.clock.now(), BATCH_SIZE);
+    const now = this.deps.clock.now();
+    const hadTurn: string[] = [];
+    let isMoreDue = false;
+    for (;;) {
+      const due = await this.deps.approvals.findDue(now, hadTurn, TURN_SIZE);
+      if (due.length === 0) return isMoreDue;
+      hadTurn.push(due[0]!.tenantId);
+      if ((await this.processTurn(due)) === TURN_SIZE) isMoreDue = true;
+    }
+  }
+
+  /** Returns for how many of them everything that was due is performed. */
+  private async processTurn(due: readonly { tenantId: string; id: string }[]): Promise<number> {
     let processed = 0;
     for (const { tenantId, id } of due) {
       try {
@@ -59,7 +76,7 @@ export class ApprovalTimers {
         this.deps.log.warn({ err: error, approval: id }, 'timers of an approval failed; will retry');
       }
     }
-    return processed === BATCH_SIZE;
+    return processed;
   }
 
   /** Starts timers for the steps of all tenants that come soon; returns whether there may be more. */

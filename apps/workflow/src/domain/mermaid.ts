@@ -3,7 +3,8 @@ import type { Definition } from './definition';
 /** The picture of a definition as a Mermaid state diagram. */
 export function toMermaid(definition: Definition): string {
   const { states, initialState, finalStates, transitions } = definition;
-  const idOf = (state: string): string => `s${states.indexOf(state)}`;
+  const ids = new Map(states.map((state, index) => [state, `s${index}`]));
+  const idOf = (state: string): string => ids.get(state)!;
   const lines = [
     'stateDiagram-v2',
     ...states.map((state) => `  state "${escapeLabel(state)}" as ${idOf(state)}`),

@@ -24,8 +24,8 @@ export interface ApprovalStore {
   ): Promise<{ rows: WaitingApproval[]; totalCount: number | null; delegators: Delegator[] }>;
   /** An open request; undefined once it ended. */
   findOpen(tenantId: string, id: string): Promise<Approval | undefined>;
-  /** Open requests of all tenants whose next step is due, the most overdue first. */
-  findDue(now: Date, limit: number): Promise<{ tenantId: string; id: string }[]>;
+  /** Open requests of one tenant whose next step is due, the most overdue first: of the most overdue one's not left out. */
+  findDue(now: Date, leftOut: readonly string[], limit: number): Promise<{ tenantId: string; id: string }[]>;
   /** Open requests of all tenants whose next step is due after one instant and not after the other, the next ones first. */
   findComing(after: Date, until: Date, limit: number): Promise<{ tenantId: string; approval: Approval }[]>;
   /** Records that the approvers were reminded; only the first of several attempts publishes it. */
@@ -63,15 +63,18 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
       return row ? toApproval(row) : undefined;
     },
 
-    findDue: (now, limit) =>
-      db.inPlatform((tx) =>
-        tx.approval.findMany({
-          where: { end: null, nextStepAt: { lte: now } },
-          select: { tenantId: true, id: true },
-          orderBy: { nextStepAt: 'asc' },
-          take: limit,
-        }),
-      ),
+    findDue: (now, leftOut, limit) =>
+      db.inPlatform(async (tx) => {
+        const find = (tenantId: Prisma.ApprovalWhereInput['tenantId'], take: number) =>
+          tx.approval.findMany({
+            where: { end: null, nextStepAt: { lte: now }, tenantId: tenantId! },
+            select: { tenantId: true, id: true },
+            orderBy: { nextStepAt: 'asc' },
+            take,
+          });
+        const [first] = await find({ notIn: [...leftOut] }, 1);
+        return first ? find(first.tenantId, limit) : [];
+      }),
 
     async findComing(after, until, limit) {
       const rows = await db.inPlatform((tx) =>

@@ -2,10 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { SpanKind } from '@opentelemetry/api';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
+import { FairShares } from '@plinth/kernel/fair-shares';
+import { findUnstorable } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
+import { backgroundTask, type BackgroundTask } from '../process/background-task';
 import { forPlatform } from '../process/current-work';
 import type { Log } from '../process/log';
 import { inSpan } from '../process/tracing';
@@ -20,12 +23,30 @@ import {
 import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
 import { isGenuine } from './signed-message';
+import {
+  HAS_WAITING,
+  nextWaitingTenant,
+  postponeWaiting,
+  removeWaiting,
+  storeWaiting,
+  takeWaiting,
+} from './waiting-events';
 
 /** How many transactions run side by side. */
 const PARTITIONS = 4;
+/** So that the event of another tenant finds one where nothing of a tenant that has thousands is processed. */
+const PARTITIONS_OF_TENANT_MAX = 3;
 const WAITING_MAX = 128;
 /** Events may be long, and one that was read takes several times its bytes. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+/** Finds what another process left that died. */
+const TURNS_INTERVAL_MILLISECONDS = 10_000;
+const TURNS_RETRY_MILLISECONDS = 1_000;
+/** After that a process looks whether the turns that others had are over. */
+const TURN_ELSEWHERE_MILLISECONDS = 200;
+/** What was received and is to be stored. */
+const SET_ASIDE_MAX = 1_000;
+const SET_ASIDE_BYTES_MAX = 4 * 1024 * 1024;
 /** Events of one tenant share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
@@ -93,10 +114,22 @@ export interface InboxOptions {
   backoffMilliseconds: number;
 }
 
-/** An event as it was delivered. */
+/** An event as it was delivered, or taken from those that wait for the turn of their tenant. */
 interface Delivery {
-  message: JsMsg;
   event: EventEnvelope;
+  bytes: number;
+  /** How often it was tried, this time included. */
+  deliveryCount: number;
+  /** Those of its tenant that are stored came after it, so it does not wait behind them. */
+  comesFirst: boolean;
+  /** It is being processed; whether it comes first is decided. */
+  isBegun: boolean;
+  /** It is processed. */
+  ack: () => void;
+  /** It is to be tried again later. */
+  nak: (milliseconds: number) => void | Promise<void>;
+  /** It is not to be tried again. */
+  term: (reason: string) => void | Promise<void>;
 }
 
 /**
@@ -108,7 +141,11 @@ interface Partition {
   working?: Promise<void> | undefined;
 }
 
-/** Processes the events that one service subscribes to, each exactly once. */
+/**
+ * Processes the events that one service subscribes to, each exactly once. A tenant has a share of those that are received
+ * and not processed yet. What arrives beyond it is stored, and tenants take turns at that: so nobody's event waits behind
+ * the thousands of another tenant. Once events of a tenant are stored, those that come after them are too.
+ */
 export class Inbox<Tx extends RawStatements> {
   private readonly subscriptions: ReadonlyMap<string, Subscription<Tx>>;
   private readonly partitions = Array.from({ length: PARTITIONS }, (): Partition => ({ deliveries: [] }));
@@ -117,6 +154,19 @@ export class Inbox<Tx extends RawStatements> {
    * only they know of events that ended their process.
    */
   private readonly failures = new Map<string, number>();
+  private readonly shares = {
+    events: new FairShares(WAITING_MAX, { limitsUsers: false }),
+    bytes: new FairShares(WAITING_BYTES_MAX, { limitsUsers: false }),
+  };
+  /** What is to be stored until the turn of its tenant; a tenant stays here while events of it are stored. */
+  private readonly setAside = new Map<string, Delivery[]>();
+  private storing?: Promise<void> | undefined;
+  /** How often something was stored. */
+  private storedTimes = 0;
+  private turns?: BackgroundTask | undefined;
+  private lastTenantId?: string | undefined;
+  /** Tenants whose turn another process has, which may end before it is over. */
+  private readonly tenantsElsewhere = new Set<string>();
 
   constructor(
     private readonly consumer: string,
@@ -145,16 +195,182 @@ export class Inbox<Tx extends RawStatements> {
         message.term('not a signed event');
         continue;
       }
-      const partition = this.partitionFor(event);
-      partition.deliveries = [...partition.deliveries, { message, event }];
-      // One tenant that holds many connections does not hold up the events of others behind its own.
-      partition.working ??= forPlatform(() => this.processPartition(partition));
+      this.receive(toDelivery(message, event));
       while (this.isFull) await Promise.race(this.working);
     }
-    await Promise.all(this.working);
+    // What was being processed may let something be stored.
+    while (this.working.length > 0) await Promise.all(this.working);
   }
 
-  /** The events this service subscribes to and has neither processed nor stored as dead letters. */
+  /** Processes what waits for the turn of its tenant, for as long as the process lives. */
+  startTurns(): BackgroundTask {
+    this.turns = backgroundTask(() => this.takeTurn(), {
+      name: 'turns of waiting events',
+      intervalMilliseconds: TURNS_INTERVAL_MILLISECONDS,
+      retryMilliseconds: TURNS_RETRY_MILLISECONDS,
+      log: this.log,
+    });
+    this.turns.wake();
+    return this.turns;
+  }
+
+  private receive(delivery: Delivery): void {
+    const { event, bytes } = delivery;
+    const owner = ownerOf(event);
+    const { shares } = this;
+    const isBeyondShare = (): boolean => {
+      if (shares.events.take(owner) !== undefined) return true;
+      if (shares.bytes.take(owner, bytes) === undefined) return false;
+      shares.events.give(owner);
+      return true;
+    };
+    const stored = this.setAside.get(event.tenantId);
+    if (stored || isBeyondShare()) {
+      if (!stored)
+        for (const earlier of this.atWorkOf(event.tenantId)) earlier.comesFirst ||= !earlier.isBegun;
+      this.setAside.set(event.tenantId, [...(stored ?? []), delivery]);
+      this.store();
+      return;
+    }
+    const partition = this.partitionFor(event);
+    partition.deliveries = [...partition.deliveries, delivery];
+    // One tenant that holds many connections does not hold up the events of others behind its own.
+    partition.working ??= forPlatform(() => this.processPartition(partition));
+  }
+
+  private store(): void {
+    this.storing ??= forPlatform(() => this.storeSetAside());
+  }
+
+  /** Stores what was set aside, all of one tenant in one transaction. */
+  private async storeSetAside(): Promise<void> {
+    // What arrived in the same message from NATS comes along.
+    await setImmediate();
+    for (;;) {
+      const next = [...this.setAside].find(
+        ([tenantId, deliveries]) =>
+          // What came before it, and may be stored itself, is done with.
+          deliveries.length > 0 && this.atWorkOf(tenantId).every(({ comesFirst }) => comesFirst),
+      );
+      if (!next) break;
+      const [tenantId, deliveries] = next;
+      await this.storeTogether(tenantId, deliveries);
+      const arrived = this.setAside.get(tenantId)!.slice(deliveries.length);
+      // Behind the others, whose turn it is next.
+      this.setAside.delete(tenantId);
+      this.setAside.set(tenantId, arrived);
+      this.turns?.wake();
+    }
+    this.storing = undefined;
+  }
+
+  /** In one transaction; where that fails, one by one, so that only the faulty one comes again. */
+  private async storeTogether(tenantId: string, deliveries: readonly Delivery[]): Promise<void> {
+    try {
+      await this.db.inTenant(tenantId, async (tx) => {
+        const events = deliveries.map(({ event }) => event);
+        await storeWaiting(tx, this.consumer, tenantId, events);
+        // Where Postgres forgets it, the publisher finds the events missing.
+        await commitWithoutWaiting(tx);
+      });
+      this.storedTimes++;
+      for (const { ack } of deliveries) ack();
+    } catch (error) {
+      if (deliveries.length === 1 || problemOfDatabase(error)) {
+        for (const delivery of deliveries) await this.retryLater(delivery, error);
+      } else {
+        for (const delivery of deliveries) await this.storeTogether(tenantId, [delivery]);
+      }
+    }
+  }
+
+  /** Processes some of the stored events of the tenant whose turn it is; returns whether more may be due. */
+  private async takeTurn(): Promise<boolean> {
+    const { consumer, storedTimes } = this;
+    const forget = (one?: string): void => {
+      // What was stored meanwhile was not looked for.
+      if (this.storedTimes === storedTimes && !this.storing) this.forgetStored(one);
+    };
+    const tenantId = await this.db.inPlatform(async (tx) => {
+      await readByIndexes(tx);
+      const leftOut = [...this.tenantsAtWork, ...this.tenantsElsewhere];
+      return nextWaitingTenant(tx, consumer, this.lastTenantId, leftOut);
+    });
+    if (tenantId === undefined) {
+      if (this.tenantsElsewhere.size === 0) forget();
+      else setTimeout(() => this.turns?.wake(), TURN_ELSEWHERE_MILLISECONDS).unref();
+      this.tenantsElsewhere.clear();
+      return false;
+    }
+    this.lastTenantId = tenantId;
+    const taken = await this.db.inTenant(tenantId, async (tx) => {
+      await readByIndexes(tx);
+      await commitWithoutWaiting(tx);
+      return takeWaiting(tx, consumer, tenantId, BATCH_SIZE_MAX);
+    });
+    if (!taken) {
+      this.tenantsElsewhere.add(tenantId);
+      return true;
+    }
+    const deliveries = taken.map(({ event, attempts }) => this.toWaitingDelivery(event, attempts));
+    while (deliveries.length > 0) {
+      const batch = nextBatch(deliveries);
+      await this.processBatch(batch, (tx, done) =>
+        removeWaiting(
+          tx,
+          consumer,
+          tenantId,
+          done.map(({ id }) => id),
+        ),
+      );
+      deliveries.splice(0, batch.length);
+    }
+    if (taken.length < BATCH_SIZE_MAX) forget(tenantId);
+    return true;
+  }
+
+  private toWaitingDelivery(event: EventEnvelope, attempts: number): Delivery {
+    const { consumer } = this;
+    const { tenantId } = event;
+    return {
+      event,
+      bytes: 0,
+      deliveryCount: attempts,
+      comesFirst: true,
+      isBegun: true,
+      // It was removed in the transaction of its effect.
+      ack: () => undefined,
+      nak: async (milliseconds) => {
+        await this.db.inTenant(tenantId, (tx) => postponeWaiting(tx, consumer, event, milliseconds));
+        setTimeout(() => this.turns?.wake(), milliseconds).unref();
+      },
+      term: () => this.db.inTenant(tenantId, (tx) => removeWaiting(tx, consumer, tenantId, [event.id])),
+    };
+  }
+
+  /** Tenants of which nothing is stored any more, as far as this process knows; the database knows it. */
+  private forgetStored(tenantId?: string): void {
+    const atWork = this.tenantsAtWork;
+    for (const [known, deliveries] of this.setAside) {
+      const isOther = tenantId === undefined ? atWork.includes(known) : known !== tenantId;
+      if (deliveries.length === 0 && !isOther) this.setAside.delete(known);
+    }
+  }
+
+  private atWorkOf(tenantId: string): Delivery[] {
+    return this.partitions.flatMap(({ deliveries }) =>
+      deliveries.filter(({ event }) => event.tenantId === tenantId),
+    );
+  }
+
+  /** Tenants of which this process has events that come before those that are stored. */
+  private get tenantsAtWork(): string[] {
+    return [
+      ...new Set(this.partitions.flatMap(({ deliveries }) => deliveries.map(({ event }) => event.tenantId))),
+    ];
+  }
+
+  /** The events this service subscribes to and has neither processed nor stored. */
   async findMissing(events: readonly EventReference[]): Promise<string[]> {
     const wanted = events.filter(({ name }) => this.subscriptions.has(name));
     if (wanted.length === 0) return [];
@@ -166,6 +382,8 @@ export class Inbox<Tx extends RawStatements> {
         `SELECT event.id::text AS id FROM unnest($2::uuid[], $3::uuid[]) AS event (tenant_id, id)
          WHERE NOT EXISTS (SELECT FROM inbox
              WHERE inbox.tenant_id = event.tenant_id AND consumer = $1 AND event_id = event.id)
+           AND NOT EXISTS (SELECT FROM waiting_event
+             WHERE waiting_event.tenant_id = event.tenant_id AND consumer = $1 AND event_id = event.id)
            AND NOT EXISTS (SELECT FROM dead_letter
              WHERE dead_letter.tenant_id = event.tenant_id AND consumer = $1 AND event_id = event.id)`,
         this.consumer,
@@ -190,7 +408,9 @@ export class Inbox<Tx extends RawStatements> {
   /** @returns whether it is processed now; what another replica replayed at the same time is. */
   private async replay({ event, deliveries }: DeadLetter): Promise<boolean> {
     try {
-      await this.process([event], (tx) => removeDeadLetter(tx, this.consumer, event.tenantId, event.id));
+      await this.process([event], undefined, true, (tx) =>
+        removeDeadLetter(tx, this.consumer, event.tenantId, event.id),
+      );
       return true;
     } catch (error) {
       if (!problemOfDatabase(error)) await this.storeDeadLetter(event, error, deliveries + 1);
@@ -208,19 +428,23 @@ export class Inbox<Tx extends RawStatements> {
     );
   }
 
+  /** Only while storing what is set aside takes longer than receiving it. */
   private get isFull(): boolean {
-    const waiting = this.partitions.flatMap(({ deliveries }) => deliveries);
-    const bytes = waiting.reduce((sum, { message }) => sum + message.data.length, 0);
-    return waiting.length >= WAITING_MAX || bytes >= WAITING_BYTES_MAX;
+    const waiting = [...this.setAside.values()].flat();
+    const bytes = waiting.reduce((sum, delivery) => sum + delivery.bytes, 0);
+    return waiting.length >= SET_ASIDE_MAX || bytes >= SET_ASIDE_BYTES_MAX;
   }
 
   private get working(): Promise<void>[] {
-    return this.partitions.flatMap(({ working }) => working ?? []);
+    return [
+      ...this.partitions.flatMap(({ working }) => working ?? []),
+      ...(this.storing ? [this.storing] : []),
+    ];
   }
 
   /**
    * Where the subject of an event waits; else where events of its tenant wait, if it has room beside them, since a
-   * transaction of many costs less than many transactions; else where least waits.
+   * transaction of many costs less than many transactions; else where least waits, but not everywhere.
    */
   private partitionFor({ tenantId, subject }: EventEnvelope): Partition {
     const ofTenant = this.partitions.map(({ deliveries }) =>
@@ -230,40 +454,57 @@ export class Inbox<Tx extends RawStatements> {
     if (ofSubject >= 0) return this.partitions[ofSubject]!;
     const withRoom = ofTenant.findIndex((own) => own.length > 0 && own.length < BATCH_SIZE_MAX);
     if (withRoom >= 0) return this.partitions[withRoom]!;
-    return this.partitions.reduce((least, one) =>
-      one.deliveries.length < least.deliveries.length ? one : least,
-    );
+    const own = this.partitions.filter((_, index) => ofTenant[index]!.length > 0);
+    const allowed = own.length < PARTITIONS_OF_TENANT_MAX ? this.partitions : own;
+    return allowed.reduce((least, one) => (one.deliveries.length < least.deliveries.length ? one : least));
   }
 
-  /** Processes what waits in one partition, and what comes to it meanwhile. */
+  /** Processes what waits in one partition, and what comes to it meanwhile; tenants take turns. */
   private async processPartition(partition: Partition): Promise<void> {
     // What arrived in the same message from NATS comes along.
     await setImmediate();
     while (partition.deliveries.length > 0) {
       const batch = nextBatch(partition.deliveries);
+      for (const delivery of batch) delivery.isBegun = true;
       await this.processBatch(batch);
-      partition.deliveries = partition.deliveries.filter((delivery) => !batch.includes(delivery));
+      for (const { event, bytes } of batch) {
+        this.shares.events.give(ownerOf(event));
+        this.shares.bytes.give(ownerOf(event), bytes);
+      }
+      const { tenantId } = batch[0]!.event;
+      const left = partition.deliveries.filter((delivery) => !batch.includes(delivery));
+      partition.deliveries = [
+        ...left.filter(({ event }) => event.tenantId !== tenantId),
+        ...left.filter(({ event }) => event.tenantId === tenantId),
+      ];
+      if (this.setAside.has(tenantId)) this.store();
     }
     partition.working = undefined;
+    if (this.setAside.size > 0) this.turns?.wake();
   }
 
   /** Processes events of one tenant in one transaction; where that fails, one by one, so that only the faulty one waits. */
-  private async processBatch(delivered: readonly Delivery[]): Promise<void> {
+  private async processBatch(delivered: readonly Delivery[], takeFrom?: TakeFrom<Tx>): Promise<void> {
     let batch = delivered;
     try {
       batch = await this.discardDead(delivered);
       if (batch.length === 0) return;
-      if (isUnanswered(batch[0]!)) await this.tryAsDeadLetter(batch[0]!);
-      else await this.process(batch.map(({ event }) => event));
-      for (const { message, event } of batch) {
+      if (isUnanswered(batch[0]!)) await this.tryAsDeadLetter(batch[0]!, takeFrom);
+      else
+        await this.process(
+          batch.map(({ event }) => event),
+          takeFrom,
+          batch.every(({ comesFirst }) => comesFirst),
+        );
+      for (const { ack, event } of batch) {
         this.failures.delete(event.id);
-        message.ack();
+        ack();
       }
     } catch (error) {
       if (batch.length === 1 || problemOfDatabase(error)) {
         for (const delivery of batch) await this.retryLater(delivery, error);
       } else {
-        for (const delivery of batch) await this.processBatch([delivery]);
+        for (const delivery of batch) await this.processBatch([delivery], takeFrom);
       }
     }
   }
@@ -274,27 +515,29 @@ export class Inbox<Tx extends RawStatements> {
    */
   private async discardDead(batch: readonly Delivery[]): Promise<readonly Delivery[]> {
     const again = batch.filter(
-      ({ message, event }) => message.info.deliveryCount > 1 && !this.failures.has(event.id),
+      ({ deliveryCount, event }) => deliveryCount > 1 && !this.failures.has(event.id),
     );
     if (again.length === 0) return batch;
     const { tenantId } = again[0]!.event;
     const ids = again.map(({ event }) => event.id);
     const found = await this.db.inTenant(tenantId, (tx) => findDeadLetters(tx, this.consumer, tenantId, ids));
     const dead = new Set(again.filter(({ event }) => found.has(event.id.toLowerCase())));
-    for (const { message, event } of dead) {
+    for (const { term, event } of dead) {
       this.log.error(
         { event: event.id, name: event.name },
         'an event that kills its process is a dead letter',
       );
-      message.term('dead letter');
+      await term('dead letter');
     }
     return batch.filter((delivery) => !dead.has(delivery));
   }
 
   /** Stores an event as a dead letter, and removes that with its effect: when it kills the process, the dead letter stays. */
-  private async tryAsDeadLetter({ message, event }: Delivery): Promise<void> {
+  private async tryAsDeadLetter(
+    { deliveryCount, event }: Delivery,
+    takeFrom: TakeFrom<Tx> | undefined,
+  ): Promise<void> {
     const { tenantId, id } = event;
-    const { deliveryCount } = message.info;
     const reason = `It was delivered ${deliveryCount} times and never answered: it may end the process that tries it.`;
     // What failed here has killed nobody and has its ten attempts.
     if (!this.failures.get(id)) {
@@ -302,17 +545,28 @@ export class Inbox<Tx extends RawStatements> {
         storeDeadLetter(tx, this.consumer, event, reason, deliveryCount),
       );
     }
-    await this.process([event], (tx) => removeDeadLetter(tx, this.consumer, tenantId, id));
+    await this.process([event], takeFrom, true, (tx) => removeDeadLetter(tx, this.consumer, tenantId, id));
   }
 
-  private async process(events: readonly EventEnvelope[], before?: (tx: Tx) => Promise<void>): Promise<void> {
+  /**
+   * Processes events of a tenant in one transaction.
+   * @param takeFrom removes them from where they waited for their turn
+   * @param isTurn whether they do not wait for it where events of their tenant do
+   */
+  private async process(
+    events: readonly EventEnvelope[],
+    takeFrom: TakeFrom<Tx> | undefined,
+    isTurn: boolean,
+    before?: (tx: Tx) => Promise<void>,
+  ): Promise<void> {
     const { tenantId } = events[0]!;
     const afterCommit: AfterCommit[] = [];
     const work = async (tx: Tx): Promise<void> => {
       // A transaction that is repeated has done nothing before.
       afterCommit.length = 0;
       await before?.(tx);
-      const recorded = await this.record(tx, tenantId, events);
+      await takeFrom?.(tx, events);
+      const recorded = await this.record(tx, tenantId, events, isTurn);
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
       const inOrder = events.filter(({ id }) => toProcess.delete(id.toLowerCase())).sort(bySubject);
@@ -339,32 +593,58 @@ export class Inbox<Tx extends RawStatements> {
     return handle(tx, tenantId, parsed as EventEnvelope<never>[]);
   }
 
-  /** Records events as processed; returns the ids of those that were not before. */
-  private async record(tx: Tx, tenantId: string, events: readonly EventEnvelope[]): Promise<string[]> {
-    const ids = events.filter(({ name }) => this.subscriptions.has(name)).map(({ id }) => id);
+  /**
+   * Records events as processed; returns the ids of those that were not before. Where it is not their turn and other
+   * events of their tenant wait, they are stored behind those instead.
+   */
+  private async record(
+    tx: Tx,
+    tenantId: string,
+    events: readonly EventEnvelope[],
+    isTurn: boolean,
+  ): Promise<string[]> {
+    const wanted = events.filter(({ name }) => this.subscriptions.has(name));
     const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
       `INSERT INTO inbox (tenant_id, consumer, event_id)
-       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id ORDER BY id
+       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id WHERE $4 OR NOT ${HAS_WAITING} ORDER BY id
        ON CONFLICT DO NOTHING RETURNING event_id::text AS id`,
       tenantId,
       this.consumer,
-      ids,
+      wanted.map(({ id }) => id),
+      isTurn,
     );
+    if (!isTurn && rows.length === 0 && wanted.length > 0) {
+      await storeWaiting(tx, this.consumer, tenantId, wanted);
+      // What comes after them is stored behind them.
+      if (!this.setAside.has(tenantId)) this.setAside.set(tenantId, []);
+      this.storedTimes++;
+      this.turns?.wake();
+    }
     return rows.map(({ id }) => id);
   }
 
   /** Has an event delivered again later, or stores it as a dead letter when it failed too often. */
-  private async retryLater({ message, event }: Delivery, error: unknown): Promise<void> {
+  private async retryLater({ nak, term, event }: Delivery, error: unknown): Promise<void> {
     const failures = (this.failures.get(event.id) ?? 0) + (problemOfDatabase(error) ? 0 : 1);
     this.failures.set(event.id, failures);
     if (failures >= this.options.deliveriesMax && (await this.storeDeadLetter(event, error, failures))) {
       this.failures.delete(event.id);
-      message.term('dead letter');
+      await this.answer(() => term('dead letter'));
       return;
     }
     const { id, name } = event;
     this.log.warn({ err: error, event: id, name, failures }, 'processing an event failed; will retry');
-    message.nak(Math.min(this.options.backoffMilliseconds * 2 ** failures, BACKOFF_MILLISECONDS_MAX));
+    const delay = Math.min(this.options.backoffMilliseconds * 2 ** failures, BACKOFF_MILLISECONDS_MAX);
+    await this.answer(() => nak(delay));
+  }
+
+  /** What has no answer is tried again. */
+  private async answer(give: () => void | Promise<void>): Promise<void> {
+    try {
+      await give();
+    } catch (error) {
+      this.log.warn({ err: error }, 'answering for an event failed; it will be tried again');
+    }
   }
 
   /** @returns whether it was stored. */
@@ -382,16 +662,44 @@ export class Inbox<Tx extends RawStatements> {
   }
 }
 
+/** Removes events from where they waited, in the transaction that processes them. */
+type TakeFrom<Tx> = (tx: Tx, events: readonly EventEnvelope[]) => Promise<void>;
+
+const toDelivery = (message: JsMsg, event: EventEnvelope): Delivery => ({
+  event,
+  bytes: message.data.length,
+  deliveryCount: message.info.deliveryCount,
+  comesFirst: false,
+  isBegun: false,
+  ack: () => message.ack(),
+  nak: (milliseconds) => message.nak(milliseconds),
+  term: (reason) => message.term(reason),
+});
+
+/** Tenants share; whose event it is does not matter. */
+const ownerOf = ({ tenantId }: EventEnvelope) => ({ tenantId, userId: '' });
+
+/** As the outbox of some service may have written it, and none of the kind of another one than that on whose subject it came. */
 function readEnvelope(message: JsMsg): EventEnvelope | undefined {
   try {
-    const event = message.json<EventEnvelope>();
-    return isUuid(event.id) && isUuid(event.tenantId) && typeof event.name === 'string' ? event : undefined;
+    const text = message.string();
+    const event = JSON.parse(text) as EventEnvelope;
+    // Postgres stores no such text, so no outbox had it, and neither dead letters nor waiting events could.
+    if (UNSTORABLE_ESCAPE.test(text) && findUnstorable(event) !== undefined) return undefined;
+    const isEvent = isUuid(event.id) && isUuid(event.tenantId) && typeof event.subject === 'string';
+    const isOfSubject = message.subject.endsWith(`.events.${event.name}`);
+    const age = Date.now() - Date.parse(event.occurredAt);
+    return isEvent && isOfSubject && age < RETENTION_DAYS * MILLISECONDS_PER_DAY ? event : undefined;
   } catch {
     return undefined;
   }
 }
 
-const isUnanswered = ({ message }: Delivery): boolean => message.info.deliveryCount > UNANSWERED_MAX;
+/** Of the character zero, or a surrogate, which may be alone. */
+const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
+const MILLISECONDS_PER_DAY = 86_400_000;
+
+const isUnanswered = ({ deliveryCount }: Delivery): boolean => deliveryCount > UNANSWERED_MAX;
 
 /** The first deliveries of the tenant that waits longest; what was never answered is alone. */
 function nextBatch(deliveries: readonly Delivery[]): readonly Delivery[] {

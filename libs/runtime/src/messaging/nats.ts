@@ -159,7 +159,8 @@ export function receiveMessages<Content>(
   options: { queue?: string } = {},
 ): Close {
   const receive = async (message: Msg): Promise<void> => {
-    if (!isGenuine(message, keys))
+    // A consumer of JetStream can have a message of another subject delivered here, which was signed for that.
+    if (message.subject !== subject || !isGenuine(message, keys))
       throw new Error('The message was not signed by a process of the platform.');
     await handle(shape.parse(message.json()), message);
   };

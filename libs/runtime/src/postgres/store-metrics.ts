@@ -61,6 +61,11 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
     'Events that could not be processed here and wait to be replayed.',
     ({ deadLetters }) => deadLetters,
   );
+  gauge(
+    'plinth_waiting_events',
+    'Events of tenants of which more arrived than is processed at once; tenants take turns at them.',
+    ({ waitingEvents }) => waitingEvents,
+  );
 }
 
 /** Reads that overlap share one query. */
@@ -79,6 +84,7 @@ interface Queues {
   unpublished: number;
   oldestSeconds: number;
   deadLetters: number;
+  waitingEvents: number;
 }
 
 /** In a transaction, so that the right to see all tenants ends with it. */
@@ -90,7 +96,8 @@ export async function readQueues(pool: FairPool): Promise<Queues> {
     const { rows } = await connection.query<Queues>(`
       SELECT count(*)::int AS unpublished,
              coalesce(extract(epoch FROM now() - min(occurred_at)), 0)::float AS "oldestSeconds",
-             (SELECT count(*)::int FROM dead_letter) AS "deadLetters"
+             (SELECT count(*)::int FROM dead_letter) AS "deadLetters",
+             (SELECT count(*)::int FROM waiting_event) AS "waitingEvents"
         FROM outbox WHERE published_at IS NULL`);
     return rows[0]!;
   } finally {
