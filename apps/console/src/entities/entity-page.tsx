@@ -13,8 +13,7 @@ import { CurrentState, StatePath } from './workflow-panel';
 /** Everything about one entity: its state and what may become of it, and what people say about it. */
 export function EntityPage() {
   const { t } = useTexts();
-  const { entityType, entityId } = useParams({ from: '/shell/entities/$entityType/$entityId' });
-  const entity = { entityType, entityId };
+  const entity = useParams({ from: '/shell/entities/$entityType/$entityId' });
   const template = templateOf(entity);
   const caller = useCaller();
   const mayReadTimeline = mayDo(caller, 'Timeline.Entries.Read');
@@ -22,7 +21,7 @@ export function EntityPage() {
   return (
     <Page
       isWide
-      title={`${entityType} ${entityId}`}
+      title={`${entity.entityType} ${entity.entityId}`}
       lead={
         <>
           {t('Console.entities.lead')}{' '}

@@ -1,14 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query';
 import { Cog, Lock, MessageSquare, Paperclip, Reply, Trash2 } from 'lucide-react';
-import { Suspense, useRef, useState, type RefObject } from 'react';
-import {
-  attachmentsQuery,
-  timeline,
-  timelineQuery,
-  type AttachedFile,
-  type Entry,
-  type Files,
-} from '../api/timeline';
+import { createContext, memo, Suspense, use, useCallback, useRef, useState, type RefObject } from 'react';
+import { attachmentsQuery, timeline, timelineQuery, type Entry, type Files } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Avatar } from '../components/brand';
 import { Button } from '../components/button';
@@ -33,6 +26,9 @@ const Composer = lazyPart(
 export const INTERNAL_NOTE = 1;
 const SYSTEM_LOG = 2;
 
+/** Files that entries have attached, as far as the platform has said what they are. */
+const FilesContext = createContext<Files>(new Map());
+
 /** What people and the platform wrote about an entity, newest first, with replies below what they reply to. */
 export function Timeline({ entity }: { entity: Entity }) {
   const { t } = useTexts();
@@ -55,11 +51,16 @@ export function Timeline({ entity }: { entity: Entity }) {
         skeleton={{ lines: 4, height: '4rem' }}
         empty={<EmptyState icon={MessageSquare} title={t('Console.entities.noEntries')} />}
       >
-        {(entries) =>
-          threadsOf(entries).map((entry) => (
-            <Thread key={entry.id} entity={entity} entry={entry} all={entries} files={files} />
-          ))
-        }
+        {(entries) => {
+          const repliesById = Map.groupBy(entries, ({ parentEntryId }) => parentEntryId);
+          return (
+            <FilesContext value={files}>
+              {threadsOf(entries).map((entry) => (
+                <Thread key={entry.id} entity={entity} entry={entry} repliesById={repliesById} />
+              ))}
+            </FilesContext>
+          );
+        }}
       </PagedList>
     </section>
   );
@@ -74,31 +75,26 @@ function threadsOf(entries: readonly Entry[]): Entry[] {
 interface ThreadProps {
   entity: Entity;
   entry: Entry;
-  all: readonly Entry[];
-  files: Files;
+  /** By the id of the entry to which they reply; newest first. */
+  repliesById: ReadonlyMap<string | null, readonly Entry[]>;
 }
 
-function Thread({ entity, entry, all, files }: ThreadProps) {
+function Thread({ entity, entry, repliesById }: ThreadProps) {
   const [isReplying, setReplying] = useState(false);
   const replyButton = useRef<HTMLButtonElement>(null);
+  const beginReply = useCallback(() => setReplying(true), []);
   const endReply = () => {
     setReplying(false);
     replyButton.current?.focus();
   };
-  const replies = all.filter(({ parentEntryId }) => parentEntryId === entry.id).toReversed();
+  const replies = repliesById.get(entry.id)?.toReversed() ?? [];
   return (
     <article className="thread">
-      <EntryView
-        entity={entity}
-        entry={entry}
-        files={files}
-        onReply={() => setReplying(true)}
-        replyButton={replyButton}
-      />
+      <EntryView entity={entity} entry={entry} onReply={beginReply} replyButton={replyButton} />
       {(replies.length > 0 || isReplying) && (
         <div className="replies">
           {replies.map((reply) => (
-            <Thread key={reply.id} entity={entity} entry={reply} all={all} files={files} />
+            <Thread key={reply.id} entity={entity} entry={reply} repliesById={repliesById} />
           ))}
           {isReplying && (
             <Suspense>
@@ -111,12 +107,13 @@ function Thread({ entity, entry, all, files }: ThreadProps) {
   );
 }
 
-interface EntryViewProps extends Omit<ThreadProps, 'all'> {
+interface EntryViewProps extends Omit<ThreadProps, 'repliesById'> {
   onReply: () => void;
   replyButton: RefObject<HTMLButtonElement | null>;
 }
 
-function EntryView({ entity, entry, files, onReply, replyButton }: EntryViewProps) {
+/** Rendered again only when it changes: a long timeline has hundreds, and each page that is loaded is news to the list. */
+const EntryView = memo(function EntryView({ entity, entry, onReply, replyButton }: EntryViewProps) {
   const { t } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
@@ -184,7 +181,7 @@ function EntryView({ entity, entry, files, onReply, replyButton }: EntryViewProp
         <ul className="attachments" aria-label={t('Console.entities.attachments')}>
           {attachmentBlobIds.map((blobId, index) => (
             <li key={blobId}>
-              <Attachment blobId={blobId} number={index + 1} file={files.get(blobId)} />
+              <Attachment blobId={blobId} number={index + 1} />
             </li>
           ))}
         </ul>
@@ -192,17 +189,17 @@ function EntryView({ entity, entry, files, onReply, replyButton }: EntryViewProp
       {remove.error && <Failure error={remove.error} />}
     </div>
   );
-}
+});
 
 interface AttachmentProps {
   blobId: string;
   number: number;
-  /** Undefined until the platform says what the file is. */
-  file: AttachedFile | undefined;
 }
 
-function Attachment({ blobId, number, file }: AttachmentProps) {
+function Attachment({ blobId, number }: AttachmentProps) {
   const { t, bytes } = useTexts();
+  // Undefined until the platform says what the file is.
+  const file = use(FilesContext).get(blobId);
   const download = useMutation({
     mutationFn: async () => {
       const { body } = await timeline.getBlob({ params: { id: blobId } });
