@@ -16,8 +16,11 @@ const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=of
 
 /** A tenant alone has ten of them, which is enough for all that it asks at once; ADR 0041 has the figures. */
 const TENANT_CONNECTIONS = 14;
-/** For the four partitions of the inbox, which may wait for locks of tenants, and two for the relay and for checks. */
-const PLATFORM_CONNECTIONS = 6;
+/**
+ * Six for the inbox, whose four partitions and whose turns may wait for locks of tenants while it stores what waits, and
+ * two for the relay and for checks.
+ */
+const PLATFORM_CONNECTIONS = 8;
 
 /** How long a connection takes at most; then its client knows better when to try again. */
 const PATIENCE_MILLISECONDS = 5_000;
