@@ -25,7 +25,7 @@ import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import { forRequest } from '@plinth/runtime/process/current-work';
-import { EventLoopTurns, turnsAt } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -124,6 +124,7 @@ export function createService(
   measureBytes(context.metrics, { bodies, responses });
   const turns = new EventLoopTurns();
   const encodings = turnsAt(ENCODINGS);
+  measurePlaces(context.metrics, { encodings });
 
   const app = express();
   app.disable('x-powered-by');

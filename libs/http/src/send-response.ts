@@ -88,7 +88,7 @@ export async function sendResponse(
 
   // What waits for its encoding is in memory too.
   if (json) count(sumOf(json), options.reservation);
-  const write = (): Promise<Buffer[]> => encode(json ?? jsonPieces(response.body), options);
+  const write = (): Promise<Buffer[]> => encode(() => json ?? jsonPieces(response.body), options);
   const gzip = chooseGzip(response, req, res);
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
@@ -112,19 +112,34 @@ export async function sendResponse(
   return sendJson(body, res, options);
 }
 
-/** Encodes a large body; its bytes are counted before they are made, and a client that disconnects ends it. */
-function encode(pieces: Iterable<string>, options: SendOptions): Promise<Buffer[]> {
+/**
+ * Encodes a body in turns of the event loop. A large one waits for others; its bytes are counted before they are made, and
+ * a client that disconnects ends it.
+ */
+async function encode(write: () => Iterable<string>, options: SendOptions): Promise<Buffer[]> {
   const { owner, turns, encodings, signal, reservation } = options;
   function* countedPieces(): Generator<string, void> {
     let bytes = 0;
-    for (const piece of pieces) {
+    for (const piece of write()) {
       signal.throwIfAborted();
       bytes += Buffer.byteLength(piece);
       count(bytes, reservation);
       yield piece;
     }
   }
-  return encodings.run(owner, () => encodeInTurns(countedPieces(), owner, turns), signal);
+  const encodeAll = (): Promise<Buffer[]> => encodeInTurns(countedPieces(), owner, turns);
+  const isSmall = await turns.take(owner, () => areShort(write()));
+  return isSmall ? encodeAll() : encodings.run(owner, encodeAll, signal);
+}
+
+/** Whether texts are small together; of large ones it makes no more than it takes to see that. */
+function areShort(texts: Iterable<string>): boolean {
+  let length = 0;
+  for (const text of texts) {
+    length += text.length;
+    if (length > UNCOUNTED_BYTES_MAX) return false;
+  }
+  return true;
 }
 
 function sendJson(
@@ -169,7 +184,7 @@ async function sendPending(
   try {
     const body = await pending;
     if (options.checkResponses) checkResponse(endpoint, status, body);
-    for (const piece of await encode(jsonPieces(body), options)) res.write(piece);
+    for (const piece of await encode(() => jsonPieces(body), options)) res.write(piece);
     res.end();
   } finally {
     clearInterval(keepAlive);

@@ -132,6 +132,22 @@ describe('large responses', () => {
     await eventually(async () => (await countedBytes()) === 0);
   });
 
+  it('of two tenants keep no small one of another tenant waiting', async () => {
+    const large = [aCaller(), aCaller()].map((caller) => begin('/texts?pieces=150', caller));
+    let made = Promise.resolve(0);
+    onPiece = () => {
+      if (madePieces !== 10) return;
+      made = server
+        .as(aCaller())
+        .get('/texts?pieces=0')
+        .then(() => madePieces);
+    };
+    await Promise.all(large.map(({ response }) => response));
+    large.forEach(({ request }) => request.destroy());
+    expect(await made).toBeLessThan(150);
+    await eventually(async () => (await countedBytes()) === 0);
+  });
+
   it('that the database made are counted while they wait for their encoding', async () => {
     let counted = Promise.resolve(0);
     onList = () => setImmediate(() => (counted = countedBytes()));
