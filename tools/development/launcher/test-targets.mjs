@@ -15,7 +15,10 @@ const runFile = join(root, '.nx', 'cache', 'run.json');
 const reports = join(root, 'dist', 'tests');
 
 const processors = Math.max(2, Math.floor(availableParallelism() / 2));
-const sideBySide = (/** @type {number} */ parallel) => [`--parallel=${parallel}`, '--exclude-task-dependencies'];
+const sideBySide = (/** @type {number} */ parallel) => [
+  `--parallel=${parallel}`,
+  '--exclude-task-dependencies',
+];
 /** In windows and at files of imports somebody waits for answers, so nothing that takes all processors runs beside. */
 const watched = 'e2e,data-exchange';
 /** Before the others, so that none of them is left over at the end for one processor. */
