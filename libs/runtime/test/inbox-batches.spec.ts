@@ -5,6 +5,7 @@ import { eventType, type EventEnvelope } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { Inbox, subscriptionOfMany } from '@plinth/runtime/messaging/inbox';
+import { storeDeadLetter } from '@plinth/runtime/messaging/dead-letters';
 import { connectMessaging, subjectOf, type Messaging } from '@plinth/runtime/messaging/nats';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { storeWaiting } from '@plinth/runtime/messaging/waiting-events';
@@ -217,7 +218,31 @@ describe('stored events', () => {
 
     expect(await inbox.findMissing([reference, { ...reference, id: newId() }])).toHaveLength(1);
     await eventually(() => processed.length === 1);
+    await inbox.deleteExpired();
     expect(await rowsOf('waiting_event')).toEqual([{ name: 'batches.of-the-next-release' }]);
+
+    await plainDatabase(pool).inTenant(tenantId, (tx) =>
+      tx.$executeRawUnsafe(`UPDATE waiting_event SET stored_at = now() - interval '31 days'`),
+    );
+    await inbox.deleteExpired();
+    expect(await rowsOf('waiting_event')).toEqual([]);
+  });
+
+  it('are dead where they ended each process that tried them', async () => {
+    const [deadly] = await store(oneTo(1));
+    await plainDatabase(pool).inTenant(tenantId, async (tx) => {
+      await tx.$executeRawUnsafe('UPDATE waiting_event SET attempts = 6');
+      await storeDeadLetter(tx, consumer, deadly!, 'It may end the process that tries it.', 6);
+    });
+    await store([2]);
+    const processed: number[] = [];
+
+    startReplica(consumer, async (positions) => void processed.push(...positions));
+
+    await eventually(() => processed.length > 0);
+    expect(processed).toEqual([2]);
+    expect(await rowsOf('dead_letter')).toHaveLength(1);
+    await eventually(async () => (await rowsOf('waiting_event')).length === 0);
   });
 
   it('become dead letters where they fail again and again, although others keep arriving', async () => {

@@ -14,8 +14,9 @@ CREATE TABLE waiting_event (
   stored_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, consumer, event_id)
 );
--- By name, since another release may not know all of them.
-CREATE INDEX waiting_event_turns ON waiting_event (consumer, name, tenant_id, due_at, position);
+-- By name, since another release may not know all of them. Of all rows, but only for statements that say so: whatever the
+-- statistics say, those that ask for an event by its key use that.
+CREATE INDEX waiting_event_turns ON waiting_event (consumer, name, tenant_id, due_at, position) WHERE position > 0;
 
 ALTER TABLE waiting_event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE waiting_event FORCE ROW LEVEL SECURITY;

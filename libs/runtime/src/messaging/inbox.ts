@@ -24,7 +24,7 @@ import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
 import { isGenuine } from './signed-message';
 import { TenantTurns } from './tenant-turns';
-import { deleteUnwanted, HAS_WAITING, storeWaiting } from './waiting-events';
+import { deleteUnwanted, NONE_WAITS, storeWaiting } from './waiting-events';
 
 /** How many transactions run side by side. */
 const PARTITIONS = 4;
@@ -520,7 +520,7 @@ export class Inbox<Tx extends RawStatements> {
     const wanted = events.filter(({ name }) => this.subscriptions.has(name));
     const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
       `INSERT INTO inbox (tenant_id, consumer, event_id)
-       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id WHERE $4 OR NOT ${HAS_WAITING} ORDER BY id
+       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id WHERE $4 OR ${NONE_WAITS} ORDER BY id
        ON CONFLICT DO NOTHING RETURNING event_id::text AS id`,
       tenantId,
       this.consumer,

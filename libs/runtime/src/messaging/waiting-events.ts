@@ -28,8 +28,9 @@ export async function storeWaiting(
   );
 }
 
-/** Holds in a statement while events of its tenant (`$1`) wait at its consumer (`$2`). */
-export const HAS_WAITING = 'EXISTS (SELECT FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2)';
+/** Holds in a statement while no events of its tenant (`$1`) wait at its consumer (`$2`); reads one row by its key. */
+export const NONE_WAITS = `(SELECT true FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2
+  ORDER BY tenant_id, consumer, event_id LIMIT 1) IS NULL`;
 
 /** A tenant of which events wait, and in how many milliseconds the first of them is due; 0 where it is. */
 export interface WaitingTenant {
@@ -46,12 +47,13 @@ export async function findWaitingTenants(
   return tx.$queryRawUnsafe<WaitingTenant[]>(
     `WITH RECURSIVE found (name, tenant_id, due_at) AS (
        SELECT subscribed.name, first.* FROM unnest($2::text[]) AS subscribed (name) CROSS JOIN LATERAL (
-         SELECT tenant_id, due_at FROM waiting_event WHERE consumer = $1 AND name = subscribed.name
+         SELECT tenant_id, due_at FROM waiting_event
+         WHERE consumer = $1 AND name = subscribed.name AND position > 0
          ORDER BY tenant_id, due_at, position LIMIT 1) AS first
        UNION ALL
        SELECT found.name, next.* FROM found CROSS JOIN LATERAL (
          SELECT tenant_id, due_at FROM waiting_event
-         WHERE consumer = $1 AND name = found.name AND tenant_id > found.tenant_id
+         WHERE consumer = $1 AND name = found.name AND tenant_id > found.tenant_id AND position > 0
          ORDER BY tenant_id, due_at, position LIMIT 1) AS next)
      SELECT tenant_id::text AS "tenantId", CASE WHEN min(due_at) <= now() THEN 0
        ELSE ceil(extract(epoch FROM min(due_at) - now()) * 1000) END::integer AS "dueIn"
@@ -104,6 +106,7 @@ const oldest = (condition: string, limit: number): string =>
   `SELECT event_id FROM unnest($3::text[]) AS subscribed (name) CROSS JOIN LATERAL (
      SELECT event_id, due_at, position FROM waiting_event
      WHERE consumer = $2 AND name = subscribed.name AND tenant_id = $1::uuid AND ${condition}
+       AND position > 0
      ORDER BY due_at, position LIMIT ${limit}) AS of_name
    ORDER BY due_at, position LIMIT ${limit}`;
 
