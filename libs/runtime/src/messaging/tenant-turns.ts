@@ -75,9 +75,9 @@ export class TenantTurns<Tx extends RawStatements> {
     });
     let isAnyTaken = false;
     let pause = Infinity;
-    for (const { tenantId, dueIn } of waiting) {
+    for (const { tenantId, dueInMilliseconds } of waiting) {
       if (this.isClosed) return false;
-      const delay = Math.max(dueIn, this.restOf(tenantId));
+      const delay = Math.max(dueInMilliseconds, this.restOf(tenantId));
       if (delay > 0) pause = Math.min(pause, delay);
       else if (await this.takeTurn(tenantId)) isAnyTaken = true;
       else pause = Math.min(pause, ELSEWHERE_MILLISECONDS);

@@ -35,7 +35,7 @@ export const NONE_WAITS = `(SELECT true FROM waiting_event WHERE tenant_id = $1:
 /** A tenant of which events wait, and in how many milliseconds the first of them is due; 0 where it is. */
 export interface WaitingTenant {
   tenantId: string;
-  dueIn: number;
+  dueInMilliseconds: number;
 }
 
 /** The tenants of which events of these names wait, in a transaction of the platform: one step in the index for each. */
@@ -56,7 +56,7 @@ export async function findWaitingTenants(
          WHERE consumer = $1 AND name = found.name AND tenant_id > found.tenant_id AND position > 0
          ORDER BY tenant_id, due_at, position LIMIT 1) AS next)
      SELECT tenant_id::text AS "tenantId", CASE WHEN min(due_at) <= now() THEN 0
-       ELSE ceil(extract(epoch FROM min(due_at) - now()) * 1000) END::integer AS "dueIn"
+       ELSE ceil(extract(epoch FROM min(due_at) - now()) * 1000) END::integer AS "dueInMilliseconds"
      FROM found GROUP BY tenant_id`,
     consumer,
     names,
