@@ -105,11 +105,13 @@ export class TenantTurns<Tx extends RawStatements> {
         if (!(await takeTurnOf(tx, consumer, tenantId))) return [];
         return takeWaiting(tx, consumer, tenantId, names, EVENTS_MAX);
       });
+      let isOver = false;
       await this.process(
         taken.map((one) => this.toDelivery(one)),
         async (tx, events) => {
-          // Another process may have taken the same ones meanwhile.
-          if (!(await takeTurnOf(tx, consumer, tenantId))) return false;
+          // Another process may have taken the same ones meanwhile; what it leaves comes before what is left here.
+          isOver ||= !(await takeTurnOf(tx, consumer, tenantId));
+          if (isOver) return false;
           const ids = events.map(({ id }) => id);
           await removeWaiting(tx, consumer, tenantId, ids);
           return true;
