@@ -1,5 +1,6 @@
 import { aCaller } from '@plinth/testing/http';
 import { failedRowStore } from '../src/store/failed-row-store';
+import { aRawWorkbook, inlineCell, sheetOf } from './a-zip';
 import {
   importFile,
   mappedImport,
@@ -8,6 +9,16 @@ import {
   upload,
   type DataExchange,
 } from './start-data-exchange';
+
+/** A half of a surrogate pair cannot be written in a text file. */
+const NAMES = ['na\0me', 'half'];
+
+const aWorkbookWithNames = (names: readonly string[]): Uint8Array => {
+  const cells = (row: number, texts: readonly string[]) =>
+    texts.map((text, column) => inlineCell(`${'ABC'[column]}${row}`, text)).join('');
+  const rows = `<row r="1">${cells(1, names)}</row><row r="2">${cells(2, ['A', 'a', 'b'])}</row>`;
+  return aRawWorkbook({ 'xl/worksheets/sheet1.xml': sheetOf(rows) });
+};
 
 describe('an import', () => {
   let exchange: DataExchange;
@@ -304,11 +315,14 @@ describe('an import', () => {
     const { tenantId } = caller;
     const rows = Array.from({ length: 2_500 }, (_, index) => `A${index},${index % 2 ? '' : 'a'}\n`);
     const { jobId } = await importFile(exchange, caller, `code,title\n${rows.join('')}`);
+    const codesBefore = ['Last', 'First', 'Second', 'Third'];
+    const errorsBefore = codesBefore.map((code) => ({ column: 'title', value: null, code, message: '' }));
     await exchange.db.inTenant(
       tenantId,
       (tx) => tx.$executeRaw`
         INSERT INTO import_failed_row (tenant_id, job_id, row_number, kind, details, cells)
-        SELECT ${tenantId}::uuid, ${jobId}::uuid, number, 'Validation', '[]', '["before", ""]'
+        SELECT ${tenantId}::uuid, ${jobId}::uuid, number, 'Validation', ${JSON.stringify(errorsBefore)}::jsonb,
+          '["before", ""]'
         FROM generate_series(2, 2_500, 2) AS number`,
     );
     const failedRows = failedRowStore(exchange.db);
@@ -331,7 +345,70 @@ describe('an import', () => {
     expect(await failedRows.list(tenantId, jobId, { ...page, after: 1, bytesMax: 1 })).toHaveLength(1);
     const [withoutCells] = await failedRows.list(tenantId, jobId, { ...page, after: 2, withCells: false });
     expect(withoutCells).toMatchObject({ rowNumber: 3, kind: 'Validation', cells: [] });
+
+    // Groups of the same size are in the order in which they were found.
+    expect(await failedRows.groups(tenantId, jobId)).toMatchObject({
+      rows: 2_500,
+      groups: [
+        ...errorsBefore.map((example) => ({ kind: 'Validation', count: 1_250, example })),
+        { kind: 'Validation', count: 1_250, example: { value: '', code: expect.stringMatching(/NotEmpty/) } },
+      ],
+    });
   });
+
+  it('reads failed rows with few statements where each batch has few of them', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,\n');
+    await exchange.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO import_failed_part (tenant_id, job_id, last_row, row_count, details, cells)
+        SELECT ${tenantId}::uuid, ${jobId}::uuid, 2 * number, 2,
+          format(E'[%s,"Validation",[]]\n[%s,"Validation",[]]', 2 * number - 1, 2 * number), E'["a"]\n["b"]'
+        FROM generate_series(2, 500) AS number`,
+    );
+    let statements = 0;
+    const counted = failedRowStore({
+      ...exchange.db,
+      inTenant: (tenant, work) =>
+        exchange.db.inTenant(tenant, (tx) => {
+          const $queryRawUnsafe = (...statement: Parameters<typeof tx.$queryRawUnsafe>) => {
+            statements++;
+            return tx.$queryRawUnsafe(...statement);
+          };
+          return work({ $queryRawUnsafe } as typeof tx);
+        }),
+    });
+    const numbersOf = async (after: number, take: number, bytesMax = 1e6) =>
+      (await counted.list(tenantId, jobId, { after, take, bytesMax, withCells: true })).map(
+        ({ rowNumber }) => rowNumber,
+      );
+
+    const all = [2, ...Array.from({ length: 998 }, (_, index) => index + 3)];
+    expect(await numbersOf(1, 1_000)).toEqual(all);
+    expect(statements).toBe(2);
+    // A page may begin in the middle of what was stored together, and end there.
+    expect(await numbersOf(3, 4)).toEqual([4, 5, 6, 7]);
+    expect(await numbersOf(3, 1)).toEqual([4]);
+    expect(await numbersOf(3, 1_000, 27 * 4)).toEqual([4, 5, 6, 7]);
+  });
+
+  it.each([
+    ['a text', 'articles.csv', `${NAMES[0]},${NAMES[1]},title\nA,a,b\n`],
+    ['a workbook', 'articles.xlsx', aWorkbookWithNames(['na_x0000_me', 'half_xD800_', 'title'])],
+  ])(
+    'shows names of columns that cannot be stored with visible characters: %s',
+    async (_of, fileName, file) => {
+      const caller = aCaller();
+      const { body: job } = await upload(exchange, caller, file, { fileName });
+
+      const { status, body } = await exchange.as(caller).post(`/imports/${job.id}/preview`);
+
+      expect(status).toBe(200);
+      expect(body.headers).toEqual(['na\u2400me', expect.stringMatching(/^half\ufffd?$/), 'title']);
+    },
+  );
 
   it('removes what the formula guard added, and nothing else', async () => {
     const caller = aCaller();

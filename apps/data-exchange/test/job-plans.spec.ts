@@ -121,7 +121,9 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
       failedRows: failedRowsOf(number),
       bytesDone: number,
     });
-  await failedRowStore(db).list(tenantId, id, { after: 0, take: BATCH_ROWS, bytesMax: 1e6, withCells: true });
+  const failedRows = failedRowStore(db);
+  await failedRows.list(tenantId, id, { after: 0, take: BATCH_ROWS, bytesMax: 1e6, withCells: true });
+  await failedRows.groups(tenantId, id);
   await imports.finish(tenantId, id, { status: 'PartiallyCompleted', failedRows: failedRowsOf(3), at });
   await keys.delete(tenantId, id);
 

@@ -42,6 +42,16 @@ const storedRows = async ({ db }: DataExchange, { tenantId }: Caller, jobId: str
   return row!.rows;
 };
 
+/** Stores failed rows of an import, each by itself. */
+const insertParts = ({ db }: DataExchange, { tenantId }: Caller, jobId: string, count: number) =>
+  db.inTenant(
+    tenantId,
+    (tx) => tx.$executeRaw`
+      INSERT INTO import_failed_part (tenant_id, job_id, last_row, row_count, details, cells)
+      SELECT ${tenantId}::uuid, ${jobId}::uuid, 100_000 + number, 1, '[100000,"Validation",[]]', '[]'
+      FROM generate_series(1, ${count}::int) AS number`,
+  );
+
 describe('what a tenant has stored and running', () => {
   let exchange: DataExchange;
   beforeAll(async () => {
@@ -195,11 +205,23 @@ describe('what a tenant keeps of its jobs', () => {
       FROM generate_series(10, 25_000) AS number`,
     );
 
-    expect(await exchange.imports.removeRows(tenantId, jobId, new Date())).toBe(24_992);
+    await insertParts(exchange, caller, jobId, 120);
+
+    expect(await exchange.imports.removeRows(tenantId, jobId, new Date())).toBe(24_992 + 120);
 
     expect(await storedRows(exchange, caller, jobId)).toBe(0);
     const job = await exchange.imports.get(tenantId, jobId);
     expect(job).toMatchObject({ headers: null, mappings: null, caller: null, failedRows: 1 });
+  });
+
+  it('is removed with its job at the latest, where a version before did not know all failed rows', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\n,a\n');
+    expect(await storedRows(exchange, caller, jobId)).toBe(1);
+
+    await exchange.imports.remove(caller.tenantId, jobId);
+
+    expect(await storedRows(exchange, caller, jobId)).toBe(0);
   });
 });
 

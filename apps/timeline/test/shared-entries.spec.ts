@@ -12,13 +12,16 @@ beforeAll(async () => {
 });
 afterAll(() => timeline.close());
 
+/** A whole day, so that minutes can be told from each other. */
+const YESTERDAY = (Math.floor(Date.now() / 86_400_000) - 1) * 86_400_000;
+
 const ENTITIES = 300;
 /** So many rows are shared by entities whose ids begin alike. */
 const SHARED_MAX = 16;
 
 const path = (id: string) => `/timeline/Contact/${id}`;
 
-const minute = (number: number) => new Date(Date.UTC(2026, 0, 1, 0, number));
+const minute = (number: number) => new Date(YESTERDAY + number * 60_000);
 
 /** What another service publishes about its entities. */
 const publishNoted = (

@@ -19,6 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => timeline.close());
 
+const YESTERDAY = Date.now() - 86_400_000;
+
 const aTransition = (entityId: string, position: number, more: object = {}) => ({
   entityType: 'Invoice',
   entityId,
@@ -26,12 +28,12 @@ const aTransition = (entityId: string, position: number, more: object = {}) => (
   previousState: `State${position - 1}`,
   newState: `State${position}`,
   comment: null,
-  transitionedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, position)).toISOString(),
+  transitionedAt: new Date(YESTERDAY + position * 1_000).toISOString(),
   transitionedBy: 'bob',
   position,
   ...more,
 });
-const at = (position: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, position)).toISOString();
+const at = (position: number) => new Date(YESTERDAY + position * 1_000).toISOString();
 
 const bodies = async (tenantId: string, path: string, language = 'en') => {
   const { body } = await timeline

@@ -21,8 +21,7 @@ export const Instant = z.iso
 export const Id = z.uuid();
 
 /** The same as a pattern of JSON Schema, for a part of a text. */
-export const ID_PATTERN =
-  '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}';
+export const ID_PATTERN = z.regexes.uuid().source.slice('^'.length, -'$'.length);
 
 /** As a pattern of JSON Schema, for the whole text: clients in some languages look for no part of it. */
 export const NOT_ONLY_BLANKS = '^[\\s\\S]*\\S[\\s\\S]*$';
@@ -51,14 +50,21 @@ const ENTITY_TYPE_LENGTH_MAX = 100;
 export const CONTROL_CHARACTERS = '\\u0000-\\u001f\\u007f-\\u009f';
 const controlCharacter = new RegExp(`[${CONTROL_CHARACTERS}]`, 'u');
 
-/** A text that is not empty, not only blanks, and has none of these characters, as a pattern of JSON Schema. */
-export const textWithout = (characters: string): string =>
-  `[^${characters}]*[^\\s${characters}][^${characters}]*`;
+/** The blanks that are no control characters, as the content of a character class. */
+export const BLANKS = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+/**
+ * A text that is not empty, not only blanks, and has none of these characters, as a pattern of JSON Schema. No character
+ * fits two of its parts: a long text that does not match takes no longer than one that does.
+ * @param blanks those that are not among the characters
+ */
+export const textWithout = (characters: string, blanks: string): string =>
+  `[${blanks}]*[^\\s${characters}][^${characters}]*`;
 
 const describeEntityType = {
   maxLength: ENTITY_TYPE_LENGTH_MAX,
   minLength: 1,
-  pattern: `^${textWithout(CONTROL_CHARACTERS)}$`,
+  pattern: `^${textWithout(CONTROL_CHARACTERS, BLANKS)}$`,
   description: 'Kind of entity',
   examples: ['Invoice', 'purchase-order', 'Pièce comptable'],
 };
@@ -84,9 +90,28 @@ export const EntityTypeInPath = z
 /** RFC 5646, 4.4.1: no tag in use is longer. */
 const CULTURE_LENGTH_MAX = 35;
 
-/** Language, script, region, a variant and private use, which is what people write; extensions are accepted too. */
-export const CULTURE_PATTERN =
-  '(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:-x(?:-[A-Za-z0-9]{1,8})+)?';
+const LETTER_OR_DIGIT = '[A-Za-z0-9]';
+const SCRIPT_AND_REGION = '(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?';
+const LONG_VARIANT = `-${LETTER_OR_DIGIT}{5,8}`;
+const SHORT_VARIANT = `-[0-9]${LETTER_OR_DIGIT}{3}`;
+/** Two only where they differ in length: none may be repeated, which a pattern cannot say. */
+const VARIANTS = `(?:${LONG_VARIANT}(?:${SHORT_VARIANT})?|${SHORT_VARIANT}(?:${LONG_VARIANT})?)`;
+
+/** What people write: language, script, region, variants, the extension of Unicode and private use. Others are accepted too. */
+const CULTURE_PATTERN = [
+  '(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})',
+  SCRIPT_AND_REGION,
+  `${VARIANTS}?`,
+  `(?:-[Uu](?:-(?:${LETTER_OR_DIGIT}{3,8}|${LETTER_OR_DIGIT}[A-Za-z]))+)?`,
+  `(?:-[Xx](?:-${LETTER_OR_DIGIT}{1,8})+)?`,
+].join('');
+
+/** The same for a part of a text, where no other limit keeps tags as short as they have to be. */
+export const CULTURE_IN_LIST_PATTERN = [
+  '[A-Za-z]{2,3}',
+  SCRIPT_AND_REGION,
+  `(?:${VARIANTS}|-[Uu]-${LETTER_OR_DIGIT}[A-Za-z](?:-${LETTER_OR_DIGIT}{3,8})?|-[Xx](?:-${LETTER_OR_DIGIT}{1,8}){1,2})?`,
+].join('');
 
 /** A well-formed BCP 47 language tag, in its canonical spelling. */
 export const Culture = z
@@ -122,7 +147,7 @@ export function canonicalCulture(tag: string): string | undefined {
 export const commaSeparated = <Item extends z.ZodType<unknown, string>>(
   item: Item,
   max: number,
-  itemPattern = textWithout(','),
+  itemPattern = textWithout(',', '\\s'),
 ) =>
   z
     .string()

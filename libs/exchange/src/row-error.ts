@@ -1,3 +1,4 @@
+import { storable } from '@plinth/kernel/text';
 import { inEnglish, type RowMessage } from './row-message';
 
 /** One thing that is wrong with a row. It is stored and sent as JSON, so its properties keep their names. */
@@ -51,7 +52,7 @@ const SHOWN_VALUE_LENGTH_MAX = 200;
 export function shownValue(text: string): string {
   const shown =
     text.length <= SHOWN_VALUE_LENGTH_MAX ? text : `${text.slice(0, SHOWN_VALUE_LENGTH_MAX - 1)}…`;
-  return shown.replaceAll('\0', '\u2400').toWellFormed();
+  return storable(shown);
 }
 
 /** An error of a row, or of one of its columns. */

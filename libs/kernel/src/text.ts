@@ -1,6 +1,9 @@
 /** True for text that cannot be stored: it contains NUL or half of a surrogate pair. */
 export const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
 
+/** A text that can be stored: NUL and halves of surrogate pairs are replaced by visible characters. */
+export const storable = (text: string): string => text.replaceAll('\0', '\u2400').toWellFormed();
+
 /** The number of code points. */
 export const lengthOf = (text: string): number => [...text].length;
 

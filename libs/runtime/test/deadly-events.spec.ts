@@ -65,14 +65,15 @@ function delivery(name: string, deliveryCount: number, id = newId()) {
 }
 
 /** A process that receives these messages. Where `handle` never comes back, it is as if that had ended the process. */
-function receive(
+async function receive(
   handle: (event: EventEnvelope<{ name: string }>) => Promise<void>,
   messages: JsMsg[],
 ): Promise<void> {
   const subscriptions = [subscription<typeof named, RawStatements>(named, (_tx, event) => handle(event))];
   const options = { deliveriesMax: 10, backoffMilliseconds: 1 };
   const inbox = new Inbox('people', subscriptions, plainDatabase(pool), TEST_KEYS, silentLog(), options);
-  return inbox.processAll(messages as unknown as ConsumerMessages);
+  await inbox.processAll(messages as unknown as ConsumerMessages);
+  await inbox.stop();
 }
 
 const deadLetters = async (): Promise<string[]> => {

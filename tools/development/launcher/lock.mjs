@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify, isAlive } from './process-identity.mjs';
 
 /**
  * Runs the work while no other process on this machine holds the same lock file. A lock whose holder died
- * is taken over.
+ * is taken over, as is one that names none.
  * @template T
  * @param {string} file
  * @param {() => Promise<T>} work
@@ -18,11 +18,11 @@ export async function withLock(file, work, { onWait } = {}) {
   let isReported = false;
   while (!tryCreate(file, mine)) {
     const holder = readHolder(file);
-    if (holder !== undefined && !isAlive(holder.identity)) {
+    if (holder !== undefined && !(holder.identity && isAlive(holder.identity))) {
       removeStale(file, holder.text);
       continue;
     }
-    if (!isReported && holder !== undefined) {
+    if (!isReported && holder?.identity) {
       isReported = true;
       onWait?.(holder.identity.pid);
     }
@@ -35,24 +35,44 @@ export async function withLock(file, work, { onWait } = {}) {
   }
 }
 
-/** @param {string} file @param {string} text */
+/**
+ * Whoever finds the file can read who holds it, also where its writer is killed or the disk is full.
+ * @param {string} file
+ * @param {string} text
+ */
 function tryCreate(file, text) {
+  const own = `${file}.${process.pid}`;
   try {
-    writeFileSync(file, text, { flag: 'wx' });
+    writeFileSync(own, text);
+    linkSync(own, file);
     return true;
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(own, { force: true });
   }
 }
 
-/** @param {string} file */
+/**
+ * @param {string} file
+ * @returns {{ text: string, identity: import('./process-identity.mjs').Identity | undefined } | undefined}
+ */
 function readHolder(file) {
   try {
     const text = readFileSync(file, 'utf8');
-    return { text, identity: /** @type {import('./process-identity.mjs').Identity} */ (JSON.parse(text)) };
+    return { text, identity: identityIn(text) };
   } catch {
-    // Gone again, or its writer has not finished: the next look decides.
+    // Gone again: the next look decides.
+    return undefined;
+  }
+}
+
+/** @param {string} text */
+function identityIn(text) {
+  try {
+    return /** @type {import('./process-identity.mjs').Identity} */ (JSON.parse(text));
+  } catch {
     return undefined;
   }
 }

@@ -15,16 +15,24 @@ const runFile = join(root, '.nx', 'cache', 'run.json');
 const reports = join(root, 'dist', 'tests');
 
 const processors = Math.max(2, Math.floor(availableParallelism() / 2));
-/** Specs on servers wait again and again, for what these do: one more at a time uses what the others leave. */
-const onServers = ['--targets=test', `--parallel=${processors + 1}`, '--exclude-task-dependencies'];
-/** In this order, so that none of them is left over at the end for one processor. */
-const longest = 'e2e,faults,packages,data-exchange,workflow,gateway,runtime-test';
-/** What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones. */
+const sideBySide = (/** @type {number} */ parallel) => [
+  `--parallel=${parallel}`,
+  '--exclude-task-dependencies',
+];
+/** In windows and at files of imports somebody waits for answers, so nothing that takes all processors runs beside. */
+const watched = 'e2e,data-exchange';
+/** Before the others, so that none of them is left over at the end for one processor. */
+const longest = 'faults,packages,workflow,gateway,runtime-test';
+/**
+ * What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones.
+ * Specs on servers wait again and again, for what these do: one more at a time uses what the others leave.
+ */
 const phases = [
   ['--targets=typecheck,lint,knip,format,references', `--parallel=${processors}`],
-  [...onServers, `--projects=${longest}`],
-  [...onServers, `--exclude=${longest}`],
-  ['--targets=unit', `--parallel=${processors}`, '--exclude-task-dependencies'],
+  ['--targets=test', `--projects=${watched}`, ...sideBySide(processors)],
+  ['--targets=test', `--projects=${longest}`, ...sideBySide(processors + 1)],
+  ['--targets=test', `--exclude=${watched},${longest}`, ...sideBySide(processors + 1)],
+  ['--targets=unit', ...sideBySide(processors)],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */

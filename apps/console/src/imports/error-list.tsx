@@ -2,11 +2,13 @@ import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ImportReport } from '../api/data-exchange';
 import { useTexts } from '../texts/texts';
-import { groupId, isInGroup, rowsOf, type ErrorGroup } from './row-errors';
+import { errorsInGroup, groupId, isInGroup, rowsOf, type ErrorGroup } from './row-errors';
 import { RowTable } from './row-table';
 
 interface ErrorListProps {
   report: ImportReport;
+  /** An import that ran has a file of corrections with all rows. */
+  hasFile?: boolean;
   onEdit?: (rowNumber: number, cells: string[]) => void;
   /** What was edited so far, by row. */
   edited?: Readonly<Record<number, readonly string[]>>;
@@ -15,16 +17,18 @@ interface ErrorListProps {
 }
 
 /** What is wrong with rows: in groups, and each on its cell. */
-export function ErrorList({ report, onEdit, edited, children }: ErrorListProps) {
+export function ErrorList({ report, hasFile = false, onEdit, edited, children }: ErrorListProps) {
   const { t, number } = useTexts();
   const { errorGroups: groups = [], groupedRows, failedRows } = report;
   const [chosen, setChosen] = useState<string>();
   // Its button answers at once; hundreds of rows are rendered in pieces.
   const shown = useDeferredValue(chosen);
   const group = groups.find((one) => groupId(one) === shown);
-  const rows = useMemo(() => {
+  const { rows, others } = useMemo(() => {
     const errors = group ? report.rowErrors.filter((error) => isInGroup(error, group)) : report.rowErrors;
-    return rowsOf(report, errors);
+    const rows = rowsOf(report, errors);
+    const others = group ? group.count - errorsInGroup(errors, group) : report.failedRows - rows.length;
+    return { rows, others };
   }, [report, group]);
   return (
     <div className="stack">
@@ -63,7 +67,7 @@ export function ErrorList({ report, onEdit, edited, children }: ErrorListProps) 
           onEdit={onEdit}
         />
       )}
-      <Others count={(group?.count ?? failedRows) - rows.length} isOfGroup={group !== undefined} />
+      {hasFile && others > 0 && <Others count={others} isOfGroup={group !== undefined} />}
     </div>
   );
 }
@@ -74,7 +78,6 @@ const nameOf = ({ column, message }: ErrorGroup): string =>
 /** That there are more rows than a page can show. */
 function Others({ count, isOfGroup }: { count: number; isOfGroup: boolean }) {
   const { t } = useTexts();
-  if (count <= 0) return null;
   return (
     <p className="soft">
       {t(isOfGroup ? 'Console.imports.moreOfGroup' : 'Console.imports.moreErrors', { count })}

@@ -192,7 +192,7 @@ function Corrections({ job, report }: { job: ImportJob; report: ImportReport }) 
   });
   const error = again.error ?? file.error;
   return (
-    <ErrorList report={report} edited={edited} {...(mayImport ? { onEdit: edit } : {})}>
+    <ErrorList report={report} hasFile edited={edited} {...(mayImport ? { onEdit: edit } : {})}>
       {error && <Failure error={error} />}
       <div className="row">
         {mayImport && (

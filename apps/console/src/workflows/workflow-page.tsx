@@ -15,13 +15,11 @@ import { useTexts, type Texts } from '../texts/texts';
 import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './definition-draft';
 import { Drawing } from './drawing';
 import { PartForm } from './part-form';
+import { isRefusal } from './refusal';
 import type { GraphSelection } from './state-graph';
 
 const QUIET_MILLISECONDS = 300;
 const CHECK_AGAIN_MILLISECONDS = 2_000;
-
-/** What was sent is wrong, rather than that nobody could judge it. */
-const isRefusal = (error: Error): boolean => error instanceof ApiProblem && error.status < 500;
 
 /** The definition of a kind of entity, as a picture that can be changed. */
 export function WorkflowPage() {

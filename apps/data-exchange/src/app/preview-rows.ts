@@ -21,4 +21,6 @@ export function previewRowsOf(rows: readonly FileRow[], columns: number): FileRo
 }
 
 const cut = (cell: string): string =>
-  cell.length > PREVIEW_CELL_LENGTH_MAX ? `${cell.slice(0, PREVIEW_CELL_LENGTH_MAX - 1)}…` : cell;
+  cell.length > PREVIEW_CELL_LENGTH_MAX
+    ? `${cell.slice(0, PREVIEW_CELL_LENGTH_MAX - 1).toWellFormed()}…`
+    : cell;

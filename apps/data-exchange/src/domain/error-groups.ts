@@ -18,7 +18,10 @@ export interface ErrorGroups {
   rows: number;
 }
 
-/** Counts errors while rows are read. There are as many groups as columns have codes, however long the file is. */
+/** As many as columns have codes, but for an owner that makes a code for each value. */
+const COUNTED_GROUPS_MAX = 5_000;
+
+/** Counts errors while rows are read. Errors of further groups are not counted. */
 export class ErrorCounter {
   private readonly groups = new Map<string, ErrorGroup>();
   private rows = 0;
@@ -29,7 +32,7 @@ export class ErrorCounter {
       const id = JSON.stringify([kind, example.column, example.code]);
       const group = this.groups.get(id);
       if (group) group.count++;
-      else this.groups.set(id, { kind, example, count: 1 });
+      else if (this.groups.size < COUNTED_GROUPS_MAX) this.groups.set(id, { kind, example, count: 1 });
     }
   }
 

@@ -1,3 +1,5 @@
+import { storable } from '@plinth/kernel/text';
+
 /**
  * The names of a header of several rows: those of a column are joined, each once. A name above others stands for all
  * columns up to the next name.
@@ -21,11 +23,11 @@ export function joinHeaderRows(rows: readonly (readonly string[])[]): string[] {
 /** Every error of a row names its column, so that a long name would be there thousands of times. */
 const HEADER_LENGTH_MAX = 200;
 
-/** Headers that are short and unique: a repeated one gets ` (2)`, one without a name gets its position. */
+/** Headers that can be stored, and are short and unique: a repeated one gets ` (2)`, one without a name gets its position. */
 export function uniqueHeaders(headers: readonly string[]): string[] {
   const taken = new Set<string>();
   return headers.map((header, index) => {
-    const name = shortened(header.trim()) || `Column ${index + 1}`;
+    const name = shortened(storable(header.trim())) || `Column ${index + 1}`;
     let unique = name;
     for (let count = 2; taken.has(unique); count++) unique = `${name} (${count})`;
     taken.add(unique);

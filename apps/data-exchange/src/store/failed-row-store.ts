@@ -1,4 +1,5 @@
 import { REPORT_ERROR_GROUPS_MAX, REPORT_GROUPED_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import { storable } from '@plinth/kernel/text';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { ErrorGroup, ErrorGroups } from '../domain/error-groups';
 import type { FailedRowWithCells } from '../domain/failed-row';
@@ -45,34 +46,28 @@ export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): Fa
   groups: async (tenantId, jobId) => {
     const rows = await db.inTenant(tenantId, (tx) =>
       tx.$queryRawUnsafe<(ErrorGroup & { rows: number })[]>(
-        // Each part stops at the limit: a row may have hundreds of errors, and a job may have millions of rows. As jsonb the
-        // details would have to be without NUL.
+        // Each step stops at the limit: a row may have hundreds of errors, and a job may have millions of rows.
         `WITH failed_row AS (
            (SELECT row_number, kind, details::json FROM import_failed_row
             WHERE tenant_id = $1::uuid AND job_id = $2::uuid ORDER BY row_number LIMIT $3)
            UNION ALL
            (SELECT (line->>0)::int, line->>1, line->2
             FROM (SELECT details FROM import_failed_part
-                  WHERE tenant_id = $1::uuid AND job_id = $2::uuid ORDER BY last_row) AS part,
+                  WHERE tenant_id = $1::uuid AND job_id = $2::uuid ORDER BY last_row LIMIT $3) AS part,
               string_to_table(details, E'\\n') AS text, CAST(text AS json) AS line
             LIMIT $3)
          ), error AS MATERIALIZED (
-           SELECT row_number, place, kind, detail->>'column' AS "column", detail->>'code' AS code, detail
+           SELECT row_number() OVER () AS number, place, kind, detail->>'column' AS "column", detail->>'code' AS code, detail
            FROM failed_row, json_array_elements(details) WITH ORDINALITY AS element (detail, place)
            LIMIT $3
          ), error_group AS (
-           SELECT kind, "column", code, count(*)::int AS count, min(row_number) AS first,
+           SELECT count(*)::int AS count, min(number) AS first,
                   (sum(count(*) FILTER (WHERE place = 1)) OVER ())::int AS rows
            FROM error GROUP BY kind, "column", code
            ORDER BY count DESC, first LIMIT $4
          )
-         SELECT kind, count, rows, (
-           SELECT detail FROM error
-           WHERE row_number = first AND error.kind = error_group.kind AND error.code = error_group.code
-             AND error."column" IS NOT DISTINCT FROM error_group."column"
-           LIMIT 1
-         ) AS example
-         FROM error_group ORDER BY count DESC, first`,
+         SELECT kind, count, rows, detail AS example
+         FROM error_group JOIN error ON error.number = first ORDER BY count DESC, first`,
         tenantId,
         jobId,
         REPORT_GROUPED_ERRORS_MAX,
@@ -114,25 +109,37 @@ const readSingle = async (
   return rows.map(({ bytes, ...row }) => ({ row, bytes: Number(bytes) }));
 };
 
-/** Reads one part after the other, up to the first row that is too much. */
+/** The same of rows that were stored together. */
 async function readTogether(
   tx: Prisma.TransactionClient,
   tenantId: string,
   jobId: string,
   { after, take, bytesMax, withCells }: FailedRowPage,
 ): Promise<MeasuredRow[]> {
+  // The rows of the first part may all but one be before the page, and ends of lines count nothing: rather a part too many.
+  const parts = await tx.$queryRawUnsafe<{ details: string; cells: string }[]>(
+    `SELECT details, ${withCells ? 'cells' : `'' AS cells`}
+     FROM (
+       SELECT *, sum(row_count) OVER parts - row_count - first_value(row_count) OVER parts AS rows_before,
+              sum(size) OVER parts - size - first_value(size) OVER parts AS bytes_before
+       FROM (
+         SELECT *, octet_length(details)${withCells ? ' + octet_length(cells)' : ''} - 2 * row_count AS size
+         FROM import_failed_part
+         WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND last_row > $3
+         ORDER BY last_row LIMIT $4
+       ) AS measured
+       WINDOW parts AS (ORDER BY last_row)
+     ) AS part
+     WHERE rows_before < $4 AND bytes_before <= $5 ORDER BY last_row`,
+    tenantId,
+    jobId,
+    after,
+    take,
+    bytesMax,
+  );
   const read: MeasuredRow[] = [];
   let sum = 0;
-  for (let last = after; read.length < take && sum <= bytesMax;) {
-    const [part] = await tx.$queryRawUnsafe<{ lastRow: number; details: string; cells: string }[]>(
-      `SELECT last_row AS "lastRow", details, ${withCells ? 'cells' : `'' AS cells`} FROM import_failed_part
-       WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND last_row > $3 ORDER BY last_row LIMIT 1`,
-      tenantId,
-      jobId,
-      last,
-    );
-    if (!part) break;
-    last = part.lastRow;
+  for (const part of parts) {
     const cells = withCells ? part.cells.split('\n') : [];
     for (const [at, line] of part.details.split('\n').entries()) {
       const [rowNumber, kind, details] = JSON.parse(line) as DetailsLine;
@@ -141,7 +148,7 @@ async function readTogether(
       const bytes = Buffer.byteLength(line) + (withCells ? Buffer.byteLength(cellsLine) : 0);
       read.push({ row: { rowNumber, kind, details, cells: JSON.parse(cellsLine) as string[] }, bytes });
       sum += bytes;
-      if (read.length === take || sum > bytesMax) break;
+      if (read.length === take || sum > bytesMax) return read;
     }
   }
   return read;
@@ -173,8 +180,8 @@ export function failedParts(rows: readonly FailedRowWithCells[]): FailedPart[] {
   let [details, cells, length]: [string[], string[], number] = [[], [], 0];
   for (const [at, row] of rows.entries()) {
     const line: DetailsLine = [row.rowNumber, row.kind, row.details];
-    details.push(JSON.stringify(line));
-    cells.push(JSON.stringify(row.cells.map(storable)));
+    details.push(storableJson(line));
+    cells.push(storableJson(row.cells));
     length += details.at(-1)!.length + cells.at(-1)!.length;
     if (details.length < PART_ROWS_MAX && length < PART_LENGTH_MAX && at < rows.length - 1) continue;
     const rowCount = details.length;
@@ -208,5 +215,12 @@ export async function insertFailedParts(
     );
 }
 
-/** jsonb accepts no NUL and no half of a surrogate pair; they are replaced by visible characters. */
-const storable = (cell: string): string => cell.replaceAll('\0', '\u2400').toWellFormed();
+/** How JSON writes NUL and a half of a surrogate pair, or that these are written. */
+const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i;
+
+/** Functions of Postgres that read JSON accept no NUL and no half of a surrogate pair, which people could not see either. */
+function storableJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!UNSTORABLE_ESCAPE.test(json)) return json;
+  return JSON.stringify(value, (_name, part: unknown) => (typeof part === 'string' ? storable(part) : part));
+}

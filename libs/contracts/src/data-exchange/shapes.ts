@@ -569,6 +569,13 @@ const SHEET_NAME_LENGTH_MAX = 100;
 const HEADER_ROW_MAX = 1_000;
 const HEADER_ROWS_MAX = 5;
 
+/**
+ * Characters of Latin-1 that are no letters, digits, quotes or line ends, as the content of a character class: others are
+ * accepted too, and the patterns of some languages do not know what a letter is.
+ */
+const DELIMITERS =
+  '\\u0001-\\t\\u000b\\u000c\\u000e-!#-/:-@\\[-`{-\\u00a9\\u00ab-\\u00b1\\u00b4\\u00b6-\\u00b8\\u00bb\\u00bf\\u00d7\\u00f7';
+
 /** The corrections of a detected format; what is left out stays as it is. */
 export const CorrectImportFormatRequest = z
   .object({
@@ -576,6 +583,7 @@ export const CorrectImportFormatRequest = z
     delimiter: z
       .string()
       .regex(/^[^"\r\n\p{L}\p{N}]$/u)
+      .meta({ pattern: `^[${DELIMITERS}]$` })
       .nullish()
       .meta({ description: 'One character that is no letter, digit, quote or line end', examples: [';'] }),
     headerRow: z

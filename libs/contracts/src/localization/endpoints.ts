@@ -1,7 +1,7 @@
 import { batchOf, batchResult } from '@plinth/kernel/batch-result';
 import { z } from 'zod';
 import { endpoint, optional, permission } from '../endpoint';
-import { commaSeparated, Culture, CULTURE_PATTERN } from '../schemas';
+import { commaSeparated, Culture, CULTURE_IN_LIST_PATTERN } from '../schemas';
 import {
   LocalizationBootstrap,
   LocalizationOverride,
@@ -49,7 +49,7 @@ export const listLocalizationTexts = endpoint({
   summary: 'List texts in several cultures: what the platform says, and what the tenant says instead',
   access: manage,
   query: z.object({
-    cultures: commaSeparated(Culture, CULTURES_MAX, CULTURE_PATTERN)
+    cultures: commaSeparated(Culture, CULTURES_MAX, CULTURE_IN_LIST_PATTERN)
       .optional()
       .meta({ description: 'Separated by commas; without it those of the platform' }),
     resourceName: ResourceName.optional(),

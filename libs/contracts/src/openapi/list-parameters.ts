@@ -10,7 +10,6 @@ import {
   type ListRules,
   type Operator,
 } from '@plinth/kernel/list-query';
-import { ID_PATTERN } from '../schemas';
 import type { Json, JsonSchema } from './schemas';
 
 /** A parameter of an operation; the description of its schema becomes its own. */
@@ -62,9 +61,12 @@ export function listParameters(list: ListRules): Json[] {
   ];
 }
 
+/** How far back a page may be depends on its size, which a schema cannot say: its maximum is right for all sizes. */
+const PAGE_DESCRIPTION = `Number of the page, from 1. Pages end at item ${OFFSET_MAX}.`;
+
 function pageParameters({ cursor }: ListRules): Json[] {
   return [
-    optional('page', 'Number of the page, from 1.', {
+    optional('page', PAGE_DESCRIPTION, {
       type: 'integer',
       minimum: 1,
       maximum: OFFSET_MAX / PAGE_SIZE_MAX,
@@ -125,18 +127,38 @@ function filterParameters({ filterable }: ListRules): Json[] {
   return [optional('filter', description, objectOf(filters), asMembers)];
 }
 
-/** One value of a filter as a pattern; strings have none. */
+/** From year 2 to 9998, whose times are of a year that can be stored in each zone; see `timestampPattern`. */
+const YEAR = '(?:[1-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8]|0[1-9][0-9]{2}|00[1-9][0-9]|000[2-9])';
+const LEAP_YEAR = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)';
+const MONTH_AND_DAY =
+  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))';
+const TIME = 'T(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,9})?)?';
+const OFFSET = '[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]';
+
+/** The days of the calendar, with a time or not. In the first and in the last year an offset could lead out of them. */
+const timestampPattern = [
+  `(?:${YEAR}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)(?:${TIME}(?:Z|${OFFSET})?)?`,
+  `(?:0001|9999)-${MONTH_AND_DAY}(?:${TIME}Z?)?`,
+].join('|');
+
+/**
+ * One value of a filter as a pattern; strings have none. Letters that are accepted in any case are in the usual one, which
+ * is what a client should send.
+ */
 const patternByType: Partial<Record<FieldRule['type'], string>> = {
   integer: '-?[0-9]{1,15}',
   number: '-?[0-9]{1,15}(?:\\.[0-9]{1,15})?',
-  boolean: 'true|false',
-  timestamp:
-    '(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?Z)?',
-  uuid: ID_PATTERN,
+  boolean: '[Tt]rue|[Ff]alse|TRUE|FALSE',
+  timestamp: timestampPattern,
+  uuid: '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}',
 };
 
+/** Names and wire values, each once. */
+const wordsOf = ({ values = {} }: FieldRule): string =>
+  [...new Set(Object.entries(values).flat().map(String))].join('|');
+
 function filterValue(rule: FieldRule, operator: Operator): JsonSchema {
-  const one = rule.type === 'enum' ? Object.keys(rule.values ?? {}).join('|') : patternByType[rule.type];
+  const one = rule.type === 'enum' ? wordsOf(rule) : patternByType[rule.type];
   if (one === undefined) return { type: 'string' };
   if (operator === 'between') return { type: 'string', pattern: `^(?:${one}),(?:${one})$` };
   return { type: 'string', pattern: operator === 'in' ? `^(?:${one})(?:,(?:${one}))*$` : `^(?:${one})$` };

@@ -18,7 +18,8 @@ export class SchemaCollection {
       io: 'input',
       target: 'draft-2020-12',
       unrepresentable: 'any',
-      override: ({ jsonSchema }) => normalize(jsonSchema as JsonSchema),
+      override: ({ zodSchema, jsonSchema }) =>
+        normalize(jsonSchema as JsonSchema, z.globalRegistry.get(zodSchema)),
     }) as unknown as { properties: { it: JsonSchema }; $defs?: Record<string, JsonSchema> };
     for (const [name, schema] of Object.entries($defs ?? {})) {
       const component = relocate(schema);
@@ -39,8 +40,10 @@ export class SchemaCollection {
   }
 }
 
-/** Describes numeric enumerations as integers, and an instant as the string that is sent. */
-function normalize(schema: JsonSchema): void {
+/** Describes numeric enumerations as integers, an instant as the string that is sent, and what is meant without a text. */
+function normalize(schema: JsonSchema, described: Json = {}): void {
+  // zod leaves it out of what is transformed.
+  if (described['default'] !== undefined) schema['default'] = described['default'];
   const values = schema['enum'];
   if (Array.isArray(values) && values.every(Number.isInteger)) schema['type'] = 'integer';
   if (schema['format'] === 'date-time') {

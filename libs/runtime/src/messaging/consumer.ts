@@ -73,7 +73,7 @@ async function startConsumer<Tx extends RawStatements>(
     intervalMilliseconds: CLEANUP_MILLISECONDS,
     log,
   });
-  const turns = inbox.startTurns();
+  inbox.start();
 
   let isClosed = false;
   const opened = new Map<string, ConsumerMessages>();
@@ -95,7 +95,8 @@ async function startConsumer<Tx extends RawStatements>(
     isClosed = true;
     await stopReconciliation();
     await Promise.all([...opened.values()].map((messages) => messages.close()));
-    await Promise.all([...running, cleanup.close(), turns.close()]);
+    await Promise.all([...running, cleanup.close()]);
+    await inbox.stop();
   };
 }
 

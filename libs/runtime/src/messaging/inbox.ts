@@ -8,7 +8,6 @@ import { isUuid } from '@plinth/kernel/uuid';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
 import { readByIndexes } from '../postgres/read-by-indexes';
-import { backgroundTask, type BackgroundTask } from '../process/background-task';
 import { forPlatform } from '../process/current-work';
 import type { Log } from '../process/log';
 import { inSpan } from '../process/tracing';
@@ -20,17 +19,12 @@ import {
   type DeadLetter,
   type DeadLetters,
 } from './dead-letters';
+import type { Delivery, TakeFrom } from './delivery';
 import { hasPublished } from './outbox';
 import type { EventReference } from './reconciliation';
 import { isGenuine } from './signed-message';
-import {
-  HAS_WAITING,
-  nextWaitingTenant,
-  postponeWaiting,
-  removeWaiting,
-  storeWaiting,
-  takeWaiting,
-} from './waiting-events';
+import { TenantTurns } from './tenant-turns';
+import { deleteUnwanted, NONE_WAITS, storeWaiting } from './waiting-events';
 
 /** How many transactions run side by side. */
 const PARTITIONS = 4;
@@ -39,11 +33,6 @@ const PARTITIONS_OF_TENANT_MAX = 3;
 const WAITING_MAX = 128;
 /** Events may be long, and one that was read takes several times its bytes. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
-/** Finds what another process left that died. */
-const TURNS_INTERVAL_MILLISECONDS = 10_000;
-const TURNS_RETRY_MILLISECONDS = 1_000;
-/** After that a process looks whether the turns that others had are over. */
-const TURN_ELSEWHERE_MILLISECONDS = 200;
 /** What was received and is to be stored. */
 const SET_ASIDE_MAX = 1_000;
 const SET_ASIDE_BYTES_MAX = 4 * 1024 * 1024;
@@ -114,41 +103,29 @@ export interface InboxOptions {
   backoffMilliseconds: number;
 }
 
-/** An event as it was delivered, or taken from those that wait for the turn of their tenant. */
-interface Delivery {
-  event: EventEnvelope;
-  bytes: number;
-  /** How often it was tried, this time included. */
-  deliveryCount: number;
-  /** Those of its tenant that are stored came after it, so it does not wait behind them. */
-  comesFirst: boolean;
-  /** It is being processed; whether it comes first is decided. */
-  isBegun: boolean;
-  /** It is processed. */
-  ack: () => void;
-  /** It is to be tried again later. */
-  nak: (milliseconds: number) => void | Promise<void>;
-  /** It is not to be tried again. */
-  term: (reason: string) => void | Promise<void>;
-}
-
 /**
- * Deliveries that are processed one after the other, with those that are being processed. Events of one subject are never
- * in two of them, so they are processed in the order of delivery.
+ * Deliveries that are processed one after the other. Events of one subject are never in two of them, so they are processed
+ * in the order of delivery.
  */
 interface Partition {
-  deliveries: readonly Delivery[];
+  /** Those that are being processed. */
+  begun: readonly Delivery[];
+  waiting: readonly Delivery[];
   working?: Promise<void> | undefined;
 }
 
 /**
  * Processes the events that one service subscribes to, each exactly once. A tenant has a share of those that are received
  * and not processed yet. What arrives beyond it is stored, and tenants take turns at that: so nobody's event waits behind
- * the thousands of another tenant. Once events of a tenant are stored, those that come after them are too.
+ * the thousands of another tenant ({@link TenantTurns}). While events of a tenant are stored, those that come after them
+ * are stored behind them.
  */
 export class Inbox<Tx extends RawStatements> {
   private readonly subscriptions: ReadonlyMap<string, Subscription<Tx>>;
-  private readonly partitions = Array.from({ length: PARTITIONS }, (): Partition => ({ deliveries: [] }));
+  private readonly partitions = Array.from({ length: PARTITIONS }, (): Partition => ({
+    begun: [],
+    waiting: [],
+  }));
   /**
    * How often each event failed here, by its id. Deliveries say less, as they also count while the database is away; but
    * only they know of events that ended their process.
@@ -158,15 +135,10 @@ export class Inbox<Tx extends RawStatements> {
     events: new FairShares(WAITING_MAX, { limitsUsers: false }),
     bytes: new FairShares(WAITING_BYTES_MAX, { limitsUsers: false }),
   };
-  /** What is to be stored until the turn of its tenant; a tenant stays here while events of it are stored. */
-  private readonly setAside = new Map<string, Delivery[]>();
+  /** What is to be stored until the turn of its tenant, by tenant. */
+  private readonly setAside = new Map<string, readonly Delivery[]>();
   private storing?: Promise<void> | undefined;
-  /** How often something was stored. */
-  private storedTimes = 0;
-  private turns?: BackgroundTask | undefined;
-  private lastTenantId?: string | undefined;
-  /** Tenants whose turn another process has, which may end before it is over. */
-  private readonly tenantsElsewhere = new Set<string>();
+  private readonly turns: TenantTurns<Tx>;
 
   constructor(
     private readonly consumer: string,
@@ -178,6 +150,13 @@ export class Inbox<Tx extends RawStatements> {
     private readonly options: InboxOptions,
   ) {
     this.subscriptions = new Map(subscriptions.map((entry) => [entry.type.name, entry]));
+    this.turns = new TenantTurns(consumer, this.names, db, log, async (taken, takeFrom) => {
+      for (let left = taken; left.length > 0;) {
+        const batch = nextBatch(left);
+        await this.processBatch(batch, takeFrom);
+        left = left.slice(batch.length);
+      }
+    });
   }
 
   /** The names of the events that are subscribed to. */
@@ -185,7 +164,7 @@ export class Inbox<Tx extends RawStatements> {
     return [...this.subscriptions.keys()];
   }
 
-  /** Processes messages until there are none, that is until the iterator is closed or its stream is gone. */
+  /** Receives messages until there are none, that is until the iterator is closed or its stream is gone. */
   async processAll(messages: ConsumerMessages): Promise<void> {
     for await (const message of messages) {
       const event = isGenuine(message, this.keys) ? readEnvelope(message) : undefined;
@@ -198,44 +177,57 @@ export class Inbox<Tx extends RawStatements> {
       this.receive(toDelivery(message, event));
       while (this.isFull) await Promise.race(this.working);
     }
-    // What was being processed may let something be stored.
-    while (this.working.length > 0) await Promise.all(this.working);
   }
 
-  /** Processes what waits for the turn of its tenant, for as long as the process lives. */
-  startTurns(): BackgroundTask {
-    this.turns = backgroundTask(() => this.takeTurn(), {
-      name: 'turns of waiting events',
-      intervalMilliseconds: TURNS_INTERVAL_MILLISECONDS,
-      retryMilliseconds: TURNS_RETRY_MILLISECONDS,
-      log: this.log,
-    });
-    this.turns.wake();
-    return this.turns;
+  /** Processes what is stored too, from now on, until it is stopped. */
+  start(): void {
+    this.turns.start();
+  }
+
+  /** Ends what was begun and what was received, after the last message. */
+  async stop(): Promise<void> {
+    // What was being processed may let something be stored.
+    while (this.working.length > 0) await Promise.all(this.working);
+    await this.turns.close();
   }
 
   private receive(delivery: Delivery): void {
-    const { event, bytes } = delivery;
-    const owner = ownerOf(event);
-    const { shares } = this;
-    const isBeyondShare = (): boolean => {
-      if (shares.events.take(owner) !== undefined) return true;
-      if (shares.bytes.take(owner, bytes) === undefined) return false;
-      shares.events.give(owner);
-      return true;
-    };
-    const stored = this.setAside.get(event.tenantId);
-    if (stored || isBeyondShare()) {
-      if (!stored)
-        for (const earlier of this.atWorkOf(event.tenantId)) earlier.comesFirst ||= !earlier.isBegun;
-      this.setAside.set(event.tenantId, [...(stored ?? []), delivery]);
-      this.store();
+    const { event } = delivery;
+    const { tenantId } = event;
+    const earlier = this.setAside.get(tenantId);
+    if (!earlier && this.takeShare(delivery)) {
+      const partition = this.partitionFor(event);
+      partition.waiting = [...partition.waiting, delivery];
+      // One tenant that holds many connections does not hold up the events of others behind its own.
+      partition.working ??= forPlatform(() => this.processPartition(partition));
       return;
     }
-    const partition = this.partitionFor(event);
-    partition.deliveries = [...partition.deliveries, delivery];
-    // One tenant that holds many connections does not hold up the events of others behind its own.
-    partition.working ??= forPlatform(() => this.processPartition(partition));
+    this.setAside.set(tenantId, [...(earlier ?? this.takeBack(tenantId)), delivery]);
+    this.store();
+  }
+
+  /** @returns whether there was as much left for its tenant. */
+  private takeShare({ event, bytes }: Delivery): boolean {
+    const owner = ownerOf(event);
+    if (this.shares.events.take(owner) !== undefined) return false;
+    if (this.shares.bytes.take(owner, bytes) === undefined) return true;
+    this.shares.events.give(owner);
+    return false;
+  }
+
+  private giveShare({ event, bytes }: Delivery): void {
+    this.shares.events.give(ownerOf(event));
+    this.shares.bytes.give(ownerOf(event), bytes);
+  }
+
+  /** What was received of a tenant and is not begun, so that it is stored before what comes after it. */
+  private takeBack(tenantId: string): readonly Delivery[] {
+    return this.partitions.flatMap((partition) => {
+      const [others, own] = divide(partition.waiting, tenantId);
+      partition.waiting = others;
+      own.forEach((delivery) => this.giveShare(delivery));
+      return own;
+    });
   }
 
   private store(): void {
@@ -247,33 +239,37 @@ export class Inbox<Tx extends RawStatements> {
     // What arrived in the same message from NATS comes along.
     await setImmediate();
     for (;;) {
-      const next = [...this.setAside].find(
-        ([tenantId, deliveries]) =>
-          // What came before it, and may be stored itself, is done with.
-          deliveries.length > 0 && this.atWorkOf(tenantId).every(({ comesFirst }) => comesFirst),
-      );
+      // What came before it, and may be stored itself, is done with.
+      const next = [...this.setAside].find(([tenantId]) => !this.isBegun(tenantId));
       if (!next) break;
       const [tenantId, deliveries] = next;
       await this.storeTogether(tenantId, deliveries);
       const arrived = this.setAside.get(tenantId)!.slice(deliveries.length);
       // Behind the others, whose turn it is next.
       this.setAside.delete(tenantId);
-      this.setAside.set(tenantId, arrived);
-      this.turns?.wake();
+      if (arrived.length > 0) this.setAside.set(tenantId, arrived);
+      this.turns.wake();
     }
     this.storing = undefined;
+  }
+
+  private isBegun(tenantId: string): boolean {
+    return this.partitions.some(({ begun }) => begun[0]?.event.tenantId === tenantId);
   }
 
   /** In one transaction; where that fails, one by one, so that only the faulty one comes again. */
   private async storeTogether(tenantId: string, deliveries: readonly Delivery[]): Promise<void> {
     try {
       await this.db.inTenant(tenantId, async (tx) => {
-        const events = deliveries.map(({ event }) => event);
-        await storeWaiting(tx, this.consumer, tenantId, events);
+        const waiting = deliveries.map(({ event, deliveryCount }) => ({
+          event,
+          // What failed here has ended no process.
+          attempts: this.failures.has(event.id) ? 0 : deliveryCount - 1,
+        }));
+        await storeWaiting(tx, this.consumer, tenantId, waiting);
         // Where Postgres forgets it, the publisher finds the events missing.
         await commitWithoutWaiting(tx);
       });
-      this.storedTimes++;
       for (const { ack } of deliveries) ack();
     } catch (error) {
       if (deliveries.length === 1 || problemOfDatabase(error)) {
@@ -282,92 +278,6 @@ export class Inbox<Tx extends RawStatements> {
         for (const delivery of deliveries) await this.storeTogether(tenantId, [delivery]);
       }
     }
-  }
-
-  /** Processes some of the stored events of the tenant whose turn it is; returns whether more may be due. */
-  private async takeTurn(): Promise<boolean> {
-    const { consumer, storedTimes } = this;
-    const forget = (one?: string): void => {
-      // What was stored meanwhile was not looked for.
-      if (this.storedTimes === storedTimes && !this.storing) this.forgetStored(one);
-    };
-    const tenantId = await this.db.inPlatform(async (tx) => {
-      await readByIndexes(tx);
-      const leftOut = [...this.tenantsAtWork, ...this.tenantsElsewhere];
-      return nextWaitingTenant(tx, consumer, this.lastTenantId, leftOut);
-    });
-    if (tenantId === undefined) {
-      if (this.tenantsElsewhere.size === 0) forget();
-      else setTimeout(() => this.turns?.wake(), TURN_ELSEWHERE_MILLISECONDS).unref();
-      this.tenantsElsewhere.clear();
-      return false;
-    }
-    this.lastTenantId = tenantId;
-    const taken = await this.db.inTenant(tenantId, async (tx) => {
-      await readByIndexes(tx);
-      await commitWithoutWaiting(tx);
-      return takeWaiting(tx, consumer, tenantId, BATCH_SIZE_MAX);
-    });
-    if (!taken) {
-      this.tenantsElsewhere.add(tenantId);
-      return true;
-    }
-    const deliveries = taken.map(({ event, attempts }) => this.toWaitingDelivery(event, attempts));
-    while (deliveries.length > 0) {
-      const batch = nextBatch(deliveries);
-      await this.processBatch(batch, (tx, done) =>
-        removeWaiting(
-          tx,
-          consumer,
-          tenantId,
-          done.map(({ id }) => id),
-        ),
-      );
-      deliveries.splice(0, batch.length);
-    }
-    if (taken.length < BATCH_SIZE_MAX) forget(tenantId);
-    return true;
-  }
-
-  private toWaitingDelivery(event: EventEnvelope, attempts: number): Delivery {
-    const { consumer } = this;
-    const { tenantId } = event;
-    return {
-      event,
-      bytes: 0,
-      deliveryCount: attempts,
-      comesFirst: true,
-      isBegun: true,
-      // It was removed in the transaction of its effect.
-      ack: () => undefined,
-      nak: async (milliseconds) => {
-        await this.db.inTenant(tenantId, (tx) => postponeWaiting(tx, consumer, event, milliseconds));
-        setTimeout(() => this.turns?.wake(), milliseconds).unref();
-      },
-      term: () => this.db.inTenant(tenantId, (tx) => removeWaiting(tx, consumer, tenantId, [event.id])),
-    };
-  }
-
-  /** Tenants of which nothing is stored any more, as far as this process knows; the database knows it. */
-  private forgetStored(tenantId?: string): void {
-    const atWork = this.tenantsAtWork;
-    for (const [known, deliveries] of this.setAside) {
-      const isOther = tenantId === undefined ? atWork.includes(known) : known !== tenantId;
-      if (deliveries.length === 0 && !isOther) this.setAside.delete(known);
-    }
-  }
-
-  private atWorkOf(tenantId: string): Delivery[] {
-    return this.partitions.flatMap(({ deliveries }) =>
-      deliveries.filter(({ event }) => event.tenantId === tenantId),
-    );
-  }
-
-  /** Tenants of which this process has events that come before those that are stored. */
-  private get tenantsAtWork(): string[] {
-    return [
-      ...new Set(this.partitions.flatMap(({ deliveries }) => deliveries.map(({ event }) => event.tenantId))),
-    ];
   }
 
   /** The events this service subscribes to and has neither processed nor stored. */
@@ -408,9 +318,9 @@ export class Inbox<Tx extends RawStatements> {
   /** @returns whether it is processed now; what another replica replayed at the same time is. */
   private async replay({ event, deliveries }: DeadLetter): Promise<boolean> {
     try {
-      await this.process([event], undefined, true, (tx) =>
-        removeDeadLetter(tx, this.consumer, event.tenantId, event.id),
-      );
+      await this.process([event], {
+        before: (tx) => removeDeadLetter(tx, this.consumer, event.tenantId, event.id),
+      });
       return true;
     } catch (error) {
       if (!problemOfDatabase(error)) await this.storeDeadLetter(event, error, deliveries + 1);
@@ -420,15 +330,16 @@ export class Inbox<Tx extends RawStatements> {
 
   /** Deletes what is older than any outbox could publish again. */
   async deleteExpired(): Promise<void> {
-    await this.db.inPlatform((tx) =>
-      tx.$executeRawUnsafe(
+    await this.db.inPlatform(async (tx) => {
+      await tx.$executeRawUnsafe(
         `DELETE FROM inbox WHERE consumer = $1 AND applied_at < now() - interval '${RETENTION_DAYS} days'`,
         this.consumer,
-      ),
-    );
+      );
+      await deleteUnwanted(tx, this.consumer, this.names, RETENTION_DAYS);
+    });
   }
 
-  /** Only while storing what is set aside takes longer than receiving it. */
+  /** While what is set aside takes longer to store than to receive, or events of its tenant that were begun take long. */
   private get isFull(): boolean {
     const waiting = [...this.setAside.values()].flat();
     const bytes = waiting.reduce((sum, delivery) => sum + delivery.bytes, 0);
@@ -447,43 +358,38 @@ export class Inbox<Tx extends RawStatements> {
    * transaction of many costs less than many transactions; else where least waits, but not everywhere.
    */
   private partitionFor({ tenantId, subject }: EventEnvelope): Partition {
-    const ofTenant = this.partitions.map(({ deliveries }) =>
-      deliveries.filter(({ event }) => event.tenantId === tenantId),
-    );
+    const ofTenant = this.partitions.map((partition) => divide(heldIn(partition), tenantId)[1]);
     const ofSubject = ofTenant.findIndex((own) => own.some(({ event }) => event.subject === subject));
     if (ofSubject >= 0) return this.partitions[ofSubject]!;
     const withRoom = ofTenant.findIndex((own) => own.length > 0 && own.length < BATCH_SIZE_MAX);
     if (withRoom >= 0) return this.partitions[withRoom]!;
     const own = this.partitions.filter((_, index) => ofTenant[index]!.length > 0);
     const allowed = own.length < PARTITIONS_OF_TENANT_MAX ? this.partitions : own;
-    return allowed.reduce((least, one) => (one.deliveries.length < least.deliveries.length ? one : least));
+    return allowed.reduce((least, one) => (heldIn(one).length < heldIn(least).length ? one : least));
   }
 
   /** Processes what waits in one partition, and what comes to it meanwhile; tenants take turns. */
   private async processPartition(partition: Partition): Promise<void> {
     // What arrived in the same message from NATS comes along.
     await setImmediate();
-    while (partition.deliveries.length > 0) {
-      const batch = nextBatch(partition.deliveries);
-      for (const delivery of batch) delivery.isBegun = true;
+    while (partition.waiting.length > 0) {
+      const batch = nextBatch(partition.waiting);
+      const left = partition.waiting.filter((delivery) => !batch.includes(delivery));
+      const [others, own] = divide(left, batch[0]!.event.tenantId);
+      partition.begun = batch;
+      partition.waiting = [...others, ...own];
       await this.processBatch(batch);
-      for (const { event, bytes } of batch) {
-        this.shares.events.give(ownerOf(event));
-        this.shares.bytes.give(ownerOf(event), bytes);
-      }
-      const { tenantId } = batch[0]!.event;
-      const left = partition.deliveries.filter((delivery) => !batch.includes(delivery));
-      partition.deliveries = [
-        ...left.filter(({ event }) => event.tenantId !== tenantId),
-        ...left.filter(({ event }) => event.tenantId === tenantId),
-      ];
-      if (this.setAside.has(tenantId)) this.store();
+      partition.begun = [];
+      batch.forEach((delivery) => this.giveShare(delivery));
+      if (this.setAside.size > 0) this.store();
     }
     partition.working = undefined;
-    if (this.setAside.size > 0) this.turns?.wake();
   }
 
-  /** Processes events of one tenant in one transaction; where that fails, one by one, so that only the faulty one waits. */
+  /**
+   * Processes events of one tenant in one transaction; where that fails, one by one, so that only the faulty one waits.
+   * @throws where the database fails and they are stored: there they stay, in their order
+   */
   private async processBatch(delivered: readonly Delivery[], takeFrom?: TakeFrom<Tx>): Promise<void> {
     let batch = delivered;
     try {
@@ -493,14 +399,18 @@ export class Inbox<Tx extends RawStatements> {
       else
         await this.process(
           batch.map(({ event }) => event),
-          takeFrom,
-          batch.every(({ comesFirst }) => comesFirst),
+          { takeFrom },
         );
       for (const { ack, event } of batch) {
         this.failures.delete(event.id);
         ack();
       }
     } catch (error) {
+      // What fails like this again and again makes way in the end.
+      if (takeFrom && problemOfDatabase(error) && !isUnanswered(batch[0]!)) {
+        for (const { event } of batch) this.countFailure(event, error);
+        throw error;
+      }
       if (batch.length === 1 || problemOfDatabase(error)) {
         for (const delivery of batch) await this.retryLater(delivery, error);
       } else {
@@ -545,28 +455,32 @@ export class Inbox<Tx extends RawStatements> {
         storeDeadLetter(tx, this.consumer, event, reason, deliveryCount),
       );
     }
-    await this.process([event], takeFrom, true, (tx) => removeDeadLetter(tx, this.consumer, tenantId, id));
+    await this.process([event], {
+      takeFrom,
+      before: (tx) => removeDeadLetter(tx, this.consumer, tenantId, id),
+    });
   }
 
   /**
    * Processes events of a tenant in one transaction.
-   * @param takeFrom removes them from where they waited for their turn
-   * @param isTurn whether they do not wait for it where events of their tenant do
+   * @param takeFrom takes them from where they waited for their turn; it is not their turn where that returns false
+   * @param before what else is done in the transaction
    */
   private async process(
     events: readonly EventEnvelope[],
-    takeFrom: TakeFrom<Tx> | undefined,
-    isTurn: boolean,
-    before?: (tx: Tx) => Promise<void>,
+    { takeFrom, before }: { takeFrom?: TakeFrom<Tx> | undefined; before?: (tx: Tx) => Promise<void> },
   ): Promise<void> {
     const { tenantId } = events[0]!;
     const afterCommit: AfterCommit[] = [];
     const work = async (tx: Tx): Promise<void> => {
       // A transaction that is repeated has done nothing before.
       afterCommit.length = 0;
+      if (takeFrom && !(await takeFrom(tx, events))) return;
       await before?.(tx);
-      await takeFrom?.(tx, events);
+      const isTurn = takeFrom !== undefined || before !== undefined;
       const recorded = await this.record(tx, tenantId, events, isTurn);
+      // They may be stored instead.
+      if (recorded.length === 0) afterCommit.push(() => this.turns.wake());
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
       const inOrder = events.filter(({ id }) => toProcess.delete(id.toLowerCase())).sort(bySubject);
@@ -606,7 +520,7 @@ export class Inbox<Tx extends RawStatements> {
     const wanted = events.filter(({ name }) => this.subscriptions.has(name));
     const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
       `INSERT INTO inbox (tenant_id, consumer, event_id)
-       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id WHERE $4 OR NOT ${HAS_WAITING} ORDER BY id
+       SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id WHERE $4 OR ${NONE_WAITS} ORDER BY id
        ON CONFLICT DO NOTHING RETURNING event_id::text AS id`,
       tenantId,
       this.consumer,
@@ -614,19 +528,22 @@ export class Inbox<Tx extends RawStatements> {
       isTurn,
     );
     if (!isTurn && rows.length === 0 && wanted.length > 0) {
-      await storeWaiting(tx, this.consumer, tenantId, wanted);
-      // What comes after them is stored behind them.
-      if (!this.setAside.has(tenantId)) this.setAside.set(tenantId, []);
-      this.storedTimes++;
-      this.turns?.wake();
+      const waiting = wanted.map((event) => ({ event, attempts: 0 }));
+      await storeWaiting(tx, this.consumer, tenantId, waiting);
     }
     return rows.map(({ id }) => id);
   }
 
+  /** Counts nothing while the database is away, but remembers that the event ended no process. */
+  private countFailure({ id }: EventEnvelope, error: unknown): number {
+    const failures = (this.failures.get(id) ?? 0) + (problemOfDatabase(error) ? 0 : 1);
+    this.failures.set(id, failures);
+    return failures;
+  }
+
   /** Has an event delivered again later, or stores it as a dead letter when it failed too often. */
   private async retryLater({ nak, term, event }: Delivery, error: unknown): Promise<void> {
-    const failures = (this.failures.get(event.id) ?? 0) + (problemOfDatabase(error) ? 0 : 1);
-    this.failures.set(event.id, failures);
+    const failures = this.countFailure(event, error);
     if (failures >= this.options.deliveriesMax && (await this.storeDeadLetter(event, error, failures))) {
       this.failures.delete(event.id);
       await this.answer(() => term('dead letter'));
@@ -662,15 +579,10 @@ export class Inbox<Tx extends RawStatements> {
   }
 }
 
-/** Removes events from where they waited, in the transaction that processes them. */
-type TakeFrom<Tx> = (tx: Tx, events: readonly EventEnvelope[]) => Promise<void>;
-
 const toDelivery = (message: JsMsg, event: EventEnvelope): Delivery => ({
   event,
   bytes: message.data.length,
   deliveryCount: message.info.deliveryCount,
-  comesFirst: false,
-  isBegun: false,
   ack: () => message.ack(),
   nak: (milliseconds) => message.nak(milliseconds),
   term: (reason) => message.term(reason),
@@ -698,6 +610,14 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
 /** Of the character zero, or a surrogate, which may be alone. */
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 const MILLISECONDS_PER_DAY = 86_400_000;
+
+const heldIn = ({ begun, waiting }: Partition): readonly Delivery[] => [...begun, ...waiting];
+
+/** Deliveries of others, and those of a tenant. */
+const divide = (deliveries: readonly Delivery[], tenantId: string): [Delivery[], Delivery[]] => [
+  deliveries.filter(({ event }) => event.tenantId !== tenantId),
+  deliveries.filter(({ event }) => event.tenantId === tenantId),
+];
 
 const isUnanswered = ({ deliveryCount }: Delivery): boolean => deliveryCount > UNANSWERED_MAX;
 

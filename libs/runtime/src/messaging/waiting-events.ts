@@ -1,7 +1,7 @@
 import type { EventEnvelope } from '@plinth/kernel/event';
 import type { RawStatements } from '../postgres/postgres';
 
-/** An event that waits for the turn of its tenant, and how often it was tried, this time included. */
+/** An event that waits for the turn of its tenant, and how often it was tried. */
 export interface WaitingEvent {
   event: EventEnvelope;
   attempts: number;
@@ -12,14 +12,15 @@ export async function storeWaiting(
   tx: RawStatements,
   consumer: string,
   tenantId: string,
-  events: readonly EventEnvelope[],
+  events: readonly WaitingEvent[],
 ): Promise<void> {
   await tx.$executeRawUnsafe(
-    `INSERT INTO waiting_event (tenant_id, consumer, event_id, envelope)
-     SELECT $1::uuid, $2, (envelope ->> 'id')::uuid, envelope
-     FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS event (envelope, place)
+    `INSERT INTO waiting_event (tenant_id, consumer, event_id, name, envelope, attempts)
+     SELECT $1::uuid, $2, (event ->> 'id')::uuid, event ->> 'name', event, attempts
+     FROM ROWS FROM (jsonb_to_recordset($3::jsonb) AS (event jsonb, attempts integer))
+       WITH ORDINALITY AS waiting (event, attempts, place)
      WHERE NOT EXISTS (SELECT FROM inbox WHERE tenant_id = $1::uuid AND consumer = $2
-       AND event_id = (envelope ->> 'id')::uuid)
+       AND event_id = (event ->> 'id')::uuid)
      ORDER BY place ON CONFLICT DO NOTHING`,
     tenantId,
     consumer,
@@ -27,76 +28,95 @@ export async function storeWaiting(
   );
 }
 
-/** Holds in a statement while events of its tenant (`$1`) wait at its consumer (`$2`). */
-export const HAS_WAITING = 'EXISTS (SELECT FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2)';
+/** Holds in a statement while no events of its tenant (`$1`) wait at its consumer (`$2`); reads one row by its key. */
+export const NONE_WAITS = `(SELECT true FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2
+  ORDER BY tenant_id, consumer, event_id LIMIT 1) IS NULL`;
 
-/**
- * The tenant whose events are due and that comes next after this one, in a transaction of the platform; none of those
- * that are left out.
- */
-export async function nextWaitingTenant(
-  tx: RawStatements,
-  consumer: string,
-  afterTenantId: string | undefined,
-  leftOut: readonly string[],
-): Promise<string | undefined> {
-  const find = async (after: string): Promise<string | undefined> => {
-    const [first] = await tx.$queryRawUnsafe<{ tenantId: string }[]>(
-      `SELECT tenant_id::text AS "tenantId" FROM waiting_event
-       WHERE consumer = $1 AND tenant_id > $2::uuid AND due_at <= now() AND tenant_id <> ALL($3::uuid[])
-       ORDER BY tenant_id, due_at, position LIMIT 1`,
-      consumer,
-      after,
-      leftOut,
-    );
-    return first?.tenantId;
-  };
-  return (afterTenantId && (await find(afterTenantId))) || find(NO_TENANT);
+/** A tenant of which events wait, and in how many milliseconds the first of them is due; 0 where it is. */
+export interface WaitingTenant {
+  tenantId: string;
+  dueInMilliseconds: number;
 }
 
-/** Comes before the id of every tenant. */
-const NO_TENANT = '00000000-0000-0000-0000-000000000000';
+/** The tenants of which events of these names wait, in a transaction of the platform: one step in the index for each. */
+export async function findWaitingTenants(
+  tx: RawStatements,
+  consumer: string,
+  names: readonly string[],
+): Promise<WaitingTenant[]> {
+  return tx.$queryRawUnsafe<WaitingTenant[]>(
+    `WITH RECURSIVE found (name, tenant_id, due_at) AS (
+       SELECT subscribed.name, first.* FROM unnest($2::text[]) AS subscribed (name) CROSS JOIN LATERAL (
+         SELECT tenant_id, due_at FROM waiting_event
+         WHERE consumer = $1 AND name = subscribed.name AND position > 0
+         ORDER BY tenant_id, due_at, position LIMIT 1) AS first
+       UNION ALL
+       SELECT found.name, next.* FROM found CROSS JOIN LATERAL (
+         SELECT tenant_id, due_at FROM waiting_event
+         WHERE consumer = $1 AND name = found.name AND tenant_id > found.tenant_id AND position > 0
+         ORDER BY tenant_id, due_at, position LIMIT 1) AS next)
+     SELECT tenant_id::text AS "tenantId", CASE WHEN min(due_at) <= now() THEN 0
+       ELSE ceil(extract(epoch FROM min(due_at) - now()) * 1000) END::integer AS "dueInMilliseconds"
+     FROM found GROUP BY tenant_id`,
+    consumer,
+    names,
+  );
+}
+
+/** Takes the turn of a tenant until the end of the transaction; false where another process has it. */
+export async function takeTurnOf(tx: RawStatements, consumer: string, tenantId: string): Promise<boolean> {
+  const [turn] = await tx.$queryRawUnsafe<{ isTaken: boolean }[]>(
+    `SELECT pg_try_advisory_xact_lock(hashtext('turn of waiting events ' || $2), hashtext($1)) AS "isTaken"`,
+    tenantId,
+    consumer,
+  );
+  return turn!.isTaken;
+}
+
+/** Of what failed and is due again, so many are tried first: what arrives all the time does not keep them from it. */
+const FAILED_MAX = 2;
 
 /**
- * The oldest due events of a tenant, before those that failed; each is counted as tried before it is, since it may end this process. Undefined where
- * another process has the turn of this tenant.
+ * The oldest events of a tenant of these names that are due, in the order in which they were stored. Each is counted as
+ * tried before it is, since it may end this process.
  */
 export async function takeWaiting(
   tx: RawStatements,
   consumer: string,
   tenantId: string,
+  names: readonly string[],
   limit: number,
-): Promise<WaitingEvent[] | undefined> {
-  const [turn] = await tx.$queryRawUnsafe<{ taken: boolean }[]>(
-    `SELECT pg_try_advisory_xact_lock(${TURN}) AS taken`,
-    tenantId,
-    consumer,
-  );
-  if (!turn!.taken) return undefined;
+): Promise<WaitingEvent[]> {
+  const failed = oldest(`due_at > '-infinity' AND due_at <= now()`, FAILED_MAX);
+  const untried = oldest(`due_at = '-infinity'`, limit - FAILED_MAX);
   return tx.$queryRawUnsafe<WaitingEvent[]>(
     `WITH taken AS (
        UPDATE waiting_event SET attempts = attempts + 1
-       WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = ANY (ARRAY (
-         SELECT event_id FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2 AND due_at <= now()
-         ORDER BY due_at, position LIMIT ${limit}))
+       WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = ANY (ARRAY (${failed}) || ARRAY (${untried}))
        RETURNING envelope, attempts, position)
      SELECT envelope AS event, attempts FROM taken ORDER BY position`,
     tenantId,
     consumer,
+    names,
   );
 }
 
-/**
- * Removes events in the transaction that processes them, and keeps the turn of their tenant until its end, so that its
- * events are processed in their order.
- */
+/** Steps in the index of each name, so that rows of names that nobody here subscribes to are not read. */
+const oldest = (condition: string, limit: number): string =>
+  `SELECT event_id FROM unnest($3::text[]) AS subscribed (name) CROSS JOIN LATERAL (
+     SELECT event_id, due_at, position FROM waiting_event
+     WHERE consumer = $2 AND name = subscribed.name AND tenant_id = $1::uuid AND ${condition}
+       AND position > 0
+     ORDER BY due_at, position LIMIT ${limit}) AS of_name
+   ORDER BY due_at, position LIMIT ${limit}`;
+
+/** Removes events, as a rule in the transaction that processes them. */
 export async function removeWaiting(
   tx: RawStatements,
   consumer: string,
   tenantId: string,
   eventIds: readonly string[],
 ): Promise<void> {
-  await tx.$queryRawUnsafe(`SELECT pg_advisory_xact_lock(${TURN})::text`, tenantId, consumer);
   await tx.$executeRawUnsafe(
     'DELETE FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = ANY($3::uuid[])',
     tenantId,
@@ -122,4 +142,18 @@ export async function postponeWaiting(
   );
 }
 
-const TURN = `hashtext('turn of waiting events ' || $2), hashtext($1)`;
+/** Deletes old events of other names, in a transaction of the platform. Until then another release may subscribe to them. */
+export async function deleteUnwanted(
+  tx: RawStatements,
+  consumer: string,
+  names: readonly string[],
+  days: number,
+): Promise<void> {
+  await tx.$executeRawUnsafe(
+    `DELETE FROM waiting_event
+     WHERE consumer = $1 AND name <> ALL($2::text[]) AND stored_at < now() - make_interval(days => $3::integer)`,
+    consumer,
+    names,
+    days,
+  );
+}

@@ -17,8 +17,8 @@ const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=of
 /** A tenant alone has ten of them, which is enough for all that it asks at once; ADR 0041 has the figures. */
 const TENANT_CONNECTIONS = 14;
 /**
- * Six for the inbox, whose four partitions and whose turns may wait for locks of tenants while it stores what waits, and
- * two for the relay and for checks.
+ * For the four partitions of the inbox and its turn at stored events, which may wait for locks: a tenant has four of these
+ * at most. The others are for the relay, for storing events, and for checks.
  */
 const PLATFORM_CONNECTIONS = 8;
 

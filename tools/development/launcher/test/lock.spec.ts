@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
@@ -33,6 +33,13 @@ describe('withLock', () => {
     holder.kill('SIGKILL');
     await once(holder, 'exit');
     expect(spawnSync(process.execPath, nodeArguments('')).status).toBe(0);
+  });
+
+  it('takes over what a holder left that was killed while it wrote its name', () => {
+    writeFileSync(join(folder, 'lock'), '');
+    const { status } = spawnSync(process.execPath, nodeArguments(''), { timeout: 20_000 });
+    expect(status).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

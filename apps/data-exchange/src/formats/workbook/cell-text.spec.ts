@@ -1,5 +1,5 @@
 import { kindOfFormat } from './cell-styles';
-import { numberText, unescapeText } from './cell-text';
+import { isoDateText, numberText, unescapeText } from './cell-text';
 
 describe('a number of a workbook', () => {
   it.each([
@@ -22,6 +22,20 @@ describe('a number of a workbook', () => {
 
   it('is a date four years later in the date system of 1904', () => {
     expect(numberText('44885', 'date', true)).toBe('2026-11-21');
+  });
+});
+
+describe('a date that a workbook has as a text', () => {
+  it.each([
+    ['2026-11-21', '2026-11-21'],
+    ['2026-11-21T00:00:00', '2026-11-21'],
+    ['2026-11-21T10:30:00', '2026-11-21T10:30:00.000Z'],
+    ['2026-11-21T10:30:00+02:00', '2026-11-21T08:30:00.000Z'],
+    ['2026-02-30', '2026-02-30'],
+    ['2026-02-30T10:30:00', '2026-02-30T10:30:00'],
+    ['soon', 'soon'],
+  ])('%s is %s, and never another day', (value, text) => {
+    expect(isoDateText(value)).toBe(text);
   });
 });
 

@@ -24,8 +24,20 @@ function dateText(days: number, isFrom1904: boolean): string {
   return isoText(instant);
 }
 
+/** A date in ISO 8601 as a workbook may have it; what is none stays as it is written, such as 30 February. */
+export function isoDateText(value: string): string {
+  const instant = new Date(/T.*(Z|[+-]\d\d:\d\d)$|^[\d-]+$/.test(value) ? value : `${value}Z`);
+  return Number.isNaN(instant.getTime()) || !isCalendarDay(value) ? value : isoText(instant);
+}
+
+/** As of `@plinth/kernel/instant`, which the process that reads workbooks does not load. */
+function isCalendarDay(text: string): boolean {
+  const day = text.slice(0, 'yyyy-MM-dd'.length);
+  return new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice('yyyy-MM-'.length));
+}
+
 /** ISO 8601, a date alone at midnight. */
-export function isoText(instant: Date): string {
+function isoText(instant: Date): string {
   const text = instant.toISOString();
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text;
 }

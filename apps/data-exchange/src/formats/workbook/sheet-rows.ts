@@ -1,5 +1,5 @@
 import { UnreadableFile } from '../unreadable-file.ts';
-import { isoText, numberText, unescapeText } from './cell-text.ts';
+import { isoDateText, numberText, unescapeText } from './cell-text.ts';
 import type { NumberKind } from './cell-styles.ts';
 import type { SharedStrings } from './shared-strings.ts';
 import {
@@ -114,10 +114,8 @@ function textOf(
     case 'str':
     case 'inlineStr':
       return unescapeText(value);
-    case 'd': {
-      const instant = new Date(/T.*(Z|[+-]\d\d:\d\d)$|^[\d-]+$/.test(value) ? value : `${value}Z`);
-      return Number.isNaN(instant.getTime()) ? value : isoText(instant);
-    }
+    case 'd':
+      return isoDateText(value);
     case 'e':
       return value;
     default:
