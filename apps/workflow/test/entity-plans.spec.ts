@@ -24,6 +24,7 @@ const ENTITIES = 20_000;
 /** Of the definition of one type. */
 const VERSIONS_KEPT = 500;
 const at = new Date('2026-11-22T10:00:00Z');
+const LATER = new Date('2036-11-22T10:00:00Z');
 const actor = { userId: 'ada', userName: 'Ada Lovelace' };
 
 /** Invoices that were moved once, every second one by its owner, and for which somebody was asked to agree; every second one waits for that. */
@@ -38,9 +39,10 @@ async function fillEntities(admin: Client, tenantId: string, count: number): Pro
       SELECT $1, 'Invoice', n::text, 1, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN gen_random_uuid() END, 'Submit',
         'Draft', 'Submitted', now(), 'ada', 'Ada'`,
     approval: `(tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state, requested_by,
-        requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, "end")
+        requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, next_step_at, "end")
       SELECT $1, gen_random_uuid(), 'Invoice', n::text, 'Approve', 'Submitted', 'Approved', 'ada', 'Ada',
-        now() + n * interval '1 second', '{grace}', 1, '{}', false, false, CASE WHEN n % 2 = 1 THEN 'Approved' END`,
+        now() + n * interval '1 second', '{grace}', 1, '{}', false, false,
+        now() + n * interval '1 second', CASE WHEN n % 2 = 1 THEN 'Approved' END`,
     approval_vote: `(tenant_id, approval_id, seat, voter_id, voted_at)
       SELECT $1, (SELECT id FROM approval WHERE tenant_id = $1 AND entity_id = '1'), n::text, n::text, now()`,
     delegation: `(tenant_id, id, delegator_id, delegator_name, permissions, delegate_id, from_at, until_at, created_at)
@@ -187,7 +189,9 @@ async function read(db: Database, tenantId: string): Promise<void> {
   await history.page(entity, { before: undefined, offset: 0, limit: 2 });
   await history.page(entity, { before: 2, offset: 0, limit: 1 });
   const approvals = approvalStore(db);
-  await approvals.findDue(at, [], 1);
+  expect(await approvals.tenantsWithDue(at)).toEqual([]);
+  const due = await approvals.findDue(tenantId, LATER, undefined, 1);
+  expect(await approvals.findDue(tenantId, LATER, due[0], 1)).toHaveLength(1);
   await approvals.findComing(at, new Date(at.getTime() + 60_000), 1);
   const delegations = delegationStore(db, { take: () => undefined });
   const given = await delegations.ofUser(tenantId, '17', at);

@@ -25,7 +25,7 @@ import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import { forRequest } from '@plinth/runtime/process/current-work';
-import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -102,6 +102,9 @@ export interface ServiceContext {
   deadLetters?: DeadLetters | undefined;
 }
 
+/** Large bodies that are encoded at the same time, one of a tenant; the others wait. */
+const ENCODINGS = 2;
+
 type AnyHandler = (input: Input<Endpoint>) => unknown;
 
 /** Builds the HTTP side of a service: all endpoints of its contract, each with its handler. */
@@ -120,6 +123,8 @@ export function createService(
   const responses = new ByteBudget(context.config.BUFFERED_RESPONSE_BYTES_MAX);
   measureBytes(context.metrics, { bodies, responses });
   const turns = new EventLoopTurns();
+  const encodings = turnsAt(ENCODINGS);
+  measurePlaces(context.metrics, { encodings });
 
   const app = express();
   app.disable('x-powered-by');
@@ -165,8 +170,11 @@ export function createService(
         reservation: ofResponse,
         owner,
         turns,
+        encodings,
+        signal,
       });
-    } catch (error) {
+    } catch (caught) {
+      const error = signal.aborted && isAbort(caught) ? disconnected(caught) : caught;
       countRefusal(context.metrics, error);
       sendProblem(error, req, res, problemContext(), context.log);
     } finally {
@@ -202,6 +210,11 @@ const durationMetric = (metrics: Registry) =>
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
     registers: [metrics],
   });
+
+/** Work that its client's leaving ended is no failure of ours. */
+const isAbort = (error: unknown): boolean => (error as Partial<Error> | undefined)?.name === 'AbortError';
+const disconnected = (cause: unknown): Problem =>
+  new Problem('timed-out', 'The client disconnected.', { cause });
 
 /** Counts a request that a quota refused. */
 function countRefusal(metrics: Registry, error: unknown): void {

@@ -8,7 +8,7 @@ import { jsonPieces } from '@plinth/kernel/json-pieces';
 import type { Request } from 'express';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
-import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
 import {
@@ -33,16 +33,23 @@ export interface SendOptions {
   reservation: ByteReservation;
   /** Who gets the response. */
   owner: ShareOwner;
-  /** In which the pieces of files are sent. */
+  /** In which the pieces of files and of large bodies are sent. */
   turns: EventLoopTurns;
+  /** In which large bodies are encoded; without them each of many would have a part of the memory, and none end. */
+  encodings: FairPlaces;
+  /** Aborted when the client disconnects. */
+  signal: AbortSignal;
 }
 
 /** Smaller responses are in memory for so short that they are not counted. */
 const UNCOUNTED_BYTES_MAX = 64 * 1024;
 
-/** @throws Problem `share-used-up` or `overloaded`: clients that read slowly hold too many large responses. */
+/**
+ * Counts what a response has in memory now.
+ * @throws Problem `share-used-up` or `overloaded`: clients that read slowly hold too many large responses
+ */
 function count(bytes: number, reservation: ByteReservation): void {
-  const refusal = bytes > UNCOUNTED_BYTES_MAX ? reservation.grow(bytes) : undefined;
+  const refusal = bytes > UNCOUNTED_BYTES_MAX ? reservation.growTo(bytes) : undefined;
   if (refusal) throw shareUsedUp(refusal, 'large responses');
 }
 
@@ -79,15 +86,18 @@ export async function sendResponse(
     return;
   }
 
-  const write = (): Promise<Buffer[]> =>
-    encodeInTurns(json ?? jsonPieces(response.body), options.owner, options.turns);
+  // What waits for its encoding is in memory too.
+  if (json) count(sumOf(json), options.reservation);
+  const write = (): Promise<Buffer[]> => encode(() => json ?? jsonPieces(response.body), options);
   const gzip = chooseGzip(response, req, res);
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
   if (gzip && !isKnown) {
     const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
-    return sendJson([await gzip(async () => Buffer.concat(await write()))], res, options, headers);
+    const compressed = await gzip(async () => Buffer.concat(await write()));
+    options.reservation.release();
+    return sendJson([compressed], res, options, headers);
   }
   const isLarge = json !== undefined || response.options.gzip !== undefined;
   const writeAtOnce = (): Buffer[] => [Buffer.from(JSON.stringify(response.body))];
@@ -102,22 +112,54 @@ export async function sendResponse(
   return sendJson(body, res, options);
 }
 
-async function sendJson(
+/**
+ * Encodes a body in turns of the event loop. A large one waits for others; its bytes are counted before they are made, and
+ * a client that disconnects ends it.
+ */
+async function encode(write: () => Iterable<string>, options: SendOptions): Promise<Buffer[]> {
+  const { owner, turns, encodings, signal, reservation } = options;
+  function* countedPieces(): Generator<string, void> {
+    let bytes = 0;
+    for (const piece of write()) {
+      signal.throwIfAborted();
+      bytes += Buffer.byteLength(piece);
+      count(bytes, reservation);
+      yield piece;
+    }
+  }
+  const encodeAll = (): Promise<Buffer[]> => encodeInTurns(countedPieces(), owner, turns);
+  const isSmall = await turns.take(owner, () => areShort(write()));
+  return isSmall ? encodeAll() : encodings.run(owner, encodeAll, signal);
+}
+
+/** Whether texts are small together; of large ones it makes no more than it takes to see that. */
+function areShort(texts: Iterable<string>): boolean {
+  let length = 0;
+  for (const text of texts) {
+    length += text.length;
+    if (length > UNCOUNTED_BYTES_MAX) return false;
+  }
+  return true;
+}
+
+function sendJson(
   pieces: readonly Buffer[],
   res: ServerResponse,
   options: SendOptions,
   headers: Record<string, string> = {},
-): Promise<void> {
-  const length = lengthOf(pieces);
+): void {
+  const length = sumOf(pieces);
   count(length, options.reservation);
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
   if (pieces.length === 1) res.end(pieces[0]);
-  else await sendPieces(Readable.from(pieces), res, options);
+  // Of a body in memory nothing fails but its client, and how long that reads is no time of ours.
+  else sendPieces(Readable.from(pieces), res, options).catch(() => undefined);
 }
 
-const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
+const sumOf = (pieces: readonly { length: number }[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0);
 
 /** The compressed form of a response that has one, where the client accepts it. */
 function chooseGzip({ options: { gzip } }: EndpointResponse<unknown>, req: Request, res: ServerResponse) {
@@ -135,16 +177,14 @@ async function sendPending(
   endpoint: Endpoint,
   status: number,
   res: ServerResponse,
-  { checkResponses, reservation, owner, turns }: SendOptions,
+  options: SendOptions,
 ): Promise<void> {
   res.setHeader('content-type', 'application/json');
   const keepAlive = setInterval(() => res.write(' '), PENDING_KEEP_ALIVE_MILLISECONDS);
   try {
     const body = await pending;
-    if (checkResponses) checkResponse(endpoint, status, body);
-    const pieces = await encodeInTurns(jsonPieces(body), owner, turns);
-    count(lengthOf(pieces), reservation);
-    for (const piece of pieces) res.write(piece);
+    if (options.checkResponses) checkResponse(endpoint, status, body);
+    for (const piece of await encode(() => jsonPieces(body), options)) res.write(piece);
     res.end();
   } finally {
     clearInterval(keepAlive);
@@ -217,8 +257,12 @@ async function sendStoredFile(
   await sendPieces(content, res, options);
 }
 
-const sendPieces = (content: Readable, res: ServerResponse, { owner, turns }: SendOptions): Promise<void> =>
-  pipeline(content, inTurns(owner, turns), res);
+/** Passes content on as fast as the client reads it. @throws `AbortError` where that disconnects */
+const sendPieces = (
+  content: Readable,
+  res: ServerResponse,
+  { owner, turns, signal }: SendOptions,
+): Promise<void> => pipeline(content, inTurns(owner, turns), res, { signal });
 
 /**
  * The part that `Range` names, RFC 9110, 14.2; undefined for all of the file: without the header, with one that is not

@@ -48,15 +48,18 @@ export class FairShares {
     return this.byTenant.get(tenantId)?.byUser.get(userId) ?? 0;
   }
 
-  /** Takes an amount; where that is refused, takes nothing and returns whose share is used up. */
-  take({ tenantId, userId }: ShareOwner, amount = 1): ShareScope | undefined {
+  /**
+   * Takes an amount; where that is refused, takes nothing and returns whose share is used up.
+   * @param held what was taken before for the same thing, so that in parts it may take as much as at once
+   */
+  take({ tenantId, userId }: ShareOwner, amount = 1, held = 0): ShareScope | undefined {
     const tenant = this.byTenant.get(tenantId);
     const ofTenant = tenant?.amount ?? 0;
     const ofUser = tenant?.byUser.get(userId) ?? 0;
     const free = this.total - this.used;
     if (amount > free) return 'all';
-    if (ofTenant > 0 && ofTenant + amount > this.timesFree * free) return 'tenant';
-    if (this.limitsUsers && ofUser > 0 && 2 * (ofUser + amount) > free) return 'user';
+    if (ofTenant > held && ofTenant + amount > this.timesFree * free) return 'tenant';
+    if (this.limitsUsers && ofUser > held && 2 * (ofUser + amount) > free) return 'user';
     this.used += amount;
     if (!tenant) this.byTenant.set(tenantId, { amount, byUser: new Map([[userId, amount]]) });
     else {

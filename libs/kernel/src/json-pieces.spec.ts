@@ -11,6 +11,7 @@ describe('the pieces of the JSON of a value', () => {
     [[undefined, () => 1, 1, null]],
     [Object.assign(Object.create(null), { constructor: 'a', 'a "b"': { deep: [1, { x: true }] } })],
     [{ toJSON: () => 'itself' }],
+    [{ toJSON: 'a text', other: ['texts'] }],
     [{ list: Array.from({ length: 50 }, (_, at) => ({ at, text: `number ${at}` })) }],
   ])('are together what JSON.stringify writes: %j', (value) => {
     for (const length of [1, 20, 65_536])
@@ -22,5 +23,10 @@ describe('the pieces of the JSON of a value', () => {
     const lengths = [...jsonPieces(value, 1_000)].map((piece) => piece.length);
     expect(lengths.filter((length) => length > 1_100)).toHaveLength(1);
     expect(lengths.length).toBeGreaterThan(90);
+  });
+
+  it('are made of what has a text under the name of the function that writes JSON', () => {
+    const texts = { toJSON: 'a text', others: Array.from({ length: 1_000 }, () => 'x'.repeat(90)) };
+    expect([...jsonPieces({ texts }, 1_000)].length).toBeGreaterThan(90);
   });
 });

@@ -37,5 +37,6 @@ export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generat
 const hasMembers = (value: unknown): value is object =>
   typeof value === 'object' &&
   value !== null &&
-  !('toJSON' in value) &&
+  // As JSON.stringify has it: a member of that name that is no function is a value like any other.
+  typeof (value as { toJSON?: unknown }).toJSON !== 'function' &&
   !(value instanceof String || value instanceof Number || value instanceof Boolean);

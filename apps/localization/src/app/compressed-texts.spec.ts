@@ -13,6 +13,18 @@ describe('CompressedTexts', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
+  it('does not fail for those who wait for one whose client disconnected', async () => {
+    const texts = new CompressedTexts();
+    const left = new Error('disconnected');
+    const [first, ...others] = await Promise.allSettled([
+      texts.of('a', () => Promise.reject(left)),
+      texts.of('a', async () => Buffer.from('{}')),
+      texts.of('a', () => Promise.reject(new Error('is not called'))),
+    ]);
+    expect(first).toEqual({ status: 'rejected', reason: left });
+    expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
   it('forgets what was not read for the longest time when it holds too many bytes', async () => {
     const texts = new CompressedTexts(100);
     const read = jest.fn(async (key: string) =>

@@ -20,13 +20,19 @@ export class CompressedTexts {
 
   constructor(private readonly bytesMax = BYTES_MAX) {}
 
-  /** The compressed JSON of what a key names; `write` is called when it is not known. */
-  of(key: string, write: () => Promise<Buffer>): Promise<Buffer> {
-    const known = this.cached.get(key);
-    if (!known) return this.add(key, write);
-    this.cached.delete(key);
-    this.cached.set(key, known);
-    return known.compressing;
+  /**
+   * The compressed JSON of what a key names; `write` is called when it is not known, and when that of another caller
+   * failed, who may have disconnected.
+   */
+  async of(key: string, write: () => Promise<Buffer>): Promise<Buffer> {
+    for (;;) {
+      const known = this.cached.get(key);
+      if (!known) return this.add(key, write);
+      this.cached.delete(key);
+      this.cached.set(key, known);
+      const bytes = await known.compressing.catch(() => undefined);
+      if (bytes) return bytes;
+    }
   }
 
   private async add(key: string, write: () => Promise<Buffer>): Promise<Buffer> {

@@ -147,10 +147,33 @@ describe('the cache of texts', () => {
     expect(loops).toBeGreaterThanOrEqual(30);
   });
 
+  it('reads texts of no more tenants than it makes texts of', async () => {
+    const { store, cache } = start();
+    const texts = Array.from({ length: 3_000 }, (_, at) => ({
+      resourceName: 'Shop',
+      cultureName: 'en',
+      key: `key ${at}`,
+      value: 'a text of some words',
+    }));
+    const tenants = Array.from({ length: 20 }, (_, index) => `tenant ${index}`);
+    for (const tenant of tenants) store.versions[tenant] = 'first';
+    let atOnce = 0;
+    let mostAtOnce = 0;
+    store.inCultures = async () => {
+      mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+      return { texts, areAll: true };
+    };
+    await Promise.all(tenants.map((tenant) => cache.read(tenant, 'en').finally(() => atOnce--)));
+    // Two, and as many whose end is not known here yet.
+    expect(mostAtOnce).toBeLessThanOrEqual(4);
+  });
+
   it('shares the texts of the platform between tenants that have none of their own', async () => {
     const { store, cache } = start();
     store.inCultures = async () => ({ texts: [], areAll: true });
-    expect(await cache.read(ada, 'fr')).toBe(await cache.read(bob, 'fr'));
+    const [ofAda, ofBob] = await Promise.all([cache.read(ada, 'fr'), cache.read(bob, 'fr')]);
+    expect(ofAda).toBe(ofBob);
+    expect(await cache.read(ada, 'fr')).toBe(ofAda);
     expect(await cache.read(ada, 'en')).not.toBe(await cache.read(ada, 'fr'));
   });
 

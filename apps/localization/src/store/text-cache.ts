@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { jsonPieces } from '@plinth/kernel/json-pieces';
 import { forMany } from '@plinth/runtime/process/current-work';
-import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, turnsAt } from '@plinth/runtime/process/fair-places';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { mergeInSteps, type BaseTexts, type Override, type Resources } from '../domain/texts';
-import type { FirstTexts, OverrideStore } from './override-store';
+import { TEXT_READINGS, type FirstTexts, type OverrideStore } from './override-store';
 
 /** Everything a tenant reads in one culture. */
 export interface CultureTexts {
@@ -83,10 +83,12 @@ export function textCache({
 }: TextCacheOptions): TextCache {
   /** By tenant, the least recently used first. */
   const tenants = new Map<string, CachedTenant>();
-  const platformTexts = new Map<string, CultureTexts>();
+  const platformTexts = new Map<string, Promise<CultureTexts>>();
   /** By tenant, the end of the last of its readings and of the rest after it. */
   const lastReadings = new Map<string, Promise<void>>();
   const turns = new EventLoopTurns();
+  /** Of texts that are read and made: what was read waits for nothing that others have read. */
+  const makings = turnsAt(TEXT_READINGS);
   let size = 0;
 
   const invalidate = (tenantId: string): void => {
@@ -141,10 +143,13 @@ export function textCache({
     const end = await takeTurn(tenantId);
     let added = 0;
     try {
-      const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
-      if (own.texts.length === 0) return await platformTextsIn(culture);
-      if (!own.areAll) onIncomplete(tenantId, culture);
-      const made = await make(tenantId, own, culture);
+      const made = await makings.run({ tenantId, userId: '' }, async () => {
+        const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
+        if (own.texts.length === 0) return undefined;
+        if (!own.areAll) onIncomplete(tenantId, culture);
+        return make(tenantId, own, culture);
+      });
+      if (!made) return await platformTextsIn(culture);
       added = made.size;
       if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
       return made.texts;
@@ -166,12 +171,12 @@ export function textCache({
   };
 
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */
-  const platformTextsIn = async (culture: string): Promise<CultureTexts> => {
+  const platformTextsIn = (culture: string): Promise<CultureTexts> => {
     const known = platformTexts.get(culture);
     if (known) return known;
-    const { texts } = await make('', NO_TEXTS, culture);
-    if (platformCultures.has(culture)) platformTexts.set(culture, texts);
-    return texts;
+    const making = make('', NO_TEXTS, culture).then(({ texts }) => texts);
+    if (platformCultures.has(culture)) platformTexts.set(culture, making);
+    return making;
   };
 
   const make = (tenantId: string, own: FirstTexts<Override>, culture: string) =>

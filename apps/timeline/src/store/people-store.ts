@@ -52,20 +52,25 @@ export function peopleStore({ db, clock, quota }: Parts): PeopleStore {
       const key = `${tenantId}/${userId}`;
       const earlier = recent.get(key);
       if (earlier?.name === userName && now.getTime() - earlier.at < RECORD_AGAIN_MILLISECONDS) return;
-      await db.inTenant(
-        tenantId,
-        async (tx) => {
-          const known = await tx.$executeRaw`
-            UPDATE person SET display_name = ${userName}, seen_at = ${now}
-            WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}`;
-          if (known > 0 || !quota.tryTake(tenantId, 1)) return;
-          const added = await tx.$executeRaw`
-            INSERT INTO person (tenant_id, user_id, display_name, seen_at)
-            VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now}) ON CONFLICT DO NOTHING`;
-          if (added === 0) quota.giveBack(tenantId, 1);
-        },
-        'once',
-      );
+      // A transaction may be repeated, and fail in the end.
+      let isTaken = false;
+      let added = 0;
+      const write = async (tx: Prisma.TransactionClient): Promise<number> => {
+        const known = await tx.$executeRaw`
+          UPDATE person SET display_name = ${userName}, seen_at = ${now}
+          WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}`;
+        if (known > 0) return 0;
+        isTaken ||= quota.tryTake(tenantId, 1);
+        if (!isTaken) return 0;
+        return tx.$executeRaw`
+          INSERT INTO person (tenant_id, user_id, display_name, seen_at)
+          VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now}) ON CONFLICT DO NOTHING`;
+      };
+      try {
+        added = await db.inTenant(tenantId, write, 'once');
+      } finally {
+        if (isTaken && added === 0) quota.giveBack(tenantId, 1);
+      }
       recent.set(key, { name: userName, at: now.getTime() });
     },
 

@@ -10,7 +10,7 @@ import {
   type Approval,
   type TimerStep,
 } from '../domain/approval';
-import type { ApprovalStore } from '../store/approval-store';
+import type { ApprovalStore, DueApproval } from '../store/approval-store';
 import type { ApprovalSchedule } from './approval-schedule';
 import type { TransitionService } from './transition-service';
 
@@ -24,6 +24,8 @@ const STEPS_MAX = 10;
 export class ApprovalTimers {
   /** Steps until then have timers, as far as this process knows. */
   private timersUntil: Date | undefined;
+  /** Where the next turn of a tenant begins, by tenant: what failed is tried again only behind all others that are due. */
+  private readonly lastOfTurn = new Map<string, DueApproval>();
 
   constructor(
     private readonly deps: {
@@ -54,29 +56,23 @@ export class ApprovalTimers {
    */
   async processAllDueSteps(): Promise<boolean> {
     const now = this.deps.clock.now();
-    const hadTurn: string[] = [];
-    let isMoreDue = false;
-    for (;;) {
-      const due = await this.deps.approvals.findDue(now, hadTurn, TURN_SIZE);
-      if (due.length === 0) return isMoreDue;
-      hadTurn.push(due[0]!.tenantId);
-      if ((await this.processTurn(due)) === TURN_SIZE) isMoreDue = true;
+    const lastBefore = new Map(this.lastOfTurn);
+    this.lastOfTurn.clear();
+    for (const tenantId of await this.deps.approvals.tenantsWithDue(now)) {
+      const due = await this.deps.approvals.findDue(tenantId, now, lastBefore.get(tenantId), TURN_SIZE);
+      for (const { id } of due) await this.tryDueSteps(tenantId, id);
+      if (due.length === TURN_SIZE) this.lastOfTurn.set(tenantId, due.at(-1)!);
     }
+    return this.lastOfTurn.size > 0;
   }
 
-  /** Returns for how many of them everything that was due is performed. */
-  private async processTurn(due: readonly { tenantId: string; id: string }[]): Promise<number> {
-    let processed = 0;
-    for (const { tenantId, id } of due) {
-      try {
-        await this.processDueSteps(tenantId, id);
-        processed++;
-      } catch (error) {
-        // One error does not delay the other approvals.
-        this.deps.log.warn({ err: error, approval: id }, 'timers of an approval failed; will retry');
-      }
+  private async tryDueSteps(tenantId: string, id: string): Promise<void> {
+    try {
+      await this.processDueSteps(tenantId, id);
+    } catch (error) {
+      // One error does not delay the other approvals.
+      this.deps.log.warn({ err: error, approval: id }, 'timers of an approval failed; will retry');
     }
-    return processed;
   }
 
   /** Starts timers for the steps of all tenants that come soon; returns whether there may be more. */

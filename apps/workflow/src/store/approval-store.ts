@@ -15,6 +15,12 @@ export interface WaitingApproval {
   votes: Vote[];
 }
 
+/** An open request whose next step is due. */
+export interface DueApproval {
+  id: string;
+  nextStepAt: Date;
+}
+
 export interface ApprovalStore {
   /** The open requests that this caller may decide, in their own place or another's. */
   waitingFor(
@@ -24,8 +30,10 @@ export interface ApprovalStore {
   ): Promise<{ rows: WaitingApproval[]; totalCount: number | null; delegators: Delegator[] }>;
   /** An open request; undefined once it ended. */
   findOpen(tenantId: string, id: string): Promise<Approval | undefined>;
-  /** Open requests of one tenant whose next step is due, the most overdue first: of the most overdue one's not left out. */
-  findDue(now: Date, leftOut: readonly string[], limit: number): Promise<{ tenantId: string; id: string }[]>;
+  /** Tenants with open requests whose next step is due, the one with the most overdue first. */
+  tenantsWithDue(now: Date): Promise<string[]>;
+  /** Open requests of a tenant whose next step is due, the most overdue first, behind one of them. */
+  findDue(tenantId: string, now: Date, after: DueApproval | undefined, limit: number): Promise<DueApproval[]>;
   /** Open requests of all tenants whose next step is due after one instant and not after the other, the next ones first. */
   findComing(after: Date, until: Date, limit: number): Promise<{ tenantId: string; approval: Approval }[]>;
   /** Records that the approvers were reminded; only the first of several attempts publishes it. */
@@ -39,6 +47,27 @@ export interface ApprovalStore {
  * Postgres as the key (ADR 0022).
  */
 const IS_OPEN = { endedAt: null };
+
+/** Skips from tenant to tenant through the index, so that the cost depends on how many have timers, not on requests. */
+const TENANTS_WITH_DUE = `
+  WITH RECURSIVE first AS (
+    (SELECT tenant_id, next_step_at FROM approval WHERE "end" IS NULL AND next_step_at IS NOT NULL
+      ORDER BY tenant_id, next_step_at, id LIMIT 1)
+    UNION ALL
+    SELECT next.tenant_id, next.next_step_at FROM first CROSS JOIN LATERAL (
+      SELECT tenant_id, next_step_at FROM approval
+       WHERE "end" IS NULL AND next_step_at IS NOT NULL AND tenant_id > first.tenant_id
+       ORDER BY tenant_id, next_step_at, id LIMIT 1
+    ) AS next
+  )
+  SELECT tenant_id FROM first WHERE next_step_at <= $1::timestamptz ORDER BY next_step_at, tenant_id`;
+
+const FIRST_DUE: DueApproval = { nextStepAt: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
+const DUE = `
+  SELECT id, next_step_at AS "nextStepAt" FROM approval
+   WHERE tenant_id = $1::uuid AND "end" IS NULL AND next_step_at <= $2::timestamptz
+     AND (next_step_at, id) > ($3::timestamptz, $4::uuid)
+   ORDER BY next_step_at, id LIMIT $5`;
 
 export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
   return {
@@ -63,17 +92,18 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
       return row ? toApproval(row) : undefined;
     },
 
-    findDue: (now, leftOut, limit) =>
+    tenantsWithDue: (now) =>
       db.inPlatform(async (tx) => {
-        const find = (tenantId: Prisma.ApprovalWhereInput['tenantId'], take: number) =>
-          tx.approval.findMany({
-            where: { end: null, nextStepAt: { lte: now }, tenantId: tenantId! },
-            select: { tenantId: true, id: true },
-            orderBy: { nextStepAt: 'asc' },
-            take,
-          });
-        const [first] = await find({ notIn: [...leftOut] }, 1);
-        return first ? find(first.tenantId, limit) : [];
+        await readByIndexes(tx, 'for-values');
+        const rows = await tx.$queryRawUnsafe<{ tenant_id: string }[]>(TENANTS_WITH_DUE, now);
+        return rows.map(({ tenant_id }) => tenant_id);
+      }),
+
+    findDue: (tenantId, now, after, limit) =>
+      db.inPlatform(async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        const { nextStepAt, id } = after ?? FIRST_DUE;
+        return tx.$queryRawUnsafe<DueApproval[]>(DUE, tenantId, now, nextStepAt, id, limit);
       }),
 
     async findComing(after, until, limit) {

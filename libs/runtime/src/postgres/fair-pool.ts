@@ -14,6 +14,11 @@ const TIMES_FREE = 2;
 const THE_PLATFORM = { tenantId: 'platform', userId: '' };
 const IN_THE_PLATFORM: Scope = ['plinth.scope', 'platform'];
 
+/** As Postgres says it, so that whoever asks whether the database failed learns it of this pool too. */
+const TOO_MANY_CONNECTIONS = '53300';
+const noConnection = (): Error =>
+  Object.assign(new Error('No connection of the pool was free in time.'), { code: TOO_MANY_CONNECTIONS });
+
 export interface FairPoolOptions extends PoolConfig {
   /** How many connections tenants share. */
   tenantConnections: number;
@@ -34,7 +39,7 @@ export class FairPool extends Pool {
 
   constructor({ tenantConnections, platformConnections, patienceMilliseconds, ...config }: FairPoolOptions) {
     super({ ...config, max: tenantConnections + platformConnections });
-    const refused = () => unavailable('Too many requests wait for the database; try again.');
+    const refused = () => unavailable('Too many requests wait for the database; try again.', noConnection());
     const waiting = { waitingMax: Infinity, patienceMilliseconds, refused };
     this.tenantPlaces = new FairPlaces({ ...waiting, places: tenantConnections, timesFree: TIMES_FREE });
     // Nobody shares them, so that all may be taken.

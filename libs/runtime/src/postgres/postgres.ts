@@ -20,7 +20,7 @@ const TENANT_CONNECTIONS = 14;
  * For the four partitions of the inbox and its turn at stored events, which may wait for locks: a tenant has four of these
  * at most. The others are for the relay, for storing events, and for checks.
  */
-const PLATFORM_CONNECTIONS = 6;
+const PLATFORM_CONNECTIONS = 8;
 
 /** How long a connection takes at most; then its client knows better when to try again. */
 const PATIENCE_MILLISECONDS = 5_000;

@@ -37,9 +37,14 @@ export class ByteReservation {
 
   /** Reserves more bytes; where there is no room for them, returns whose share is used up. */
   grow(bytes: number): ShareScope | undefined {
-    const refusal = this.shares.take(this.owner, bytes);
+    const refusal = this.shares.take(this.owner, bytes, this.bytes);
     if (!refusal) this.bytes += bytes;
     return refusal;
+  }
+
+  /** Reserves so many bytes in all, and no fewer than before; where there is no room for them, as `grow`. */
+  growTo(bytes: number): ShareScope | undefined {
+    return bytes > this.bytes ? this.grow(bytes - this.bytes) : undefined;
   }
 
   /**

@@ -1,0 +1,56 @@
+import { silentLog } from '@plinth/runtime/process/log';
+import type { Approval } from '../domain/approval';
+import type { ApprovalStore } from '../store/approval-store';
+import { ApprovalTimers } from './approval-timers';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+
+/** Stands for the database: approvals of one tenant, all of which are to be escalated. */
+function start(ids: readonly string[], fails: (id: string) => boolean) {
+  const open = new Map(ids.map((id, at) => [id, new Date(NOW.getTime() - 1_000_000 + at)]));
+  const tried: string[] = [];
+  const approvals: Partial<ApprovalStore> = {
+    tenantsWithDue: async () => (open.size > 0 ? ['acme'] : []),
+    findDue: async (_tenantId, _now, after, limit) =>
+      [...open]
+        .map(([id, nextStepAt]) => ({ id, nextStepAt }))
+        .filter(({ nextStepAt }) => !after || nextStepAt > after.nextStepAt)
+        .slice(0, limit),
+    findOpen: async (_tenantId, id) => {
+      const escalateAt = open.get(id);
+      return escalateAt && ({ id, escalateAt, isEscalated: false } as Approval);
+    },
+    escalate: async (_tenantId, { id }) => {
+      tried.push(id);
+      if (fails(id)) throw new Error('fails always');
+      open.delete(id);
+    },
+  };
+  const timers = new ApprovalTimers({
+    approvals: approvals as ApprovalStore,
+    schedule: { start: () => undefined },
+    transitions: { expire: () => Promise.reject(new Error('is not called')) },
+    clock: { now: () => NOW },
+    log: silentLog(),
+  });
+  return { timers, open, tried };
+}
+
+const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+
+describe('approvals that are due', () => {
+  it('do not wait for those that fail always, however many and overdue these are', async () => {
+    const { timers, open, tried } = start([...ids('bad', 25), ...ids('good', 25)], (id) =>
+      id.startsWith('bad'),
+    );
+    const isMore: boolean[] = [];
+    do isMore.push(await timers.processAllDueSteps());
+    while (isMore.at(-1) && isMore.length < 20);
+
+    // Ten at a time, and then a turn in which there are none.
+    expect(isMore).toEqual([true, true, true, true, true, false]);
+    expect([...open.keys()]).toEqual(ids('bad', 25));
+    await timers.processAllDueSteps();
+    expect(tried.filter((id) => id === 'bad-0')).toHaveLength(2);
+  });
+});
