@@ -74,7 +74,11 @@ describe('the published packages, in a project that knows nothing of this one', 
     pages = await servePages(project);
     process.env['CORS_ORIGINS'] = originOf(pages);
     const packages = publish(registry, project).then(() => install(project));
-    [platform] = await Promise.all([startPlatform({ dataDirectory: data }), packages]);
+    // It is stopped also where a package cannot be published.
+    const [started, published] = await Promise.allSettled([startPlatform({ dataDirectory: data }), packages]);
+    if (started.status === 'rejected') throw started.reason;
+    platform = started.value;
+    if (published.status === 'rejected') throw published.reason;
   }, 600_000);
   afterAll(async () => {
     await platform?.stop();
