@@ -205,7 +205,7 @@ const durationMetric = (metrics: Registry) =>
   (metrics.getSingleMetric('plinth_http_request_duration_seconds') as Histogram | undefined) ??
   new Histogram({
     name: 'plinth_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its response.',
+    help: 'Time from the first byte of a request to the end of its response; how long a client reads counts for files only.',
     labelNames: ['area', 'method', 'route', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
     registers: [metrics],

@@ -86,13 +86,13 @@ export async function sendResponse(
     return;
   }
 
-  // What waits for its encoding is in memory too.
-  if (json) count(sumOf(json), options.reservation);
   const write = (): Promise<Buffer[]> => encode(() => json ?? jsonPieces(response.body), options);
   const gzip = chooseGzip(response, req, res);
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
+  // What waits for its encoding is in memory too.
+  if (json && !isKnown) count(sumOf(json), options.reservation);
   if (gzip && !isKnown) {
     const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
     const compressed = await gzip(async () => Buffer.concat(await write()));

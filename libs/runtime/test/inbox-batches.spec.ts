@@ -245,6 +245,25 @@ describe('stored events', () => {
     await eventually(async () => (await rowsOf('waiting_event')).length === 0);
   });
 
+  it('are no dead letters where the database fails, however often they were tried', async () => {
+    await store(oneTo(1));
+    await plainDatabase(pool).inTenant(tenantId, (tx) =>
+      tx.$executeRawUnsafe('UPDATE waiting_event SET attempts = 6 WHERE consumer = $1', consumer),
+    );
+    let isFirst = true;
+    let deadLetters: number | undefined;
+    startReplica(consumer, async () => {
+      if (isFirst) {
+        isFirst = false;
+        throw Object.assign(new Error('The server restarts.'), { code: '57P01' });
+      }
+      deadLetters = (await rowsOf('dead_letter')).length;
+    });
+
+    await eventually(() => deadLetters !== undefined);
+    expect(deadLetters).toBe(0);
+  });
+
   it('become dead letters where they fail again and again, although others keep arriving', async () => {
     await store(oneTo(32));
     const [faulty] = [0];

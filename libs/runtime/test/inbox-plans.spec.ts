@@ -53,7 +53,7 @@ async function takeTurn(pool: FairPool, tenantId: string): Promise<void> {
   const db = plainDatabase(pool);
   const { promise: taken, resolve } = Promise.withResolvers<number>();
   const turns = new TenantTurns(CONSUMER, [counted.name], db, silentLog(), async (deliveries, takeFrom) => {
-    if (deliveries[0]?.event.tenantId !== tenantId) return;
+    if (deliveries[0]?.event.tenantId !== tenantId) return deliveries.length;
     const [first, ...others] = deliveries;
     await first!.nak(60_000);
     const events = others.map(({ event }) => event);

@@ -5,19 +5,23 @@ import { ApprovalTimers } from './approval-timers';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
-/** Stands for the database: approvals of one tenant, all of which are to be escalated. */
-function start(ids: readonly string[], fails: (id: string) => boolean) {
-  const open = new Map(ids.map((id, at) => [id, new Date(NOW.getTime() - 1_000_000 + at)]));
+/** Stands for the database: approvals of tenants, all of which are to be escalated. */
+function start(idsByTenant: Record<string, readonly string[]>, fails: (id: string) => boolean) {
+  const open = new Map(
+    Object.entries(idsByTenant).flatMap(([tenantId, ids]) =>
+      ids.map((id, at) => [id, { tenantId, nextStepAt: new Date(NOW.getTime() - 1_000_000 + at) }]),
+    ),
+  );
   const tried: string[] = [];
   const approvals: Partial<ApprovalStore> = {
-    tenantsWithDue: async () => (open.size > 0 ? ['acme'] : []),
-    findDue: async (_tenantId, _now, after, limit) =>
+    tenantsWithDue: async () => [...new Set([...open.values()].map(({ tenantId }) => tenantId))],
+    findDue: async (tenantId, _now, after, limit) =>
       [...open]
-        .map(([id, nextStepAt]) => ({ id, nextStepAt }))
-        .filter(({ nextStepAt }) => !after || nextStepAt > after.nextStepAt)
+        .map(([id, one]) => ({ id, ...one }))
+        .filter((one) => one.tenantId === tenantId && (!after || one.nextStepAt > after.nextStepAt))
         .slice(0, limit),
     findOpen: async (_tenantId, id) => {
-      const escalateAt = open.get(id);
+      const escalateAt = open.get(id)?.nextStepAt;
       return escalateAt && ({ id, escalateAt, isEscalated: false } as Approval);
     },
     escalate: async (_tenantId, { id }) => {
@@ -40,7 +44,7 @@ const ids = (prefix: string, count: number) => Array.from({ length: count }, (_,
 
 describe('approvals that are due', () => {
   it('do not wait for those that fail always, however many and overdue these are', async () => {
-    const { timers, open, tried } = start([...ids('bad', 25), ...ids('good', 25)], (id) =>
+    const { timers, open, tried } = start({ acme: [...ids('bad', 25), ...ids('good', 25)] }, (id) =>
       id.startsWith('bad'),
     );
     const isMore: boolean[] = [];
@@ -52,5 +56,11 @@ describe('approvals that are due', () => {
     expect([...open.keys()]).toEqual(ids('bad', 25));
     await timers.processAllDueSteps();
     expect(tried.filter((id) => id === 'bad-0')).toHaveLength(2);
+  });
+
+  it('that fail always are tried once each, whatever other tenants have', async () => {
+    const { timers, tried } = start({ acme: ids('a', 10), globex: ids('g', 20) }, () => true);
+    while (await timers.processAllDueSteps());
+    expect(tried.toSorted()).toEqual([...ids('a', 10), ...ids('g', 20)].toSorted());
   });
 });

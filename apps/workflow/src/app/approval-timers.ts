@@ -56,14 +56,17 @@ export class ApprovalTimers {
    */
   async processAllDueSteps(): Promise<boolean> {
     const now = this.deps.clock.now();
-    const lastBefore = new Map(this.lastOfTurn);
-    this.lastOfTurn.clear();
+    let isMoreDue = false;
     for (const tenantId of await this.deps.approvals.tenantsWithDue(now)) {
-      const due = await this.deps.approvals.findDue(tenantId, now, lastBefore.get(tenantId), TURN_SIZE);
+      const due = await this.deps.approvals.findDue(tenantId, now, this.lastOfTurn.get(tenantId), TURN_SIZE);
       for (const { id } of due) await this.tryDueSteps(tenantId, id);
-      if (due.length === TURN_SIZE) this.lastOfTurn.set(tenantId, due.at(-1)!);
+      const last = due.at(-1);
+      if (last) this.lastOfTurn.set(tenantId, last);
+      isMoreDue ||= due.length === TURN_SIZE;
     }
-    return this.lastOfTurn.size > 0;
+    // What failed is tried again the next time, when all have had their turns.
+    if (!isMoreDue) this.lastOfTurn.clear();
+    return isMoreDue;
   }
 
   private async tryDueSteps(tenantId: string, id: string): Promise<void> {

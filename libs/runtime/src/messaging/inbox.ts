@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { SpanKind } from '@opentelemetry/api';
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { FairShares } from '@plinth/kernel/fair-shares';
 import { findUnstorable } from '@plinth/kernel/text';
@@ -39,6 +40,8 @@ const SET_ASIDE_BYTES_MAX = 4 * 1024 * 1024;
 /** Events of one tenant share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
+/** Events that failed here and are remembered; those that another process processed stay until there are so many. */
+const FAILURES_MAX = 10_000;
 /** An event that was delivered more often than that may be what kills its processes; it is tried alone, as a dead letter. */
 const UNANSWERED_MAX = 5;
 /** Longer than any outbox stores an event, so that none is taken for new. */
@@ -130,7 +133,7 @@ export class Inbox<Tx extends RawStatements> {
    * How often each event failed here, by its id. Deliveries say less, as they also count while the database is away; but
    * only they know of events that ended their process.
    */
-  private readonly failures = new Map<string, number>();
+  private readonly failures = new BoundedMap<string, number>(FAILURES_MAX);
   private readonly shares = {
     events: new FairShares(WAITING_MAX, { limitsUsers: false }),
     bytes: new FairShares(WAITING_BYTES_MAX, { limitsUsers: false }),
@@ -150,12 +153,10 @@ export class Inbox<Tx extends RawStatements> {
     private readonly options: InboxOptions,
   ) {
     this.subscriptions = new Map(subscriptions.map((entry) => [entry.type.name, entry]));
-    this.turns = new TenantTurns(consumer, this.names, db, log, async (taken, takeFrom) => {
-      for (let left = taken; left.length > 0;) {
-        const batch = nextBatch(left);
-        await this.processBatch(batch, takeFrom);
-        left = left.slice(batch.length);
-      }
+    this.turns = new TenantTurns(consumer, this.names, db, log, async (left, takeFrom) => {
+      const batch = nextBatch(left);
+      await this.processBatch(batch, takeFrom);
+      return batch.length;
     });
   }
 
@@ -264,7 +265,7 @@ export class Inbox<Tx extends RawStatements> {
         const waiting = deliveries.map(({ event, deliveryCount }) => ({
           event,
           // What failed here has ended no process.
-          attempts: this.failures.has(event.id) ? 0 : deliveryCount - 1,
+          attempts: this.failures.has(event.id) ? 0 : Math.min(deliveryCount - 1, UNANSWERED_MAX - 1),
         }));
         await storeWaiting(tx, this.consumer, tenantId, waiting);
         // Where Postgres forgets it, the publisher finds the events missing.
@@ -450,32 +451,38 @@ export class Inbox<Tx extends RawStatements> {
     const { tenantId, id } = event;
     const reason = `It was delivered ${deliveryCount} times and never answered: it may end the process that tries it.`;
     // What failed here has killed nobody and has its ten attempts.
-    if (!this.failures.get(id)) {
+    if (!this.failures.has(id)) {
       await this.db.inTenant(tenantId, (tx) =>
         storeDeadLetter(tx, this.consumer, event, reason, deliveryCount),
       );
     }
-    await this.process([event], {
-      takeFrom,
-      before: (tx) => removeDeadLetter(tx, this.consumer, tenantId, id),
-    });
+    const remove = (tx: Tx) => removeDeadLetter(tx, this.consumer, tenantId, id);
+    try {
+      if (await this.process([event], { takeFrom, before: remove })) return;
+    } catch (error) {
+      if (!problemOfDatabase(error)) throw error;
+      // A dead letter that stays for now is removed with the effect of the event.
+      await this.db.inTenant(tenantId, remove).catch(() => undefined);
+      throw error;
+    }
+    await this.db.inTenant(tenantId, remove);
   }
 
   /**
-   * Processes events of a tenant in one transaction.
+   * Processes events of a tenant in one transaction; returns whether it was their turn.
    * @param takeFrom takes them from where they waited for their turn; it is not their turn where that returns false
    * @param before what else is done in the transaction
    */
   private async process(
     events: readonly EventEnvelope[],
     { takeFrom, before }: { takeFrom?: TakeFrom<Tx> | undefined; before?: (tx: Tx) => Promise<void> },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { tenantId } = events[0]!;
     const afterCommit: AfterCommit[] = [];
-    const work = async (tx: Tx): Promise<void> => {
+    const work = async (tx: Tx): Promise<boolean> => {
       // A transaction that is repeated has done nothing before.
       afterCommit.length = 0;
-      if (takeFrom && !(await takeFrom(tx, events))) return;
+      if (takeFrom && !(await takeFrom(tx, events))) return false;
       await before?.(tx);
       const isTurn = takeFrom !== undefined || before !== undefined;
       const recorded = await this.record(tx, tenantId, events, isTurn);
@@ -491,9 +498,11 @@ export class Inbox<Tx extends RawStatements> {
       // Where Postgres forgets it, the publisher finds the events missing. What must not be forgotten: events that were
       // published, and that a dead letter is removed, which nobody misses.
       if (!hasPublished(tx) && !before) await commitWithoutWaiting(tx);
+      return true;
     };
-    await this.db.inTenant(tenantId, work, 'once');
+    const isTheirTurn = await this.db.inTenant(tenantId, work, 'once');
     afterCommit.forEach((act) => act());
+    return isTheirTurn;
   }
 
   /** Processes events of one name. */

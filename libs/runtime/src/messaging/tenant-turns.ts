@@ -1,3 +1,4 @@
+import { BoundedMap } from '@plinth/kernel/bounded-map';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import type { RawStatements, TenantDatabase } from '../postgres/postgres';
 import { readByIndexes } from '../postgres/read-by-indexes';
@@ -19,8 +20,9 @@ const EVENTS_MAX = 16;
 const INTERVAL_MILLISECONDS = 10_000;
 /** After the database failed, for a tenant or for all. */
 const RETRY_MILLISECONDS = 1_000;
-/** A turn that took longer, such as one that waited for a lock, is followed by a rest as long. */
+/** A turn ends when it took longer, such as one that waited for a lock, and is followed by a rest as long. */
 const LONG_MILLISECONDS = 3_000;
+const RESTING_MAX = 10_000;
 /** After that a process looks whether the turns that others had are over. */
 const ELSEWHERE_MILLISECONDS = 200;
 
@@ -33,15 +35,18 @@ export class TenantTurns<Tx extends RawStatements> {
   private isClosed = false;
   private timer?: NodeJS.Timeout;
   /** Until when tenants have no turn here whose last one failed or took long, so that others do not wait for it again. */
-  private readonly restingUntil = new Map<string, number>();
+  private readonly restingUntil = new BoundedMap<string, number>(RESTING_MAX);
 
-  /** @param process processes events in their order; rejects where the database fails, and leaves those that are left */
+  /**
+   * @param process processes the first of these events, in their order, and returns how many; rejects where the database
+   * fails
+   */
   constructor(
     private readonly consumer: string,
     private readonly names: readonly string[],
     private readonly db: TenantDatabase<Tx>,
     private readonly log: Log,
-    private readonly process: (taken: readonly Delivery[], takeFrom: TakeFrom<Tx>) => Promise<void>,
+    private readonly process: (left: readonly Delivery[], takeFrom: TakeFrom<Tx>) => Promise<number>,
   ) {}
 
   start(): void {
@@ -106,17 +111,17 @@ export class TenantTurns<Tx extends RawStatements> {
         return takeWaiting(tx, consumer, tenantId, names, EVENTS_MAX);
       });
       let isOver = false;
-      await this.process(
-        taken.map((one) => this.toDelivery(one)),
-        async (tx, events) => {
-          // Another process may have taken the same ones meanwhile; what it leaves comes before what is left here.
-          isOver ||= !(await takeTurnOf(tx, consumer, tenantId));
-          if (isOver) return false;
-          const ids = events.map(({ id }) => id);
-          await removeWaiting(tx, consumer, tenantId, ids);
-          return true;
-        },
-      );
+      const takeFrom: TakeFrom<Tx> = async (tx, events) => {
+        // Another process may have taken the same ones meanwhile; what it leaves comes before what is left here.
+        isOver ||= !(await takeTurnOf(tx, consumer, tenantId));
+        if (isOver) return false;
+        const ids = events.map(({ id }) => id);
+        await removeWaiting(tx, consumer, tenantId, ids);
+        return true;
+      };
+      let left = taken.map((one) => this.toDelivery(one));
+      while (left.length > 0 && !isOver && performance.now() - begunAt < LONG_MILLISECONDS)
+        left = left.slice(await this.process(left, takeFrom));
       return taken.length > 0;
     } catch (error) {
       this.log.warn(
