@@ -118,28 +118,30 @@ export async function sendResponse(
  */
 async function encode(write: () => Iterable<string>, options: SendOptions): Promise<Buffer[]> {
   const { owner, turns, encodings, signal, reservation } = options;
+  const pieces = write()[Symbol.iterator]();
+  let bytes = 0;
   function* countedPieces(): Generator<string, void> {
-    let bytes = 0;
-    for (const piece of write()) {
+    for (let next = pieces.next(); !next.done; next = pieces.next()) {
       signal.throwIfAborted();
-      bytes += Buffer.byteLength(piece);
+      bytes += Buffer.byteLength(next.value);
       count(bytes, reservation);
-      yield piece;
+      yield next.value;
     }
   }
-  const encodeAll = (): Promise<Buffer[]> => encodeInTurns(countedPieces(), owner, turns);
-  const isSmall = await turns.take(owner, () => areShort(write()));
-  return isSmall ? encodeAll() : encodings.run(owner, encodeAll, signal);
-}
-
-/** Whether texts are small together; of large ones it makes no more than it takes to see that. */
-function areShort(texts: Iterable<string>): boolean {
-  let length = 0;
-  for (const text of texts) {
-    length += text.length;
-    if (length > UNCOUNTED_BYTES_MAX) return false;
+  const made: string[] = [];
+  const isSmall = await turns.take(owner, () => {
+    for (const piece of countedPieces()) {
+      made.push(piece);
+      if (bytes > UNCOUNTED_BYTES_MAX) return false;
+    }
+    return true;
+  });
+  function* allPieces(): Generator<string, void> {
+    yield* made.splice(0);
+    yield* countedPieces();
   }
-  return true;
+  const encodeAll = (): Promise<Buffer[]> => encodeInTurns(allPieces(), owner, turns);
+  return isSmall ? encodeAll() : encodings.run(owner, encodeAll, signal);
 }
 
 function sendJson(
@@ -184,8 +186,9 @@ async function sendPending(
   try {
     const body = await pending;
     if (options.checkResponses) checkResponse(endpoint, status, body);
-    for (const piece of await encode(() => jsonPieces(body), options)) res.write(piece);
-    res.end();
+    const json = Buffer.from(JSON.stringify(body));
+    count(json.length, options.reservation);
+    res.end(json);
   } finally {
     clearInterval(keepAlive);
   }

@@ -35,8 +35,8 @@ const WAITING_MAX = 128;
 /** Events may be long, and one that was read takes several times its bytes. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 /** What was received and is to be stored. */
-const SET_ASIDE_MAX = 1_000;
-const SET_ASIDE_BYTES_MAX = 4 * 1024 * 1024;
+const SET_ASIDE_MAX = 256;
+const SET_ASIDE_BYTES_MAX = 1024 * 1024;
 /** Events of one tenant share a transaction, up to so many. */
 const BATCH_SIZE_MAX = 16;
 const BACKOFF_MILLISECONDS_MAX = 10_000;
