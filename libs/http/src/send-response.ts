@@ -86,7 +86,7 @@ export async function sendResponse(
     return;
   }
 
-  const write = (): Promise<Buffer[]> => encode(() => json ?? jsonPieces(response.body), options);
+  const write = (): Promise<Buffer[]> => encode(json ?? jsonPieces(response.body), options);
   const gzip = chooseGzip(response, req, res);
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
@@ -116,32 +116,41 @@ export async function sendResponse(
  * Encodes a body in turns of the event loop. A large one waits for others; its bytes are counted before they are made, and
  * a client that disconnects ends it.
  */
-async function encode(write: () => Iterable<string>, options: SendOptions): Promise<Buffer[]> {
-  const { owner, turns, encodings, signal, reservation } = options;
-  const pieces = write()[Symbol.iterator]();
-  let bytes = 0;
-  function* countedPieces(): Generator<string, void> {
-    for (let next = pieces.next(); !next.done; next = pieces.next()) {
-      signal.throwIfAborted();
-      bytes += Buffer.byteLength(next.value);
-      count(bytes, reservation);
-      yield next.value;
-    }
-  }
-  const made: string[] = [];
+async function encode(json: Iterable<string>, options: SendOptions): Promise<Buffer[]> {
+  const { owner, turns, encodings } = options;
+  const pieces = countedPieces(json, options);
+  const first: string[] = [];
   const isSmall = await turns.take(owner, () => {
-    for (const piece of countedPieces()) {
-      made.push(piece);
-      if (bytes > UNCOUNTED_BYTES_MAX) return false;
+    let bytes = 0;
+    while (bytes <= UNCOUNTED_BYTES_MAX) {
+      const next = pieces.next();
+      if (next.done) return true;
+      first.push(next.value);
+      bytes += Buffer.byteLength(next.value);
     }
-    return true;
+    return false;
   });
-  function* allPieces(): Generator<string, void> {
-    yield* made.splice(0);
-    yield* countedPieces();
+  const encodeAll = (): Promise<Buffer[]> => encodeInTurns(joined(first, pieces), owner, turns);
+  return isSmall ? encodeAll() : encodings.run(owner, encodeAll, options.signal);
+}
+
+function* countedPieces(
+  json: Iterable<string>,
+  { signal, reservation }: SendOptions,
+): Generator<string, void> {
+  let bytes = 0;
+  for (const piece of json) {
+    signal.throwIfAborted();
+    bytes += Buffer.byteLength(piece);
+    count(bytes, reservation);
+    yield piece;
   }
-  const encodeAll = (): Promise<Buffer[]> => encodeInTurns(allPieces(), owner, turns);
-  return isSmall ? encodeAll() : encodings.run(owner, encodeAll, signal);
+}
+
+/** The pieces that were made already are not kept. */
+function* joined(first: string[], others: Iterable<string>): Generator<string, void> {
+  yield* first.splice(0);
+  yield* others;
 }
 
 function sendJson(
