@@ -4,6 +4,9 @@ export const isUnstorable = (text: string): boolean => text.includes('\0') || !t
 /** A text that can be stored: NUL and halves of surrogate pairs are replaced by visible characters. */
 export const storable = (text: string): string => text.replaceAll('\0', '\u2400').toWellFormed();
 
+/** Whether JSON may have such a text: it escapes NUL or a surrogate, which may be alone, or that is what it says. */
+export const mayHaveUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
+
 /** The number of code points. */
 export const lengthOf = (text: string): number => [...text].length;
 

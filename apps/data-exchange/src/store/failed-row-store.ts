@@ -1,5 +1,5 @@
 import { REPORT_ERROR_GROUPS_MAX, REPORT_GROUPED_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
-import { storable } from '@plinth/kernel/text';
+import { mayHaveUnstorable, storable } from '@plinth/kernel/text';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { ErrorGroup, ErrorGroups } from '../domain/error-groups';
 import type { FailedRowWithCells } from '../domain/failed-row';
@@ -215,12 +215,9 @@ export async function insertFailedParts(
     );
 }
 
-/** How JSON writes NUL and a half of a surrogate pair, or that these are written. */
-const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i;
-
 /** Functions of Postgres that read JSON accept no NUL and no half of a surrogate pair, which people could not see either. */
 function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
-  if (!UNSTORABLE_ESCAPE.test(json)) return json;
+  if (!mayHaveUnstorable(json)) return json;
   return JSON.stringify(value, (_name, part: unknown) => (typeof part === 'string' ? storable(part) : part));
 }

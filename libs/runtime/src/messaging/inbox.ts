@@ -4,7 +4,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { FairShares } from '@plinth/kernel/fair-shares';
-import { findUnstorable } from '@plinth/kernel/text';
+import { findUnstorable, mayHaveUnstorable } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '../postgres/commit-without-waiting';
@@ -606,7 +606,7 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
     const text = message.string();
     const event = JSON.parse(text) as EventEnvelope;
     // Postgres stores no such text, so no outbox had it, and neither dead letters nor waiting events could.
-    if (UNSTORABLE_ESCAPE.test(text) && findUnstorable(event) !== undefined) return undefined;
+    if (mayHaveUnstorable(text) && findUnstorable(event) !== undefined) return undefined;
     const isEvent = isUuid(event.id) && isUuid(event.tenantId) && typeof event.subject === 'string';
     const isOfSubject = message.subject.endsWith(`.events.${event.name}`);
     const age = Date.now() - Date.parse(event.occurredAt);
@@ -616,8 +616,6 @@ function readEnvelope(message: JsMsg): EventEnvelope | undefined {
   }
 }
 
-/** Of the character zero, or a surrogate, which may be alone. */
-const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 const MILLISECONDS_PER_DAY = 86_400_000;
 
 const heldIn = ({ begun, waiting }: Partition): readonly Delivery[] => [...begun, ...waiting];
