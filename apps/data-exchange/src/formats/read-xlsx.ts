@@ -11,7 +11,12 @@ import type { XlsxFormat } from './file-format';
 import type { FileRow, FileRows } from './read-csv';
 import { HEAD_ROWS, headerOfSheet } from './sheet-header';
 import { UnreadableFile } from './unreadable-file';
-import { UNREADABLE_EXIT_CODE, type ReaderPiece, type ReaderTask } from './workbook/reader-protocol';
+import {
+  UNREADABLE_EXIT_CODE,
+  type ReaderLine,
+  type ReaderPiece,
+  type ReaderTask,
+} from './workbook/reader-protocol';
 import type { SheetRow } from './workbook/sheet-rows';
 
 const MEMORY_MEGABYTES_MAX = 160;
@@ -140,21 +145,34 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
     { stdio: ['ignore', 'pipe', 'pipe', ...files], env: {} },
   );
 
-async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
-  const exited = once(child, 'exit') as Promise<[number | null]>;
+/** What a reader writes. @throws `UnreadableFile`, or another error where it ends before the last row of the sheet. */
+export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
+  // Not `exit`, after which its reason may still be on its way.
+  const closed = once(child, 'close') as Promise<[number | null]>;
   let reason = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     reason = (reason + chunk.toString()).slice(0, REASON_LENGTH_MAX);
   });
-  const silence = setTimeout(() => child.kill('SIGKILL'), SILENCE_MILLISECONDS_MAX);
+  // While rows are being stored it waits for us, not we for it.
+  let isStoring = false;
+  const silence: NodeJS.Timeout = setTimeout(
+    () => void (isStoring ? silence.refresh() : child.kill('SIGKILL')),
+    SILENCE_MILLISECONDS_MAX,
+  );
+  let isWhole = false;
   try {
-    for await (const line of linesOf(child.stdout!)) {
+    for await (const text of linesOf(child.stdout!)) {
+      const line = JSON.parse(text) as ReaderLine;
+      isStoring = true;
+      if (line === 'end') isWhole = true;
+      else yield line;
+      isStoring = false;
       silence.refresh();
-      yield JSON.parse(line) as ReaderPiece;
     }
-    const [code] = await exited;
+    const [code] = await closed;
     if (code === UNREADABLE_EXIT_CODE) throw new UnreadableFile(reason);
     if (code !== 0) throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
+    if (!isWhole) throw new Error('The reader of the workbook ended before the last row.');
   } finally {
     clearTimeout(silence);
   }

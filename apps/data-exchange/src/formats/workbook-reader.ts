@@ -6,7 +6,7 @@ import {
   SCRATCH_FD,
   UNREADABLE_EXIT_CODE,
   WORKBOOK_FD,
-  type ReaderPiece,
+  type ReaderLine,
   type ReaderTask,
 } from './workbook/reader-protocol.ts';
 import { SharedStrings } from './workbook/shared-strings.ts';
@@ -40,8 +40,8 @@ async function* chunks(start: number, end: number): AsyncGenerator<Buffer> {
     yield readAt(WORKBOOK_FD, Math.min(CHUNK_BYTES, end - at + 1), at);
 }
 
-async function send(piece: ReaderPiece): Promise<void> {
-  if (!process.stdout.write(`${JSON.stringify(piece)}\n`)) await once(process.stdout, 'drain');
+async function send(line: ReaderLine): Promise<void> {
+  if (!process.stdout.write(`${JSON.stringify(line)}\n`)) await once(process.stdout, 'drain');
 }
 
 const lengthOf = ([, cells]: SheetRow): number => cells.reduce((sum, { length }) => sum + length, 0);
@@ -103,13 +103,12 @@ async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promis
   scanner.push(decoder.decode());
   scanner.end();
   for (const piece of inPieces(rows)) await send({ rows: piece, share: 1 });
+  await send('end');
 }
 
-run(JSON.parse(process.argv[2]!) as ReaderTask).then(
-  () => process.exit(0),
-  (error: unknown) => {
-    if (!(error instanceof UnreadableFile)) throw error;
-    process.stderr.write(error.message);
-    process.exit(UNREADABLE_EXIT_CODE);
-  },
-);
+// It ends by itself, when all that it has written is read: `process.exit` would drop what still waits in its memory.
+run(JSON.parse(process.argv[2]!) as ReaderTask).catch((error: unknown) => {
+  if (!(error instanceof UnreadableFile)) throw error;
+  process.stderr.write(error.message);
+  process.exitCode = UNREADABLE_EXIT_CODE;
+});

@@ -12,11 +12,14 @@ export interface ReaderTask {
 export const WORKBOOK_FD = 3;
 export const SCRATCH_FD = 4;
 
-/** One line of its output: rows, and the share of the sheet up to their end. */
+/** Rows, and the share of the sheet up to their end. */
 export interface ReaderPiece {
   rows: SheetRow[];
   share: number;
 }
+
+/** One line of its output, as JSON. Without the last one rows are missing. */
+export type ReaderLine = ReaderPiece | 'end';
 
 /** The workbook cannot be read; the reason is on standard error. */
 export const UNREADABLE_EXIT_CODE = 3;

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { piecesOf, readXlsx } from './read-xlsx';
+import { writeXlsx } from './xlsx-writer';
+
+describe('readXlsx', () => {
+  it('gives all rows to who takes them more slowly than they are read', async () => {
+    const ROWS = 40_000;
+    const written = Array.from({ length: ROWS }, (_, index) => [String(index)]);
+    const columns = [{ property: 'stock', header: 'Stock', type: 'number' } as const];
+    const workbook = await buffer(writeXlsx(columns, Readable.from([written])));
+    const countSlowly = async (): Promise<number> => {
+      let count = 0;
+      for await (const rows of (await readXlsx(Readable.from([workbook]), {})).rows) {
+        count += rows.length;
+        await setTimeout(5);
+      }
+      return count;
+    };
+
+    // Each of them lost its last rows in a third of all cases.
+    const readers = Array.from({ length: 8 }, countSlowly);
+    expect(await Promise.all(readers)).toEqual(readers.map(() => ROWS));
+  });
+
+  it('waits as long as its rows are being stored, and no longer than a minute for the next ones', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const program = `process.stdin.on('data', (bytes) => process.stdout.write(bytes)).on('end', () => process.exit())`;
+    const child = spawn(process.execPath, ['-e', program], { stdio: 'pipe' });
+    const pieces = piecesOf(child);
+    try {
+      child.stdin.write('{"rows":[],"share":0.5}\n');
+      await pieces.next();
+      jest.advanceTimersByTime(600_000);
+      child.stdin.write('{"rows":[],"share":0.8}\n');
+      expect((await pieces.next()).value).toMatchObject({ share: 0.8 });
+
+      const next = pieces.next();
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(60_000);
+      await expect(next).rejects.toThrow('needs more memory or time');
+    } finally {
+      jest.useRealTimers();
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('fails where its process ends early, also without an error and between two rows', async () => {
+    const first = '{"rows":[[1,["Stock"]]],"share":0.5}\\n';
+    const program = `process.stdout.write('${first}')`;
+    const pieces = piecesOf(spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] }));
+
+    expect((await pieces.next()).value).toEqual({ rows: [[1, ['Stock']]], share: 0.5 });
+    await expect(pieces.next()).rejects.toThrow('ended before the last row');
+  });
+});
