@@ -1,12 +1,16 @@
 import { contactsNoted, contactsSaved } from '@plinth/contracts/contacts/events';
 import { CompanyFields } from '@plinth/contracts/contacts/shapes';
+import { openBulkTransaction } from '@plinth/exchange/bulk-transaction';
 import { defineExchange } from '@plinth/exchange/definition';
+import { BatchImporter } from '@plinth/exchange/import/batch-importer';
+import { UnwrittenKeys } from '@plinth/exchange/import/unwritten-keys';
 import { relationField } from '@plinth/exchange/relation';
 import { fieldsOf } from '@plinth/exchange/schema-fields';
 import type { RawRow } from '@plinth/exchange/import/convert-rows';
 import { openImportSession } from '@plinth/exchange/import/import-session';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { newId } from '@plinth/kernel/uuid';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { Client } from 'pg';
@@ -225,6 +229,37 @@ describe('imports and exports of contacts and companies', () => {
       expect(await stored()).toEqual([['C-1']]);
       expect(await sealed).toBe(1);
     });
+  });
+
+  it('send nothing more on the connection of a dry-run that is rolled back in the middle of a batch', async () => {
+    const caller = aCaller();
+    const connection = await service.bulkPool.connectFor(['plinth.tenant_id', caller.tenantId]);
+    const query = jest.spyOn(connection, 'query');
+    const database = { ...service, bulkPool: { connectFor: async () => connection } as unknown as FairPool };
+    const { transaction, close } = await openBulkTransaction(database, caller.tenantId);
+    const importer = new BatchImporter(
+      {
+        definition: companiesExchange,
+        jobId: newId(),
+        columns: ['externalId', 'name', 'kind', 'isActive'],
+        mode: 'UPSERT',
+        commit: 'NEVER',
+        caller,
+        range: 0,
+        knowsDuplicates: false,
+      },
+      new UnwrittenKeys(),
+    );
+    const rows: RawRow[] = [[2, 'C-1', 'Analytical Engines', 'Customer', 'true']];
+    const batch = { number: 1, rows, duplicates: [] };
+    const sent = Promise.withResolvers<void>();
+    const writing = importer.write(transaction, batch, importer.prepare(batch), { onSent: sent.resolve });
+    await sent.promise;
+    await Promise.all([expect(writing).rejects.toThrow('has ended'), close()]);
+
+    const last = query.mock.calls.at(-1);
+    query.mockRestore();
+    expect(last).toEqual(['ROLLBACK']);
   });
 
   it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {

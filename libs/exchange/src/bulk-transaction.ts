@@ -19,10 +19,20 @@ export interface BulkTransaction {
   tx: RawStatements;
 }
 
-const transactionOn = (connection: PoolClient): BulkTransaction => ({
-  connection: inTurn(connection),
-  tx: rawStatements(connection),
-});
+/**
+ * A transaction on a connection that others use after it. Work that goes on behind its end, because its client left in
+ * the middle of a batch, sends nothing more: its statements would be part of whichever transaction comes next.
+ */
+function transactionOn(connection: PoolClient): { transaction: BulkTransaction; end: () => void } {
+  let hasEnded = false;
+  const query = (...statement: Parameters<PoolClient['query']>): unknown =>
+    hasEnded ? Promise.reject(new Error('The transaction has ended.')) : connection.query(...statement);
+  const untilEnd = Object.assign(Object.create(connection) as PoolClient, { query });
+  return {
+    transaction: { connection: inTurn(untilEnd), tx: rawStatements(untilEnd) },
+    end: () => void (hasEnded = true),
+  };
+}
 
 /** Runs work in one transaction of a tenant, which may take longer than a request. */
 export async function inBulkTransaction<Result>(
@@ -31,8 +41,8 @@ export async function inBulkTransaction<Result>(
   work: (transaction: BulkTransaction) => Promise<Result>,
 ): Promise<Result> {
   const { result, tx } = await inTenantConnection(bulkPool, tenantId, async (connection) => {
-    const transaction = transactionOn(connection);
-    return { result: await work(transaction), tx: transaction.tx };
+    const { transaction, end } = transactionOn(connection);
+    return { result: await work(transaction).finally(end), tx: transaction.tx };
   });
   if (hasPublished(tx)) outbox.wake();
   return result;
@@ -41,11 +51,12 @@ export async function inBulkTransaction<Result>(
 /** The same, left open until it is committed; `close` rolls back what is not. */
 export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, tenantId: string) {
   const connection = await bulkPool.connectFor(['plinth.tenant_id', tenantId]);
-  const transaction = transactionOn(connection);
+  const { transaction, end } = transactionOn(connection);
   let isOpen = true;
   const finish = async (statement: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
+    end();
     try {
       await connection.query(statement);
       connection.release();
