@@ -1,8 +1,9 @@
 import { hasPublished, type OutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
 import { inTurn, rawStatements } from '@plinth/runtime/postgres/raw-statements';
-import type { PoolClient } from 'pg';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import { untilEnd } from '@plinth/runtime/postgres/until-end';
+import type { PoolClient } from 'pg';
 
 /** Where the rows of a service are written in bulk, and the relay that is woken when such a transaction published. */
 export interface BulkDatabase {
@@ -19,20 +20,10 @@ export interface BulkTransaction {
   tx: RawStatements;
 }
 
-/**
- * A transaction on a connection that others use after it. Work that goes on behind its end, because its client left in
- * the middle of a batch, sends nothing more: its statements would be part of whichever transaction comes next.
- */
-function transactionOn(connection: PoolClient): { transaction: BulkTransaction; end: () => void } {
-  let hasEnded = false;
-  const query = (...statement: Parameters<PoolClient['query']>): unknown =>
-    hasEnded ? Promise.reject(new Error('The transaction has ended.')) : connection.query(...statement);
-  const untilEnd = Object.assign(Object.create(connection) as PoolClient, { query });
-  return {
-    transaction: { connection: inTurn(untilEnd), tx: rawStatements(untilEnd) },
-    end: () => void (hasEnded = true),
-  };
-}
+const transactionOn = (connection: PoolClient): BulkTransaction => ({
+  connection: inTurn(connection),
+  tx: rawStatements(connection),
+});
 
 /** Runs work in one transaction of a tenant, which may take longer than a request. */
 export async function inBulkTransaction<Result>(
@@ -41,8 +32,8 @@ export async function inBulkTransaction<Result>(
   work: (transaction: BulkTransaction) => Promise<Result>,
 ): Promise<Result> {
   const { result, tx } = await inTenantConnection(bulkPool, tenantId, async (connection) => {
-    const { transaction, end } = transactionOn(connection);
-    return { result: await work(transaction).finally(end), tx: transaction.tx };
+    const transaction = transactionOn(connection);
+    return { result: await work(transaction), tx: transaction.tx };
   });
   if (hasPublished(tx)) outbox.wake();
   return result;
@@ -51,7 +42,8 @@ export async function inBulkTransaction<Result>(
 /** The same, left open until it is committed; `close` rolls back what is not. */
 export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, tenantId: string) {
   const connection = await bulkPool.connectFor(['plinth.tenant_id', tenantId]);
-  const { transaction, end } = transactionOn(connection);
+  const { connection: own, end } = untilEnd(connection);
+  const transaction = transactionOn(own);
   let isOpen = true;
   const finish = async (statement: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     if (!isOpen) return;

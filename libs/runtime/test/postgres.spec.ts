@@ -68,6 +68,26 @@ describe('a transaction in a tenant', () => {
     await expect(work).rejects.toThrow('row-level security');
   });
 
+  it('sends nothing more once it has ended, also where a part of its work goes on', async () => {
+    const single = createPool(database.url, silentLog(), { tenantConnections: 1 });
+    const tenantId = newId();
+    const failed = Promise.withResolvers<void>();
+    let rest: Promise<unknown> | undefined;
+    const work = inTenantConnection(single, tenantId, (connection) => {
+      rest = failed.promise.then(() => connection.query(INSERTION, [tenantId, 'rest']));
+      return Promise.all([rest, Promise.reject(new Error('One part failed.'))]);
+    });
+    await expect(work).rejects.toThrow('One part failed.');
+
+    const next = inTenantConnection(single, tenantId, async (connection) => {
+      failed.resolve();
+      await expect(rest).rejects.toThrow('has ended');
+      return connection.query('SELECT name FROM setting_value');
+    });
+    expect((await next).rows).toEqual([]);
+    await single.end();
+  });
+
   it('tells a value that exists already from every other failure', async () => {
     const tenantId = newId();
     await insert(tenantId, 'a');

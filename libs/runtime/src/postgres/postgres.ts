@@ -4,6 +4,7 @@ import { FairPool, type Scope } from './fair-pool';
 import { sendTogether } from './raw-statements';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
+import { untilEnd } from './until-end';
 
 /** A statement that takes longer is cancelled, and a transaction that waits longer for its next statement is ended. */
 const LIMITS_OF_REQUESTS = { statement_timeout: 15_000, idle_in_transaction_session_timeout: 60_000 };
@@ -157,17 +158,20 @@ export async function inTransaction<Result>(
   options: TransactionOptions = {},
 ): Promise<Result> {
   const connection = await pool.connectFor(scope);
+  const own = untilEnd(connection);
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
   try {
     sent.push(sendTogether(connection, beginIn(pool, scope, options)));
     if (!pool.options.pipeline) await sent[0];
-    const result = await work(connection, sent);
+    const result = await work(own.connection, sent);
     if (!pool.options.pipeline) await Promise.all(sent);
+    own.end();
     const ended = sendTogether(connection, 'COMMIT');
     await Promise.all([...sent, ended]);
     return result;
   } catch (error) {
+    own.end();
     const failures = [error, ...(await failuresOf(sent))];
     await connection.query('ROLLBACK').catch((away: Error) => {
       broken = away;
