@@ -161,9 +161,10 @@ export async function cellFormatOf(
   const order = dateOrderOf(evidence);
   const isAmbiguous = separator === 'culture' || order === 'culture';
   const conventions = isAmbiguous ? conventionsOf(await cultureOf()) : undefined;
+  const decimalSeparator = separator === 'culture' ? conventions!.decimalSeparator : separator;
   const numbers = {
-    decimalSeparator: separator === 'culture' ? conventions!.decimalSeparator : separator,
-    currencies: evidence.currencies.length === 0 ? undefined : evidence.currencies,
+    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+    ...(evidence.currencies.length === 0 ? {} : { currencies: evidence.currencies }),
   };
   if (order === undefined) return numbers;
   if (order === 'culture') return { ...numbers, dateOrder: conventions!.dateOrder, dateOrderFrom: 'Culture' };
