@@ -44,6 +44,11 @@ describe('a text file', () => {
       { headers: ['Konto', 'Name', 'Ort'], first: [3, '10010', 'Schmidt', 'Bonn'], findings: ['Preamble'] },
     ],
     [
+      'with formulas that keep zeros in front',
+      'code,name\n="007",Ada\n="008",=1+1\n',
+      { headers: ['code', 'name'], first: [2, '007', 'Ada'], findings: [] },
+    ],
+    [
       'that is padded with blank columns and rows',
       `name,city,,\nAda,Paris,,\nBob,Rome,,\nEve,Bonn,,\n${',,,\n'.repeat(5)}`,
       {

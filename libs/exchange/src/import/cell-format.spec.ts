@@ -120,6 +120,10 @@ describe('a date in a file', () => {
     ['YearMonthDay', '2026/3/4', '2026-03-04'],
     ['DayMonthYear', '2026/3/4', '2026-03-04'],
     ['MonthDayYear', '2026-11-21', '2026-11-21'],
+    ['DayMonthYear', '03.04.2026 00:00', '2026-04-03'],
+    ['MonthDayYear', '3/4/2026 12:00:00 AM', '2026-03-04'],
+    ['', '2026-04-03 00:00:00.000', '2026-04-03'],
+    ['', '2026-04-03T00:00:00Z', '2026-04-03'],
   ])('is read in the order %s: %j is %s', (dateOrder, cell, expected) => {
     expect(read('since', cell, { dateOrder })).toBe(expected);
   });
@@ -130,6 +134,9 @@ describe('a date in a file', () => {
     ['MonthDayYear', '13/04/2026', 'Since must be a date such as 11/21/2026.'],
     ['DayMonthYear', '3.4.26', 'Since must be a date such as 21.11.2026.'],
     ['', '03.04.2026', 'Since must be a date such as 2026-11-21.'],
+    ['', '2026-04-03T22:00:00Z', 'Since must be a date such as 2026-11-21.'],
+    ['', '2026-04-03T00:00:00+02:00', 'Since must be a date such as 2026-11-21.'],
+    ['DayMonthYear', '03.04.2026 09:00', 'Since must be a date such as 21.11.2026.'],
   ])('in the order %s is refused instead of guessed: %j', (dateOrder, cell, message) => {
     expect(read('since', cell, { dateOrder })).toBe(message);
   });

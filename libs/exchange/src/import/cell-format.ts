@@ -2,6 +2,7 @@ import { isCalendarDay } from '@plinth/kernel/instant';
 import { notOfType, type CellError, type ExchangeFieldType } from '../field';
 import { rowMessage } from '../row-message';
 import { readAmount } from './amount';
+import { withoutMidnight } from './midnight';
 
 /** The order of day, month and year in dates that are not ISO 8601. */
 export type DateOrder = 'DayMonthYear' | 'MonthDayYear' | 'YearMonthDay';
@@ -92,7 +93,7 @@ function plainAmount(
 }
 
 function plainDate(text: string, order: DateOrder): string | CellError {
-  const trimmed = text.trim();
+  const trimmed = withoutMidnight(text.trim());
   return ISO_START.test(trimmed)
     ? trimmed
     : (isoDate(trimmed, order) ?? notOfType('Date', rowMessage('date', examples[order])));
