@@ -10,6 +10,7 @@ import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import type { Client } from 'pg';
+import { Registry } from 'prom-client';
 import type { FailedRowWithCells } from '../src/domain/failed-row';
 import { wholeFile } from '../src/formats/record-index';
 import { PrismaClient, type Prisma } from '../src/generated/client';
@@ -17,6 +18,7 @@ import { exportStore } from '../src/store/export-store';
 import { failedRowStore } from '../src/store/failed-row-store';
 import { importStore } from '../src/store/import-store';
 import { importUndoStore } from '../src/store/import-undo-store';
+import { measureJobs } from '../src/store/job-metrics';
 import { keyStore } from '../src/store/key-store';
 import { mappingStore } from '../src/store/mapping-store';
 import { overdueJobStore } from '../src/store/overdue-job-store';
@@ -30,7 +32,7 @@ const JOBS = 20_000;
 const BATCH_ROWS = 40;
 const at = new Date('2026-11-22T10:00:00Z');
 
-/** Jobs that have ended, each with an undo, a range, and rows of all kinds. */
+/** Jobs that have ended, each with an undo, a range, and rows of all kinds; as many of another tenant still have their files. */
 async function fillJobs(admin: Client, tenantId: string, count: number): Promise<void> {
   const job = {
     import_job: `(tenant_id, id, definition_name, permission, original_file_name, mime_type, file_size_bytes, sha256,
@@ -60,11 +62,15 @@ async function fillJobs(admin: Client, tenantId: string, count: number): Promise
     export_preset: `(tenant_id, user_id, definition_name, preset_name, selected_fields, format,
       include_id_for_import) SELECT $1, n::text, 'Shop.Articles', 'Mine', '{}', 'csv', false`,
   };
+  const insert = (table: string, columns: string, ofTenant: string) =>
+    admin.query(`INSERT INTO ${table} ${columns} FROM generate_series(1, $2::int) AS n`, [ofTenant, count]);
   for (const [table, columns] of Object.entries({ ...job, ...partOfJob, ...saved }))
-    await admin.query(`INSERT INTO ${table} ${columns} FROM generate_series(1, $2::int) AS n`, [
-      tenantId,
-      count,
-    ]);
+    await insert(table, columns, tenantId);
+  const neighbour = newId();
+  for (const [table, columns] of Object.entries(job)) {
+    await insert(table, columns, neighbour);
+    await admin.query(`UPDATE ${table} SET file_removed_at = NULL WHERE tenant_id = $1`, [neighbour]);
+  }
 }
 
 const failedRowsOf = (batch: number): FailedRowWithCells[] =>
@@ -80,6 +86,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   const [imports, ranges, keys] = [importStore(db), rangeStore(db), keyStore(pool)];
   const { tenantId } = caller;
   const id = newId();
+  const requireRoom = () => {};
   const common = {
     tenantId,
     definitionName: 'Shop.Articles',
@@ -87,17 +94,20 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
     createdBy: 'ada',
     createdAt: at,
   };
-  await imports.insert({
-    ...common,
-    id,
-    entityType: 'Article',
-    originalFileName: 'a.csv',
-    mimeType: 'text/csv',
-    fileSizeBytes: 1,
-    sha256: '',
-    blobKey: '',
-    format: { kind: 'xlsx' },
-  });
+  await imports.insert(
+    {
+      ...common,
+      id,
+      entityType: 'Article',
+      originalFileName: 'a.csv',
+      mimeType: 'text/csv',
+      fileSizeBytes: 1,
+      sha256: '',
+      blobKey: '',
+      format: { kind: 'xlsx' },
+    },
+    requireRoom,
+  );
   await imports.setHeaders(tenantId, id, ['code']);
   await imports.advance(tenantId, id, 'preview', { status: 'Mapped' });
   await imports.advance(tenantId, id, 'execute', { status: 'Executing', caller: { ...caller } as object });
@@ -145,7 +155,6 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   const exports = exportStore(db);
   const exportId = newId();
   const request = { fields: ['code'], includeId: false, selection: {} } as never;
-  const requireRoom = () => {};
   await exports.insert(
     {
       ...common,
@@ -164,6 +173,29 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await exports.recordProgress(tenantId, exportId, { phase: 'WritingRows', rowsDone: 1 });
   const file = { blobKey: '', fileName: 'a.csv', sizeBytes: 1, sha256: '', rowCount: 1, at };
   await exports.complete(tenantId, exportId, file);
+  await exports.recordFileRemoval(tenantId, exportId, at);
+}
+
+/** What looks for the jobs of all tenants whose files, rows or records are at the end of their retention, and for those that run. */
+async function sweep(db: Database): Promise<void> {
+  const [imports, exports] = [importStore(db), exportStore(db)];
+  await imports.listAbandoned(at);
+  await imports.listWithFile(at);
+  await imports.listWithRows(at);
+  await exports.listWithFile({ completed: at, failed: at });
+  for (const jobs of [imports, exports]) expect(await jobs.listExpired(at)).toEqual([]);
+  const metrics = new Registry();
+  measureJobs(metrics, db);
+  await metrics.metrics();
+}
+
+/** Saves and removes a preset of a person, and saves a mapping. */
+async function save(db: Database, caller: Caller): Promise<void> {
+  const presets = presetStore(db);
+  const preset = { definitionName: 'Shop.Articles', presetName: 'New', selectedFields: [], format: 'csv' };
+  await presets.save({ ...caller, userId: '18' }, { ...preset, includeIdForImport: false, filter: {} });
+  expect(await presets.remove({ ...caller, userId: '18' }, 'Shop.Articles', 'New')).toBe(true);
+  await mappingStore(db).save(caller.tenantId, '18', 'header', []);
 }
 
 /**
@@ -208,6 +240,8 @@ describe('the statements of jobs', () => {
         onTenantDatabase(pool, createClient, async (db) => {
           await runJobs(db, pool, caller);
           await read(db, caller);
+          await save(db, caller);
+          await sweep(db);
           await removeJobs(db, caller);
         }),
     );

@@ -45,7 +45,7 @@ describe('the import of a workbook', () => {
       findings: [
         {
           code: 'Preamble',
-          detail: 'Rows 1 to 3 are text above the table: they have fewer cells than the 3 of most rows.',
+          detail: 'Rows 1 to 3 are text above the table: they do not have the 3 cells of most rows.',
         },
       ],
     });

@@ -1,5 +1,8 @@
 import { aCaller } from '@plinth/testing/http';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
+import { newId } from '@plinth/kernel/uuid';
+import type { Client } from 'pg';
 import { grpcServices } from '../src/grpc/server';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -62,5 +65,38 @@ describe('the export Workflow.History', () => {
     await expect(owner.exportRows(caller, { definition, fields: ['entityId'] })).rejects.toMatchObject({
       kind: 'forbidden',
     });
+  });
+
+  it('of a small tenant reads no more moves than that tenant has, whatever the statistics know', async () => {
+    const MOVES_OF_SMALL_TENANT = 10;
+    const [large, small] = [newId(), aCaller()];
+    const insertMoves = async (admin: Client, tenantId: string, count: number) => {
+      for (const insert of [
+        `entity (tenant_id, entity_type, entity_id, state, revision, moves, changed_at)
+           SELECT $1, 'Invoice', n::text, 'Submitted', 1, 1, now()`,
+        `move (tenant_id, entity_type, entity_id, position, id, transition_name, previous_state, new_state,
+           transitioned_at, transitioned_by, transitioned_by_name)
+           SELECT $1, 'Invoice', n::text, 1, gen_random_uuid(), 'Submit', 'Draft', 'Submitted', now(), 'ada', 'Ada'`,
+      ])
+        await admin.query(`INSERT INTO ${insert} FROM generate_series(1, $2::int) AS n`, [tenantId, count]);
+    };
+    const fill = async (admin: Client, tenantId: string, count: number) => {
+      await insertMoves(admin, tenantId, count);
+      if (tenantId === large) await insertMoves(admin, small.tenantId, MOVES_OF_SMALL_TENANT);
+    };
+    const database = { url: service.databaseUrl, adminUrl: service.database!.adminUrl };
+
+    const reads = await readsUnderAllPlans(
+      { ...database, fill },
+      { id: large, rowCount: 5_000 },
+      async (bulkPool) => {
+        const exporter = await openExchangeOwner(grpcServices({ ...service, bulkPool }));
+        const rows = await exporter.exportRows(small, { definition, fields: ['entityId', 'newState'] });
+        expect(rows).toHaveLength(MOVES_OF_SMALL_TENANT);
+        await exporter.close();
+      },
+    );
+
+    expect(excessiveOf(reads, MOVES_OF_SMALL_TENANT)).toEqual([]);
   });
 });

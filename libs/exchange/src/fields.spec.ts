@@ -11,6 +11,9 @@ describe('cells', () => {
     [' ja ', true],
     ['x', true],
     ['✓', true],
+    ['t', true],
+    ['on', true],
+    ['F', false],
     ['NEIN', false],
     ['0', false],
   ])('say yes and no as people write it: %s', (text, value) => {

@@ -2,6 +2,7 @@ import { parseTimestamp } from '@plinth/kernel/list-query';
 import { isUnstorable, lengthOf } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import { breaksRule, CellError, notOfType, type ExchangeField, type FieldOptions } from './field';
+import { withoutMidnight } from './import/midnight';
 import { rowMessage } from './row-message';
 
 interface TextOptions extends FieldOptions {
@@ -68,10 +69,10 @@ function inRange(value: number, { min, max }: { min?: number; max?: number }): n
 }
 
 const truths = new Map<string, boolean>([
-  ...['true', 'yes', 'y', '1', 'oui', 'vrai', 'ja', 'wahr', 'sí', 'si', 'verdadero', 'x', '✓'].map(
+  ...['true', 't', 'yes', 'y', 'on', '1', 'oui', 'vrai', 'ja', 'wahr', 'sí', 'si', 'verdadero', 'x', '✓'].map(
     (word) => [word, true] as const,
   ),
-  ...['false', 'no', 'n', '0', 'non', 'faux', 'nein', 'falsch', 'falso'].map(
+  ...['false', 'f', 'no', 'n', 'off', '0', 'non', 'faux', 'nein', 'falsch', 'falso'].map(
     (word) => [word, false] as const,
   ),
 ]);
@@ -101,9 +102,10 @@ export const dateField = (options: FieldOptions): ExchangeField => ({
   sqlType: 'date',
   format: 'yyyy-MM-dd',
   parse(text) {
-    const date = /^\d{4}-\d\d-\d\d$/.test(text.trim()) ? parseTimestamp(text.trim()) : undefined;
-    return date?.toISOString().slice(0, 10) === text.trim()
-      ? text.trim()
+    const day = withoutMidnight(text.trim());
+    const date = /^\d{4}-\d\d-\d\d$/.test(day) ? parseTimestamp(day) : undefined;
+    return date?.toISOString().slice(0, 10) === day
+      ? day
       : notOfType('Date', rowMessage('date', '2026-11-21'));
   },
 });

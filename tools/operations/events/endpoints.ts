@@ -8,6 +8,8 @@ import { isRunning, readState } from '../../development/launcher/state.mjs';
 /** The addresses of databases and NATS. */
 export interface Endpoints {
   databaseUrlOf(service: string): string;
+  /** The same database as an administrator, who sees the rows of all tenants. */
+  adminUrlOf(service: string): string;
   natsUrl: string;
   natsPrefix: string;
   eventKey: string;
@@ -27,12 +29,15 @@ export function resolveEndpoints(env: NodeJS.ProcessEnv): Endpoints {
     if (!found) throw new Error(`The address of ${server} is unknown: set its variable, or run npm start.`);
     return found.port;
   };
+  const localAdminUrl = () => postgresUrl(portOf('postgres'), readSecrets(layout).postgresPassword);
+  const databaseUrlOf = (service: string) =>
+    env[databaseVariable(service)] ?? databaseUrl(service, localAdminUrl(), readSecrets(layout));
   return {
-    databaseUrlOf: (service) => {
-      const configured = env[databaseVariable(service)];
-      if (configured !== undefined) return configured;
-      const secrets = readSecrets(layout);
-      return databaseUrl(service, postgresUrl(portOf('postgres'), secrets.postgresPassword), secrets);
+    databaseUrlOf,
+    adminUrlOf: (service) => {
+      const url = new URL(env['MIGRATE_DATABASE_URL'] ?? localAdminUrl());
+      url.pathname = new URL(databaseUrlOf(service)).pathname;
+      return url.href;
     },
     get natsUrl() {
       return env['NATS_URL'] ?? `nats://127.0.0.1:${portOf('nats')}`;

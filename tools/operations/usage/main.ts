@@ -14,7 +14,7 @@ async function main(tenants: readonly string[]): Promise<void> {
   const endpoints = resolveEndpoints(process.env);
   const byTenant = new Map<string, { files: number; rows: number; services: string[] }>();
   for (const service of servicesWithDatabase()) {
-    for (const usage of await readTenantUsage(service, endpoints.databaseUrlOf(service))) {
+    for (const usage of await readTenantUsage(service, endpoints.adminUrlOf(service))) {
       const { tenantId, fileBytes, rowBytes } = usage;
       const found = byTenant.get(tenantId) ?? { files: 0, rows: 0, services: [] };
       found.files += fileBytes;

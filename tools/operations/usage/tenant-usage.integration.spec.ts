@@ -37,7 +37,7 @@ describe('what tenants store', () => {
     await addUpload(large, 7_000_000);
     await addUpload(large, 9_000_000, new Date());
 
-    const usage = await readTenantUsage('data-exchange', database.url);
+    const usage = await readTenantUsage('data-exchange', database.adminUrl);
 
     expect(usage.map(({ tenantId, fileBytes }) => [tenantId, fileBytes])).toEqual([
       [large, 12_000_000],
@@ -45,5 +45,27 @@ describe('what tenants store', () => {
     ]);
     expect(usage[1]!.rowBytes).toBeGreaterThan(1_000);
     expect(usage[0]!.rowBytes).toBeGreaterThan(2 * usage[1]!.rowBytes);
+  });
+
+  it('holds the rows that a service sees for one tenant at a time', async () => {
+    const tenantId = newId();
+    await addUpload(tenantId, 10);
+    const rowBytes = async () => {
+      const usage = await readTenantUsage('data-exchange', database.adminUrl);
+      return usage.find((found) => found.tenantId === tenantId)!.rowBytes;
+    };
+    const before = await rowBytes();
+
+    const client = new pg.Client({ connectionString: database.adminUrl });
+    await client.connect();
+    await client.query(
+      `INSERT INTO import_failed_part (tenant_id, job_id, last_row, row_count, details, cells)
+       SELECT tenant_id, id, 2, 1, $2, '[]' FROM import_job WHERE tenant_id = $1`,
+      [tenantId, randomBytes(5_000).toString('hex')],
+    );
+    await client.end();
+
+    expect(await rowBytes()).toBeGreaterThan(before + 5_000);
+    await expect(readTenantUsage('data-exchange', database.url)).rejects.toThrow('BYPASSRLS');
   });
 });

@@ -20,14 +20,16 @@ const filesOf: Record<string, string> = {
 
 /**
  * What every tenant stores with a service. It reads all rows of the database, so it is for operators and not for a
- * metric, which would also have a label for each tenant. @param url of the service's own role
+ * metric, which would also have a label for each tenant.
+ * @param url of a role that row-level security does not bind: a service sees most tables for one tenant at a time
+ * @throws an error where the role is bound, since it would count next to nothing
  */
 export async function readTenantUsage(service: string, url: string): Promise<TenantUsage[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query('BEGIN READ ONLY');
-    await client.query(`SELECT set_config('plinth.scope', 'platform', true)`);
+    await requireAllRows(client);
     const usage = new Map<string, TenantUsage>();
     const add = (tenantId: string, property: 'fileBytes' | 'rowBytes', bytes: string) => {
       const found = usage.get(tenantId) ?? { tenantId, fileBytes: 0, rowBytes: 0 };
@@ -56,6 +58,16 @@ export async function readTenantUsage(service: string, url: string): Promise<Ten
 /** All bytes of a usage. */
 export const totalOf = ({ fileBytes, rowBytes }: Omit<TenantUsage, 'tenantId'>): number =>
   fileBytes + rowBytes;
+
+async function requireAllRows(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ seesAll: boolean }>(
+    `SELECT rolsuper OR rolbypassrls AS "seesAll" FROM pg_roles WHERE rolname = current_user`,
+  );
+  if (!rows[0]!.seesAll)
+    throw new Error(
+      'This role does not see the rows of all tenants: MIGRATE_DATABASE_URL must name a superuser or a role with BYPASSRLS.',
+    );
+}
 
 async function tablesOfTenants(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(

@@ -147,8 +147,8 @@ export const benchVariants = (
     for (const kind of new Set(wanted.map((variant) => variant.kind)))
       await measure(target, folder, { name: 'warm-up', kind }, Math.min(rowCount, 50_000));
     for (const variant of wanted) {
-      const { kind, every = 0, storedOfTen } = variant;
-      const isUpdate = storedOfTen === 10;
+      const { kind, every = 0, storedOfTen = 0 } = variant;
+      const isUpdate = storedOfTen > 0;
       const isFewErrors = every >= 100 && !isUpdate;
       const measureClean = async () =>
         isFewErrors ? [(await measure(target, folder, { name: 'clean', kind }, rowCount)).spent] : [];
@@ -280,7 +280,7 @@ async function copyRows(
   return spent;
 }
 
-/** The same rows by the database alone; updates come from a staging table, and store former rows as imports do. */
+/** The same rows by the database alone; files that update come from a staging table, and former rows are stored as imports do. */
 async function spendOnReference(
   server: Server,
   folder: string,
@@ -293,8 +293,8 @@ async function spendOnReference(
   const tables = kind === contacts ? ['exchange_former', table, companies.table] : ['exchange_former', table];
   try {
     if (kind === contacts) await copyRows(server, folder, companies, tenantId, COMPANIES, 10);
-    if (storedOfTen < 10) return await copyRows(server, folder, kind, tenantId, rowCount, 10);
-    await copyRows(server, folder, kind, tenantId, rowCount, 10);
+    if (storedOfTen === 0) return await copyRows(server, folder, kind, tenantId, rowCount, 10);
+    await copyRows(server, folder, kind, tenantId, rowCount, storedOfTen);
     await database.query(`VACUUM (ANALYZE) ${table}`);
     const names = ['tenant_id', 'id', ...columns].join(', ');
     await database.query(

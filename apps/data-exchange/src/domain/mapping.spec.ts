@@ -51,6 +51,21 @@ describe('suggested mappings', () => {
     expect(suggest([header])).toEqual([[property, confidence]]);
   });
 
+  it('leave out what stands in brackets', () => {
+    expect(suggest(['First\nname (as in passport)', 'Ville [FR]'])).toEqual([
+      ['firstName', 'Fuzzy'],
+      ['city', 'Fuzzy'],
+    ]);
+  });
+
+  it('leave out the name that several columns begin with, rather than take a similar one', () => {
+    const people = [...fields, aField('cityKind', { header: 'Home sity' })];
+    const of = (headers: string[]) =>
+      suggestMappings(headers, people).map(({ targetProperty }) => targetProperty);
+    expect(of(['Home First name', 'Home City', 'Work Phone'])).toEqual(['firstName', 'city', null]);
+    expect(of(['Home City', 'Work Phone'])).toEqual(['cityKind', null]);
+  });
+
   it('map each property to the most similar of its columns', () => {
     expect(suggest(['Emails', 'courriel', 'email'])).toEqual([
       [null, 'Manual'],

@@ -53,6 +53,13 @@ export function suggestMappings(
   for (const { header, name, field } of pairs) {
     if (field.exact.has(name)) suggest(header, field.propertyPath, 'Exact');
   }
+  const partsOf = headerParts(headers);
+  for (const header of headers) {
+    for (const part of partsOf(header).map(normalizeName)) {
+      const field = named.find(({ exact, synonyms }) => exact.has(part) || synonyms.has(part));
+      if (part !== '' && field) suggest(header, field.propertyPath, 'Fuzzy');
+    }
+  }
   const similar = pairs
     .map(({ header, name, field }) => ({ header, field, similarity: bestSimilarity(name, field.exact) }))
     .filter(({ similarity }) => similarity >= FUZZY_MIN)
@@ -69,6 +76,29 @@ export function suggestMappings(
         confidence: 'Manual' as const,
       },
   );
+}
+
+/**
+ * What else a column may be called: its name without what stands in brackets, such as a unit, and without what several
+ * columns begin with, as where a header has two rows.
+ */
+function headerParts(headers: readonly string[]): (header: string) => string[] {
+  const beginnings = new Map<string, number>();
+  const wordsOf = (header: string) => header.trim().split(/\s+/);
+  const endings = (header: string) => {
+    const words = wordsOf(header);
+    return words.slice(1).map((_, at) => [words.slice(0, at + 1), words.slice(at + 1)] as const);
+  };
+  for (const header of headers)
+    for (const [before] of endings(header)) {
+      const beginning = before.join(' ');
+      beginnings.set(beginning, (beginnings.get(beginning) ?? 0) + 1);
+    }
+  return (header) => {
+    const plain = header.replace(/\([^()]*\)|\[[^[\]]*\]/g, ' ').trim();
+    const below = endings(header).filter(([before]) => beginnings.get(before.join(' '))! > 1);
+    return [...(plain === header.trim() ? [] : [plain]), ...below.map(([, after]) => after.join(' '))];
+  };
 }
 
 /** The names of a field in the form in which names are compared. */

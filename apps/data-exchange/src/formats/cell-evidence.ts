@@ -1,5 +1,6 @@
 import type { DateOrder } from '@plinth/contracts/data-exchange/shapes';
-import type { DateFormat } from './file-format';
+import { readAmount } from '@plinth/exchange/import/amount';
+import type { CsvFormat, DateFormat } from './file-format';
 
 /** How many cells of a sample show a format of numbers or dates. */
 export interface CellEvidence {
@@ -11,11 +12,14 @@ export interface CellEvidence {
   dates: Record<DateOrder, number>;
   /** `03/04/2026` may be either. */
   unsureDates: number;
+  /** Currencies of numbers, each the only one of its columns: where a column has several, they say what a number means. */
+  currencies: string[];
 }
 
 const GROUPED_BY_DOTS = /^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d{1,3}(\.\d{3}){2,}$/;
-const GROUPED_BY_COMMAS = /^[+-]?\d{1,3}(,\d{3})+\.\d+$|^[+-]?\d{1,3}(,\d{3}){2,}$/;
-const GROUPED_BY_SPACES = /^[+-]?\d{1,3}([\s'’]\d{3})+,\d+$/;
+const GROUPED_BY_COMMAS =
+  /^[+-]?\d{1,3}(,\d{3})+\.\d+$|^[+-]?\d{1,3}(,\d{3}){2,}$|^[+-]?\d{1,2}(,\d\d)+,\d{3}(\.\d+)?$/;
+const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s'’]\d{3})+(?:([.,])\d+)?$/;
 const DECIMAL = /^[+-]?(\d+)([.,])(\d+)$/;
 const DATE = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?![\d.])/;
 /** Whole numbers and ISO 8601. */
@@ -28,19 +32,23 @@ const noEvidence = (): CellEvidence => ({
   unsureComma: 0,
   dates: { DayMonthYear: 0, MonthDayYear: 0, YearMonthDay: 0 },
   unsureDates: 0,
+  currencies: [],
 });
 
 /** Counts in the columns where most cells are numbers or dates: among texts `1,5` may be anything. */
 export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence {
   const columns = rows.reduce((most, { length }) => Math.max(most, length), 0);
   let evidence = noEvidence();
+  const mixed = new Set<string>();
   for (let column = 0; column < columns; column++) {
     const cells = rows.map((row) => row[column]?.trim() ?? '').filter((cell) => cell !== '');
     const ofColumn = noEvidence();
     const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
-    if (typed * 2 >= cells.length) evidence = add(evidence, ofColumn);
+    if (typed * 2 < cells.length) continue;
+    if (ofColumn.currencies.length > 1) for (const currency of ofColumn.currencies) mixed.add(currency);
+    evidence = add(evidence, ofColumn);
   }
-  return evidence;
+  return { ...evidence, currencies: evidence.currencies.filter((currency) => !mixed.has(currency)) };
 }
 
 const add = (left: CellEvidence, right: CellEvidence): CellEvidence => ({
@@ -53,17 +61,36 @@ const add = (left: CellEvidence, right: CellEvidence): CellEvidence => ({
     YearMonthDay: left.dates.YearMonthDay + right.dates.YearMonthDay,
   },
   unsureDates: left.unsureDates + right.unsureDates,
+  currencies: [...new Set([...left.currencies, ...right.currencies])],
 });
 
 /** Counts what a cell shows; returns whether it is a number or a date at all. */
 function countCell(cell: string, evidence: CellEvidence): boolean {
   // Longer than any number or date with a time; most cells end here or at the first test.
-  if (cell.length > 40 || !/^[+-]?\d/.test(cell)) return false;
-  if (GROUPED_BY_DOTS.test(cell) || GROUPED_BY_SPACES.test(cell)) evidence.comma++;
-  else if (GROUPED_BY_COMMAS.test(cell)) evidence.dot++;
+  if (cell.length > 40 || !/\d/.test(cell)) return false;
+  if (!/^[+-]?\d/.test(cell)) return countAmount(cell, evidence);
+  if (countNumber(cell, evidence)) return true;
+  if (YEAR_FIRST.test(cell)) evidence.dates.YearMonthDay++;
+  else return countDate(cell, evidence) || SAME_EVERYWHERE.test(cell) || countAmount(cell, evidence);
+  return true;
+}
+
+function countNumber(cell: string, evidence: CellEvidence): boolean {
+  const bySpaces = GROUPED_BY_SPACES.exec(cell);
+  if (GROUPED_BY_DOTS.test(cell) || bySpaces?.[1] === ',') evidence.comma++;
+  else if (GROUPED_BY_COMMAS.test(cell) || bySpaces?.[1] === '.') evidence.dot++;
   else if (DECIMAL.test(cell)) countDecimal(cell, evidence);
-  else if (YEAR_FIRST.test(cell)) evidence.dates.YearMonthDay++;
-  else return countDate(cell, evidence) || SAME_EVERYWHERE.test(cell);
+  else return bySpaces !== null;
+  return true;
+}
+
+/** A number with a currency, or a minus that is not in front of it. */
+function countAmount(cell: string, evidence: CellEvidence): boolean {
+  const amount = readAmount(cell);
+  if (!amount) return false;
+  const { digits, currency } = amount;
+  if (!countNumber(digits, evidence) && !SAME_EVERYWHERE.test(digits)) return false;
+  if (currency !== undefined && !evidence.currencies.includes(currency)) evidence.currencies.push(currency);
   return true;
 }
 
@@ -86,10 +113,10 @@ function countDate(cell: string, evidence: CellEvidence): boolean {
   return true;
 }
 
-/** The separator that the cells show; `culture` where they are ambiguous. */
-function decimalSeparatorOf({ comma, dot, unsureComma }: CellEvidence): '.' | ',' | 'culture' {
+/** The separator that the cells show; `culture` where they are ambiguous, undefined where they show none. */
+function decimalSeparatorOf({ comma, dot, unsureComma }: CellEvidence): '.' | ',' | 'culture' | undefined {
   if (comma > 0 || dot > 0) return comma > dot ? ',' : '.';
-  return unsureComma > 0 ? 'culture' : '.';
+  return unsureComma > 0 ? 'culture' : undefined;
 }
 
 /** The order that the dates show; `culture` where they are ambiguous, undefined where there are none. */
@@ -129,14 +156,17 @@ function conventionsOf(culture: string): { decimalSeparator: '.' | ','; dateOrde
 export async function cellFormatOf(
   evidence: CellEvidence,
   cultureOf: () => Promise<string>,
-): Promise<{ decimalSeparator: '.' | ',' } & DateFormat> {
+): Promise<Pick<CsvFormat, 'decimalSeparator' | 'currencies'> & DateFormat> {
   const separator = decimalSeparatorOf(evidence);
   const order = dateOrderOf(evidence);
   const isAmbiguous = separator === 'culture' || order === 'culture';
   const conventions = isAmbiguous ? conventionsOf(await cultureOf()) : undefined;
   const decimalSeparator = separator === 'culture' ? conventions!.decimalSeparator : separator;
-  if (order === undefined) return { decimalSeparator };
-  if (order === 'culture')
-    return { decimalSeparator, dateOrder: conventions!.dateOrder, dateOrderFrom: 'Culture' };
-  return { decimalSeparator, dateOrder: order, dateOrderFrom: 'File' };
+  const numbers = {
+    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+    ...(evidence.currencies.length === 0 ? {} : { currencies: evidence.currencies }),
+  };
+  if (order === undefined) return numbers;
+  if (order === 'culture') return { ...numbers, dateOrder: conventions!.dateOrder, dateOrderFrom: 'Culture' };
+  return { ...numbers, dateOrder: order, dateOrderFrom: 'File' };
 }

@@ -85,10 +85,12 @@ async function correctText(
   const evidence = await sample(corrected, format, open);
   requireEvidence(evidence, decimalSeparator, dateOrder);
   // The evidence of wrongly split cells is worthless; earlier corrections stay.
-  const found = readsOtherColumns(format, corrected) ? await cellFormatOf(evidence, cultureOf) : {};
+  if (readsOtherColumns(format, corrected)) {
+    const { decimalSeparator: _decimalSeparator, currencies: _currencies, ...layoutOnly } = corrected;
+    corrected = { ...layoutOnly, ...(await cellFormatOf(evidence, cultureOf)) };
+  }
   return {
     ...corrected,
-    ...found,
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
     ...withDateOrder(dateOrder),

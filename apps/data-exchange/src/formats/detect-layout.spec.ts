@@ -39,6 +39,25 @@ describe('a text file', () => {
       { headers: ['name', 'city', 'sum'], first: [4, 'Ada', 'Paris', '1'], findings: ['Preamble'] },
     ],
     [
+      'with a line about the file that is wider than the table',
+      '"EXTF";700;"Debitoren";5;;"RE"\nKonto;Name;Ort\n10010;Schmidt;Bonn\n10011;Weber;Ulm\n10012;Koch;Jena\n',
+      { headers: ['Konto', 'Name', 'Ort'], first: [3, '10010', 'Schmidt', 'Bonn'], findings: ['Preamble'] },
+    ],
+    [
+      'with formulas that keep zeros in front',
+      'code,name\n="007",Ada\n="008",=1+1\n',
+      { headers: ['code', 'name'], first: [2, '007', 'Ada'], findings: [] },
+    ],
+    [
+      'that is padded with blank columns and rows',
+      `name,city,,\nAda,Paris,,\nBob,Rome,,\nEve,Bonn,,\n${',,,\n'.repeat(5)}`,
+      {
+        headers: ['name', 'city', 'Column 3', 'Column 4'],
+        first: [2, 'Ada', 'Paris', '', ''],
+        findings: [],
+      },
+    ],
+    [
       'without a header',
       'Ada,1.50,2026-03-04\nBob,2.50,2026-03-05\nEve,3.50,2026-03-06\n',
       {

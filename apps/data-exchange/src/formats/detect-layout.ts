@@ -77,10 +77,18 @@ function preambleOf(records: readonly FileRecord[], width: number): number {
   if (isSpanning(records[first - 1]!, records[first]!, width)) first--;
   const above = records.slice(0, first);
   if (above.length === 0) return 0;
-  const isText = above.every(({ cells }) => filled(cells) * 2 <= width);
+  const isText = above.every(
+    (record) => filled(record.cells) * 2 <= width || isNote(record, records[first]!),
+  );
   const hasGap = records[first]!.number - records[first - 1]!.number > 1;
   return isText && (width > 2 || hasGap || above.length > 1) ? first : 0;
 }
+
+/** Whether a record is wider than the table below it and, unlike the names of that table, holds values: DATEV puts what a file is about there. */
+const isNote = (above: FileRecord, header: FileRecord): boolean =>
+  above.cells.length > header.cells.length &&
+  above.cells.some((cell) => !['blank', 'text'].includes(kindOf(cell))) &&
+  header.cells.every((cell) => kindOf(cell) === 'text');
 
 /** Whether a record has names for several columns each, above the names of the columns. */
 const isSpanning = (upper: FileRecord, lower: FileRecord, width: number): boolean =>
@@ -145,7 +153,7 @@ function endOf(
 }
 
 function hasMostNames(cells: readonly string[], header: readonly string[]): boolean {
-  const names = new Set(header);
+  const names = new Set(header.filter((name) => name !== ''));
   const shared = cells.filter((cell) => names.has(cell.trim())).length;
   return shared >= 2 && shared * 2 > Math.max(cells.length, header.length);
 }

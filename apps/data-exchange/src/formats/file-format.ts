@@ -47,8 +47,10 @@ export interface CsvFormat extends DateFormat, CsvLayout {
   endsWithCr: boolean;
   /** Some bytes are no characters of the encoding: their cells cannot be imported. */
   hasInvalidBytes: boolean;
-  /** Absent: a dot. */
+  /** Absent: a dot, and digits are not grouped. */
   decimalSeparator?: '.' | ',' | undefined;
+  /** Currencies with numbers, each the only one of its columns. */
+  currencies?: string[] | undefined;
 }
 
 export interface XlsxFormat extends DateFormat {

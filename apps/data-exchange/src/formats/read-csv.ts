@@ -69,9 +69,17 @@ async function skipToHeader(
     for (const record of piece.value) if (record.number >= begin) records.push(record);
     if (records.length >= Math.max(1, headerRows)) break;
   }
-  const header = records.slice(0, headerRows).map(({ cells }) => cells.map(unguard));
+  const header = records.slice(0, headerRows).map(({ cells }) => cells.map(textOf));
   const names = headerRows > 0 ? joinHeaderRows(header) : (records[0]?.cells ?? []).map(() => '');
   return { names, rest: records.slice(headerRows) };
+}
+
+const EQUALS = '='.charCodeAt(0);
+
+/** A cell without what only spreadsheets need: a guard against formulas, or the formula `="007"` that keeps its zeros. */
+function textOf(cell: string): string {
+  if (cell.charCodeAt(0) !== EQUALS) return unguard(cell);
+  return /^="([^"]*)"$/.exec(cell)?.[1] ?? cell;
 }
 
 /** The number of the first record of the table, and how many of its records are the header. */
@@ -105,7 +113,7 @@ async function* dataRows(
 ): AsyncGenerator<FileRow[]> {
   const toRow = (record: FileRecord): FileRow => {
     const row: FileRow = record;
-    for (let index = 0; index < row.cells.length; index++) row.cells[index] = unguard(row.cells[index]!);
+    for (let index = 0; index < row.cells.length; index++) row.cells[index] = textOf(row.cells[index]!);
     if (row.error) return row;
     if (record.cells.length > headers.length) row.error = 'too-many-cells';
     else if (hasInvalidBytes && record.cells.some((cell) => cell.includes('\ufffd')))

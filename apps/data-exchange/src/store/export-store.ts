@@ -186,19 +186,23 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     },
 
     listWithFile: ({ completed, failed }) =>
-      db.inPlatform((tx) =>
-        tx.exportJob.findMany({
+      db.inPlatform(async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        return tx.exportJob.findMany({
           where: {
             fileRemovedAt: null,
+            // What an index is looked up for: it has no states.
+            completedAt: { lt: completed > failed ? completed : failed },
             OR: [
               { status: 'Completed', completedAt: { lt: completed } },
               { status: 'Failed', completedAt: { lt: failed } },
             ],
           },
           select: { tenantId: true, id: true },
+          orderBy: { completedAt: 'asc' },
           take: JOB_BATCH_SIZE,
-        }),
-      ),
+        });
+      }),
   };
 }
 

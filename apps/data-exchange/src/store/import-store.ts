@@ -286,31 +286,37 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       }),
 
     listAbandoned: (uploadedBefore) =>
-      db.inPlatform((tx) =>
-        tx.importJob.findMany({
+      db.inPlatform(async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        return tx.importJob.findMany({
           where: { status: { in: BEFORE_EXECUTION }, fileRemovedAt: null, createdAt: { lt: uploadedBefore } },
           select: { tenantId: true, id: true },
+          orderBy: { createdAt: 'asc' },
           take: JOB_BATCH_SIZE,
-        }),
-      ),
+        });
+      }),
 
     listWithFile: (endedBefore) =>
-      db.inPlatform((tx) =>
-        tx.importJob.findMany({
+      db.inPlatform(async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        return tx.importJob.findMany({
           where: { status: { in: FINAL }, fileRemovedAt: null, completedAt: { lt: endedBefore } },
           select: { tenantId: true, id: true, blobKey: true },
+          orderBy: { completedAt: 'asc' },
           take: JOB_BATCH_SIZE,
-        }),
-      ),
+        });
+      }),
 
     listWithRows: (endedBefore) =>
-      db.inPlatform((tx) =>
-        tx.importJob.findMany({
+      db.inPlatform(async (tx) => {
+        await readByIndexes(tx, 'for-values');
+        return tx.importJob.findMany({
           where: { rowsRemovedAt: null, completedAt: { lt: endedBefore } },
           select: { tenantId: true, id: true },
+          orderBy: { completedAt: 'asc' },
           take: JOB_BATCH_SIZE,
-        }),
-      ),
+        });
+      }),
 
     async removeRows(tenantId, id, at) {
       let removed = 0;

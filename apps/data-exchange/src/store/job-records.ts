@@ -1,4 +1,5 @@
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { Prisma } from '../generated/client';
 
 /** How many jobs one run of a background task handles. */
@@ -54,14 +55,15 @@ export const jobRetention = (
   ended: object,
 ): JobRetention => ({
   listExpired: (madeBefore) =>
-    db.inPlatform((tx) =>
-      tableOf(tx).findMany({
+    db.inPlatform(async (tx) => {
+      await readByIndexes(tx, 'for-values');
+      return tableOf(tx).findMany({
         where: { ...ended, createdAt: { lt: madeBefore } },
         select: { tenantId: true, id: true },
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         take: JOB_BATCH_SIZE,
-      }),
-    ),
+      });
+    }),
 
   remove: async (tenantId, id) => {
     await db.inTenant(tenantId, (tx) => tableOf(tx).deleteMany({ where: { tenantId, id } }));

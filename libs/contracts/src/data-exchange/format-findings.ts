@@ -3,7 +3,7 @@
  * the resource `DataExchange` under `findings`; they are ICU messages.
  */
 export const formatFindings = {
-  Preamble: 'Rows 1 to {0} are text above the table: they have fewer cells than the {1} of most rows.',
+  Preamble: 'Rows 1 to {0} are text above the table: they do not have the {1} cells of most rows.',
   NoHeader: 'Row {0} holds values of the same kind as the rows below it, so there is no header.',
   HeaderRows: 'The header has {0} rows, from row {1} on: the names of each column are joined.',
   RepeatedHeader: 'Row {0} is the header again; such rows are passed over.',

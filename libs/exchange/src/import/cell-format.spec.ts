@@ -56,6 +56,62 @@ describe('a cell of a file that writes numbers with a comma', () => {
   });
 });
 
+const dot = { decimalSeparator: '.' };
+
+describe('a cell of a file that writes numbers with a dot', () => {
+  it.each([
+    ['price', '10,500.00', '10500.00'],
+    ['price', '-1,234,567', '-1234567'],
+    ['price', '12,34,567.50', '1234567.50'],
+    ['price', "1'234.05", '1234.05'],
+    ['price', '1 234.5', '1234.5'],
+    ['price', '.5', '0.5'],
+    ['price', '1.5E3', '1.5E3'],
+    ['stock', '1,010', 1010],
+  ])('of %s reads %j as %j', (property, cell, expected) => {
+    expect(read(property, cell, dot)).toBe(expected);
+  });
+
+  it.each([
+    ['price', '1,5', 'Price must be a number.'],
+    ['price', '1.234,56', 'Price must be a number.'],
+    ['price', '1,23,4567', 'Price must be a number.'],
+    ['price', '10%', 'Price must be a number.'],
+    ['stock', '1,010.5', 'Stock must be a whole number.'],
+  ])('of %s refuses %j instead of reading another number', (property, cell, message) => {
+    expect(read(property, cell, dot)).toBe(message);
+  });
+});
+
+describe('an amount', () => {
+  it.each([
+    ['1.234,56 €', comma, '1234.56'],
+    ['€ -1.234,56', comma, '-1234.56'],
+    ['1.234,56-', comma, '-1234.56'],
+    ['$1,234.56', dot, '1234.56'],
+    ['-$5.00', dot, '-5.00'],
+    ['($5.00)', dot, '-5.00'],
+    ['US$ 1,234.56', dot, '1234.56'],
+    ["CHF 1'234.05", dot, '1234.05'],
+    ['5.00 CHF', dot, '5.00'],
+    ['$5', {}, '5'],
+  ])('%j is a number', (cell, format, expected) => {
+    expect(read('price', cell, { ...format, currencies: ['€', '$', 'US$', 'CHF'] })).toBe(expected);
+  });
+
+  it.each(['£5.00', 'EUR 5.00', '$5.00 €', '-($5.00)', '(5.00', '5.00)', 'ABC 5.00', '$', '$5,0'])(
+    '%j is none, or not one of the currencies of the file',
+    (cell) => {
+      expect(read('price', cell, { ...dot, currencies: ['€', '$'] })).toBe('Price must be a number.');
+    },
+  );
+
+  it('is not grouped where the file does not show how', () => {
+    expect(read('price', '$1,234', { currencies: ['$'] })).toBe('Price must be a number.');
+    expect(read('price', '1,234', {})).toBe('Price must be a number.');
+  });
+});
+
 describe('a date in a file', () => {
   it.each([
     ['DayMonthYear', '03.04.2026', '2026-04-03'],
@@ -64,6 +120,10 @@ describe('a date in a file', () => {
     ['YearMonthDay', '2026/3/4', '2026-03-04'],
     ['DayMonthYear', '2026/3/4', '2026-03-04'],
     ['MonthDayYear', '2026-11-21', '2026-11-21'],
+    ['DayMonthYear', '03.04.2026 00:00', '2026-04-03'],
+    ['MonthDayYear', '3/4/2026 12:00:00 AM', '2026-03-04'],
+    ['', '2026-04-03 00:00:00.000', '2026-04-03'],
+    ['', '2026-04-03T00:00:00Z', '2026-04-03'],
   ])('is read in the order %s: %j is %s', (dateOrder, cell, expected) => {
     expect(read('since', cell, { dateOrder })).toBe(expected);
   });
@@ -74,6 +134,9 @@ describe('a date in a file', () => {
     ['MonthDayYear', '13/04/2026', 'Since must be a date such as 11/21/2026.'],
     ['DayMonthYear', '3.4.26', 'Since must be a date such as 21.11.2026.'],
     ['', '03.04.2026', 'Since must be a date such as 2026-11-21.'],
+    ['', '2026-04-03T22:00:00Z', 'Since must be a date such as 2026-11-21.'],
+    ['', '2026-04-03T00:00:00+02:00', 'Since must be a date such as 2026-11-21.'],
+    ['DayMonthYear', '03.04.2026 09:00', 'Since must be a date such as 21.11.2026.'],
   ])('in the order %s is refused instead of guessed: %j', (dateOrder, cell, message) => {
     expect(read('since', cell, { dateOrder })).toBe(message);
   });

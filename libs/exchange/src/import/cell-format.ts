@@ -1,21 +1,32 @@
 import { isCalendarDay } from '@plinth/kernel/instant';
 import { notOfType, type CellError, type ExchangeFieldType } from '../field';
 import { rowMessage } from '../row-message';
+import { readAmount } from './amount';
+import { withoutMidnight } from './midnight';
 
 /** The order of day, month and year in dates that are not ISO 8601. */
 export type DateOrder = 'DayMonthYear' | 'MonthDayYear' | 'YearMonthDay';
 
 /** How a file writes numbers and dates. */
 export interface CellFormat {
+  /** Undefined or empty where no number of the file shows one: numbers have a dot then, and digits are not grouped. */
   decimalSeparator?: string | undefined;
+  /** Currencies that stand before or behind numbers and are no part of them. */
+  currencies?: readonly string[] | undefined;
   dateOrder?: string | undefined;
 }
 
 /** Converts a cell to what fields read: `1234.56`, `2026-11-21`. */
 type ToPlain = (text: string) => string | CellError;
 
-/** Spaces of every width and apostrophes group digits as well as dots do. */
-const COMMA_NUMBER = /^([+-]?)(\d{1,3}(?:[.\s'’]\d{3})+|\d{1,20})?(?:,(\d{1,20}))?([eE][+-]?\d{1,2})?$/;
+/** Spaces of every width and apostrophes group digits as well as dots or commas do, in India of two before the last three. */
+const NUMBERS = {
+  ',': /^([+-]?)(\d{1,3}(?:[.\s'’]\d{3})+|\d{1,20})?(?:,(\d{1,20}))?([eE][+-]?\d{1,2})?$/,
+  '.': /^([+-]?)(\d{1,3}(?:[,\s'’]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}|\d{1,20})?(?:\.(\d{1,20}))?([eE][+-]?\d{1,2})?$/,
+  '': /^([+-]?)(\d{1,20})?(?:\.(\d{1,20}))?([eE][+-]?\d{1,2})?$/,
+};
+/** What needs no conversion, as most numbers with a dot. */
+const PLAIN_NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/;
 const YEAR_FIRST = /^(\d{4})([./])(\d{1,2})\2(\d{1,2})$/;
 const ISO_START = /^\d{4}-\d\d-\d\d/;
@@ -23,11 +34,14 @@ const LOCAL_TIME = /^(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?:\s*([AP])\.?M\
 
 /** How the cells of a field are converted before it reads them; undefined where they need no conversion. */
 export function toPlainCell(type: ExchangeFieldType, format: CellFormat): ToPlain | undefined {
-  const { decimalSeparator, dateOrder } = format;
+  const { dateOrder, currencies = [] } = format;
+  const decimalSeparator = format.decimalSeparator ?? '';
   switch (type) {
     case 'integer':
     case 'number':
-      return decimalSeparator === ',' ? plainNumber : undefined;
+      if (!isSeparator(decimalSeparator) || (decimalSeparator === '' && currencies.length === 0))
+        return undefined;
+      return (text) => plainNumber(text, decimalSeparator, currencies);
     case 'date':
       return isDateOrder(dateOrder) ? (text) => plainDate(text, dateOrder) : undefined;
     case 'timestamp':
@@ -46,15 +60,40 @@ const examples: Record<DateOrder, string> = {
   YearMonthDay: '2026/11/21',
 };
 
-function plainNumber(text: string): string | CellError {
-  const [, sign, whole, fraction, exponent = ''] = COMMA_NUMBER.exec(text.trim()) ?? [];
-  if (whole === undefined && fraction === undefined)
-    return notOfType('Number', rowMessage('numberLike', '1.234,56'));
+const isSeparator = (separator: string): separator is keyof typeof NUMBERS => separator in NUMBERS;
+
+/** With a dot, what is no number is left to the field, which says so. */
+function plainNumber(
+  text: string,
+  separator: keyof typeof NUMBERS,
+  currencies: readonly string[],
+): string | CellError {
+  if (separator !== ',' && PLAIN_NUMBER.test(text)) return text;
+  const plain = dottedNumber(text.trim(), separator) ?? plainAmount(text, separator, currencies);
+  if (plain !== undefined) return plain;
+  return separator === ',' ? notOfType('Number', rowMessage('numberLike', '1.234,56')) : text;
+}
+
+function dottedNumber(text: string, separator: keyof typeof NUMBERS): string | undefined {
+  const [, sign, whole, fraction, exponent = ''] = NUMBERS[separator].exec(text) ?? [];
+  if (whole === undefined && fraction === undefined) return undefined;
   return `${sign}${whole?.replace(/\D/g, '') ?? '0'}${fraction === undefined ? '' : `.${fraction}`}${exponent}`;
 }
 
+/** A currency that the file does not show in all of a column is no part to be left out: it is another amount. */
+function plainAmount(
+  text: string,
+  separator: keyof typeof NUMBERS,
+  currencies: readonly string[],
+): string | undefined {
+  const amount = readAmount(text);
+  if (!amount || (amount.currency !== undefined && !currencies.includes(amount.currency))) return undefined;
+  const number = dottedNumber(amount.digits, separator);
+  return number !== undefined && amount.isNegative ? `-${number}` : number;
+}
+
 function plainDate(text: string, order: DateOrder): string | CellError {
-  const trimmed = text.trim();
+  const trimmed = withoutMidnight(text.trim());
   return ISO_START.test(trimmed)
     ? trimmed
     : (isoDate(trimmed, order) ?? notOfType('Date', rowMessage('date', examples[order])));
