@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
-import { subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import {
   connectMessaging,
   consumerNameOf,
