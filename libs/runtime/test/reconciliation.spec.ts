@@ -230,7 +230,7 @@ describe('reconciliation', () => {
     await eventually(async () => {
       const { rows } = await admin.query('SELECT created_at FROM event_subscription');
       return rows.length === 1 && rows[0].created_at > before[0].created_at;
-    }, 30_000);
+    });
     await settled();
 
     expect(received).toEqual(['once']);
