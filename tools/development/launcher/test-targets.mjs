@@ -29,8 +29,9 @@ const longest = 'faults,gateway,packages,workflow,runtime-test';
  */
 const phases = [
   ['--targets=typecheck,lint,knip,format,references', `--parallel=${processors}`],
-  ['--targets=test,unit', `--projects=${watched}`, ...sideBySide(processors)],
-  ['--targets=test,unit', `--projects=${longest},*`, `--exclude=${watched}`, ...sideBySide(processors + 1)],
+  ['--targets=test', `--projects=${watched}`, ...sideBySide(processors)],
+  ['--targets=test', `--projects=${longest},*`, `--exclude=${watched}`, ...sideBySide(processors + 1)],
+  ['--targets=unit', ...sideBySide(processors)],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
