@@ -22,7 +22,7 @@ const sideBySide = (/** @type {number} */ parallel) => [
 /** In windows and at files of imports somebody waits for answers, so nothing that takes all processors runs beside. */
 const watched = 'e2e,data-exchange';
 /** Begun before others that nobody depends on, so that none of them is left over at the end for one processor. */
-const longest = 'faults,gateway,packages,workflow,runtime-test';
+const longest = 'faults,gateway,packages,workflow,runtime-test,pdf-renderer,timeline';
 /**
  * What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones.
  * Specs on servers wait again and again, for what these do: one more at a time uses what the others leave.
