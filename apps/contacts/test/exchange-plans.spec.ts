@@ -1,12 +1,10 @@
 import { serveExchange } from '@plinth/exchange/serve-exchange';
-import { excessiveReads, rowId } from '@plinth/testing/exchange-plans';
+import { excessiveReads, ROWS, rowId } from '@plinth/testing/exchange-plans';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import type { Client } from 'pg';
 import { companiesExchange } from '../src/exchange/companies';
 import { contactsExchange } from '../src/exchange/contacts';
 import { startContacts, type Contacts } from './start-contacts';
-
-const ROWS = 50_000;
 
 const fillCompanies = (admin: Client, tenantId: string, rowCount: number) =>
   admin.query(
@@ -25,7 +23,6 @@ describe('imports, exports and undos of contacts and companies', () => {
 
   const measured = () => ({
     database: { url: service.databaseUrl, adminUrl: service.database!.adminUrl },
-    rowCount: ROWS,
     services: (pool: FairPool) => [
       serveExchange([companiesExchange, contactsExchange], { ...service, bulkPool: pool }),
     ],

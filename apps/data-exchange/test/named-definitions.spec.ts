@@ -73,7 +73,7 @@ describe('a definition whose name has blanks and any letters', () => {
     const undo = await eventually(async () => {
       const { body } = await http.get(`/imports/${job.id}/undo`);
       return body.status === 'Undoing' ? undefined : body;
-    }, 30_000);
+    });
     expect(undo).toMatchObject({ status: 'Undone', removedRows: 1 });
     expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
   });

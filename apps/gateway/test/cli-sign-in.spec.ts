@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { launchChromium } from '@plinth/testing/launch-chromium';
+import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import { closeAll, onCloseAll, startGateway } from './start-gateway';
 
 const root = join(__dirname, '../../..');
@@ -46,6 +46,7 @@ describe('plinth login', () => {
     const browser = await launchChromium();
     onCloseAll(() => browser.close());
     const page = await browser.newPage();
+    page.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
     await page.goto(/Open (\S+) and confirm/.exec(line)![1]!);
     await page.locator('button[type=submit]').first().click();
     await page.locator('input[name=login]').fill('ada');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
-import { launchChromium } from '@plinth/testing/launch-chromium';
+import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { closeAll, onCloseAll, sendJson, startGateway, startUpstream } from './start-gateway';
 
@@ -48,6 +48,7 @@ describe('signing in to the console', () => {
       { endpoints: allEndpoints, problems: allProblems },
     );
     const page = await browser.newPage();
+    page.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
+import { Agent as Connections, request } from 'undici';
 import { post, postUntilDone, startGuardedService } from './guarded-service';
-import { closeAll, sendJson, startUpstream } from './start-gateway';
+import { closeAll, onCloseAll, sendJson, startUpstream } from './start-gateway';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process';
 
 afterEach(closeAll);
@@ -14,12 +15,29 @@ describe('several gateways with one Redis', () => {
     const KEYS = 200;
     const service = await startGuardedService();
     const gateways = await Promise.all([1, 2, 3].map(() => startGatewayProcess({ things: service.url })));
+    const authorizations = await Promise.all(gateways.map(async ({ token }) => `Bearer ${await token()}`));
+    const connections = new Connections();
+    onCloseAll(() => connections.close());
+    /** With less than `fetch` does for each of so many requests. */
+    const send = async (url: string, headers: Record<string, string>) => {
+      const { statusCode, body } = await request(url, {
+        method: 'POST',
+        body: '{"name":"a"}',
+        headers,
+        dispatcher: connections,
+      });
+      return { status: statusCode, text: await body.text() };
+    };
     for (let count = 0; count < KEYS; count++) {
       const key = randomUUID();
       const responses = await Promise.all(
-        Array.from({ length: CLIENTS }, async (_, index) => {
-          const response = await post(gateways[index % 3]!, key);
-          return { status: response.status, text: await response.text() };
+        Array.from({ length: CLIENTS }, (_, index) => {
+          const at = index % gateways.length;
+          return send(`${gateways[at]!.url}/api/v1/things`, {
+            authorization: authorizations[at]!,
+            'content-type': 'application/json',
+            'idempotency-key': key,
+          });
         }),
       );
       const made = responses.filter(({ status }) => status === 201);

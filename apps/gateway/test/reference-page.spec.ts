@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { launchChromium } from '@plinth/testing/launch-chromium';
+import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
 import type { Browser, Page } from 'playwright-core';
@@ -50,6 +50,7 @@ async function start(environment: Record<string, string> = {}) {
 /** Opens the page; what it complains about and whom it asks are remembered. */
 async function openReference(url: string, options: { colorScheme?: 'light' | 'dark' } = {}) {
   const page = await browser.newPage({ viewport: { width: 1400, height: 1000 }, ...options });
+  page.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
   const complaints: string[] = [];
   const asked = new Set<string>();
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -105,7 +106,7 @@ describe('GET /docs', () => {
     expect(complaints).toEqual([]);
     expect([...asked]).toEqual([url]);
     await page.close();
-  }, 90_000);
+  }, 180_000);
 
   it('signs people in at the issuer with PKCE, and sends their token', async () => {
     const provider = spawn(node, [join(__dirname, 'oidc-provider.mjs')], {
@@ -138,7 +139,7 @@ describe('GET /docs', () => {
     expect(complaints).toEqual([]);
     expect([...asked].sort()).toEqual([issuer, url].sort());
     await page.close();
-  }, 90_000);
+  }, 180_000);
 
   it.each(['light', 'dark'] as const)(
     'has no violations for axe in %s',
@@ -157,7 +158,7 @@ describe('GET /docs', () => {
       expect(violations).toEqual([]);
       await page.close();
     },
-    90_000,
+    180_000,
   );
 
   it('allows scripts of this gateway only, and styles with the nonce of the page', async () => {

@@ -55,7 +55,7 @@ describe('the PDF renderer', () => {
     const ready = await eventually(async () => {
       const response = await fetch(`${renderer.adminUrl}/readyz`);
       return response.status === 200 && response.json();
-    }, 30_000);
+    });
 
     expect(ready).toMatchObject({ ready: true, parts: { chromium: 'up' } });
     expect(await print(client, ['<p>one ', 'Grüße</p>'])).toMatchObject({

@@ -16,7 +16,6 @@ describe('imports, exports and undos of settings', () => {
       database: { url: settings.databaseUrl, adminUrl: settings.database!.adminUrl },
       definition: 'Settings.Values',
       columns: ['scope', 'userId', 'name', 'value'],
-      rowCount: 50_000,
       cellsOf: (number) => ['user', `user-${number}`, name, 'Europe/Paris'],
       fill: (admin, tenantId, rowCount) =>
         admin.query(

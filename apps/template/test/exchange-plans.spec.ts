@@ -14,7 +14,6 @@ describe('imports, exports and undos of templates', () => {
       database: { url: template.databaseUrl, adminUrl: template.database!.adminUrl },
       definition: 'Templates.Templates',
       columns: ['name', 'culture', 'content'],
-      rowCount: 50_000,
       cellsOf: (number, text) => [`invoice-${number}`, 'fr', text],
       fill: async (admin, tenantId, rowCount) => {
         await admin.query(

@@ -97,7 +97,7 @@ describe('timers of approvals in Temporal', () => {
     await eventually(async () => {
       const { status } = await timer.describe().catch(() => ({ status: undefined }));
       return status?.name === 'RUNNING';
-    }, 20_000);
+    });
     expect((await timer.describe()).priority).toMatchObject({ fairnessKey: tenantId });
   });
 

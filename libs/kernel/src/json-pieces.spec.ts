@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { jsonPieces } from './json-pieces';
 
 describe('the pieces of the JSON of a value', () => {
@@ -16,6 +17,27 @@ describe('the pieces of the JSON of a value', () => {
   ])('are together what JSON.stringify writes: %j', (value) => {
     for (const length of [1, 20, 65_536])
       expect([...jsonPieces(value, length)].join('')).toBe(JSON.stringify(value));
+  });
+
+  it('are together what JSON.stringify writes, of whatever', () => {
+    const value = fc.object({
+      maxDepth: 4,
+      withDate: true,
+      withBoxedValues: true,
+      withNullPrototype: true,
+      withSparseArray: true,
+      withUnicodeString: true,
+      values: [
+        fc.string({ unit: 'binary' }),
+        fc.double(),
+        fc.constantFrom(null, undefined, () => 1, Symbol('a')),
+      ],
+    });
+    fc.assert(
+      fc.property(value, fc.integer({ min: 1, max: 50 }), (made, length) => {
+        expect([...jsonPieces(made, length)].join('')).toBe(JSON.stringify(made));
+      }),
+    );
   });
 
   it('are no longer than asked for, but for a text that is longer itself', () => {

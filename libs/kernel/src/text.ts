@@ -10,9 +10,15 @@ export const mayHaveUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f]
 /** The number of code points. */
 export const lengthOf = (text: string): number => [...text].length;
 
-/** The first characters of a text, without the rest: what `slice` returns keeps the whole text in memory. */
+/**
+ * The first whole characters of a text, without the rest: what `slice` returns keeps the whole text in memory.
+ * @param length in UTF-16 code units
+ */
 export const headOf = (text: string, length: number): string =>
-  text.length <= length ? text : [...text.slice(0, length)].join('');
+  text.length <= length ? text : [...text.slice(0, length).replace(HALF_AT_END, '')].join('');
+
+/** The first half of a character that was cut. */
+const HALF_AT_END = /[\ud800-\udbff]$/;
 
 /**
  * The property path of the first unstorable text in a JSON value (a value or a property name). Empty for the value itself;

@@ -230,7 +230,7 @@ const s3 = findOrInstall('s3');
     await store.check();
 
     expect(await unfinishedUploads()).toEqual([]);
-  }, 30_000);
+  });
 
   it('that dies in the middle of a download breaks it with a problem of the store, not of any database', async () => {
     const store = openBlobStore(server.url);
@@ -242,7 +242,7 @@ const s3 = findOrInstall('s3');
 
     await expect(read()).rejects.toMatchObject({ kind: 'upstream' });
     await server.restart();
-  }, 30_000);
+  });
 
   it('removes old uploads that nobody finished, whoever began them', async () => {
     const endpoint = new URL(server.url).searchParams.get('endpoint') ?? '';

@@ -1,6 +1,6 @@
 import type { EventEnvelope, PayloadOf } from '@plinth/kernel/event';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
-import { subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import { silentLog } from '@plinth/runtime/process/log';
 import { connectMessaging } from '@plinth/runtime/messaging/nats';
 import { startOutboxRelay } from '@plinth/runtime/messaging/outbox';

@@ -1,7 +1,8 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { eventType, type EventEnvelope } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { Inbox, subscription } from '@plinth/runtime/messaging/inbox';
+import { Inbox } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { createPool, type RawStatements } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';

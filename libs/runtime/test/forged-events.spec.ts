@@ -1,7 +1,7 @@
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
-import { subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import { connectMessaging, sendMessage, subjectOf, subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { createPool } from '@plinth/runtime/postgres/postgres';

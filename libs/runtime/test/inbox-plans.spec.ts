@@ -1,6 +1,7 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { newId } from '@plinth/kernel/uuid';
-import { Inbox, subscriptionOfMany } from '@plinth/runtime/messaging/inbox';
+import { Inbox } from '@plinth/runtime/messaging/inbox';
+import { subscriptionOfMany } from '@plinth/runtime/messaging/subscription';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { TenantTurns } from '@plinth/runtime/messaging/tenant-turns';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';

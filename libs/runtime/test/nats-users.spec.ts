@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
-import { subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import { connectMessaging, sendMessage, subjectOf, subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';

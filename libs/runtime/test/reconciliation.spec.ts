@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
-import { subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import {
   connectMessaging,
   consumerNameOf,
@@ -230,7 +230,7 @@ describe('reconciliation', () => {
     await eventually(async () => {
       const { rows } = await admin.query('SELECT created_at FROM event_subscription');
       return rows.length === 1 && rows[0].created_at > before[0].created_at;
-    }, 30_000);
+    });
     await settled();
 
     expect(received).toEqual(['once']);

@@ -16,12 +16,12 @@ export interface LargeExchange {
   fill(admin: Client, tenantId: string, rowCount: number): Promise<unknown>;
   /** Whether a row may get another key by its id. */
   keysChange?: boolean;
-  rowCount?: number;
   services(pool: FairPool): readonly GrpcService[];
 }
 
 const BATCH_ROWS = 40;
-const ROWS = 200_000;
+/** Of the large tenant. */
+export const ROWS = 50_000;
 /** How many rows of the ledger belong to one job of the large tenant. */
 const LEDGER_ROWS_OF_JOB = 10;
 
@@ -37,7 +37,7 @@ export const rowId = {
  * the import ledger included, than the rows of its batch need, under any statistics and plan.
  */
 export async function excessiveReads(exchange: LargeExchange): Promise<TableRead[]> {
-  const { database, definition, columns, cellsOf, fill, keysChange = true, rowCount = ROWS } = exchange;
+  const { database, definition, columns, cellsOf, fill, keysChange = true } = exchange;
   const caller = aCaller();
   const start = { definition, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
   const batch = (first: number, from: number, cells: (number: number) => unknown[]) =>
@@ -60,7 +60,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     };
     const existing = (number: number) => cellsOf(number, text);
     // Undone rows of some definitions stay, retired: they are not new again.
-    newRows += rowCount;
+    newRows += ROWS;
     const fresh = (number: number) => cellsOf(number + newRows, text);
     const byId = { columns: ['id', ...columns] };
     const jobs = [
@@ -112,7 +112,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     await fillLedger(admin, tenantId, count);
   };
   return excessiveOf(
-    await readsUnderAllPlans({ ...database, fill: fillAll }, { id: caller.tenantId, rowCount }, work),
+    await readsUnderAllPlans({ ...database, fill: fillAll }, { id: caller.tenantId, rowCount: ROWS }, work),
     BATCH_ROWS,
   );
 }

@@ -34,6 +34,9 @@ const OF_PLAYWRIGHT = [
 /** Features of Chromium that no test wants. */
 export const DISABLED_FEATURES: readonly string[] = [...OF_PLAYWRIGHT, ...PROCESSES_OF_WINDOWS];
 
+/** What a page waits for at most: a bound for what hangs, below the time of a test. Playwright's 30 s pass on a busy machine. */
+export const PAGE_MILLISECONDS_MAX = 100_000;
+
 /**
  * A real browser, driven by Playwright.
  * @param args more arguments of Chromium

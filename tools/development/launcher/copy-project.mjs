@@ -5,17 +5,26 @@ import { pathToFileURL } from 'node:url';
 import { root } from './paths.mjs';
 
 /**
- * Copies what git knows or would take, and nothing that was built, so that tests can change sources.
+ * Copies what git knows or would take, so that tests can change sources, and the code that is generated, whose making
+ * takes longer. Files keep their times: what was out of date is out of date in the copy.
  * @param {string} folder
  */
 export function copyProject(folder) {
-  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const files = execFileSync('git', list, { cwd: root, encoding: 'utf8', maxBuffer: 1e8 }).split('\0');
-  for (const file of files.filter((name) => name !== '' && existsSync(join(root, name)))) {
+  const generated = ['--ignored', '--', 'apps/*/src/generated/*', 'libs/*/src/generated/*'];
+  for (const file of new Set([...filesOf('--cached', '--others'), ...filesOf('--others', ...generated)])) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
-    cpSync(join(root, file), join(folder, file), { recursive: true, force: true });
+    cpSync(join(root, file), join(folder, file), { recursive: true, force: true, preserveTimestamps: true });
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
+
+const filesOf = (/** @type {string[]} */ ...which) =>
+  execFileSync('git', ['ls-files', '-z', '--exclude-standard', ...which], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  })
+    .split('\0')
+    .filter((name) => name !== '' && existsSync(join(root, name)));
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) copyProject(process.argv[2] ?? '');

@@ -21,8 +21,8 @@ const sideBySide = (/** @type {number} */ parallel) => [
 ];
 /** In windows and at files of imports somebody waits for answers, so nothing that takes all processors runs beside. */
 const watched = 'e2e,data-exchange';
-/** Before the others, so that none of them is left over at the end for one processor. */
-const longest = 'faults,packages,workflow,gateway,runtime-test';
+/** Begun before others that nobody depends on, so that none of them is left over at the end for one processor. */
+const longest = 'faults,gateway,packages,workflow,runtime-test,pdf-renderer,timeline';
 /**
  * What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones.
  * Specs on servers wait again and again, for what these do: one more at a time uses what the others leave.
@@ -30,8 +30,7 @@ const longest = 'faults,packages,workflow,gateway,runtime-test';
 const phases = [
   ['--targets=typecheck,lint,knip,format,references', `--parallel=${processors}`],
   ['--targets=test', `--projects=${watched}`, ...sideBySide(processors)],
-  ['--targets=test', `--projects=${longest}`, ...sideBySide(processors + 1)],
-  ['--targets=test', `--exclude=${watched},${longest}`, ...sideBySide(processors + 1)],
+  ['--targets=test', `--projects=${longest},*`, `--exclude=${watched}`, ...sideBySide(processors + 1)],
   ['--targets=unit', ...sideBySide(processors)],
 ];
 

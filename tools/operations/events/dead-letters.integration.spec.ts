@@ -1,7 +1,7 @@
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents, eventConsumer } from '@plinth/runtime/messaging/consumer';
-import { subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription } from '@plinth/runtime/messaging/subscription';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { connectMessaging } from '@plinth/runtime/messaging/nats';

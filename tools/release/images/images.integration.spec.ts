@@ -68,7 +68,7 @@ async function start(image: string, environment: Record<string, string>) {
   const admin = await eventually(() => {
     if (child.exitCode !== null) throw new Error(output);
     return /"(?:admin|adminPort)":(\d+)/.exec(output)?.[1];
-  }, 20_000);
+  });
   return { child, admin, output: () => output };
 }
 

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@plinth/testing/eventually';
-import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
+import type { SharedPlatform } from '@plinth/testing/shared-platform';
 import { startPlatform } from '@plinth/testing/start-platform';
 import { Client as Database } from 'pg';
+import { limitedPlatform } from './limited-platform';
 
 /** Longest time of a job during which processes are killed. */
 export const COMPLETION_MILLISECONDS_MAX = 120_000;
@@ -45,7 +46,7 @@ export async function startChaosPlatform(random: () => number): Promise<LoneChao
 
 /** The platform that the small campaigns of a run share, one after the other. */
 export const sharedChaosPlatform = async (random: () => number): Promise<ChaosPlatform> =>
-  chaosOn(await sharedPlatform('faults'), random);
+  chaosOn(await limitedPlatform(), random);
 
 function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform {
   const folder = platform.dataDirectory;

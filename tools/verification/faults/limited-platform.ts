@@ -1,15 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@plinth/testing/eventually';
 import { podsOfProcesses } from '@plinth/testing/pods';
 import { sharedPlatform, type SharedPlatform } from '@plinth/testing/shared-platform';
+import { probe, type Probe } from '../../development/launcher/probes.mjs';
 
 /** What holds the processes on a cluster; where the manifests cannot be rendered, they only have to live on. */
 export const pods = podsOfProcesses();
 
 /** Off, since an attacker may have many users. */
 const RATE_LIMITS = { default: { user: 1e9, tenant: 1e9, address: 1e9 } };
+const READY_MILLISECONDS_MAX = 120_000;
 
-/** A platform for attacks, whose processes have the heaps that `k8s/` gives them. */
-export const limitedPlatform = (): Promise<SharedPlatform> =>
-  sharedPlatform('memory', {
+/**
+ * The platform of all small campaigns of a run, whose processes have the heaps that `k8s/` gives them. Each of them is
+ * ready: who had the platform before may have killed some at last.
+ */
+export async function limitedPlatform(): Promise<SharedPlatform> {
+  const platform = await sharedPlatform('faults', {
     NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '',
     RATE_LIMITS: JSON.stringify(RATE_LIMITS),
   });
+  await eventually(() => areReady(platform.dataDirectory), READY_MILLISECONDS_MAX);
+  return platform;
+}
+
+async function areReady(dataDirectory: string): Promise<boolean> {
+  const state: { processes: { pid?: number; probe: Probe }[] } = JSON.parse(
+    readFileSync(join(dataDirectory, 'processes.json'), 'utf8'),
+  );
+  const problems = await Promise.all(state.processes.map((process) => probe(process.probe)));
+  return problems.every((problem, at) => problem === undefined && state.processes[at]!.pid !== undefined);
+}

@@ -61,10 +61,7 @@ describe('an approval in the console', () => {
     await emile.getByRole('option', { name: '@Grace Hopper' }).click();
     await writing.and(emile.locator(':focus')).waitFor();
     await emile.getByRole('button', { name: 'Send' }).click();
-    await grace
-      .getByRole('article')
-      .filter({ hasText: 'Thank you, @Grace Hopper' })
-      .waitFor({ timeout: 5_000 });
+    await grace.getByRole('article').filter({ hasText: 'Thank you, @Grace Hopper' }).waitFor();
     const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type * as axeCore from 'axe-core';
 import { readFileSync } from 'node:fs';
-import { launchChromium } from '@plinth/testing/launch-chromium';
+import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { startJourney, tenants, type Journey } from '../platform';
 
@@ -86,6 +86,7 @@ async function openWindow(
     reducedMotion: 'reduce',
     ...options,
   });
+  context.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

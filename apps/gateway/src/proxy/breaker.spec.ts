@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { Breaker } from './breaker';
 
 const OPEN_MILLISECONDS = 1_000;
@@ -31,5 +32,36 @@ describe('the circuit breaker', () => {
     pass(10);
     for (let count = 0; count < 3; count++) breaker.timedOut(now());
     expect(breaker.state).toBe('open');
+  });
+
+  it('admits everything until as many requests failed in a row, and then one at a time, whatever happens', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constantFrom('request', 'succeeded', 'failed', 'abandoned') }),
+      fc.record({ kind: fc.constant('wait'), milliseconds: fc.integer({ min: 1, max: 1_500 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { breaker, pass, now } = aBreaker();
+        let failuresInARow = 0;
+        let openedAt = 0;
+        let triedAt: number | undefined;
+        for (const one of steps) {
+          if ('milliseconds' in one) pass(one.milliseconds);
+          else if (one.kind === 'request') {
+            const isOpen = failuresInARow >= 3;
+            const hasPassed = (since: number | undefined) =>
+              since === undefined || now().getTime() - since >= OPEN_MILLISECONDS;
+            const expected = !isOpen || (hasPassed(openedAt) && hasPassed(triedAt));
+            expect(breaker.admits()).toBe(expected);
+            if (isOpen && expected) triedAt = now().getTime();
+          } else {
+            breaker[one.kind as 'succeeded' | 'failed' | 'abandoned']();
+            triedAt = undefined;
+            if (one.kind === 'succeeded') failuresInARow = 0;
+            if (one.kind === 'failed' && ++failuresInARow >= 3) openedAt = now().getTime();
+          }
+        }
+      }),
+    );
   });
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { findMentions, mentionedUserIds, replaceMentions } from './mention';
 
 const usersIn = (text: string) => mentionedUserIds(findMentions(text));
@@ -36,6 +37,26 @@ describe('mentions in a text', () => {
       expect(Math.min(...times)).toBeLessThan(50);
     },
   );
+
+  it('are those that a regular expression finds, in any text', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('@', '[', ']', '(', ')', '@[', '](user:', 'user:', ' ', '\n', 'a', '😀'),
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(text, (written) => {
+        const expected = [...written.matchAll(/@\[[^[\]\n]*\]\(user:([^\0- ()[\]]{1,255})\)/g)];
+        expect(findMentions(written)).toEqual(
+          expected.map((match) => ({
+            userId: match[1],
+            start: match.index,
+            end: match.index + match[0].length,
+          })),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
 
   it('are replaced by names from the directory', () => {
     const text = 'Ask @[the boss](user:u-1) or @[nobody](user:u-2).';

@@ -8,7 +8,7 @@ import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
-import { subscription, subscriptionOfMany, type Subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription, subscriptionOfMany, type Subscription } from '@plinth/runtime/messaging/subscription';
 import type { BackgroundTask } from '@plinth/runtime/process/background-task';
 import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';

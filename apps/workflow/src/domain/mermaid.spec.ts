@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { builtInTransition } from './definitions/transition';
 import { toMermaid } from './mermaid';
 
@@ -22,5 +23,25 @@ it('toMermaid draws a definition and escapes the names in it', () => {
       '  s1 --> [*]',
       '',
     ].join('\n'),
+  );
+});
+
+it('toMermaid writes each name so that it is read as it was, on the line of its state', () => {
+  const name = fc.string({ unit: 'grapheme', minLength: 1 });
+  fc.assert(
+    fc.property(fc.uniqueArray(name, { minLength: 1, maxLength: 5 }), (states) => {
+      const picture = toMermaid({
+        entityType: 'Thing',
+        initialState: states[0]!,
+        states,
+        finalStates: [],
+        transitions: [],
+      });
+      const read = [...picture.matchAll(/^  state "([^"]*)" as s\d+$/gm)].map(([, label]) =>
+        label!.replace(/#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code))),
+      );
+      expect(read).toEqual(states);
+      expect(picture.split('\n')).toHaveLength(states.length + 3);
+    }),
   );
 });

@@ -1,5 +1,5 @@
 import { entityMoved } from '@plinth/contracts/workflow/events';
-import { subscription, type Subscription } from '@plinth/runtime/messaging/inbox';
+import { subscription, type Subscription } from '@plinth/runtime/messaging/subscription';
 import type { Prisma } from '../generated/client';
 import { recordOwnerMove } from '../store/owner-move-store';
 

@@ -1,3 +1,5 @@
+import { headOf } from '@plinth/kernel/text';
+
 const CELL_LENGTH_MAX = 32_767;
 const MILLISECONDS_OF_DAY = 86_400_000;
 /** The number of 1970-01-01 in spreadsheets. */
@@ -15,7 +17,7 @@ export const dayNumber = (milliseconds: number): number =>
 
 /** A cell with text at a `reference` such as `B7`; text is always text, never a formula. `style` is an attribute. */
 export function textXml(reference: string, text: string, style = ''): string {
-  const shown = escapeXml(text.length > CELL_LENGTH_MAX ? text.slice(0, CELL_LENGTH_MAX) : text);
+  const shown = escapeXml(headOf(text, CELL_LENGTH_MAX));
   const space = OUTER_SPACE.test(shown) ? ' xml:space="preserve"' : '';
   return `<c r="${reference}"${style} t="inlineStr"><is><t${space}>${shown}</t></is></c>`;
 }

@@ -5,7 +5,9 @@ import { backgroundTask } from '../process/background-task';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import type { DeadLetters } from './dead-letters';
-import { Inbox, type InboxOptions, type Subscription } from './inbox';
+import type { RetryOptions } from './event-processor';
+import { Inbox } from './inbox';
+import type { Subscription } from './subscription';
 import {
   consumerNameOf,
   ensureStream,
@@ -28,7 +30,7 @@ const UNACKNOWLEDGED_MAX = 10_000;
 const CLEANUP_MILLISECONDS = 3_600_000;
 const RESTORE_PAUSE_MILLISECONDS = 1_000;
 
-const usualOptions: InboxOptions = { deliveriesMax: 10, backoffMilliseconds: 200 };
+const usualOptions: RetryOptions = { deliveriesMax: 10, backoffMilliseconds: 200 };
 
 export interface EventConsumer {
   /** What it could not process. */
@@ -49,7 +51,7 @@ export function eventConsumer<Tx extends RawStatements>(
   db: TenantDatabase<Tx>,
   messaging: Messaging,
   log: Log,
-  options: Partial<InboxOptions> = {},
+  options: Partial<RetryOptions> = {},
 ): EventConsumer {
   const inbox = new Inbox(consumer, subscriptions, db, messaging.keys, log, { ...usualOptions, ...options });
   return { deadLetters: inbox.deadLetters, start: () => startConsumer(consumer, inbox, messaging, log) };

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import type { Delivery } from './delivery';
+import { BATCH_SIZE_MAX, nextBatch, UNANSWERED_MAX } from './event-processor';
+
+const delivery = fc
+  .record({
+    tenantId: fc.constantFrom('north', 'south', 'east'),
+    subject: fc.constantFrom('1', '2'),
+    deliveryCount: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: UNANSWERED_MAX + 2 })),
+  })
+  .map(
+    ({ tenantId, subject, deliveryCount }) => ({ event: { tenantId, subject }, deliveryCount }) as Delivery,
+  );
+
+describe('the next events of those that wait', () => {
+  it('are the first ones of the tenant that waits longest, and one alone that nobody ever answered', () => {
+    fc.assert(
+      fc.property(fc.array(delivery, { minLength: 1, maxLength: 60 }), (waiting) => {
+        const batch = nextBatch(waiting);
+        const ofTenant = waiting.filter(({ event }) => event.tenantId === waiting[0]!.event.tenantId);
+        expect(batch).toEqual(ofTenant.slice(0, batch.length));
+        expect(batch.length).toBeGreaterThan(0);
+        expect(batch.length).toBeLessThanOrEqual(BATCH_SIZE_MAX);
+        if (batch.some(({ deliveryCount }) => deliveryCount > UNANSWERED_MAX)) expect(batch).toHaveLength(1);
+      }),
+    );
+  });
+
+  it('end with all, each once, those of a subject in their order', () => {
+    fc.assert(
+      fc.property(fc.array(delivery, { maxLength: 60 }), (waiting) => {
+        let left = waiting;
+        const done: Delivery[] = [];
+        while (left.length > 0) {
+          const batch = nextBatch(left);
+          done.push(...batch);
+          left = left.filter((one) => !batch.includes(one));
+        }
+        expect(done).toHaveLength(waiting.length);
+        for (const { event } of waiting) {
+          const isAlike = (one: Delivery) =>
+            one.event.tenantId === event.tenantId && one.event.subject === event.subject;
+          expect(done.filter(isAlike)).toEqual(waiting.filter(isAlike));
+        }
+      }),
+    );
+  });
+});
