@@ -92,6 +92,25 @@ export function WriteView({ template, cultures }: WriteViewProps) {
   });
 
   const mimeType = stored?.mimeType ?? 'text/html';
+  // Much to draw, and the same while somebody types.
+  const preview = useMemo(
+    () => (
+      <PreviewPane
+        isSound={isSound}
+        rendering={{ name, culture, content: settled, mimeType, data: settledData }}
+        extra={{
+          id: 'data',
+          label: t('Templating.fields.data'),
+          content: (
+            <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
+              <SampleDataForm shape={shape} data={data} onChange={setData} />
+            </Suspense>
+          ),
+        }}
+      />
+    ),
+    [t, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
+  );
   return (
     <div className="workbench">
       <section className="panel source" aria-label={t('Console.templates.source')}>
@@ -142,21 +161,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
         />
         <ErrorList errors={errors} />
       </section>
-      <Later place={<div className="preview panel" />}>
-        <PreviewPane
-          isSound={isSound}
-          rendering={{ name, culture, content: settled, mimeType, data: settledData }}
-          extra={{
-            id: 'data',
-            label: t('Templating.fields.data'),
-            content: (
-              <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
-                <SampleDataForm shape={shape} data={data} onChange={setData} />
-              </Suspense>
-            ),
-          }}
-        />
-      </Later>
+      <Later place={<div className="preview panel" />}>{preview}</Later>
     </div>
   );
 }
@@ -168,6 +173,7 @@ function SourceEditor(props: CodeEditorProps) {
     const load = async () => {
       // One after the other: each is a long task, and keys are answered in between.
       await whenOnline(() => import('./code-theme'));
+      await whenOnline(() => import('./markup-language'));
       await whenOnline(() => import('./template-language'));
       const { CodeEditor } = await whenOnline(() => import('./code-editor'));
       startTransition(() => setEditor(() => CodeEditor));
