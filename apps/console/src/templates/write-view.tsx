@@ -92,22 +92,24 @@ export function WriteView({ template, cultures }: WriteViewProps) {
   });
 
   const mimeType = stored?.mimeType ?? 'text/html';
-  // Much to draw, and the same while somebody types.
+  // Much to draw, and the same while somebody types: as one element it is drawn in pieces, and not with what is around it.
   const preview = useMemo(
     () => (
-      <PreviewPane
-        isSound={isSound}
-        rendering={{ name, culture, content: settled, mimeType, data: settledData }}
-        extra={{
-          id: 'data',
-          label: t('Templating.fields.data'),
-          content: (
-            <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
-              <SampleDataForm shape={shape} data={data} onChange={setData} />
-            </Suspense>
-          ),
-        }}
-      />
+      <Later place={<div className="preview panel" />}>
+        <PreviewPane
+          isSound={isSound}
+          rendering={{ name, culture, content: settled, mimeType, data: settledData }}
+          extra={{
+            id: 'data',
+            label: t('Templating.fields.data'),
+            content: (
+              <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
+                <SampleDataForm shape={shape} data={data} onChange={setData} />
+              </Suspense>
+            ),
+          }}
+        />
+      </Later>
     ),
     [t, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
   );
@@ -161,7 +163,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
         />
         <ErrorList errors={errors} />
       </section>
-      <Later place={<div className="preview panel" />}>{preview}</Later>
+      {preview}
     </div>
   );
 }
