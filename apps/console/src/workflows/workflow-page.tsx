@@ -37,7 +37,8 @@ export function WorkflowPage() {
       lead={
         data
           ? `${t(`Workflow.definitionScope.${data.definition.scope}`)} · ${t('Console.workflows.version')} ${data.definition.version}`
-          : undefined
+          : // Of the same height, so that nothing moves when it is known.
+            !start && !error && '\u00a0'
       }
       back={
         <Link to="/workflows" className="back-link">
