@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { templateQuery } from './api/templates';
+import { definitionQuery } from './api/workflow';
 import { whenOnline } from './components/when-online';
 import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
@@ -177,6 +178,8 @@ const workflowList = createRoute({
 const oneWorkflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$entityType',
+  loader: ({ params: { entityType }, context: { queries } }) =>
+    void queries.prefetchQuery(definitionQuery(entityType)),
   component: page(() => import('./workflows/workflow-page'), 'WorkflowPage'),
 });
 

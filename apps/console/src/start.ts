@@ -1,9 +1,10 @@
-import { askForCaller } from './session/early-caller';
+import { askEarly, firstQuestion } from './session/early-answers';
 import { storedSession } from './session/stored-session';
 import { storedPreferences } from './texts/stored-preferences';
 import { textsSelection } from './texts/texts-selection';
 
-// A script of its own, which is there long before the application: appearance, texts and who is signed in do not wait for that.
+// A script of its own, which is there long before the application: appearance, texts, who is signed in and
+// what the page is for do not wait for that.
 const { culture, theme } = storedPreferences();
 if (theme) document.documentElement.style.colorScheme = theme;
 
@@ -13,7 +14,11 @@ const link = document.createElement('link');
 Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous' });
 link.href = `/localization?${query.toString()}`;
 document.head.append(link);
-if (session) askForCaller(session);
+if (session)
+  askEarly(
+    session,
+    ['/me', firstQuestion(location)].filter((path) => path !== undefined),
+  );
 
 // The first question about a language makes the browser read what it knows of all of them, for 12 ms on a fast machine: now,
 // when nothing else is to be done, and not as a part of the application's first task.

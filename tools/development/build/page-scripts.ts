@@ -8,7 +8,6 @@ interface Chunk {
   fileName: string;
   isEntry?: boolean;
   imports?: string[];
-  moduleIds?: string[];
   facadeModuleId?: string | null;
 }
 
@@ -45,24 +44,13 @@ function routesOf(router: string): [path: string, module: string][] {
 
 function scriptsOf(chunks: readonly Chunk[], page: string): string[] {
   const files = new Set<string>();
-  const collectModule = (module: string): void => {
-    const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId === module);
-    if (!chunk) throw new Error(`${module} has no script of its own.`);
-    collect(chunk);
-  };
-  const collect = ({ fileName, isEntry, imports = [], moduleIds = [] }: Chunk): void => {
+  const collect = ({ fileName, isEntry, imports = [] }: Chunk): void => {
     if (isEntry || files.has(fileName)) return;
     files.add(fileName);
     for (const name of imports) collect(chunks.find((chunk) => chunk.fileName === name)!);
-    moduleIds.flatMap(partsOf).forEach(collectModule);
   };
-  collectModule(page);
+  const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId === page);
+  if (!chunk) throw new Error(`${page} has no script of its own.`);
+  collect(chunk);
   return [...files];
-}
-
-/** The parts that a module asks for as soon as it runs. */
-function partsOf(module: string): string[] {
-  if (!module.endsWith('.tsx') || module.includes('node_modules')) return [];
-  const parts = readFileSync(module, 'utf8').matchAll(/\bsoonPart\(\s*\(\) => import\('([^']+)'\)/g);
-  return [...parts].map(([, part]) => `${join(dirname(module), part!)}.tsx`);
 }

@@ -2,13 +2,14 @@ import { localizationEndpoints } from '@plinth/contracts/localization/endpoints'
 import { sessionEndpoints } from '@plinth/contracts/platform/session-endpoints';
 import { createClient, type Client, type ClientOptions } from '@plinth/sdk/client';
 import { queryOptions } from '@tanstack/react-query';
-import { fetchAfterEarlyCaller } from '../session/early-caller';
+import { fetchAfterEarlyAnswers } from '../session/early-answers';
 import { currentSession, rememberTenant } from '../session/session';
 
 /** How every client of the console reaches the platform: the address that served the page, with the person's token. */
 export const clientOptions: ClientOptions = {
   baseUrl: location.origin,
   token: () => currentSession()?.token ?? '',
+  fetch: fetchAfterEarlyAnswers,
   // A service that is restarted is waited for; one that hangs is told of after its first timeout, not after four.
   retry: { periodMilliseconds: 15_000 },
 };
@@ -17,7 +18,6 @@ type Platform = Client<typeof sessionEndpoints>;
 const platform: Platform = createClient(sessionEndpoints, {
   ...clientOptions,
   prefix: '',
-  fetch: fetchAfterEarlyCaller,
 });
 
 /** Texts are the same for everybody in a tenant, so browsers may cache them: they are read without a token. */

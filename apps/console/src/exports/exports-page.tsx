@@ -2,12 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FileDown } from 'lucide-react';
 import { exportsQuery, type ExportJob } from '../api/data-exchange';
+import { ColumnTable } from '../components/column-table';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { itemsOf, PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { EmptyState } from '../components/state';
-import { TableFrame } from '../components/table-frame';
 import { definitionName } from '../imports/definition-name';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -56,42 +56,32 @@ function ExportTable({ jobs }: { jobs: readonly ExportJob[] }) {
   const texts = useTexts();
   const { t, number } = texts;
   return (
-    <TableFrame label={t('Platform.areas.exports')} cardsWhenNarrow>
-      <thead>
-        <tr>
-          <th scope="col">{t('DataExchange.fields.definitionName')}</th>
-          <th scope="col">{t('DataExchange.fields.format')}</th>
-          <th scope="col">{t('DataExchange.fields.status')}</th>
-          <th scope="col" className="end">
-            {t('DataExchange.fields.rowCount')}
-          </th>
-          <th scope="col">{t('DataExchange.fields.createdAt')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => (
-          <tr key={job.id} className="linked">
-            <th scope="row">
-              <Link to="/exports/$jobId" params={{ jobId: job.id }} className="cover">
-                {definitionName(texts, job.definitionName)}
-              </Link>
-            </th>
-            <td>{t(`DataExchange.format.${job.format}`)}</td>
-            <td>
-              <ExportStatus status={job.status} />
-            </td>
-            <td
-              className={job.rowCount === null ? 'end nothing' : 'end'}
-              data-label={t('DataExchange.fields.rowCount')}
-            >
-              {job.rowCount === null ? '–' : number(job.rowCount)}
-            </td>
-            <td>
-              <RelativeTime instant={job.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <ColumnTable
+      label={t('Platform.areas.exports')}
+      items={jobs}
+      keyOf={({ id }) => id}
+      isLinked
+      columns={[
+        {
+          name: t('DataExchange.fields.definitionName'),
+          cell: (job) => (
+            <Link to="/exports/$jobId" params={{ jobId: job.id }} className="cover">
+              {definitionName(texts, job.definitionName)}
+            </Link>
+          ),
+        },
+        { name: t('DataExchange.fields.format'), cell: ({ format }) => t(`DataExchange.format.${format}`) },
+        { name: t('DataExchange.fields.status'), cell: ({ status }) => <ExportStatus status={status} /> },
+        {
+          name: t('DataExchange.fields.rowCount'),
+          cell: ({ rowCount }) => (rowCount === null ? null : number(rowCount)),
+          isNumber: true,
+        },
+        {
+          name: t('DataExchange.fields.createdAt'),
+          cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
+        },
+      ]}
+    />
   );
 }

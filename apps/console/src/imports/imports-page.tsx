@@ -2,12 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FileUp } from 'lucide-react';
 import { importsQuery, type ImportJob } from '../api/data-exchange';
+import { ColumnTable } from '../components/column-table';
 import { Page } from '../components/page';
 import { itemsOf, PagedList } from '../components/paged-list';
 import { EmptyState } from '../components/state';
 import { LinkButton } from '../components/link-button';
 import { RelativeTime } from '../components/relative-time';
-import { TableFrame } from '../components/table-frame';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { definitionName } from './definition-name';
@@ -49,37 +49,35 @@ function ImportTable({ jobs }: { jobs: readonly ImportJob[] }) {
   const texts = useTexts();
   const { t, bytes } = texts;
   return (
-    <TableFrame label={t('Platform.areas.imports')} cardsWhenNarrow>
-      <thead>
-        <tr>
-          <th scope="col">{t('DataExchange.fields.originalFileName')}</th>
-          <th scope="col">{t('DataExchange.fields.definitionName')}</th>
-          <th scope="col">{t('DataExchange.fields.status')}</th>
-          <th scope="col" className="end">
-            {t('DataExchange.fields.fileSizeBytes')}
-          </th>
-          <th scope="col">{t('DataExchange.fields.createdAt')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => (
-          <tr key={job.id} className="linked">
-            <th scope="row">
-              <Link to="/imports/$jobId" params={{ jobId: job.id }} className="cover">
-                {job.originalFileName}
-              </Link>
-            </th>
-            <td>{definitionName(texts, job.definitionName)}</td>
-            <td>
-              <ImportStatus {...job} />
-            </td>
-            <td className="end">{bytes(job.fileSizeBytes)}</td>
-            <td>
-              <RelativeTime instant={job.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <ColumnTable
+      label={t('Platform.areas.imports')}
+      items={jobs}
+      keyOf={({ id }) => id}
+      isLinked
+      columns={[
+        {
+          name: t('DataExchange.fields.originalFileName'),
+          cell: (job) => (
+            <Link to="/imports/$jobId" params={{ jobId: job.id }} className="cover">
+              {job.originalFileName}
+            </Link>
+          ),
+        },
+        {
+          name: t('DataExchange.fields.definitionName'),
+          cell: (job) => definitionName(texts, job.definitionName),
+        },
+        { name: t('DataExchange.fields.status'), cell: (job) => <ImportStatus {...job} /> },
+        {
+          name: t('DataExchange.fields.fileSizeBytes'),
+          cell: ({ fileSizeBytes }) => bytes(fileSizeBytes),
+          isNumber: true,
+        },
+        {
+          name: t('DataExchange.fields.createdAt'),
+          cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
+        },
+      ]}
+    />
   );
 }

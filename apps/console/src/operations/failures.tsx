@@ -1,6 +1,6 @@
 import type { PlatformOperations } from '../api/operations';
 import { RelativeTime } from '../components/relative-time';
-import { TableFrame } from '../components/table-frame';
+import { ColumnTable } from '../components/column-table';
 import { useTexts } from '../texts/texts';
 import { TraceLink } from './trace-link';
 
@@ -13,36 +13,21 @@ export function Failures({ operations: { failures, tracesUrl } }: { operations: 
       {failures.length === 0 ? (
         <p className="soft">{t('Console.operations.noFailures')}</p>
       ) : (
-        <TableFrame label={t('Console.operations.failures')} cardsWhenNarrow>
-          <thead>
-            <tr>
-              <th scope="col">{t('Console.operations.request')}</th>
-              <th scope="col">{t('Console.operations.service')}</th>
-              <th scope="col" className="end">
-                {t('Platform.fields.status')}
-              </th>
-              <th scope="col">{t('Console.operations.when')}</th>
-              <th scope="col">{t('Console.operations.trace')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {failures.map(({ at, service, route, status, traceId }) => (
-              <tr key={`${traceId} ${at}`}>
-                <th scope="row">{route.split('.').at(-1)}</th>
-                <td>{service}</td>
-                <td className="end" data-label={t('Platform.fields.status')}>
-                  {status}
-                </td>
-                <td>
-                  <RelativeTime instant={at} />
-                </td>
-                <td>
-                  <TraceLink traceId={traceId} tracesUrl={tracesUrl} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </TableFrame>
+        <ColumnTable
+          label={t('Console.operations.failures')}
+          items={failures}
+          keyOf={({ traceId, at }) => `${traceId} ${at}`}
+          columns={[
+            { name: t('Console.operations.request'), cell: ({ route }) => route.split('.').at(-1) },
+            { name: t('Console.operations.service'), cell: ({ service }) => service },
+            { name: t('Platform.fields.status'), cell: ({ status }) => status, isNumber: true },
+            { name: t('Console.operations.when'), cell: ({ at }) => <RelativeTime instant={at} /> },
+            {
+              name: t('Console.operations.trace'),
+              cell: ({ traceId }) => <TraceLink traceId={traceId} tracesUrl={tracesUrl} />,
+            },
+          ]}
+        />
       )}
     </div>
   );

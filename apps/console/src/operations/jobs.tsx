@@ -8,11 +8,11 @@ import {
   type JobView,
   type PlatformOperations,
 } from '../api/operations';
+import { ColumnTable } from '../components/column-table';
 import { itemsOf, PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Select } from '../components/select';
 import { Badge, type BadgeTone } from '../components/state';
-import { TableFrame } from '../components/table-frame';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
 import { tenantName } from './tenant-name';
@@ -110,43 +110,42 @@ function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] 
   const texts = useTexts();
   const { t, number } = texts;
   return (
-    <TableFrame label={t('Console.operations.jobs')} cardsWhenNarrow>
-      <thead>
-        <tr>
-          <th scope="col">{t('Console.operations.job')}</th>
-          <th scope="col">{t('Platform.fields.tenant')}</th>
-          <th scope="col">{t('Platform.fields.status')}</th>
-          <th scope="col" className="end">
-            {t('DataExchange.fields.rowCount')}
-          </th>
-          <th scope="col">{t('DataExchange.fields.createdAt')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => (
-          <tr key={`${job.kind} ${job.id}`}>
-            <th scope="row">
-              {t(`Console.operations.jobKind.${job.kind}`)} · {definitionName(texts, job.definitionName)}
-              {job.errorMessage && <span className="soft small reason">{job.errorMessage}</span>}
-            </th>
-            <td>{tenantName(tenants, job.tenantId)}</td>
-            <td>
-              <span className="row">
-                <Badge tone={unfinished.has(job.status) ? 'accent' : tones[job.status]}>
-                  {t(`DataExchange.${job.kind}Status.${job.status}`)}
-                </Badge>
-                {isStuck(job) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
-              </span>
-            </td>
-            <td className="end" data-label={t('DataExchange.fields.rowCount')}>
-              {number(job.rowsDone)}
-            </td>
-            <td>
-              <RelativeTime instant={job.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <ColumnTable
+      label={t('Console.operations.jobs')}
+      items={jobs}
+      keyOf={({ kind, id }) => `${kind} ${id}`}
+      columns={[
+        {
+          name: t('Console.operations.job'),
+          cell: ({ kind, definitionName: name, errorMessage }) => (
+            <>
+              {t(`Console.operations.jobKind.${kind}`)} · {definitionName(texts, name)}
+              {errorMessage && <span className="soft small reason">{errorMessage}</span>}
+            </>
+          ),
+        },
+        { name: t('Platform.fields.tenant'), cell: ({ tenantId }) => tenantName(tenants, tenantId) },
+        {
+          name: t('Platform.fields.status'),
+          cell: (job) => (
+            <span className="row">
+              <Badge tone={unfinished.has(job.status) ? 'accent' : tones[job.status]}>
+                {t(`DataExchange.${job.kind}Status.${job.status}`)}
+              </Badge>
+              {isStuck(job) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
+            </span>
+          ),
+        },
+        {
+          name: t('DataExchange.fields.rowCount'),
+          cell: ({ rowsDone }) => number(rowsDone),
+          isNumber: true,
+        },
+        {
+          name: t('DataExchange.fields.createdAt'),
+          cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
+        },
+      ]}
+    />
   );
 }

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { ServerCog } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { operationsQuery, type PlatformOperations } from '../api/operations';
+import { ColumnTable, type Column } from '../components/column-table';
 import { Page } from '../components/page';
 import { Badge, Callout, EmptyState, Failure, Skeleton } from '../components/state';
-import { TableFrame } from '../components/table-frame';
 import { isOfHost, mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { DeadLetters } from './dead-letters';
@@ -87,52 +87,36 @@ function problemsOf(service: Service, t: ReturnType<typeof useTexts>['t']): stri
 
 function Services({ services }: { services: readonly Service[] }) {
   const { t, number, duration } = useTexts();
+  const figure = (name: string, cell: Column<Service>['cell']): Column<Service> => ({
+    name: t(`Console.operations.${name}`),
+    cell,
+    isNumber: true,
+  });
   return (
-    <TableFrame label={t('Console.operations.services')} cardsWhenNarrow>
-      <thead>
-        <tr>
-          <th scope="col">{t('Console.operations.service')}</th>
-          <th scope="col">{t('Platform.fields.status')}</th>
-          {['waiting', 'oldest', 'dead', 'running', 'requests', 'failed'].map((name) => (
-            <th key={name} scope="col" className="end">
-              {t(`Console.operations.${name}`)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {services.map((service) => (
-          <tr key={service.name}>
-            <th scope="row">{service.name}</th>
-            <td>
-              <Badge tone={service.ready ? 'good' : 'bad'}>
-                {t(`Console.operations.state.${stateOf(service)}`)}
-              </Badge>
-            </td>
-            <td className="end" data-label={t('Console.operations.waiting')}>
-              {service.queues ? number(service.queues.unpublished) : '–'}
-            </td>
-            <td className="end" data-label={t('Console.operations.oldest')}>
-              {service.queues && service.queues.unpublished > 0
-                ? duration(service.queues.oldestSeconds)
-                : '–'}
-            </td>
-            <td className="end" data-label={t('Console.operations.dead')}>
-              <DeadLetterCount queues={service.queues} />
-            </td>
-            <td className="end" data-label={t('Console.operations.running')}>
-              {number(service.running)}
-            </td>
-            <td className="end" data-label={t('Console.operations.requests')}>
-              {number(service.requests)}
-            </td>
-            <td className="end" data-label={t('Console.operations.failed')}>
-              {number(service.failed)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <ColumnTable
+      label={t('Console.operations.services')}
+      items={services}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: t('Console.operations.service'), cell: ({ name }) => name },
+        {
+          name: t('Platform.fields.status'),
+          cell: (service) => (
+            <Badge tone={service.ready ? 'good' : 'bad'}>
+              {t(`Console.operations.state.${stateOf(service)}`)}
+            </Badge>
+          ),
+        },
+        figure('waiting', ({ queues }) => (queues ? number(queues.unpublished) : '–')),
+        figure('oldest', ({ queues }) =>
+          queues && queues.unpublished > 0 ? duration(queues.oldestSeconds) : '–',
+        ),
+        figure('dead', ({ queues }) => <DeadLetterCount queues={queues} />),
+        figure('running', ({ running }) => number(running)),
+        figure('requests', ({ requests }) => number(requests)),
+        figure('failed', ({ failed }) => number(failed)),
+      ]}
+    />
   );
 }
 

@@ -5,17 +5,14 @@ import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '..
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { Failure, Skeleton } from '../components/state';
-import { lazyPart, soonPart } from '../components/lazy-part';
+import { lazyPart } from '../components/lazy-part';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
 import { cultureName } from './culture-name';
 import { LifecycleMenu } from './lifecycle-menu';
+import { WriteView } from './write-view';
 import './templates.css';
 
-const WriteView = soonPart(
-  () => import('./write-view'),
-  ({ WriteView }) => WriteView,
-);
 const CulturesView = lazyPart(
   () => import('./cultures-view'),
   ({ CulturesView }) => CulturesView,

@@ -5,17 +5,18 @@ import { Input } from 'react-aria-components/Input';
 import { SearchField } from 'react-aria-components/SearchField';
 import {
   categoriesQuery,
+  cultureQuery,
   templatesQuery,
   type TemplateFilters,
   type TemplateListItem,
 } from '../api/templates';
+import { ColumnTable } from '../components/column-table';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
 import { Select } from '../components/select';
 import { EmptyState } from '../components/state';
-import { TableFrame } from '../components/table-frame';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { cultureName } from './culture-name';
@@ -142,40 +143,28 @@ function TemplateTable({ items }: { items: readonly TemplateListItem[] }) {
   const texts = useTexts();
   const { t } = texts;
   return (
-    <TableFrame label={t('Platform.areas.templates')} cardsWhenNarrow>
-      <thead>
-        <tr>
-          <th scope="col">{t('Templating.fields.name')}</th>
-          <th scope="col">{t('Templating.fields.culture')}</th>
-          <th scope="col">{t('Templating.fields.category')}</th>
-          <th scope="col">{t('Templating.fields.status')}</th>
-          <th scope="col">{t('Templating.fields.lastModifiedAt')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map(({ name, culture, category, status, hasPublishedVersion, lastModifiedAt }) => (
-          <tr key={`${name}~${culture ?? ''}`} className="linked">
-            <th scope="row">
-              <Link
-                to="/templates/$name"
-                params={{ name }}
-                search={culture === undefined ? {} : { culture }}
-                className="cover"
-              >
-                {name}
-              </Link>
-            </th>
-            <td>{cultureName(texts, culture)}</td>
-            <td className={category ? undefined : 'nothing'}>{category ?? '–'}</td>
-            <td>
-              <TemplateStatus status={status} hasPublishedVersion={hasPublishedVersion} />
-            </td>
-            <td>
-              <RelativeTime instant={lastModifiedAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <ColumnTable
+      label={t('Platform.areas.templates')}
+      items={items}
+      keyOf={({ name, culture }) => `${name}~${culture ?? ''}`}
+      isLinked
+      columns={[
+        {
+          name: t('Templating.fields.name'),
+          cell: ({ name, culture }) => (
+            <Link to="/templates/$name" params={{ name }} search={cultureQuery(culture)} className="cover">
+              {name}
+            </Link>
+          ),
+        },
+        { name: t('Templating.fields.culture'), cell: ({ culture }) => cultureName(texts, culture) },
+        { name: t('Templating.fields.category'), cell: ({ category }) => category || null },
+        { name: t('Templating.fields.status'), cell: (template) => <TemplateStatus {...template} /> },
+        {
+          name: t('Templating.fields.lastModifiedAt'),
+          cell: ({ lastModifiedAt }) => <RelativeTime instant={lastModifiedAt} />,
+        },
+      ]}
+    />
   );
 }

@@ -92,6 +92,27 @@ export function WriteView({ template, cultures }: WriteViewProps) {
   });
 
   const mimeType = stored?.mimeType ?? 'text/html';
+  // Much to draw, and the same while somebody types: as one element it is drawn in pieces, and not with what is around it.
+  const preview = useMemo(
+    () => (
+      <Later place={<div className="preview panel" />}>
+        <PreviewPane
+          isSound={isSound}
+          rendering={{ name, culture, content: settled, mimeType, data: settledData }}
+          extra={{
+            id: 'data',
+            label: t('Templating.fields.data'),
+            content: (
+              <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
+                <SampleDataForm shape={shape} data={data} onChange={setData} />
+              </Suspense>
+            ),
+          }}
+        />
+      </Later>
+    ),
+    [t, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
+  );
   return (
     <div className="workbench">
       <section className="panel source" aria-label={t('Console.templates.source')}>
@@ -142,21 +163,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
         />
         <ErrorList errors={errors} />
       </section>
-      <Later place={<div className="preview panel" />}>
-        <PreviewPane
-          isSound={isSound}
-          rendering={{ name, culture, content: settled, mimeType, data: settledData }}
-          extra={{
-            id: 'data',
-            label: t('Templating.fields.data'),
-            content: (
-              <Suspense fallback={<Skeleton lines={4} height="2.2rem" />}>
-                <SampleDataForm shape={shape} data={data} onChange={setData} />
-              </Suspense>
-            ),
-          }}
-        />
-      </Later>
+      {preview}
     </div>
   );
 }
@@ -168,6 +175,7 @@ function SourceEditor(props: CodeEditorProps) {
     const load = async () => {
       // One after the other: each is a long task, and keys are answered in between.
       await whenOnline(() => import('./code-theme'));
+      await whenOnline(() => import('./markup-language'));
       await whenOnline(() => import('./template-language'));
       const { CodeEditor } = await whenOnline(() => import('./code-editor'));
       startTransition(() => setEditor(() => CodeEditor));

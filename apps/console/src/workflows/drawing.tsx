@@ -8,15 +8,16 @@ const StateGraph = lazyPart(
   ({ StateGraph }) => StateGraph,
 );
 
+/** Where a drawing will be. */
+export const DrawingPlace = () => (
+  <div className="state-graph">
+    <Skeleton lines={3} height="4rem" />
+  </div>
+);
+
 /** States and transitions as a drawing, which is loaded when the page around it is shown. */
 export const Drawing = (props: StateGraphProps) => (
-  <Later
-    place={
-      <div className="state-graph">
-        <Skeleton lines={3} height="4rem" />
-      </div>
-    }
-  >
+  <Later place={<DrawingPlace />}>
     <StateGraph {...props} />
   </Later>
 );

@@ -7,13 +7,13 @@ import { definitionErrorsQuery, definitionQuery, workflow } from '../api/workflo
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
-import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { Badge, Callout, Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
 import { useTexts, type Texts } from '../texts/texts';
 import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './definition-draft';
-import { Drawing } from './drawing';
+import { Drawing, DrawingPlace } from './drawing';
 import { PartForm } from './part-form';
 import { isRefusal } from './refusal';
 import type { GraphSelection } from './state-graph';
@@ -37,7 +37,8 @@ export function WorkflowPage() {
       lead={
         data
           ? `${t(`Workflow.definitionScope.${data.definition.scope}`)} · ${t('Console.workflows.version')} ${data.definition.version}`
-          : undefined
+          : // Of the same height, so that nothing moves when it is known.
+            !start && !error && '\u00a0'
       }
       back={
         <Link to="/workflows" className="back-link">
@@ -47,13 +48,12 @@ export function WorkflowPage() {
       }
     >
       {error && !isNew && <Failure error={error} onRetry={() => void refetch()} />}
-      {!start && !error && <Skeleton lines={6} height="4rem" />}
-      {start && (
+      {(start || !error) && (
         <Editor
-          key={`${entityType} ${data?.definition.version ?? 0}`}
+          key={`${entityType} ${start ? (data?.definition.version ?? 0) : 'awaited'}`}
           entityType={entityType}
-          stored={start.draft}
-          etag={start.etag}
+          stored={start?.draft}
+          etag={start?.etag}
         />
       )}
     </Page>
@@ -62,7 +62,8 @@ export function WorkflowPage() {
 
 interface EditorProps {
   entityType: string;
-  stored: DefinitionDraft;
+  /** Undefined until it has come: what is around it is shown already, and offers nothing yet. */
+  stored: DefinitionDraft | undefined;
   etag: string | undefined;
 }
 
@@ -78,7 +79,9 @@ function Editor({ entityType, stored, etag }: EditorProps) {
   const { t } = texts;
   const queries = useQueryClient();
   const isReadOnly = !mayDo(useCaller(), 'Workflow.Definitions.Manage');
-  const [steps, setSteps] = useState<readonly DefinitionDraft[]>(() => [draftOf(stored)]);
+  const [steps, setSteps] = useState<readonly DefinitionDraft[]>(() => [
+    stored ? draftOf(stored) : emptyDraft(''),
+  ]);
   const [selection, setSelection] = useState<GraphSelection>();
   const draft = steps.at(-1)!;
   const isDirty = steps.length > 1;
@@ -118,7 +121,10 @@ function Editor({ entityType, stored, etag }: EditorProps) {
       {!isReadOnly && (
         <div className="row spread">
           <span className="row">
-            <Button onPress={() => change(addState(draft, t('Console.workflows.newState')))}>
+            <Button
+              isDisabled={!stored}
+              onPress={() => change(addState(draft, t('Console.workflows.newState')))}
+            >
               <Plus aria-hidden />
               {t('Console.workflows.addState')}
             </Button>
@@ -146,19 +152,22 @@ function Editor({ entityType, stored, etag }: EditorProps) {
       )}
       {save.error && <Failure error={save.error} />}
       <div className="workflow-editor">
-        <Drawing
-          label={t('Console.workflows.picture', { name: entityType })}
-          {...draft}
-          emphasisOf={(part) => (isWrong(part) ? 'wrong' : undefined)}
-          selection={selection}
-          onSelect={setSelection}
-          {...(isReadOnly
-            ? {}
-            : {
-                onConnect: (from: string, to: string) =>
-                  change(connect(draft, from, to, t('Console.workflows.newTransition'))),
-              })}
-        />
+        {!stored && <DrawingPlace />}
+        {stored && (
+          <Drawing
+            label={t('Console.workflows.picture', { name: entityType })}
+            {...draft}
+            emphasisOf={(part) => (isWrong(part) ? 'wrong' : undefined)}
+            selection={selection}
+            onSelect={setSelection}
+            {...(isReadOnly
+              ? {}
+              : {
+                  onConnect: (from: string, to: string) =>
+                    change(connect(draft, from, to, t('Console.workflows.newTransition'))),
+                })}
+          />
+        )}
         <div className="stack">
           {errors.length > 0 && (
             <div role="status">

@@ -3,9 +3,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { definitionsQuery, type WorkflowDefinition } from '../api/workflow';
 import { Button } from '../components/button';
+import { ColumnTable } from '../components/column-table';
 import { Page } from '../components/page';
 import { Badge, Failure, Skeleton } from '../components/state';
-import { TableFrame } from '../components/table-frame';
 import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -29,48 +29,41 @@ export function WorkflowsPage() {
 function DefinitionTable({ definitions }: { definitions: readonly WorkflowDefinition[] }) {
   const { t, number } = useTexts();
   return (
-    <TableFrame label={t('Console.workflows.title')} cardsWhenNarrow>
-      <thead>
-        <tr>
-          <th scope="col">{t('Workflow.fields.entityType')}</th>
-          <th scope="col" className="end">
-            {t('Console.workflows.states')}
-          </th>
-          <th scope="col" className="end">
-            {t('Console.workflows.transitions')}
-          </th>
-          <th scope="col">{t('Console.workflows.scope')}</th>
-          <th scope="col" className="end">
-            {t('Console.workflows.version')}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {definitions.map(({ entityType, states, transitions, scope, version }) => (
-          <tr key={entityType} className="linked">
-            <th scope="row">
-              <Link to="/workflows/$entityType" params={{ entityType }} className="cover">
-                {entityType}
-              </Link>
-            </th>
-            <td className="end" data-label={t('Console.workflows.states')}>
-              {number(states.length)}
-            </td>
-            <td className="end" data-label={t('Console.workflows.transitions')}>
-              {number(transitions.length)}
-            </td>
-            <td>
-              <Badge tone={scope === 'Tenant' ? 'accent' : undefined}>
-                {t(`Workflow.definitionScope.${scope}`)}
-              </Badge>
-            </td>
-            <td className="end" data-label={t('Console.workflows.version')}>
-              {number(version)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <ColumnTable
+      label={t('Console.workflows.title')}
+      items={definitions}
+      keyOf={({ entityType }) => entityType}
+      isLinked
+      columns={[
+        {
+          name: t('Workflow.fields.entityType'),
+          cell: ({ entityType }) => (
+            <Link to="/workflows/$entityType" params={{ entityType }} className="cover">
+              {entityType}
+            </Link>
+          ),
+        },
+        {
+          name: t('Console.workflows.states'),
+          cell: ({ states }) => number(states.length),
+          isNumber: true,
+        },
+        {
+          name: t('Console.workflows.transitions'),
+          cell: ({ transitions }) => number(transitions.length),
+          isNumber: true,
+        },
+        {
+          name: t('Console.workflows.scope'),
+          cell: ({ scope }) => (
+            <Badge tone={scope === 'Tenant' ? 'accent' : undefined}>
+              {t(`Workflow.definitionScope.${scope}`)}
+            </Badge>
+          ),
+        },
+        { name: t('Console.workflows.version'), cell: ({ version }) => number(version), isNumber: true },
+      ]}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody, personOf } from './browser';
@@ -112,6 +113,27 @@ describe('the console', () => {
     await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
     await page.getByRole('navigation').waitFor();
     expect(asked.filter((path) => path === '/me')).toHaveLength(1);
+  });
+
+  it('asks once for what a page is for, before the application is there', async () => {
+    const journey = browser.journey();
+    const name = `early ${newId()}`;
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const body = { name, culture: 'en', content: '<p>Early</p>', mimeType: 'text/html' };
+    expect((await journey.call('POST', '/api/v1/templates', { token, body })).status).toBe(201);
+
+    const { page } = await browser.signIn('Émile Zola');
+    const path = `/api/v1/templates/${encodeURIComponent(name)}`;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const question = page.waitForRequest((request) => new URL(request.url()).pathname === path);
+    await page.route(/\/assets\/index-/, async (route) => {
+      await question;
+      await route.continue();
+    });
+    await page.goto(`/console/templates/${encodeURIComponent(name)}?culture=en`);
+    await page.getByText('<p>Early</p>').waitFor();
+    expect(asked.filter((one) => one === path)).toHaveLength(1);
   });
 
   it('speaks the language of the browser, and another one at once when it is chosen', async () => {

@@ -92,8 +92,15 @@ describe('workflows in the console', () => {
     expect(saved.status).toBe(201);
 
     const { page } = await browser.signIn('Ada Lovelace');
+    // What is around the picture is there before what is drawn in it.
+    const around = page.getByRole('heading', { name: 'Choose a state or a transition' });
+    await page.route(/workflow\/definitions\/Loan/, async (route) => {
+      await around.waitFor();
+      await route.continue();
+    });
     await page.goto(`/console/workflows/${entityType}`);
     await page.getByRole('button', { name: 'Grant' }).click();
+    await page.unroute(/workflow\/definitions\/Loan/);
     const chosen = page.getByRole('list', { name: 'Who approves: people by name' });
     await chosen.getByText('Émile Zola').waitFor();
     await chosen.getByRole('button', { name: 'Remove nobody' }).click();
