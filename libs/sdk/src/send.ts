@@ -123,7 +123,9 @@ async function whole(response: Response, onPart: () => void): Promise<Response> 
     }),
   );
   const { status, statusText, headers } = response;
-  return new Response(await new Response(parts).arrayBuffer(), { status, statusText, headers });
+  const bytes = await new Response(parts).arrayBuffer();
+  // Browsers give also a response without content a body, but make none that has one.
+  return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
 }
 
 /** Waits, unless the caller aborts before. */

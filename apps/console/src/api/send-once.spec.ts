@@ -32,6 +32,13 @@ describe('a write that got no response', () => {
     expect(keys).toEqual(['first', 'first', 'first', 'first', 'first', 'sixth']);
   });
 
+  it('leaves a response without content as it is, whose body browsers do not leave out', async () => {
+    const empty = new Response(null, { status: 204 });
+    Object.defineProperty(empty, 'body', { value: new ReadableStream() });
+    replies = [empty];
+    expect((await send(...write('first'))).status).toBe(204);
+  });
+
   it('is another one where anything of it is different', async () => {
     replies = [new TypeError('no connection'), new Response(null), new Response(null)];
     await expect(send(...write('first'))).rejects.toThrow();

@@ -25,8 +25,10 @@ export function sendOnce(fetch: typeof globalThis.fetch): typeof globalThis.fetc
 
 /** What stops in the middle is no response either. */
 async function complete(response: Response): Promise<Response> {
-  const { body, status, statusText, headers } = response;
-  return body ? new Response(await response.arrayBuffer(), { status, statusText, headers }) : response;
+  const { status, statusText, headers } = response;
+  const bytes = await response.arrayBuffer();
+  // Browsers give also a response without content a body, but make none that has one.
+  return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
 }
 
 /** After these nobody knows yet whether it is done, or it goes on: 409 with `Retry-After` is for a first request that runs. */
