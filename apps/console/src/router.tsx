@@ -13,7 +13,7 @@ import { whenOnline } from './components/when-online';
 import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { Shell } from './shell/shell';
-import { currentSession } from './session/session';
+import { currentSession, hasPerson } from './session/session';
 
 /** A page that is loaded when it is opened first; where there is no connection, as soon as there is one. */
 const page = <Module extends Record<string, unknown>, Name extends keyof Module>(
@@ -29,8 +29,10 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
-    typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {},
+  validateSearch: ({ from, channel }: Record<string, unknown>): { from?: string; channel?: string } => ({
+    ...(typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {}),
+    ...(typeof channel === 'string' ? { channel } : {}),
+  }),
   component: page(() => import('./session/sign-in-page'), 'SignInPage'),
 });
 
@@ -45,7 +47,8 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   beforeLoad: ({ location }) => {
-    if (!currentSession()) throw redirect({ to: '/sign-in', search: { from: location.href } });
+    if (!currentSession() && !hasPerson())
+      throw redirect({ to: '/sign-in', search: { from: location.href } });
   },
 });
 

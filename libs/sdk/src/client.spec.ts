@@ -330,6 +330,45 @@ describe('retries of the SDK', () => {
     expect((await patient.getThing({ params: { name: 'a' } })).body.name).toBe('a');
   });
 
+  it('repeat requests whose response stops in the middle', async () => {
+    const half: Reply = (res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.write('{"name":');
+    };
+    replies = [half, replyWith(200, thing)];
+    const patient = client({ timeoutMilliseconds: 100 });
+    expect((await patient.getThing({ params: { name: 'a' } })).body.name).toBe('a');
+
+    const cut: Reply = (res) => {
+      res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      res.write('{"name":', () => res.destroy());
+    };
+    replies = [cut, replyWith(200, thing)];
+    expect((await client().getThing({ params: { name: 'a' } })).body.name).toBe('a');
+  });
+
+  it('are sent once more with another token, where there is one', async () => {
+    let token = 'old';
+    const refused: string[] = [];
+    const renewToken = async (former: string) => {
+      refused.push(former);
+      token = 'new';
+      return true;
+    };
+    const renewing = client({ token: () => token, renewToken, retry: { attemptsMax: 1 } });
+    replies = [problem(401), replyWith(201, thing)];
+    await renewing.uploadThing({ file: new Blob(['a']) });
+    expect(refused).toEqual(['old']);
+    expect(received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+
+    replies = [problem(401), problem(401)];
+    await expect(renewing.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status: 401 });
+    replies = [problem(401)];
+    const withoutAnother = client({ renewToken: () => Promise.resolve(false) });
+    await expect(withoutAnother.getThing({ params: { name: 'a' } })).rejects.toMatchObject({ status: 401 });
+    expect(received).toHaveLength(5);
+  });
+
   it('stop when the caller aborts', async () => {
     replies = [() => {}];
     const abort = new AbortController();

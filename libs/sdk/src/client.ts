@@ -12,10 +12,15 @@ export interface ClientOptions {
   prefix?: string;
   /** The bearer token, or a function that returns one; called for every attempt. */
   token?: string | (() => string | Promise<string>);
+  /**
+   * Asked where the platform refuses the token of a request, with that token; resolves to whether there is another one,
+   * with which the request is sent again. Each request asks once.
+   */
+  renewToken?: (refused: string) => Promise<boolean>;
   /** Acts in another tenant than the token's, where the token allows it. */
   tenantId?: string;
   retry?: Partial<RetryOptions>;
-  /** How long a response may take to begin; by default a little longer than the gateway waits for a service. */
+  /** How long a response may take to begin, and the next part of one in JSON to arrive; by default a little longer than the gateway waits for a service. */
   timeoutMilliseconds?: number;
   fetch?: typeof fetch;
   wait?: SendOptions['wait'];
@@ -70,7 +75,7 @@ async function call(
   input: AnyInput,
   options: ClientOptions,
 ): Promise<ApiResponse<unknown>> {
-  const { baseUrl, prefix = '/api/v1', token, tenantId } = options;
+  const { baseUrl, prefix = '/api/v1', token, renewToken, tenantId } = options;
   const url = baseUrl.replace(/\/$/, '') + prefix + addressOf(endpoint, input);
   const { body, type } = contentOf(endpoint, input);
   // The gateway can compare only JSON bodies, so an upload cannot have a key and is never sent twice.
@@ -80,8 +85,9 @@ async function call(
   const made = endpoint.safe ? undefined : newId();
   const key = isWrite && canHaveKey ? (input.idempotencyKey ?? made) : undefined;
 
+  let bearer: string | undefined;
   const makeRequest = async (): Promise<RequestInit> => {
-    const bearer = typeof token === 'function' ? await token() : token;
+    bearer = typeof token === 'function' ? await token() : token;
     const headers = {
       accept: acceptOf(endpoint),
       ...(type ? { 'content-type': type } : {}),
@@ -99,6 +105,8 @@ async function call(
     fetch: options.fetch ?? fetch,
     retry: { ...RETRY, ...options.retry },
     timeoutMilliseconds: options.timeoutMilliseconds ?? timeoutOf(endpoint),
+    isFile: endpoint.success.file !== undefined,
+    ...(renewToken ? { renewToken: () => renewToken(bearer ?? '') } : {}),
     ...(options.wait ? { wait: options.wait } : {}),
   };
   const response = await send(url, makeRequest, !isWrite || canHaveKey, sending, input.signal);

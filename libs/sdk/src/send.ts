@@ -13,8 +13,12 @@ export interface RetryOptions {
 export interface SendOptions {
   fetch: typeof fetch;
   retry: RetryOptions;
-  /** How long a response may take to begin. */
+  /** How long a response may take to begin, and the next part of one in JSON to arrive. */
   timeoutMilliseconds: number;
+  /** Whether JSON may be a file, which is read as a stream. */
+  isFile?: boolean;
+  /** Asked once where the token is refused; resolves to whether there is another one now. */
+  renewToken?: () => Promise<boolean>;
   /** Passed in by tests. */
   wait?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
@@ -28,10 +32,11 @@ export async function send(
   url: string,
   makeRequest: () => Promise<RequestInit>,
   mayRetry: boolean,
-  { fetch, retry, timeoutMilliseconds, wait = waitFor }: SendOptions,
+  { fetch, retry, timeoutMilliseconds, isFile = false, renewToken, wait = waitFor }: SendOptions,
   signal?: AbortSignal,
 ): Promise<Response> {
-  const end = performance.now() + retry.periodMilliseconds;
+  let end = performance.now() + retry.periodMilliseconds;
+  let hasRenewed = false;
   for (let attempt = 1; ; attempt++) {
     const isLast = (delay: number) =>
       !mayRetry || attempt >= retry.attemptsMax || performance.now() + delay > end;
@@ -39,9 +44,17 @@ export async function send(
       Math.random() * Math.min(retry.waitMilliseconds * 2 ** attempt, retry.waitMillisecondsMax);
     const request = await makeRequest();
     try {
-      const response = await fetchWithTimeout(url, request, fetch, timeoutMilliseconds, signal);
+      const response = await fetchWithTimeout(url, request, { fetch, timeoutMilliseconds, isFile }, signal);
       if (response.ok || response.status === 304) return response;
       const problem = await problemOf(response);
+      if (problem.status === 401 && renewToken && !hasRenewed) {
+        hasRenewed = true;
+        if (!(await renewToken())) throw problem;
+        // The platform did nothing yet, so that this is the first attempt again, also of what is never sent twice.
+        attempt = 0;
+        end = performance.now() + retry.periodMilliseconds;
+        continue;
+      }
       const delay = Math.max(backoff, (problem.retryAfterSeconds ?? 0) * 1000);
       if (isLast(delay) || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
       await wait(delay, signal);
@@ -58,25 +71,61 @@ export async function send(
 const isTemporary = (status: number, retryAfterSeconds: number | undefined): boolean =>
   [429, 502, 503].includes(status) || (status === 409 && retryAfterSeconds !== undefined);
 
-/** The timeout ends when the response begins; reading a long one may take longer. */
+/**
+ * JSON is read here: what stops in the middle is as good as no response. A file or a stream takes as long as it needs, so
+ * its timeout ends when it begins.
+ */
 async function fetchWithTimeout(
   url: string,
   request: RequestInit,
-  fetchFunction: typeof fetch,
-  milliseconds: number,
+  {
+    fetch,
+    timeoutMilliseconds,
+    isFile,
+  }: Required<Pick<SendOptions, 'fetch' | 'timeoutMilliseconds' | 'isFile'>>,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   const timeout = new AbortController();
-  const timer = setTimeout(
-    () => timeout.abort(new DOMException('No response in time.', 'TimeoutError')),
-    milliseconds,
-  );
+  const start = () =>
+    setTimeout(
+      () => timeout.abort(new DOMException('No response in time.', 'TimeoutError')),
+      timeoutMilliseconds,
+    );
+  let timer = start();
+  const onPart = () => {
+    clearTimeout(timer);
+    timer = start();
+  };
   try {
     const signals = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
-    return await fetchFunction(url, { ...request, signal: signals });
+    const response = await fetch(url, { ...request, signal: signals });
+    return isJson(response) && !(isFile && response.ok) ? await whole(response, onPart) : response;
+  } catch (error) {
+    // Reading what was aborted fails with an error of its own in some browsers.
+    throw timeout.signal.aborted ? timeout.signal.reason : error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+const isJson = ({ headers }: Response): boolean =>
+  /^application\/(problem\+)?json\b/.test(headers.get('content-type') ?? '');
+
+/** The response with all of its body; calls back when a part of it arrives. */
+async function whole(response: Response, onPart: () => void): Promise<Response> {
+  if (!response.body) return response;
+  const parts = response.body.pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(part, controller) {
+        onPart();
+        controller.enqueue(part);
+      },
+    }),
+  );
+  const { status, statusText, headers } = response;
+  const bytes = await new Response(parts).arrayBuffer();
+  // Browsers give also a response without content a body, but make none that has one.
+  return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
 }
 
 /** Waits, unless the caller aborts before. */

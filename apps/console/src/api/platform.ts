@@ -3,13 +3,15 @@ import { sessionEndpoints } from '@plinth/contracts/platform/session-endpoints';
 import { createClient, type Client, type ClientOptions } from '@plinth/sdk/client';
 import { queryOptions } from '@tanstack/react-query';
 import { fetchAfterEarlyAnswers } from '../session/early-answers';
-import { currentSession, rememberTenant } from '../session/session';
+import { currentSession, rememberPerson, sessionRenewed } from '../session/session';
+import { sendOnce } from './send-once';
 
 /** How every client of the console reaches the platform: the address that served the page, with the person's token. */
 export const clientOptions: ClientOptions = {
   baseUrl: location.origin,
   token: () => currentSession()?.token ?? '',
-  fetch: fetchAfterEarlyAnswers,
+  renewToken: sessionRenewed,
+  fetch: sendOnce(fetchAfterEarlyAnswers),
   // A service that is restarted is waited for; one that hangs is told of after its first timeout, not after four.
   retry: { periodMilliseconds: 15_000 },
 };
@@ -19,6 +21,10 @@ const platform: Platform = createClient(sessionEndpoints, {
   ...clientOptions,
   prefix: '',
 });
+
+/** Who a token stands for. */
+export const callerOf = async (token: string): Promise<CallerOfSession> =>
+  (await createClient(sessionEndpoints, { baseUrl: location.origin, prefix: '', token }).getCaller()).body;
 
 /** Texts are the same for everybody in a tenant, so browsers may cache them: they are read without a token. */
 export const publicLocalization = createClient(localizationEndpoints, {
@@ -40,7 +46,7 @@ export const callerQuery = queryOptions({
   queryKey: ['caller'],
   queryFn: async ({ signal }) => {
     const { body } = await platform.getCaller({ signal });
-    rememberTenant(body.tenantId);
+    rememberPerson(body);
     return body;
   },
   staleTime: Infinity,

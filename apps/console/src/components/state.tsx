@@ -69,11 +69,12 @@ interface EmptyStateProps {
 export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => void) | undefined }) {
   const { t, find } = useTexts();
   if (!(error instanceof ApiProblem)) {
+    const isLate = error.name === 'TimeoutError';
     return (
       <div className="empty" role="alert">
         <CloudOff aria-hidden />
-        <h2>{t('Console.failure.offline')}</h2>
-        <p>{t('Console.failure.offlineHelp')}</p>
+        <h2>{t(isLate ? 'Console.failure.noResponse' : 'Console.failure.offline')}</h2>
+        <p>{t(isLate ? 'Console.failure.noResponseHelp' : 'Console.failure.offlineHelp')}</p>
         {onRetry && <Button onPress={onRetry}>{t('Platform.actions.retry')}</Button>}
       </div>
     );

@@ -105,6 +105,7 @@ function FileDrop({ definition }: { definition: ImportDefinition }) {
   const [share, setShare] = useState(0);
   const cancel = useRef<AbortController>(undefined);
   const { mutate, isPending, error, variables, reset } = useMutation({
+    meta: { hasProgress: true },
     mutationFn: async (file: File) => {
       setShare(0);
       cancel.current = new AbortController();

@@ -5,17 +5,24 @@ import type { Session } from './stored-session';
 type OpenId = NonNullable<Configuration['openId']>;
 
 /** What the window remembers while the person is at the identity provider. */
-interface PendingSignIn {
+interface PendingSignIn extends SignInTarget {
   verifier: string;
   state: string;
+}
+
+/** What signing in is for. */
+export interface SignInTarget {
+  /** Where the person wants to be afterwards. */
   from: string;
+  /** The channel on which another window waits for the session. */
+  channel?: string | undefined;
 }
 
 const PENDING_KEY = 'plinth-sign-in';
 const redirectUri = () => `${location.origin}/console/signed-in`;
 
-/** Sends the person to the identity provider; `from` is where they want to be afterwards. */
-export async function startSignIn(openId: OpenId, from: string): Promise<void> {
+/** Sends the person to the identity provider. */
+export async function startSignIn(openId: OpenId, target: SignInTarget): Promise<void> {
   const server = await discover(openId);
   if (!server.authorization_endpoint)
     throw new Error('The identity provider names no authorization endpoint.');
@@ -33,7 +40,7 @@ export async function startSignIn(openId: OpenId, from: string): Promise<void> {
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-  const pending: PendingSignIn = { verifier, state, from };
+  const pending: PendingSignIn = { ...target, verifier, state };
   sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending));
   location.assign(address);
 }
@@ -42,11 +49,11 @@ export async function startSignIn(openId: OpenId, from: string): Promise<void> {
 export async function finishSignIn(
   openId: OpenId,
   address: URL,
-): Promise<{ session: Session; from: string }> {
+): Promise<SignInTarget & { session: Session }> {
   const text = sessionStorage.getItem(PENDING_KEY);
   if (text === null) throw new Error('This window did not begin to sign in.');
   sessionStorage.removeItem(PENDING_KEY);
-  const { verifier, state, from } = JSON.parse(text) as PendingSignIn;
+  const { verifier, state, ...target } = JSON.parse(text) as PendingSignIn;
   const server = await discover(openId);
   const client = { client_id: openId.clientId };
   const parameters = oauth.validateAuthResponse(server, client, address, state);
@@ -62,7 +69,7 @@ export async function finishSignIn(
   const result = await oauth.processAuthorizationCodeResponse(server, client, response);
   const seconds = result.expires_in ?? DEFAULT_LIFETIME_SECONDS;
   const expiresAt = Date.now() + seconds * 1_000;
-  return { session: { token: result.access_token, expiresAt, idToken: result.id_token }, from };
+  return { session: { token: result.access_token, expiresAt, idToken: result.id_token }, ...target };
 }
 
 /**

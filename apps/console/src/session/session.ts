@@ -1,31 +1,74 @@
 import { useSyncExternalStore } from 'react';
 import { SESSION_KEY, storedSession, type Session } from './stored-session';
 
+interface Person {
+  userId: string;
+  tenantId: string;
+}
+
 const listeners = new Set<() => void>();
 let current = storedSession();
+/** Who has been at this window since it was loaded. */
+let person: Person | undefined;
+let hasLapsed = false;
 
 export function currentSession(): Session | undefined {
   return current && current.expiresAt > Date.now() ? current : undefined;
 }
 
-/** Remembers the tenant that the platform found in the token. */
-export function rememberTenant(tenantId: string): void {
+/** Remembers whom the platform found in the token. */
+export function rememberPerson({ userId, tenantId }: Person): void {
+  person = { userId, tenantId };
   if (current && current.tenantId !== tenantId) beginSession({ ...current, tenantId });
 }
 
+/** Whether somebody is at this window, also where their session has ended meanwhile. */
+export const hasPerson = (): boolean => person !== undefined;
+
+export const isPersonOfWindow = ({ userId, tenantId }: Person): boolean =>
+  person?.userId === userId && person.tenantId === tenantId;
+
 export function beginSession(session: Session): void {
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(session));
+  hasLapsed = false;
   change(session);
 }
 
+/** Whoever it was is no longer at this window. */
 export function endSession(): void {
   sessionStorage.removeItem(SESSION_KEY);
+  person = undefined;
+  hasLapsed = false;
   change(undefined);
 }
 
+/**
+ * Where the platform refuses the token of somebody who is in the middle of something: waits until they signed in again,
+ * and resolves to whether there is another token than the refused one.
+ */
+export async function sessionRenewed(refusedToken: string): Promise<boolean> {
+  if (!person) return false;
+  const isRefused = () => !currentSession() || currentSession()?.token === refusedToken;
+  if (isRefused() && !hasLapsed) {
+    sessionStorage.removeItem(SESSION_KEY);
+    hasLapsed = true;
+    change(undefined);
+  }
+  while (hasLapsed) await nextChange();
+  return !isRefused();
+}
+
+const nextChange = (): Promise<void> =>
+  new Promise((resolve) => {
+    const unsubscribe = subscribe(() => {
+      unsubscribe();
+      resolve();
+    });
+  });
+
 function change(session: Session | undefined): void {
   current = session;
-  for (const listener of listeners) listener();
+  for (const listener of [...listeners]) listener();
 }
 
 const subscribe = (listener: () => void) => {
@@ -34,3 +77,6 @@ const subscribe = (listener: () => void) => {
 };
 
 export const useSession = (): Session | undefined => useSyncExternalStore(subscribe, () => current);
+
+/** Whether the session ended by itself while somebody was at the window: their page stays until they are back. */
+export const useHasLapsed = (): boolean => useSyncExternalStore(subscribe, () => hasLapsed);

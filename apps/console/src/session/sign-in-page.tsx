@@ -8,13 +8,15 @@ import { Brand, Avatar } from '../components/brand';
 import { Callout, Failure, Skeleton } from '../components/state';
 import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
+import { developmentSession } from './development-session';
 import { people, type Person } from './people';
+import type { SignInTarget } from './open-id';
 import { beginSession } from './session';
 
 /** Where everybody comes in: through the identity provider, and in development as one of some people. */
 export function SignInPage() {
   const { t } = useTexts();
-  const { from = '/' } = useSearch({ from: '/sign-in' });
+  const { from = '/', channel } = useSearch({ from: '/sign-in' });
   const { data: configuration, error, refetch } = useQuery(configurationQuery);
 
   useEffect(() => {
@@ -27,7 +29,7 @@ export function SignInPage() {
         <Brand />
         {error && <Failure error={error} onRetry={() => void refetch()} />}
         {!configuration && !error && <Skeleton lines={4} height="3rem" />}
-        {configuration?.openId && <OpenIdSignIn openId={configuration.openId} from={from} />}
+        {configuration?.openId && <OpenIdSignIn openId={configuration.openId} target={{ from, channel }} />}
         {configuration?.development && (
           <DevelopmentSignIn tenants={configuration.development.tenants} from={from} />
         )}
@@ -40,11 +42,16 @@ type Configuration = NonNullable<Awaited<ReturnType<NonNullable<typeof configura
 type OpenId = NonNullable<Configuration['openId']>;
 type Tenants = NonNullable<Configuration['development']>['tenants'];
 
-function OpenIdSignIn({ openId, from }: { openId: OpenId; from: string }) {
+function OpenIdSignIn({ openId, target }: { openId: OpenId; target: SignInTarget }) {
   const { t } = useTexts();
   const { mutate, error, isPending } = useMutation({
-    mutationFn: async () => (await whenOnline(() => import('./open-id'))).startSignIn(openId, from),
+    mutationFn: async () => (await whenOnline(() => import('./open-id'))).startSignIn(openId, target),
   });
+  // The window was opened to sign in.
+  const isAsked = target.channel !== undefined;
+  useEffect(() => {
+    if (isAsked) mutate();
+  }, [isAsked, mutate]);
   return (
     <div className="stack">
       <h1>{t('Platform.actions.signIn')}</h1>
@@ -96,15 +103,4 @@ function DevelopmentSignIn({ tenants, from }: { tenants: Tenants; from: string }
       ))}
     </div>
   );
-}
-
-async function developmentSession({ userId, name, role }: Person, tenantId: string) {
-  const response = await fetch('/dev/token', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sub: userId, name, tenantId, roles: [role] }),
-  });
-  if (!response.ok) throw new Error(`The development issuer responded with ${response.status}.`);
-  const { accessToken, expiresIn } = (await response.json()) as { accessToken: string; expiresIn: number };
-  return { token: accessToken, expiresAt: Date.now() + expiresIn * 1_000, tenantId };
 }

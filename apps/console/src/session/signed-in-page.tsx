@@ -6,6 +6,7 @@ import { LinkButton } from '../components/link-button';
 import { Callout, Skeleton } from '../components/state';
 import { whenOnline } from '../components/when-online';
 import { useTexts } from '../texts/texts';
+import { handOver } from './other-window';
 import { beginSession } from './session';
 
 /** Where the identity provider sends people back to, with a code that becomes a token. */
@@ -26,6 +27,11 @@ export function SignedInPage() {
 
   useEffect(() => {
     if (!data) return;
+    if (data.channel !== undefined) {
+      handOver(data.channel, data.session);
+      window.close();
+      return;
+    }
     beginSession(data.session);
     void navigate({ to: data.from, replace: true });
   }, [data, navigate]);
@@ -40,7 +46,10 @@ export function SignedInPage() {
             </LinkButton>
           </Callout>
         ) : (
-          <Skeleton />
+          // A browser may keep the window that the identity provider was in.
+          (data?.channel !== undefined && <Callout tone="good" title={t('Console.signIn.handedOver')} />) || (
+            <Skeleton />
+          )
         )}
       </div>
     </main>

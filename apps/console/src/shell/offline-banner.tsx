@@ -17,7 +17,7 @@ export function OfflineBanner() {
   return (
     <div role="status">
       {!isOnline && (
-        <p className="offline">
+        <p className="banner">
           {t('Console.failure.offline')}. {t('Console.failure.waiting')}
         </p>
       )}

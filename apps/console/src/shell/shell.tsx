@@ -9,17 +9,23 @@ import { EscapeWhileLoading } from '../components/escape-while-loading';
 import { Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { UnreadBadge } from '../notifications/unread-badge';
+import { useHasLapsed } from '../session/session';
 import { useTexts } from '../texts/texts';
 import { useCaller } from './caller';
 import { reachableGroups } from './navigation';
 import { OfflineBanner } from './offline-banner';
 import { PersonButton } from './person-button';
+import { SlowBanner } from './slow-banner';
 import { useKeptFocus } from './use-kept-focus';
 import { useOwnSettings } from './use-own-settings';
 
 const CommandPalette = lazyPart(
   () => import('./command-palette'),
   ({ CommandPalette }) => CommandPalette,
+);
+const SignInAgain = lazyPart(
+  () => import('../session/sign-in-again'),
+  ({ SignInAgain }) => SignInAgain,
 );
 const Drawer = lazyPart(
   () => import('./drawer'),
@@ -49,6 +55,7 @@ export function Shell() {
       {caller ? <Frame /> : <EmptyFrame />}
       <main id="main" className="main" tabIndex={-1}>
         <OfflineBanner />
+        <SlowBanner />
         {caller ? (
           <Suspense fallback={<EmptyPage />}>
             <Outlet />
@@ -85,11 +92,17 @@ function Frame() {
   useOwnSettings();
   useFocusOnNavigation();
   useKeptFocus();
+  const hasLapsed = useHasLapsed();
   return (
     <>
       <Palette />
       <NarrowBar />
       <Side />
+      {hasLapsed && (
+        <Suspense>
+          <SignInAgain />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -1,0 +1,72 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { callerOf, configurationQuery } from '../api/platform';
+import { Button } from '../components/button';
+import { Callout, Failure, Skeleton } from '../components/state';
+import { useCaller } from '../shell/caller';
+import { useSignOut } from '../shell/use-sign-out';
+import { useTexts } from '../texts/texts';
+import { developmentSession } from './development-session';
+import { signInInOtherWindow } from './other-window';
+import { people } from './people';
+import { beginSession, isPersonOfWindow } from './session';
+import { SESSION_KEY, type Session } from './stored-session';
+
+/** Over the page of somebody whose session ended: what they wrote stays, and what waits is sent once they are back. */
+export function SignInAgain() {
+  const { t } = useTexts();
+  const caller = useCaller();
+  const signOut = useSignOut();
+  const { data: configuration, error: unknown, refetch } = useQuery(configurationQuery);
+  const isAtProvider = Boolean(configuration?.openId);
+  const person = people.find(({ userId }) => userId === caller.userId);
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: async () => {
+      const session = isAtProvider
+        ? await signInInOtherWindow()
+        : await developmentSession(person!, caller.tenantId);
+      await goOn(session);
+    },
+  });
+  return (
+    <ModalOverlay className="modal-overlay" isOpen isKeyboardDismissDisabled>
+      <Modal className="modal">
+        <Dialog className="dialog" role="alertdialog">
+          <Heading slot="title" level={2}>
+            {t('Console.signIn.again')}
+          </Heading>
+          <p>{t('Console.signIn.lapsed')}</p>
+          {unknown && <Failure error={unknown} onRetry={() => void refetch()} />}
+          {error && isAtProvider && <Callout tone="bad" title={t('Console.signIn.noWindow')} />}
+          {error && !isAtProvider && <Failure error={error} />}
+          {!configuration && !unknown && <Skeleton lines={1} height="2.5rem" />}
+          <div className="actions">
+            <Button onPress={() => void signOut()}>{t('Console.signIn.asOther')}</Button>
+            {configuration && (isAtProvider || person) && (
+              // The other window may have been closed: this may always be pressed again.
+              <Button
+                autoFocus
+                look="primary"
+                isPending={isPending && !isAtProvider}
+                onPress={() => mutate()}
+              >
+                {t('Console.signIn.goOnAs', { name: caller.userName })}
+              </Button>
+            )}
+          </div>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+/** Whoever else signed in gets nothing of what is on this page, and nothing of it is sent for them. */
+async function goOn(session: Session): Promise<void> {
+  const found = await callerOf(session.token);
+  const { tenantId } = found;
+  if (isPersonOfWindow(found)) return beginSession({ ...session, tenantId });
+  sessionStorage.setItem(SESSION_KEY, JSON.stringify({ ...session, tenantId }));
+  location.assign('/console/');
+}
