@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { jsonPieces } from '@plinth/kernel/json-pieces';
 import { forMany } from '@plinth/runtime/process/current-work';
-import { EventLoopTurns, turnsAt } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { mergeInSteps, type BaseTexts, type Override, type Resources } from '../domain/texts';
@@ -34,6 +34,8 @@ export interface TextCacheOptions {
   base: BaseTexts;
   /** Undefined in an installation without overrides. */
   overrides: Pick<OverrideStore, 'version' | 'cultures' | 'inCultures'> | undefined;
+  /** In which all of a tenant's texts are read and made ready: one of a tenant at a time, and its rest after it. */
+  readings?: FairPlaces;
   /** Called when texts of a tenant are left out of what is read in a culture. */
   onIncomplete?: (tenantId: string, culture: string) => void;
   now?: () => number;
@@ -76,6 +78,7 @@ const platformCultures: ReadonlySet<string> = new Set(languages.map(({ cultureNa
 export function textCache({
   base,
   overrides,
+  readings = turnsAt(TEXT_READINGS),
   onIncomplete = () => undefined,
   now = Date.now,
   rest = restAfter,
@@ -84,11 +87,7 @@ export function textCache({
   /** By tenant, the least recently used first. */
   const tenants = new Map<string, CachedTenant>();
   const platformTexts = new Map<string, Promise<CultureTexts>>();
-  /** By tenant, the end of the last of its readings and of the rest after it. */
-  const lastReadings = new Map<string, Promise<void>>();
   const turns = new EventLoopTurns();
-  /** Of texts that are read and made: what was read waits for nothing that others have read. */
-  const makings = turnsAt(TEXT_READINGS);
   let size = 0;
 
   const invalidate = (tenantId: string): void => {
@@ -140,34 +139,18 @@ export function textCache({
 
   const load = async (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
     await cached.version;
-    const end = await takeTurn(tenantId);
-    let added = 0;
-    try {
-      const made = await makings.run({ tenantId, userId: '' }, async () => {
-        const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
-        if (own.texts.length === 0) return undefined;
-        if (!own.areAll) onIncomplete(tenantId, culture);
-        return make(tenantId, own, culture);
-      });
-      if (!made) return await platformTextsIn(culture);
-      added = made.size;
-      if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
-      return made.texts;
-    } finally {
-      void rest(added).then(end);
-    }
-  };
-
-  /** Waits until the tenant's reading before has ended, and its rest; what it returns ends this one. */
-  const takeTurn = async (tenantId: string): Promise<() => void> => {
-    const before = lastReadings.get(tenantId);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    lastReadings.set(tenantId, promise);
-    await before;
-    return () => {
-      resolve();
-      if (lastReadings.get(tenantId) === promise) lastReadings.delete(tenantId);
-    };
+    const made = await readings.run({ tenantId, userId: '' }, async () => {
+      const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
+      if (own.texts.length === 0) return undefined;
+      if (!own.areAll) onIncomplete(tenantId, culture);
+      const ready = await make(tenantId, own, culture);
+      // Before it leaves its place, which would go to the tenant's next reading.
+      readings.rest(tenantId, rest(ready.size));
+      return ready;
+    });
+    if (!made) return platformTextsIn(culture);
+    if (tenants.get(tenantId) === cached) grow(tenantId, cached, made.size);
+    return made.texts;
   };
 
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */
