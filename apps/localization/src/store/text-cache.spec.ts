@@ -109,6 +109,18 @@ describe('the cache of texts', () => {
     expect(store.readings).toBe(21);
   });
 
+  it('keeps the texts of other tenants whatever number of cultures one reads, and those that it read last', async () => {
+    const { store, title } = start({ sizeMax: 10_000 });
+    await title(bob);
+    for (let index = 0; index < 200; index++) await title(ada, `en-x-${index}`);
+    expect(store.readings).toBe(201);
+    await title(bob);
+    await title(ada, 'en-x-199');
+    expect(store.readings).toBe(201);
+    await title(ada, 'en-x-0');
+    expect(store.readings).toBe(202);
+  });
+
   it('evicts by the number of texts too: they take memory however short they are', async () => {
     const { store, cache } = start({ sizeMax: 100_000 });
     const texts = Array.from({ length: 1_000 }, (_, index) => ({

@@ -67,9 +67,16 @@ interface CachedTenant {
   /** Read before anything else, so that what is cached is never older than its version. */
   version: Promise<string>;
   cultures: Promise<ReadonlySet<string>>;
-  textsByCulture: Map<string, Promise<CultureTexts>>;
+  /** The least recently used first. */
+  textsByCulture: Map<string, CachedTexts>;
   size: number;
   checkedAt: number;
+}
+
+interface CachedTexts {
+  loading: Promise<CultureTexts>;
+  /** Zero while they are loaded, and where they are the platform's. */
+  size: number;
 }
 
 const NO_TEXTS: FirstTexts<Override> = { texts: [], areAll: true };
@@ -137,7 +144,12 @@ export function textCache({
     return tenants.get(tenantId) === cached ? cached : current(tenantId);
   };
 
-  const load = async (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
+  const load = async (
+    tenantId: string,
+    cached: CachedTenant,
+    culture: string,
+    loaded: (size: number) => void,
+  ): Promise<CultureTexts> => {
     await cached.version;
     const made = await readings.run({ tenantId, userId: '' }, async () => {
       const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
@@ -149,6 +161,7 @@ export function textCache({
       return ready;
     });
     if (!made) return platformTextsIn(culture);
+    loaded(made.size);
     if (tenants.get(tenantId) === cached) grow(tenantId, cached, made.size);
     return made.texts;
   };
@@ -168,25 +181,43 @@ export function textCache({
   const grow = (tenantId: string, cached: CachedTenant, added: number): void => {
     cached.size += added;
     size += added;
+    forgetCultures(cached);
     for (const [oldest] of tenants) {
       if (size <= sizeMax) return;
       if (oldest !== tenantId || tenants.size === 1) invalidate(oldest);
     }
   };
 
+  /** A tenant has half of the cache at most: whoever reads very many cultures makes nobody else's be forgotten. */
+  const forgetCultures = (cached: CachedTenant): void => {
+    for (const [culture, texts] of cached.textsByCulture) {
+      if (cached.size <= sizeMax / 2) return;
+      if (texts.size === 0) continue;
+      cached.textsByCulture.delete(culture);
+      cached.size -= texts.size;
+      size -= texts.size;
+    }
+  };
+
+  const readCulture = (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
+    const known = cached.textsByCulture.get(culture);
+    const loading =
+      known?.loading ??
+      invalidateOnError(
+        tenantId,
+        cached,
+        load(tenantId, cached, culture, (loadedSize) => (texts.size = loadedSize)),
+      );
+    const texts: CachedTexts = known ?? { loading, size: 0 };
+    cached.textsByCulture.delete(culture);
+    cached.textsByCulture.set(culture, texts);
+    return loading;
+  };
+
   return {
     cultures: (tenantId) => forMany(async () => (await current(tenantId)).cultures),
 
-    read: (tenantId, culture) =>
-      forMany(async () => {
-        const cached = await current(tenantId);
-        let texts = cached.textsByCulture.get(culture);
-        if (!texts) {
-          texts = invalidateOnError(tenantId, cached, load(tenantId, cached, culture));
-          cached.textsByCulture.set(culture, texts);
-        }
-        return texts;
-      }),
+    read: (tenantId, culture) => forMany(async () => readCulture(tenantId, await current(tenantId), culture)),
 
     invalidate,
   };
