@@ -68,6 +68,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const texts = textCache({
     base,
     overrides,
+    readings,
     onIncomplete: (tenantId, culture) =>
       log.warn({ tenantId, culture }, 'texts of a tenant left out: they are too many'),
   });

@@ -8,7 +8,7 @@ describe('CompressedTexts', () => {
   it('compresses once what many read at the same time', async () => {
     const texts = new CompressedTexts();
     const read = jest.fn(async () => Buffer.from('{"title":"Shop"}'));
-    const all = await Promise.all([1, 2, 3].map(() => textOf(texts.of('a', read))));
+    const all = await Promise.all([1, 2, 3].map(() => textOf(texts.of('a', 'acme', read))));
     expect(all).toEqual([{ title: 'Shop' }, { title: 'Shop' }, { title: 'Shop' }]);
     expect(read).toHaveBeenCalledTimes(1);
   });
@@ -17,12 +17,21 @@ describe('CompressedTexts', () => {
     const texts = new CompressedTexts();
     const left = new Error('disconnected');
     const [first, ...others] = await Promise.allSettled([
-      texts.of('a', () => Promise.reject(left)),
-      texts.of('a', async () => Buffer.from('{}')),
-      texts.of('a', () => Promise.reject(new Error('is not called'))),
+      texts.of('a', 'acme', () => Promise.reject(left)),
+      texts.of('a', 'acme', async () => Buffer.from('{}')),
+      texts.of('a', 'acme', () => Promise.reject(new Error('is not called'))),
     ]);
     expect(first).toEqual({ status: 'rejected', reason: left });
     expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  it('waits for no other tenant, in whose share the same is made', async () => {
+    const texts = new CompressedTexts();
+    void texts.of('a', 'globex', () => new Promise(() => undefined));
+    const json = Buffer.from('{"title":"Shop"}');
+    expect(await textOf(texts.of('a', 'acme', async () => json))).toEqual({ title: 'Shop' });
+    const known = texts.of('a', 'initech', () => Promise.reject(new Error('is not called')));
+    expect(await textOf(known)).toEqual({ title: 'Shop' });
   });
 
   it('forgets what was not read for the longest time when it holds too many bytes', async () => {
@@ -30,7 +39,7 @@ describe('CompressedTexts', () => {
     const read = jest.fn(async (key: string) =>
       Buffer.from(JSON.stringify({ key, text: 'x'.repeat(1_000) })),
     );
-    const get = (key: string) => textOf(texts.of(key, () => read(key)));
+    const get = (key: string) => textOf(texts.of(key, 'acme', () => read(key)));
     for (const key of ['a', 'b', 'a', 'c', 'a']) await get(key);
     expect(read.mock.calls.flat()).toEqual(['a', 'b', 'c']);
     await get('b');

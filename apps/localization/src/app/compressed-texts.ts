@@ -4,58 +4,66 @@ import { gzip } from 'node:zlib';
 const compress = promisify(gzip);
 const BYTES_MAX = 16_000_000;
 
-interface Cached {
-  compressing: Promise<Buffer>;
-  /** In bytes, with its key; zero while it is compressed. */
-  size: number;
-}
-
 /**
  * Texts as they are sent compressed. Whoever begins to use the platform reads the same ones, so that they are compressed
  * once; what a key names never changes, and what was not read for the longest time is forgotten first.
  */
 export class CompressedTexts {
-  private readonly cached = new Map<string, Cached>();
+  private readonly cached = new Map<string, Buffer>();
+  /** By tenant and key: it is made in the tenant's share, for whose end no other one waits. */
+  private readonly compressing = new Map<string, Promise<Buffer>>();
   private size = 0;
 
   constructor(private readonly bytesMax = BYTES_MAX) {}
 
   /**
-   * The compressed JSON of what a key names; `write` is called when it is not known, and when that of another caller
-   * failed, who may have disconnected.
+   * The compressed JSON of what a key names; `write` is called when it is not known, and when that of another request
+   * of the tenant failed, whose client may have disconnected.
    */
-  async of(key: string, write: () => Promise<Buffer>): Promise<Buffer> {
+  async of(key: string, tenantId: string, write: () => Promise<Buffer>): Promise<Buffer> {
+    const name = `${tenantId} ${key}`;
     for (;;) {
       const known = this.cached.get(key);
-      if (!known) return this.add(key, write);
-      this.cached.delete(key);
-      this.cached.set(key, known);
-      const bytes = await known.compressing.catch(() => undefined);
+      if (known) {
+        this.cached.delete(key);
+        this.cached.set(key, known);
+        return known;
+      }
+      const compressing = this.compressing.get(name);
+      if (!compressing) return this.add(key, name, write);
+      const bytes = await compressing.catch(() => undefined);
       if (bytes) return bytes;
     }
   }
 
-  private async add(key: string, write: () => Promise<Buffer>): Promise<Buffer> {
-    const added: Cached = { compressing: write().then((json) => compress(json)), size: 0 };
-    this.cached.set(key, added);
+  private async add(key: string, name: string, write: () => Promise<Buffer>): Promise<Buffer> {
+    const compressing = write().then((json) => compress(json));
+    this.compressing.set(name, compressing);
     try {
-      const bytes = await added.compressing;
-      added.size = key.length + bytes.length;
-      this.size += added.size;
+      const bytes = await compressing;
+      this.remove(key);
+      this.cached.set(key, bytes);
+      this.size += sizeOf(key, bytes);
       this.forget();
       return bytes;
-    } catch (error) {
-      this.cached.delete(key);
-      throw error;
+    } finally {
+      this.compressing.delete(name);
     }
   }
 
   private forget(): void {
-    for (const [key, { size }] of this.cached) {
+    for (const key of this.cached.keys()) {
       if (this.size <= this.bytesMax) return;
-      if (size === 0) continue;
-      this.cached.delete(key);
-      this.size -= size;
+      this.remove(key);
     }
   }
+
+  private remove(key: string): void {
+    const bytes = this.cached.get(key);
+    if (!bytes) return;
+    this.cached.delete(key);
+    this.size -= sizeOf(key, bytes);
+  }
 }
+
+const sizeOf = (key: string, bytes: Buffer): number => key.length + bytes.length;

@@ -26,7 +26,8 @@ export function mountBootstrap(
     const body = toBootstrap(found, query.resourceNames);
     return ok(body, {
       etag: found.etag,
-      gzip: (json) => compressed.of(`${found.etag} ${query.resourceNames?.join() ?? ''}`, json),
+      gzip: (json) =>
+        compressed.of(`${found.etag} ${query.resourceNames?.join() ?? ''}`, caller?.tenantId ?? '', json),
       headers: {
         ...(found.isComplete ? {} : INCOMPLETE),
         'cache-control': cacheControlByPolicy[caller ? 'user-data' : 'reference'],

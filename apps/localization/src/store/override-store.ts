@@ -19,7 +19,7 @@ export interface OverrideStore {
   find(tenantId: string, key: OverrideKey): Promise<{ override: Override; etag: string } | undefined>;
   /** The JSON of the texts of one resource and culture by their keys, in pieces. @throws Problem of the kind `too-large` */
   list(tenantId: string, bundle: Bundle): Promise<string[]>;
-  /** The overrides of a tenant in these cultures. */
+  /** The overrides of a tenant in these cultures. They may be all: whoever reads them has a place in which to do so. */
   inCultures(tenantId: string, cultures: readonly string[]): Promise<FirstTexts<Override>>;
   /** The cultures in which a tenant has overrides, the first by name where there are very many. */
   cultures(tenantId: string): Promise<string[]>;
@@ -74,7 +74,7 @@ export function overrideStore(
       }),
 
     inCultures: (tenantId, cultures) =>
-      readAllTexts(db, readings, tenantId, async (tx) =>
+      db.inTenant(tenantId, async (tx) =>
         firstTexts(
           await tx.$queryRawUnsafe<(Override & Sized)[]>(
             IN_CULTURES,

@@ -1,3 +1,4 @@
+import { turnsAt } from '@plinth/runtime/process/fair-places';
 import type { Override } from '../domain/texts';
 import type { FirstTexts } from './override-store';
 import { textCache } from './text-cache';
@@ -108,6 +109,18 @@ describe('the cache of texts', () => {
     expect(store.readings).toBe(21);
   });
 
+  it('keeps the texts of other tenants whatever number of cultures one reads, and those that it read last', async () => {
+    const { store, title } = start({ sizeMax: 10_000 });
+    await title(bob);
+    for (let index = 0; index < 200; index++) await title(ada, `en-x-${index}`);
+    expect(store.readings).toBe(201);
+    await title(bob);
+    await title(ada, 'en-x-199');
+    expect(store.readings).toBe(201);
+    await title(ada, 'en-x-0');
+    expect(store.readings).toBe(202);
+  });
+
   it('evicts by the number of texts too: they take memory however short they are', async () => {
     const { store, cache } = start({ sizeMax: 100_000 });
     const texts = Array.from({ length: 1_000 }, (_, index) => ({
@@ -166,6 +179,31 @@ describe('the cache of texts', () => {
     await Promise.all(tenants.map((tenant) => cache.read(tenant, 'en').finally(() => atOnce--)));
     // Two, and as many whose end is not known here yet.
     expect(mostAtOnce).toBeLessThanOrEqual(4);
+  });
+
+  it('reads the texts of whoever waits first of all before those of tenants that read something', async () => {
+    const { store } = start();
+    const tenants = ['acme', 'globex', 'initech'];
+    for (const tenant of tenants) store.versions[tenant] = 'first';
+    const read: string[] = [];
+    const { inCultures } = store;
+    store.inCultures = (tenantId) => {
+      read.push(tenantId);
+      return inCultures(tenantId);
+    };
+    const readings = turnsAt(2);
+    const cache = textCache({ base: {}, overrides: store, readings });
+    const ends: (() => void)[] = [];
+    for (const tenantId of tenants.slice(0, 2))
+      void readings.run({ tenantId, userId: '' }, () => new Promise<void>((resolve) => ends.push(resolve)));
+    const all = tenants.map((tenant) => cache.read(tenant, 'en'));
+    await new Promise(setImmediate);
+    expect(read).toEqual([]);
+    ends[0]!();
+    await all[2];
+    ends[1]!();
+    await Promise.all(all);
+    expect(read[0]).toBe('initech');
   });
 
   it('shares the texts of the platform between tenants that have none of their own', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { entityTag } from '@plinth/kernel/entity-tag';
 import { jsonPieces } from '@plinth/kernel/json-pieces';
 import { forMany } from '@plinth/runtime/process/current-work';
-import { EventLoopTurns, turnsAt } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
 import { fallbackChain } from '../domain/culture';
 import { languages } from '../domain/languages';
 import { mergeInSteps, type BaseTexts, type Override, type Resources } from '../domain/texts';
@@ -34,6 +34,8 @@ export interface TextCacheOptions {
   base: BaseTexts;
   /** Undefined in an installation without overrides. */
   overrides: Pick<OverrideStore, 'version' | 'cultures' | 'inCultures'> | undefined;
+  /** In which all of a tenant's texts are read and made ready: one of a tenant at a time, and its rest after it. */
+  readings?: FairPlaces;
   /** Called when texts of a tenant are left out of what is read in a culture. */
   onIncomplete?: (tenantId: string, culture: string) => void;
   now?: () => number;
@@ -65,9 +67,16 @@ interface CachedTenant {
   /** Read before anything else, so that what is cached is never older than its version. */
   version: Promise<string>;
   cultures: Promise<ReadonlySet<string>>;
-  textsByCulture: Map<string, Promise<CultureTexts>>;
+  /** The least recently used first. */
+  textsByCulture: Map<string, CachedTexts>;
   size: number;
   checkedAt: number;
+}
+
+interface CachedTexts {
+  loading: Promise<CultureTexts>;
+  /** Zero while they are loaded, and where they are the platform's. */
+  size: number;
 }
 
 const NO_TEXTS: FirstTexts<Override> = { texts: [], areAll: true };
@@ -76,6 +85,7 @@ const platformCultures: ReadonlySet<string> = new Set(languages.map(({ cultureNa
 export function textCache({
   base,
   overrides,
+  readings = turnsAt(TEXT_READINGS),
   onIncomplete = () => undefined,
   now = Date.now,
   rest = restAfter,
@@ -84,11 +94,7 @@ export function textCache({
   /** By tenant, the least recently used first. */
   const tenants = new Map<string, CachedTenant>();
   const platformTexts = new Map<string, Promise<CultureTexts>>();
-  /** By tenant, the end of the last of its readings and of the rest after it. */
-  const lastReadings = new Map<string, Promise<void>>();
   const turns = new EventLoopTurns();
-  /** Of texts that are read and made: what was read waits for nothing that others have read. */
-  const makings = turnsAt(TEXT_READINGS);
   let size = 0;
 
   const invalidate = (tenantId: string): void => {
@@ -138,36 +144,26 @@ export function textCache({
     return tenants.get(tenantId) === cached ? cached : current(tenantId);
   };
 
-  const load = async (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
+  const load = async (
+    tenantId: string,
+    cached: CachedTenant,
+    culture: string,
+    loaded: (size: number) => void,
+  ): Promise<CultureTexts> => {
     await cached.version;
-    const end = await takeTurn(tenantId);
-    let added = 0;
-    try {
-      const made = await makings.run({ tenantId, userId: '' }, async () => {
-        const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
-        if (own.texts.length === 0) return undefined;
-        if (!own.areAll) onIncomplete(tenantId, culture);
-        return make(tenantId, own, culture);
-      });
-      if (!made) return await platformTextsIn(culture);
-      added = made.size;
-      if (tenants.get(tenantId) === cached) grow(tenantId, cached, added);
-      return made.texts;
-    } finally {
-      void rest(added).then(end);
-    }
-  };
-
-  /** Waits until the tenant's reading before has ended, and its rest; what it returns ends this one. */
-  const takeTurn = async (tenantId: string): Promise<() => void> => {
-    const before = lastReadings.get(tenantId);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    lastReadings.set(tenantId, promise);
-    await before;
-    return () => {
-      resolve();
-      if (lastReadings.get(tenantId) === promise) lastReadings.delete(tenantId);
-    };
+    const made = await readings.run({ tenantId, userId: '' }, async () => {
+      const own = (await overrides?.inCultures(tenantId, fallbackChain(culture))) ?? NO_TEXTS;
+      if (own.texts.length === 0) return undefined;
+      if (!own.areAll) onIncomplete(tenantId, culture);
+      const ready = await make(tenantId, own, culture);
+      // Before it leaves its place, which would go to the tenant's next reading.
+      readings.rest(tenantId, rest(ready.size));
+      return ready;
+    });
+    if (!made) return platformTextsIn(culture);
+    loaded(made.size);
+    if (tenants.get(tenantId) === cached) grow(tenantId, cached, made.size);
+    return made.texts;
   };
 
   /** Tenants without texts of their own share the platform's, so that requests for many tenants fill no memory. */
@@ -185,25 +181,43 @@ export function textCache({
   const grow = (tenantId: string, cached: CachedTenant, added: number): void => {
     cached.size += added;
     size += added;
+    forgetCultures(cached);
     for (const [oldest] of tenants) {
       if (size <= sizeMax) return;
       if (oldest !== tenantId || tenants.size === 1) invalidate(oldest);
     }
   };
 
+  /** A tenant has half of the cache at most: whoever reads very many cultures makes nobody else's be forgotten. */
+  const forgetCultures = (cached: CachedTenant): void => {
+    for (const [culture, texts] of cached.textsByCulture) {
+      if (cached.size <= sizeMax / 2) return;
+      if (texts.size === 0) continue;
+      cached.textsByCulture.delete(culture);
+      cached.size -= texts.size;
+      size -= texts.size;
+    }
+  };
+
+  const readCulture = (tenantId: string, cached: CachedTenant, culture: string): Promise<CultureTexts> => {
+    const known = cached.textsByCulture.get(culture);
+    const loading =
+      known?.loading ??
+      invalidateOnError(
+        tenantId,
+        cached,
+        load(tenantId, cached, culture, (loadedSize) => (texts.size = loadedSize)),
+      );
+    const texts: CachedTexts = known ?? { loading, size: 0 };
+    cached.textsByCulture.delete(culture);
+    cached.textsByCulture.set(culture, texts);
+    return loading;
+  };
+
   return {
     cultures: (tenantId) => forMany(async () => (await current(tenantId)).cultures),
 
-    read: (tenantId, culture) =>
-      forMany(async () => {
-        const cached = await current(tenantId);
-        let texts = cached.textsByCulture.get(culture);
-        if (!texts) {
-          texts = invalidateOnError(tenantId, cached, load(tenantId, cached, culture));
-          cached.textsByCulture.set(culture, texts);
-        }
-        return texts;
-      }),
+    read: (tenantId, culture) => forMany(async () => readCulture(tenantId, await current(tenantId), culture)),
 
     invalidate,
   };

@@ -28,10 +28,9 @@ it('reads all texts of tenants one of each at the same time, with room for the n
   const own = { search: '' };
   const page = { descending: false, limit: 1, offset: 0 };
   const overrides = overrideStore(db, { take: () => undefined }, readings, () => undefined);
-  const all = Array.from({ length: 10 }, (_, index) => [
+  const all = Array.from({ length: 10 }, () => [
     list.drifted('acme', own, page),
     list.names('acme', { names: [], own, page }),
-    overrides.inCultures('acme', [`en-x-${index}`]),
     overrides.list('acme', { resourceName: 'Shop', cultureName: 'en' }),
   ]).flat();
   await new Promise(setImmediate);
@@ -43,5 +42,5 @@ it('reads all texts of tenants one of each at the same time, with room for the n
 
   await answerAll();
   await Promise.all(all);
-  expect(asked).toHaveLength(41);
+  expect(asked).toHaveLength(31);
 });

@@ -55,6 +55,23 @@ describe('fair places', () => {
     expect(begun).toEqual(['ada-0', 'ada-1', 'grace-0']);
   });
 
+  it('are taken by no tenant that rests, and free for others meanwhile', async () => {
+    const { shared, begun, run, end } = start(1);
+    let endRest = (): void => undefined;
+    const rest = new Promise<void>((resolve) => (endRest = resolve));
+    void run('ada-0', ada);
+    void run('grace-0', grace);
+    shared.rest('acme', rest);
+    await end('ada-0');
+    void run('bob-0', bob);
+    expect(begun).toEqual(['ada-0', 'bob-0']);
+    await end('bob-0');
+    expect(shared.runningCount).toBe(0);
+    endRest();
+    await new Promise(setImmediate);
+    expect(begun.at(-1)).toBe('grace-0');
+  });
+
   it('are taken in turn, where there is only one', async () => {
     const { begun, run, end } = start(1);
     for (let number = 0; number < 3; number++) void run(`ada-${number}`, ada);

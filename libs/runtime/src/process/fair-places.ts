@@ -33,6 +33,8 @@ export class FairPlaces {
   /** When a tenant or user who is here began to work last, as a number that grows. */
   private readonly lastBegun = new Map<string, number>();
   private begunCount = 0;
+  /** Tenants that take no place until their last rest is over. */
+  private readonly rests = new Map<string, Promise<void>>();
   private readonly refusals = new Map<ShareScope, number>();
 
   constructor(private readonly options: FairPlacesOptions) {
@@ -58,7 +60,7 @@ export class FairPlaces {
 
   /** Takes a place where there is one at once; who took it leaves it. `run` does both. */
   tryEnter(owner: ShareOwner): boolean {
-    if (this.running.take(owner) !== undefined) return false;
+    if (this.rests.has(owner.tenantId) || this.running.take(owner) !== undefined) return false;
     this.begunCount++;
     this.lastBegun.set(owner.tenantId, this.begunCount).set(userKey(owner), this.begunCount);
     return true;
@@ -69,6 +71,16 @@ export class FairPlaces {
     this.running.give(owner);
     this.forget(owner);
     this.beginNext();
+  }
+
+  /** Has a tenant take no place until a promise is resolved; meanwhile its places are free for others. */
+  rest(tenantId: string, rest: Promise<void>): void {
+    this.rests.set(tenantId, rest);
+    void rest.then(() => {
+      if (this.rests.get(tenantId) !== rest) return;
+      this.rests.delete(tenantId);
+      this.beginNext();
+    });
   }
 
   get runningCount(): number {
@@ -155,7 +167,7 @@ export class FairPlaces {
     const { running, lastBegun } = this;
     const begun = (key: string): number => lastBegun.get(key) ?? 0;
     const tenantId = firstOf(
-      this.waiting.keys(),
+      [...this.waiting.keys()].filter((id) => !this.rests.has(id)),
       (left, right) => running.usedByTenant(left) - running.usedByTenant(right) || begun(left) - begun(right),
     );
     if (tenantId === undefined) return undefined;
