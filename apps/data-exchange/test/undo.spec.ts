@@ -1,6 +1,7 @@
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
 import { newId } from '@plinth/kernel/uuid';
+import { Client } from 'pg';
 import {
   importFile,
   mappedImport,
@@ -125,6 +126,25 @@ describe('POST /imports/{id}/undo', () => {
     });
     expect(await titles(caller)).toEqual({ A: '2' });
   });
+
+  it('stores thousands of rows that it keeps with a handful of values, for which a worker has the memory', async () => {
+    const caller = aCaller();
+    const file = (title: string) =>
+      `code,title\n${Array.from({ length: 2_000 }, (_, row) => `K${row},${title}\n`).join('')}`;
+    const first = await importFile(exchange, caller, file('first'));
+    await importFile(exchange, caller, file('second'));
+    const queries = jest.spyOn(Client.prototype, 'query');
+    const undo = await undone(exchange, caller, first.jobId);
+    const values = queries.mock.calls.flatMap((call) =>
+      (call as unknown[]).map((part) => (part as { values?: unknown[] } | undefined)?.values?.length ?? 0),
+    );
+    queries.mockRestore();
+
+    expect(undo).toMatchObject({ status: 'PartiallyUndone', keptRows: 2_000 });
+    expect(undo.kept).toHaveLength(1_000);
+    expect(undo.kept.at(-1)).toEqual({ rowNumber: 1_001, key: 'K999', reason: 'ChangedSince' });
+    expect(Math.max(...values)).toBeLessThan(50);
+  }, 60_000);
 
   it('undoes every import that ran, with any final state', async () => {
     const caller = aCaller();

@@ -201,16 +201,25 @@ const writeText = (send: Send): Promise<void> =>
   );
 
 const DEFINITIONS = 25;
+/** So many states that each transition is between two of its own. */
+const STATES = 16;
 /** Of which a tenant may have 2 MiB. */
-const definition = (transitions: number) => ({
-  initialState: 'Draft',
-  states: ['Draft', 'Done'],
-  transitions: Array.from({ length: transitions }, (_, at) => ({
-    name: `Finish ${at} ${'x'.repeat(60)}`,
-    from: 'Draft',
-    to: 'Done',
-  })),
-});
+const definition = (transitions: number) => {
+  const states = Array.from({ length: STATES }, (_, at) => `State ${at}`);
+  const pairs = states.flatMap((from, at) =>
+    states.slice(at + 1).flatMap((to) => [
+      { from, to },
+      { from: to, to: from },
+    ]),
+  );
+  return {
+    initialState: states[0],
+    states,
+    transitions: pairs
+      .slice(0, transitions)
+      .map((pair, at) => ({ name: `Finish ${at} ${'x'.repeat(60)}`, ...pair })),
+  };
+};
 const listingDefinitions = (count: number, transitions: number) => async (target: Target) => {
   const send = await signIn(target);
   for (let at = 0; at < count; at++)
@@ -325,7 +334,7 @@ export const scarceThings: readonly Scarce[] = [
     name: 'list of workflow definitions',
     attackers: 16,
     prepareAttack: listingDefinitions(DEFINITIONS, 200),
-    prepareRequest: listingDefinitions(1, 2),
+    prepareRequest: listingDefinitions(1, 30),
   },
   {
     name: `dry-run of ${SMALL_ROWS} rows`,

@@ -31,15 +31,15 @@ export const createActivities = (
 ) => {
   const run = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
     withHeartbeat(dependencies.log, work);
-  const wholeJobs = new WholeJobs();
-  /** Runs what keeps its place until the job ends, unless it is known to be short. */
+  const [longJobs, shortJobs] = [WholeJobs.long(), WholeJobs.short()];
+  /** Runs what keeps its place until the rows of the job are done. */
   const runWhole = <Result>(
     tenantId: string,
     work: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> =>
-    isShortQueue(Context.current().info.taskQueue)
-      ? run(work)
-      : run((signal) => wholeJobs.run(tenantId, () => work(signal)));
+  ): Promise<Result> => {
+    const jobs = isShortQueue(Context.current().info.taskQueue) ? shortJobs : longJobs;
+    return run((signal) => jobs.run(tenantId, () => work(signal)));
+  };
   return {
     planImport: (tenantId: string, jobId: string) => run(() => planImport(dependencies, tenantId, jobId)),
     cutFile: (tenantId: string, jobId: string) => run(() => splitIntoRanges(dependencies, tenantId, jobId)),

@@ -2,7 +2,7 @@ import type { Close } from '@plinth/runtime/process/lifecycle';
 import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal/temporal-worker';
 import type { DataExchangeConfig } from '../config';
 import type { Activities } from './activities';
-import { LONG_ACTIVITIES_MAX } from './whole-jobs';
+import { ACTIVITIES_MAX } from './whole-jobs';
 import { shortQueueOf } from './workflows/task-queues';
 
 export interface WorkerSetup extends Required<Pick<TemporalWorkerSetup, 'log' | 'workflowBundle'>> {
@@ -16,7 +16,7 @@ export function startWorker({ workflowBundle, ...setup }: WorkerSetup): Close {
   const limits = {
     // A job ends within hours, by the version that began it.
     deployment: { name: 'plinth-data-exchange', behavior: 'PINNED' },
-    maxConcurrentActivityTaskExecutions: LONG_ACTIVITIES_MAX,
+    maxConcurrentActivityTaskExecutions: ACTIVITIES_MAX,
     // Several heartbeats may be late before their timeout ends (work-options.ts).
     maxHeartbeatThrottleInterval: '500 milliseconds',
     shutdownGraceTime: '5 seconds',

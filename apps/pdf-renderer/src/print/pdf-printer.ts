@@ -347,7 +347,7 @@ async function within<Result>(
 }
 
 /** Each frame is work for the process that all pages of the browser share. */
-const FRAMES_MAX = 100;
+const FRAMES_MAX = 10;
 
 /** Writes a document into the page and prints it. */
 async function printDocument(
