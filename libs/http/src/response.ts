@@ -65,8 +65,8 @@ export const ok = <Body>(body: Body, options: ResponseOptions = {}): EndpointRes
  * The usual response, whose JSON the database made: a process that read and wrote it again would keep everybody waiting
  * where it is large. So would one large piece: each is sent in a turn of the event loop.
  */
-export const okJson = (json: readonly string[]): EndpointResponse<undefined> =>
-  new EndpointResponse(undefined, undefined, { json });
+export const okJson = (json: readonly string[], options: ResponseOptions = {}): EndpointResponse<undefined> =>
+  new EndpointResponse(undefined, undefined, { ...options, json });
 
 /**
  * The usual response, for work that may take longer than the timeouts of proxies: a slow response begins with spaces,

@@ -13,6 +13,8 @@ export const REPORT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A tenant's text that says a value over and over makes a report as large as it likes; beyond this it is in English. */
 const MESSAGE_LENGTH_MAX = 5_000;
+/** To find that out, a report of a thousand rows would take seconds: a text with more placeholders is not even filled. */
+const PLACEHOLDERS_MAX = 20;
 
 /** Data owners name properties; a person who corrects a file knows its columns. */
 export const withFileColumns = (
@@ -43,7 +45,8 @@ function localizedMessage({ column, message, text }: RowErrorDetail, texts: Mess
   const { culture } = texts;
   const values = [column ?? '', ...text.args];
   const localized = texts.byKey[`rowErrors.${text.key}`];
-  const formatted = localized === undefined ? undefined : formatMessage(localized, values, { culture });
+  const isFilled = localized !== undefined && localized.split('{').length - 1 <= PLACEHOLDERS_MAX;
+  const formatted = isFilled ? formatMessage(localized, values, { culture }) : undefined;
   return formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX
     ? formatted
     : formatMessage(rowMessages[text.key], values, { culture: 'en' });

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
 import { listLocalizationTexts } from '@plinth/contracts/localization/endpoints';
 import type { Api } from '@plinth/http/api';
+import { compressQuickly } from '@plinth/http/compress-quickly';
 import { ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
 import { languages } from '../domain/languages';
@@ -9,7 +8,6 @@ import { findTextNames, readIn, type TextName } from '../domain/text-list';
 import { INCOMPLETE } from './bootstrap-response';
 import type { NamesOfTexts, OwnTexts, PageOfNames, TextListStore } from '../store/text-list';
 
-const compress = promisify(gzip);
 const platformCultures = languages.map(({ cultureName }) => cultureName);
 const nameOf = ({ resourceName, key }: TextName) => JSON.stringify([resourceName, key]);
 
@@ -47,8 +45,7 @@ export function mountTexts(
       ),
     }));
     return ok(page, {
-      // Each page is read once, so that little time for it matters more than the last bytes.
-      gzip: async (json) => compress(await json(), { level: constants.Z_BEST_SPEED }),
+      gzip: compressQuickly,
       headers: areAll ? {} : INCOMPLETE,
     });
   });

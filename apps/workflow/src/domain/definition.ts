@@ -22,8 +22,8 @@ export interface Definition {
 }
 
 /** A version of a definition, and where it comes from. */
-export interface DefinitionVersion {
-  definition: Definition;
+export interface DefinitionVersion<Body = Definition> {
+  definition: Body;
   version: number;
   scope: DefinitionScope;
   /** Null for what the platform was delivered with. */

@@ -17,3 +17,7 @@ export const toDefinitionResponse = ({
   savedAt,
   savedBy,
 });
+
+/** The same of a definition that is JSON. */
+export const toDefinitionJson = ({ definition, ...version }: DefinitionVersion<string>): string =>
+  `${definition.slice(0, -1)},${JSON.stringify(version).slice(1)}`;

@@ -12,6 +12,7 @@ import { Prisma } from '../generated/client';
 import {
   definitionLockKeys,
   effectiveDefinition,
+  effectiveRow,
   newestVersionsOf,
   readAllVersions,
   readOwnSize,
@@ -27,8 +28,8 @@ type Tx = Prisma.TransactionClient;
 export interface DefinitionStore {
   /** The tenant's own definition, else the platform's; `version` asks for an earlier one of the same scope. */
   find(tenantId: string, entityType: string, version?: number): Promise<DefinitionVersion | undefined>;
-  /** All that apply to the tenant, by entity type. */
-  all(tenantId: string): Promise<DefinitionVersion[]>;
+  /** All that apply to the tenant, by entity type, each as JSON. */
+  all(tenantId: string): Promise<DefinitionVersion<string>[]>;
   /**
    * Saves a new version: the platform's for callers of the host tenant, else the tenant's own. `validate` is called
    * last: a caller who removes a state in use learns that first, and not that others cannot be reached without it.
@@ -71,7 +72,10 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
         const types = new Set([...builtInDefinitions.keys(), ...rows.map(({ entityType }) => entityType)]);
         return [...types]
           .sort()
-          .map((type) => effectiveDefinition(newestVersionsOf(type, tenantId, rows), tenantId))
+          .map((type) => {
+            const row = effectiveRow(newestVersionsOf(type, tenantId, rows), tenantId);
+            return row ? { ...toVersion(row), definition: row.body as string } : jsonOfBuiltIn(type);
+          })
           .filter((found) => found !== undefined);
       }),
 
@@ -115,6 +119,11 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
         return true;
       }),
   };
+}
+
+function jsonOfBuiltIn(entityType: string): DefinitionVersion<string> | undefined {
+  const version = builtInVersion(entityType);
+  return version && { ...version, definition: JSON.stringify(version.definition) };
 }
 
 /** A tenant's own definition changes beside everything that other tenants do; the platform's beside nothing. */

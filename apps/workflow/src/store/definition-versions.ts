@@ -67,10 +67,23 @@ export async function readVersions(
   return newestVersionsOf(entityType, tenantId, rows);
 }
 
-/** Reads the newest rows of all entity types, the tenant's and the platform's, and not the bodies of earlier ones. */
+const member = (name: keyof Definition): string => `'${name}', body -> '${name}'`;
+/** The JSON of a definition. */
+const JSON_OF_BODY = `CASE WHEN body IS NOT NULL THEN jsonb_build_object(${[
+  member('entityType'),
+  member('initialState'),
+  member('states'),
+  member('finalStates'),
+  member('transitions'),
+].join()})::text END AS body`;
+
+/**
+ * Reads the newest rows of all entity types, the tenant's and the platform's, and not the bodies of earlier ones. Those that
+ * it reads are JSON: a process that parsed and wrote megabytes of it would keep everybody waiting.
+ */
 export const readAllVersions = (tx: RawStatements, tenantId: string): Promise<DefinitionRow[]> =>
   tx.$queryRawUnsafe<DefinitionRow[]>(
-    `SELECT ${ROW} FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version)`,
+    `SELECT ${rowWith(JSON_OF_BODY)} FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version)`,
     [tenantId, HOST_TENANT_ID],
   );
 
@@ -120,13 +133,19 @@ export const newestVersionsOf = (
 
 /** The definition that applies to a tenant. */
 export function effectiveDefinition(
-  { entityType, own, platform }: NewestVersions,
+  versions: NewestVersions,
   tenantId: string,
 ): DefinitionVersion | undefined {
-  if (own?.body && own.tenantId === tenantId) return toVersion(own);
-  if (platform?.body) return toVersion(platform);
-  return builtInVersion(entityType);
+  const row = effectiveRow(versions, tenantId);
+  return row ? toVersion(row) : builtInVersion(versions.entityType);
 }
+
+/** The same, where it is stored. */
+export const effectiveRow = (
+  { own, platform }: NewestVersions,
+  tenantId: string,
+): DefinitionRow | undefined =>
+  [own?.tenantId === tenantId ? own : undefined, platform].find((row) => row?.body);
 
 export const builtInVersion = (entityType: string): DefinitionVersion | undefined => {
   const definition = builtInDefinitions.get(entityType);
