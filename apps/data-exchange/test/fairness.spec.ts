@@ -115,6 +115,15 @@ describe('jobs while one tenant has more than a worker can run, each of which ta
     await exchange.close();
   });
 
+  it('take turns by tenant with the steps of their workflows too', async () => {
+    const caller = aCaller();
+    const jobId = await startExport(caller);
+    const client = await exchange.temporal.client();
+    const { raw } = await eventually(() => client.workflow.getHandle(jobId).describe(), 10_000);
+
+    expect(raw.workflowExecutionInfo?.priority).toMatchObject({ fairnessKey: caller.tenantId });
+  });
+
   it('import small files of other tenants without waiting for those', async () => {
     for (let count = 0; count < 6; count++) {
       const jobId = await mappedImport(exchange, crowd, rows(10));

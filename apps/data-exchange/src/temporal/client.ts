@@ -64,6 +64,8 @@ export function jobStarter({
         taskQueue: config.EXCHANGE_TASK_QUEUE,
         workflowId,
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        // Its own steps too, or a job would begin behind the steps of all jobs of another tenant.
+        priority: { fairnessKey: tenantId },
         args: [tenantId, id],
       });
     } catch (error) {
