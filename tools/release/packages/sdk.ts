@@ -48,7 +48,8 @@ async function main() {
 
 /** Where the declarations of each library are, by its alias; written where they are out of date. */
 function declarationPaths(): Record<string, string[]> {
-  execFileSync('tsc', ['--build', project], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  execFileSync(compiler, ['--build', project], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   const libraries = ['contracts', 'kernel', 'sdk'];
   const declarations = (library: string) => [join(root, 'dist', 'types', library, 'src', '*')];
   return Object.fromEntries(libraries.map((library) => [`@plinth/${library}/*`, declarations(library)]));

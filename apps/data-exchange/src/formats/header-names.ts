@@ -26,10 +26,14 @@ const HEADER_LENGTH_MAX = 200;
 /** Headers that can be stored, and are short and unique: a repeated one gets ` (2)`, one without a name gets its position. */
 export function uniqueHeaders(headers: readonly string[]): string[] {
   const taken = new Set<string>();
+  // Where the next one of a name goes on, so that a thousand of one name are not all counted again for each.
+  const counts = new Map<string, number>();
   return headers.map((header, index) => {
     const name = shortened(storable(header.trim())) || `Column ${index + 1}`;
     let unique = name;
-    for (let count = 2; taken.has(unique); count++) unique = `${name} (${count})`;
+    let count = counts.get(name) ?? 1;
+    while (taken.has(unique)) unique = `${name} (${++count})`;
+    counts.set(name, count);
     taken.add(unique);
     return unique;
   });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { kindOfFormat } from './cell-styles';
 import { isoDateText, numberText, unescapeText } from './cell-text';
 
@@ -18,6 +19,21 @@ describe('a number of a workbook', () => {
     ['', 'date', ''],
   ] as const)('%s as a %s is %j', (raw, kind, text) => {
     expect(numberText(raw, kind, false)).toBe(text);
+  });
+
+  it('is the day that it counts, from March 1900 to the last day of spreadsheets', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 61, max: 2_958_465 }), (day) => {
+        const [years, months, days] = numberText(String(day), 'date', false).split('-').map(Number);
+        expect(Date.UTC(years!, months! - 1, days)).toBe(Date.UTC(1899, 11, 30 + day));
+      }),
+    );
+  });
+
+  it('is left as it is where it is none, whatever it is', () => {
+    const kind = fc.constantFrom('number', 'date', 'time') as fc.Arbitrary<'number' | 'date' | 'time'>;
+    const text = fc.string({ unit: 'binary' }).filter((raw) => !Number.isFinite(Number(raw)));
+    fc.assert(fc.property(text, kind, (raw, of) => expect(numberText(raw, of, false)).toBe(raw)));
   });
 
   it('is a date four years later in the date system of 1904', () => {
