@@ -178,5 +178,26 @@ describe('an import in the console', () => {
     await part('Columns are separated by', 'Semicolon');
     await page.getByText('Nothing is there.').waitFor();
     expect(sent).toEqual([{ delimiter: ',' }, { headerRow: 2 }, { delimiter: ';' }]);
+
+    // It is given up: where that fails it says so, and afterwards that nothing came of it.
+    const giveUp = async () => {
+      await page.getByRole('button', { name: 'Cancel the import' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel the import' }).click();
+    };
+    await page.route('**/imports/*', (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      const problem = {
+        type: 'about:blank',
+        title: 'Not found',
+        status: 404,
+        detail: 'It cannot be given up.',
+      };
+      return route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+    });
+    await giveUp();
+    await page.getByText('It cannot be given up.').waitFor();
+    await page.unroute('**/imports/*');
+    await giveUp();
+    await page.getByText('This import was canceled').waitFor();
   }, 60_000);
 });
