@@ -2,6 +2,7 @@ import { Suspense, useState, type ReactNode } from 'react';
 import { Button } from './button';
 import { EscapeWhileLoading } from './escape-while-loading';
 import { lazyPart } from './lazy-part';
+import { Failure } from './state';
 
 const ConfirmDialog = lazyPart(
   () => import('./confirm-dialog'),
@@ -17,6 +18,8 @@ interface ConfirmProps {
   /** The button that does it. */
   confirmLabel: string;
   isPending: boolean;
+  /** Why it was not done, where nothing else on the page says so. */
+  error?: Error | null;
   look?: 'danger' | 'quiet';
   onConfirm: () => void;
 }
@@ -28,6 +31,7 @@ export function Confirm({
   children,
   confirmLabel,
   isPending,
+  error,
   look = 'danger',
   onConfirm,
 }: ConfirmProps) {
@@ -37,6 +41,7 @@ export function Confirm({
       <Button look={look} isPending={isPending} onPress={() => setOpen(true)}>
         {label}
       </Button>
+      {error && <Failure error={error} />}
       {isOpen && (
         <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpen(false)} />}>
           <ConfirmDialog

@@ -5,6 +5,7 @@ import { followersQuery, timeline } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
+import { Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { Timeline } from './timeline';
@@ -75,6 +76,7 @@ function FollowButton({ entity }: { entity: Entity }) {
       <Button onPress={() => toggle.mutate()}>
         {t(isFollowing ? 'Platform.actions.unfollow' : 'Platform.actions.follow')}
       </Button>
+      {toggle.error && <Failure error={toggle.error} />}
     </>
   );
 }

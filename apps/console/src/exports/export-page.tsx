@@ -93,6 +93,7 @@ function Running({ job }: { job: ExportJob }) {
             title={t('Console.exports.cancelTitle')}
             confirmLabel={t('Console.exports.cancel')}
             isPending={cancel.isPending}
+            error={cancel.error}
             onConfirm={() => cancel.mutate()}
           >
             {t('Console.exports.cancelHelp')}

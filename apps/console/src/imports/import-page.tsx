@@ -1,6 +1,13 @@
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { dataExchange, importQuery, importsQuery, type ImportJob } from '../api/data-exchange';
+import {
+  dataExchange,
+  importQuery,
+  importReportQuery,
+  importsQuery,
+  type ImportJob,
+} from '../api/data-exchange';
 import { Confirm } from '../components/confirm';
 import { Page } from '../components/page';
 import { Callout, Failure, Skeleton } from '../components/state';
@@ -52,10 +59,14 @@ function Step({ job }: { job: ImportJob }) {
   const steps = useSteps();
   const { step } = useSearch({ from: '/shell/imports/$jobId' });
   const caller = useCaller();
+  const isCancelled = job.status === 'Cancelled';
+  const { error, isLoading } = useQuery({ ...importReportQuery(job.id), enabled: isCancelled });
   const isOpen = ['Created', 'Previewed', 'Mapped'].includes(job.status);
   if (isOpen && !mayDo(caller, 'DataExchange.Imports.Execute'))
     return <Callout title={t('Console.imports.readOnly')}>{t('Console.imports.readOnlyHelp')}</Callout>;
-  if (job.status === 'Cancelled' && job.completedAt === null)
+  if (isLoading) return <Skeleton lines={5} height="3rem" />;
+  // It has no report: it never ran.
+  if (isCancelled && error instanceof ApiProblem && error.slug === 'import-in-wrong-state')
     return <Callout title={t('Console.imports.cancelled')}>{t('Console.imports.cancelledHelp')}</Callout>;
   const [index, content] = contentOf(job, step === 'columns');
   return (
@@ -79,7 +90,7 @@ function CancelImport({ job }: { job: ImportJob }) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const caller = useCaller();
-  const { mutate, isPending } = useMutation({
+  const { mutate, isPending, error } = useMutation({
     mutationFn: () => dataExchange.cancelImport({ params: { jobId: job.id } }),
     onSettled: async () => {
       await queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true });
@@ -96,6 +107,7 @@ function CancelImport({ job }: { job: ImportJob }) {
       title={t(isRunning ? 'Console.imports.stopTitle' : 'Console.imports.discardTitle')}
       confirmLabel={t(isRunning ? 'Console.imports.stop' : 'Console.imports.discard')}
       isPending={isPending}
+      error={error}
       onConfirm={() => mutate()}
     >
       {t(isRunning ? 'Console.imports.stopHelp' : 'Console.imports.discardHelp')}

@@ -6,7 +6,7 @@ import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { PagedList } from '../components/paged-list';
 import { RelativeTime } from '../components/relative-time';
-import { EmptyState } from '../components/state';
+import { EmptyState, Failure } from '../components/state';
 import { useTexts } from '../texts/texts';
 
 /** What happened to what the person follows, and who mentioned them. */
@@ -31,6 +31,7 @@ export function NotificationsPage() {
         )
       }
     >
+      {readAll.error && <Failure error={readAll.error} />}
       <PagedList
         query={query}
         skeleton={{ lines: 5, height: '3.4rem' }}
@@ -86,6 +87,7 @@ function Item({ notification }: { notification: Notification }) {
           </Button>
         )}
       </div>
+      {read.error && <Failure error={read.error} />}
     </li>
   );
 }

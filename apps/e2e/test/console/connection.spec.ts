@@ -65,6 +65,39 @@ describe('the console without the platform', () => {
     expect(complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
   }, 60_000);
 
+  it('keeps what is written when the session ends, and sends it once the person is back', async () => {
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    await page.goto(`/console/entities/Order/${newId()}`);
+    await page.getByRole('textbox', { name: 'Comment', exact: true }).fill('Written for an hour');
+    const session = await page.evaluate(() => sessionStorage.getItem('plinth-session')!);
+    const ended = `Bearer ${(JSON.parse(session) as { token: string }).token}`;
+    await page.route(/\/api\//, (route) => {
+      if (route.request().headers()['authorization'] !== ended) return route.continue();
+      const unauthorized = {
+        type: 'about:blank',
+        title: 'Unauthorized',
+        status: 401,
+        detail: 'It has expired.',
+      };
+      return route.fulfill({ status: 401, contentType: 'application/problem+json', json: unauthorized });
+    });
+    await page.getByRole('button', { name: 'Send' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Sign in again' });
+    await dialog.waitFor();
+    await expectForEverybody(page);
+    await page.keyboard.press('Escape');
+    await dialog
+      .getByRole('button', { name: 'Go on as Ada Lovelace' })
+      .and(page.locator(':focus'))
+      .press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('article').filter({ hasText: 'Written for an hour' }).waitFor();
+    expect(await page.getByRole('article').count()).toBe(1);
+    const complaints = window.complaints.splice(0);
+    expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
+  }, 60_000);
+
   it('shows a text as it was where it could not be written, and writes it once the service is back', async () => {
     const journey = browser.journey();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });

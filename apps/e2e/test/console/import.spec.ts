@@ -139,7 +139,8 @@ describe('an import in the console', () => {
   }, 240_000);
 
   it('shows each correction of the format until it is answered, also one that is taken back or refused', async () => {
-    const { page } = await browser.signIn('Ada Lovelace');
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
     await page.getByRole('link', { name: 'New import' }).click();
     await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
     const rows = [
@@ -178,5 +179,29 @@ describe('an import in the console', () => {
     await part('Columns are separated by', 'Semicolon');
     await page.getByText('Nothing is there.').waitFor();
     expect(sent).toEqual([{ delimiter: ',' }, { headerRow: 2 }, { delimiter: ';' }]);
+
+    // It is given up: where that fails it says so, and afterwards that nothing came of it.
+    const giveUp = async () => {
+      await page.getByRole('button', { name: 'Cancel the import' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel the import' }).click();
+    };
+    await page.route('**/imports/*', (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      const problem = {
+        type: 'about:blank',
+        title: 'Not found',
+        status: 404,
+        detail: 'It cannot be given up.',
+      };
+      return route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+    });
+    await giveUp();
+    await page.getByText('It cannot be given up.').waitFor();
+    await page.unroute('**/imports/*');
+    await giveUp();
+    await page.getByText('This import was canceled').waitFor();
+    // It has no report, which is how one learns that it never ran.
+    const complaints = window.complaints.splice(0);
+    expect(complaints.filter((complaint) => !complaint.includes('409'))).toEqual([]);
   }, 60_000);
 });
