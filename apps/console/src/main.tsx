@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { configurationQuery } from './api/platform';
 import { Starting } from './components/brand';
 import { router } from './router';
-import { currentSession, endSession } from './session/session';
+import { currentSession, endSession, isLapsed } from './session/session';
 import { TextsProvider, type Fallback } from './texts/texts';
 import '@fontsource-variable/inter/index.css';
 import './styles/tokens.css';
@@ -23,8 +23,12 @@ import './styles/operations.css';
 /** The platform accepts the token no longer: whoever it was signs in again and comes back to this page. */
 function onError(error: Error): void {
   if (!(error instanceof ApiProblem) || error.status !== 401) return;
+  // Then this is about the token of a new session, which has not begun: the page stays.
+  if (isLapsed()) return;
   endSession();
-  const from = router.state.location.href;
+  const { href: from, pathname } = router.state.location;
+  // What waited for somebody who left instead comes back after they did.
+  if (pathname === '/sign-in') return;
   void router.navigate({ to: '/sign-in', search: { from } });
 }
 

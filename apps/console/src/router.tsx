@@ -26,10 +26,15 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   notFoundComponent: NotFoundPage,
 });
 
+interface SignInSearch {
+  from?: string | undefined;
+  channel?: string | undefined;
+}
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ from, channel }: Record<string, unknown>): { from?: string; channel?: string } => ({
+  validateSearch: ({ from, channel }: Record<string, unknown>): SignInSearch => ({
     ...(typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {}),
     ...(typeof channel === 'string' ? { channel } : {}),
   }),

@@ -42,12 +42,15 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Reads the problem of an error response, also of one in another form, such as that of a proxy. */
-export async function problemOf(response: Response): Promise<ApiProblem> {
+/**
+ * Reads the problem of an error response, also of one in another form, such as that of a proxy.
+ * @param url that was asked, since a response that was made anew names none
+ */
+export async function problemOf(response: Response, url: string): Promise<ApiProblem> {
   const text = await response.text();
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   return new ApiProblem(
-    parse(text) ?? unknownProblem(response),
+    parse(text) ?? unknownProblem(response, url),
     Number.isFinite(seconds) ? seconds : undefined,
   );
 }
@@ -61,7 +64,7 @@ function parse(text: string): ProblemDetails | undefined {
   }
 }
 
-const unknownProblem = ({ status, statusText, url }: Response): ProblemDetails => ({
+const unknownProblem = ({ status, statusText }: Response, url: string): ProblemDetails => ({
   type: 'about:blank',
   title: statusText || 'Error',
   status,

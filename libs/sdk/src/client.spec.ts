@@ -227,6 +227,10 @@ describe('an error response in the SDK', () => {
       status: 404,
       slug: undefined,
     });
+    replies = [replyWith(404, { error: 'Not here' })];
+    await expect(client().getThing({ params: { name: 'a' } })).rejects.toMatchObject({
+      problem: { status: 404, instance: '/api/v1/things/a' },
+    });
   });
 });
 
@@ -374,6 +378,17 @@ describe('retries of the SDK', () => {
     const abort = new AbortController();
     const call = client().getThing({ params: { name: 'a' }, signal: abort.signal });
     abort.abort();
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('stop when the caller aborts while somebody has yet to sign in', async () => {
+    replies = [problem(401)];
+    const abort = new AbortController();
+    const renewToken = () => {
+      setImmediate(() => abort.abort());
+      return new Promise<boolean>(() => undefined);
+    };
+    const call = client({ renewToken }).getThing({ params: { name: 'a' }, signal: abort.signal });
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
   });
 });

@@ -46,10 +46,10 @@ export async function send(
     try {
       const response = await fetchWithTimeout(url, request, { fetch, timeoutMilliseconds, isFile }, signal);
       if (response.ok || response.status === 304) return response;
-      const problem = await problemOf(response);
+      const problem = await problemOf(response, url);
       if (problem.status === 401 && renewToken && !hasRenewed) {
         hasRenewed = true;
-        if (!(await renewToken())) throw problem;
+        if (!(await unlessAborted(renewToken(), signal))) throw problem;
         // The platform did nothing yet, so that this is the first attempt again, also of what is never sent twice.
         attempt = 0;
         end = performance.now() + retry.periodMilliseconds;
@@ -126,6 +126,21 @@ async function whole(response: Response, onPart: () => void): Promise<Response> 
   const bytes = await new Response(parts).arrayBuffer();
   // Browsers give also a response without content a body, but make none that has one.
   return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
+}
+
+/** What another may take any time for, unless the caller aborts before. */
+async function unlessAborted<Result>(
+  result: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (!signal) return result;
+  const end = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { signal: end.signal });
+  });
+  return Promise.race([result, aborted]).finally(() => end.abort());
 }
 
 /** Waits, unless the caller aborts before. */

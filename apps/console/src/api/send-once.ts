@@ -1,36 +1,70 @@
 /** The oldest of more writes than anybody repeats are forgotten. */
 const UNANSWERED_MAX = 50;
+/** Whoever sends the same later than this after it failed means it anew. */
+const UNANSWERED_MILLISECONDS = 10 * 60_000;
+
+interface Unanswered {
+  key: string;
+  /** The key that the call brought which sent it last: one that waits for somebody to sign in comes back with it. */
+  made: string;
+  /** The part of the platform that it changes. */
+  area: string;
+  /** Infinity while it is under way. */
+  endedAt: number;
+}
 
 /**
  * `fetch`, but a write that got no response, and that a person therefore sends again, has the idempotency key that it had:
- * the platform may have done it, and does it once.
+ * the platform may have done it, and does it once. That ends with another write to the same area, such as one that
+ * takes it back: with its key of before, the write would get the stored response and change nothing.
  */
 export function sendOnce(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  /** The keys of writes without a response, by what they ask for. */
-  const unanswered = new Map<string, string>();
+  /** By what they ask for. */
+  const unanswered = new Map<string, Unanswered>();
   return async (input, init = {}) => {
     const headers = new Headers(init.headers);
     const made = headers.get('idempotency-key');
     if (made === null) return fetch(input, init);
+    const area = areaOf(input as string);
     const write = JSON.stringify([init.method, input, headers.get('if-match'), init.body]);
-    const key = unanswered.get(write) ?? made;
-    headers.set('idempotency-key', key);
-    unanswered.set(write, key);
+    const key = keyOf(unanswered.get(write), made);
+    for (const [other, { area: changed, endedAt }] of unanswered)
+      if (other === write || (changed === area && endedAt <= Date.now())) unanswered.delete(other);
+    const sent: Unanswered = { key, made, area, endedAt: Infinity };
+    unanswered.set(write, sent);
     if (unanswered.size > UNANSWERED_MAX) unanswered.delete(unanswered.keys().next().value!);
-    const response = await complete(await fetch(input, { ...init, headers }));
-    if (isFinal(response)) unanswered.delete(write);
-    return response;
+    headers.set('idempotency-key', key);
+    try {
+      const response = await fetch(input, { ...init, headers });
+      if (isStored(response)) {
+        const forget = () => void (unanswered.get(write) === sent && unanswered.delete(write));
+        // What stops in the middle is no response either.
+        response
+          .clone()
+          .arrayBuffer()
+          .then(forget, () => undefined);
+      }
+      return response;
+    } finally {
+      sent.endedAt = Date.now();
+    }
   };
 }
 
-/** What stops in the middle is no response either. */
-async function complete(response: Response): Promise<Response> {
-  const { status, statusText, headers } = response;
-  const bytes = await response.arrayBuffer();
-  // Browsers give also a response without content a body, but make none that has one.
-  return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
+function keyOf(former: Unanswered | undefined, made: string): string {
+  if (!former) return made;
+  const isAgain = former.made === made || Date.now() - former.endedAt < UNANSWERED_MILLISECONDS;
+  return isAgain ? former.key : made;
 }
 
-/** After these nobody knows yet whether it is done, or it goes on: 409 with `Retry-After` is for a first request that runs. */
-const isFinal = ({ status, headers }: Response): boolean =>
-  ![502, 503, 504].includes(status) && !(status === 409 && headers.has('retry-after'));
+/** `/api/v1/templates` for all that belongs to templates. */
+const areaOf = (address: string): string => new URL(address).pathname.split('/', 4).join('/');
+
+const STORED_ERRORS = [400, 404, 409, 410, 422];
+
+/**
+ * Whether the platform has the response of this write under its key. After any other nobody knows: the gateway refuses by
+ * 401 and 429 before it looks for the key, and 409 with `Retry-After` is for a first request that still runs.
+ */
+const isStored = ({ ok, status, headers }: Response): boolean =>
+  ok || (STORED_ERRORS.includes(status) && !headers.has('retry-after'));

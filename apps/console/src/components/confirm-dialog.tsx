@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useId, type ReactNode } from 'react';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
@@ -17,14 +17,15 @@ interface ConfirmDialogProps {
 
 export function ConfirmDialog({ title, children, confirmLabel, onClose, onConfirm }: ConfirmDialogProps) {
   const { t } = useTexts();
+  const consequence = useId();
   return (
     <ModalOverlay className="modal-overlay" isDismissable isOpen onOpenChange={onClose}>
       <Modal className="modal">
-        <Dialog className="dialog" role="alertdialog">
+        <Dialog className="dialog" role="alertdialog" aria-describedby={consequence}>
           <Heading slot="title" level={2}>
             {title}
           </Heading>
-          <div>{children}</div>
+          <div id={consequence}>{children}</div>
           <div className="actions">
             <Button autoFocus onPress={onClose}>
               {t('Console.dialog.back')}

@@ -29,6 +29,8 @@ describe('what a page is for', () => {
       '/api/v1/templates/welcome?culture=pt-BR',
     ],
     ['/console/templates/a%20b/', '', '/api/v1/templates/a%20b'],
+    ['/console/templates/a@b,c+d', '', '/api/v1/templates/a%40b%2Cc%2Bd'],
+    ['/console/templates/100%', '', '/api/v1/templates/100%'],
     ['/console/workflows/Loan', '', '/api/v1/workflow/definitions/Loan?format=json'],
     ['/console/templates', '?search=a', undefined],
     ['/console/template-gallery/invoice', '', undefined],
@@ -53,8 +55,27 @@ describe('an early answer', () => {
     expect(asked).toEqual(['GET /me', `GET ${origin}/you`, `PUT ${origin}/me`, `GET ${origin}/me`]);
   });
 
-  it('is waited for no longer than the reader wants', async () => {
-    globalThis.fetch = () => new Promise(() => undefined);
+  it('that stops in the middle is waited for no longer than the reader wants', async () => {
+    const half = (signal: AbortSignal) =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"name":'));
+          signal.addEventListener('abort', () => controller.error(signal.reason));
+        },
+      });
+    globalThis.fetch = (_, init) => Promise.resolve(new Response(half(init!.signal!)));
+    askEarly(session, ['/me']);
+    const reader = new AbortController();
+    const answer = await fetchAfterEarlyAnswers(`${origin}/me`, { headers, signal: reader.signal });
+    reader.abort(new Error('It takes too long.'));
+    await expect(answer.text()).rejects.toThrow('It takes too long.');
+  });
+
+  it('that does not begin is waited for no longer either', async () => {
+    globalThis.fetch = (_, init) =>
+      new Promise((_resolve, reject) =>
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
+      );
     askEarly(session, ['/me']);
     const reader = new AbortController();
     const answer = fetchAfterEarlyAnswers(`${origin}/me`, { headers, signal: reader.signal });

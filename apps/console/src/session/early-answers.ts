@@ -3,6 +3,7 @@ import type { Session } from './stored-session';
 interface EarlyAnswer {
   authorization: string;
   response: Promise<Response>;
+  stop: AbortController;
 }
 
 declare global {
@@ -32,9 +33,18 @@ export function firstQuestion({
 }: Pick<Location, 'pathname' | 'search'>): string | undefined {
   for (const [address, question] of firstQuestions) {
     const name = address.exec(pathname)?.[1];
-    if (name !== undefined) return question(name, new URLSearchParams(search));
+    if (name !== undefined) return question(asSent(name), new URLSearchParams(search));
   }
   return undefined;
+}
+
+/** Whoever types an address may leave characters as they are that the application sends encoded. */
+function asSent(name: string): string {
+  try {
+    return encodeURIComponent(decodeURIComponent(name));
+  } catch {
+    return name;
+  }
 }
 
 /** Asks the platform, long before the application could. */
@@ -42,10 +52,11 @@ export function askEarly({ token }: Session, paths: readonly string[]): void {
   const authorization = `Bearer ${token}`;
   const headers = { accept: 'application/json, application/problem+json', authorization };
   const answers = paths.map((path): [string, EarlyAnswer] => {
-    const response = fetch(path, { headers });
+    const stop = new AbortController();
+    const response = fetch(path, { headers, signal: stop.signal });
     // The application asks again where this failed.
     response.catch(() => undefined);
-    return [location.origin + path, { authorization, response }];
+    return [location.origin + path, { authorization, response, stop }];
   });
   globalThis.earlyAnswers = new Map(answers);
 }
@@ -56,11 +67,9 @@ export const fetchAfterEarlyAnswers: typeof fetch = (input, init) => {
   if (!early || (init?.method ?? 'GET') !== 'GET') return fetch(input, init);
   globalThis.earlyAnswers!.delete(input as string);
   const isSamePerson = new Headers(init?.headers).get('authorization') === early.authorization;
-  return isSamePerson ? Promise.race([early.response, aborted(init?.signal)]) : fetch(input, init);
+  if (!isSamePerson) return fetch(input, init);
+  const { stop, response } = early;
+  const { signal } = init!;
+  signal?.addEventListener('abort', () => stop.abort(signal.reason));
+  return response;
 };
-
-/** Fails when it is waited for no longer. */
-const aborted = (signal: AbortSignal | null | undefined) =>
-  new Promise<never>((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason as Error));
-  });

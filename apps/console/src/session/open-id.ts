@@ -45,15 +45,27 @@ export async function startSignIn(openId: OpenId, target: SignInTarget): Promise
   location.assign(address);
 }
 
-/** Exchanges the code in the address for a token. */
+/**
+ * Exchanges the code in the address for a token.
+ * @returns what it was for also where the provider gave none, so that it can be begun again
+ */
 export async function finishSignIn(
   openId: OpenId,
   address: URL,
-): Promise<SignInTarget & { session: Session }> {
+): Promise<SignInTarget & { session: Session | undefined }> {
   const text = sessionStorage.getItem(PENDING_KEY);
   if (text === null) throw new Error('This window did not begin to sign in.');
   sessionStorage.removeItem(PENDING_KEY);
   const { verifier, state, ...target } = JSON.parse(text) as PendingSignIn;
+  const session = await sessionOf(openId, address, { verifier, state }).catch(() => undefined);
+  return { session, ...target };
+}
+
+async function sessionOf(
+  openId: OpenId,
+  address: URL,
+  { verifier, state }: Pick<PendingSignIn, 'verifier' | 'state'>,
+): Promise<Session> {
   const server = await discover(openId);
   const client = { client_id: openId.clientId };
   const parameters = oauth.validateAuthResponse(server, client, address, state);
@@ -69,7 +81,7 @@ export async function finishSignIn(
   const result = await oauth.processAuthorizationCodeResponse(server, client, response);
   const seconds = result.expires_in ?? DEFAULT_LIFETIME_SECONDS;
   const expiresAt = Date.now() + seconds * 1_000;
-  return { session: { token: result.access_token, expiresAt, idToken: result.id_token }, ...target };
+  return { token: result.access_token, expiresAt, idToken: result.id_token };
 }
 
 /**

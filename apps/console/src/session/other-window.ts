@@ -1,8 +1,11 @@
 import type { Session } from './stored-session';
 
+/** Browsers may allow a page to open windows only when they are told to. */
+export class NoWindowError extends Error {}
+
 /**
  * Signs in in another window, so that this one keeps its page. Whoever closes that one may ask again.
- * @throws Error where the browser opens no window
+ * @throws NoWindowError
  */
 export async function signInInOtherWindow(): Promise<Session> {
   // Nobody else listens there.
@@ -11,7 +14,7 @@ export async function signInInOtherWindow(): Promise<Session> {
   const channel = new BroadcastChannel(name);
   if (!window.open(address, '_blank', 'popup,width=560,height=720')) {
     channel.close();
-    throw new Error('The browser opened no window.');
+    throw new NoWindowError('The browser opened no window.');
   }
   return new Promise((resolve) => {
     channel.onmessage = ({ data }: MessageEvent<Session>) => {

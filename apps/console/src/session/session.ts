@@ -8,6 +8,7 @@ interface Person {
 
 const listeners = new Set<() => void>();
 let current = storedSession();
+let idToken = current?.idToken;
 /** Who has been at this window since it was loaded. */
 let person: Person | undefined;
 let hasLapsed = false;
@@ -15,6 +16,12 @@ let hasLapsed = false;
 export function currentSession(): Session | undefined {
   return current && current.expiresAt > Date.now() ? current : undefined;
 }
+
+/**
+ * Says to the identity provider whose session ends there. It outlives their session here, which may have ended by itself
+ * while that of the provider goes on.
+ */
+export const idTokenOfPerson = (): string | undefined => idToken;
 
 /** Remembers whom the platform found in the token. */
 export function rememberPerson({ userId, tenantId }: Person): void {
@@ -30,6 +37,7 @@ export const isPersonOfWindow = ({ userId, tenantId }: Person): boolean =>
 
 export function beginSession(session: Session): void {
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(session));
+  idToken = session.idToken;
   hasLapsed = false;
   change(session);
 }
@@ -38,6 +46,7 @@ export function beginSession(session: Session): void {
 export function endSession(): void {
   sessionStorage.removeItem(SESSION_KEY);
   person = undefined;
+  idToken = undefined;
   hasLapsed = false;
   change(undefined);
 }
@@ -79,4 +88,5 @@ const subscribe = (listener: () => void) => {
 export const useSession = (): Session | undefined => useSyncExternalStore(subscribe, () => current);
 
 /** Whether the session ended by itself while somebody was at the window: their page stays until they are back. */
-export const useHasLapsed = (): boolean => useSyncExternalStore(subscribe, () => hasLapsed);
+export const isLapsed = (): boolean => hasLapsed;
+export const useHasLapsed = (): boolean => useSyncExternalStore(subscribe, isLapsed);

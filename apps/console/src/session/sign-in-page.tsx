@@ -11,6 +11,7 @@ import { useTexts } from '../texts/texts';
 import { developmentSession } from './development-session';
 import { people, type Person } from './people';
 import type { SignInTarget } from './open-id';
+import { personalQueries } from './personal-queries';
 import { beginSession } from './session';
 
 /** Where everybody comes in: through the identity provider, and in development as one of some people. */
@@ -71,7 +72,7 @@ function DevelopmentSignIn({ tenants, from }: { tenants: Tenants; from: string }
   const { mutate, error, isPending } = useMutation({
     mutationFn: async ({ person, tenantId }: { person: Person; tenantId: string }) => {
       beginSession(await developmentSession(person, tenantId));
-      queries.removeQueries({ queryKey: ['caller'] });
+      queries.removeQueries(personalQueries);
       await navigate({ to: from, replace: true });
     },
   });

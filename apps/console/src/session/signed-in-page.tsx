@@ -26,7 +26,7 @@ export function SignedInPage() {
   });
 
   useEffect(() => {
-    if (!data) return;
+    if (!data?.session) return;
     if (data.channel !== undefined) {
       handOver(data.channel, data.session);
       window.close();
@@ -39,9 +39,9 @@ export function SignedInPage() {
   return (
     <main className="centered">
       <div className="sign-in">
-        {error ? (
+        {error || (data && !data.session) ? (
           <Callout tone="bad" title={t('Console.signIn.notFinished')}>
-            <LinkButton to="/sign-in" search={{}}>
+            <LinkButton to="/sign-in" search={{ from: data?.from, channel: data?.channel }}>
               {t('Platform.actions.signIn')}
             </LinkButton>
           </Callout>

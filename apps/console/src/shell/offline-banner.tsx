@@ -1,19 +1,10 @@
-import { useSyncExternalStore } from 'react';
 import { useTexts } from '../texts/texts';
-
-const subscribe = (listener: () => void) => {
-  addEventListener('online', listener);
-  addEventListener('offline', listener);
-  return () => {
-    removeEventListener('online', listener);
-    removeEventListener('offline', listener);
-  };
-};
+import { useIsOnline } from './use-is-online';
 
 /** Says that there is no connection while there is none; what waits is sent when it is back. */
 export function OfflineBanner() {
   const { t } = useTexts();
-  const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
+  const isOnline = useIsOnline();
   return (
     <div role="status">
       {!isOnline && (

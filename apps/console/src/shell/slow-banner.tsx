@@ -1,6 +1,8 @@
 import { useIsFetching, useIsMutating } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { useHasLapsed } from '../session/session';
 import { useTexts } from '../texts/texts';
+import { useIsOnline } from './use-is-online';
 
 /** Longer than anything usual takes, and shorter than people believe that it still goes on. */
 const SLOW_MILLISECONDS = 8_000;
@@ -10,7 +12,11 @@ export function SlowBanner() {
   const { t } = useTexts();
   // What tells its own progress is not slow.
   const isWriting = useIsMutating({ predicate: ({ meta }) => meta?.['hasProgress'] !== true }) > 0;
-  const isWaiting = useIsFetching() > 0 || isWriting;
+  const isReading = useIsFetching() > 0;
+  // Then it is the person who is waited for.
+  const hasLapsed = useHasLapsed();
+  const isWaiting = !hasLapsed && (isReading || isWriting);
+  const isOnline = useIsOnline();
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     if (!isWaiting) return;
@@ -21,8 +27,6 @@ export function SlowBanner() {
     };
   }, [isWaiting]);
   return (
-    <div role="status">
-      {isSlow && navigator.onLine && <p className="banner">{t('Console.failure.slow')}</p>}
-    </div>
+    <div role="status">{isSlow && isOnline && <p className="banner">{t('Console.failure.slow')}</p>}</div>
   );
 }

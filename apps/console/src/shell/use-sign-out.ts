@@ -1,20 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { configurationQuery } from '../api/platform';
-import { currentSession, endSession } from '../session/session';
-
-/** What stays when somebody leaves: it is the same for everybody. */
-const publicQueries = ['texts', 'configuration'];
+import { personalQueries } from '../session/personal-queries';
+import { endSession, idTokenOfPerson } from '../session/session';
 
 /** The way out, which takes everything of the person along. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   const navigate = useNavigate();
   return async () => {
-    const idToken = currentSession()?.idToken;
+    const idToken = idTokenOfPerson();
     await navigate({ to: '/sign-in', search: {} });
     endSession();
-    queries.removeQueries({ predicate: ({ queryKey }) => !publicQueries.includes(String(queryKey[0])) });
+    queries.removeQueries(personalQueries);
     if (idToken === undefined) return;
     const [{ openId }, { signOutAtProvider }] = await Promise.all([
       queries.ensureQueryData(configurationQuery),

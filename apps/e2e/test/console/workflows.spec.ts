@@ -98,8 +98,12 @@ describe('workflows in the console', () => {
       await around.waitFor();
       await route.continue();
     });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.goto(`/console/workflows/${entityType}`);
     await page.getByRole('button', { name: 'Grant' }).click();
+    // The script that the page begins with asks what the page asks.
+    expect(asked.filter((one) => one === path)).toHaveLength(1);
     await page.unroute(/workflow\/definitions\/Loan/);
     const chosen = page.getByRole('list', { name: 'Who approves: people by name' });
     await chosen.getByText('Émile Zola').waitFor();
