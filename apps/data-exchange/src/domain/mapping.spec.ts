@@ -51,6 +51,12 @@ describe('suggested mappings', () => {
     expect(suggest([header])).toEqual([[property, confidence]]);
   });
 
+  it('leave out up to three words that several columns begin with', () => {
+    const below = (group: string) => suggest([`${group} ville`, `${group} shoe size`])[0];
+    expect(below('Address of work')).toEqual(['city', 'Fuzzy']);
+    expect(below('The address of work')).toEqual([null, 'Manual']);
+  });
+
   it('leave out what stands in brackets', () => {
     expect(suggest(['First\nname (as in passport)', 'Ville [FR]'])).toEqual([
       ['firstName', 'Fuzzy'],

@@ -78,6 +78,9 @@ export function suggestMappings(
   );
 }
 
+/** The words that a group of columns may have above it; a header may have many more, each of which would be an ending. */
+const BEGINNING_WORDS_MAX = 3;
+
 /**
  * What else a column may be called: its name without what stands in brackets, such as a unit, and without what several
  * columns begin with, as where a header has two rows.
@@ -87,7 +90,9 @@ function headerParts(headers: readonly string[]): (header: string) => string[] {
   const wordsOf = (header: string) => header.trim().split(/\s+/);
   const endings = (header: string) => {
     const words = wordsOf(header);
-    return words.slice(1).map((_, at) => [words.slice(0, at + 1), words.slice(at + 1)] as const);
+    return words
+      .slice(1, 1 + BEGINNING_WORDS_MAX)
+      .map((_, at) => [words.slice(0, at + 1), words.slice(at + 1)] as const);
   };
   for (const header of headers)
     for (const [before] of endings(header)) {
