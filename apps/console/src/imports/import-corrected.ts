@@ -15,13 +15,18 @@ export async function importCorrected(
   const file = new File([correctionsOf(former, headers, rows)], name, { type: 'text/csv' });
   const corrected = await upload(file, job.definitionName, () => undefined);
   const params = { jobId: corrected.id };
-  const { delimiter, dateOrder } = former;
-  // Of a workbook there is no format of texts that data exchange could read the rows in.
-  if (delimiter === null)
-    await dataExchange.correctImportFormat({
-      params,
-      body: { delimiter: ',', ...(dateOrder ? { dateOrder } : {}) },
-    });
+  const { body: found } = await dataExchange.getImportFormat({ params });
+  const { decimalSeparator, dateOrder } = former;
+  const wanted: Parameters<typeof dataExchange.correctImportFormat>[0]['body'] & object = {
+    delimiter: former.delimiter ?? ',',
+    ...(decimalSeparator === '.' || decimalSeparator === ',' ? { decimalSeparator } : {}),
+    ...(dateOrder ? { dateOrder } : {}),
+  };
+  // A dot that is said differs from one that nothing showed: it has digits grouped. So only what differs is corrected, as
+  // for a workbook, or where a later import has the same columns.
+  const names = Object.keys(wanted) as (keyof typeof wanted)[];
+  if (names.some((name) => found[name] !== wanted[name]))
+    await dataExchange.correctImportFormat({ params, body: wanted });
   const { body: preview } = await dataExchange.previewImport({ params });
   const mapped = new Set(preview.suggestions.map(({ targetProperty }) => targetProperty));
   const isComplete = preview.fieldMetadata.every(
