@@ -39,7 +39,7 @@ describe('readEvidence', () => {
   it.each([
     ['numbers of its column have none', [['7.00', '']]],
     ['its column has another', [['7.00 EUR', '']]],
-    ['another column has another', [['7.00 USD', '€5']]],
+    ['another column has another', [['7.00 USD', '', '€5']]],
     ['it stands among texts', [['7.00 USD', '5.00 USD']]],
   ])('leaves a currency with its numbers where %s', (_, rows) => {
     expect(readEvidence(dollars).currency).toBe('USD');

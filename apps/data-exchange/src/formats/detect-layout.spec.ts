@@ -67,6 +67,15 @@ describe('a text file', () => {
       { headers: ['Name', 'Below', '1000', 'Notes'], first: [2, 'Ada', 'yes', 'no'], findings: [] },
     ],
     [
+      'with units below a header of numbered names that is wider',
+      'Name,Batch1,Weight,\nall,all,kg\nAda,red,1\nBob,blue,2\nEve,grey,3\n',
+      {
+        headers: ['Name', 'Batch1', 'Weight', 'Column 4'],
+        first: [2, 'all', 'all', 'kg'],
+        findings: [],
+      },
+    ],
+    [
       'with another table whose blank names are shared',
       'name,city,,\nAda,Paris,,\nBob,Rome,,\nEve,Bonn,,\ncity,name,,\nUlm,Kim,,\nLyon,Lea,,\n',
       {

@@ -127,7 +127,7 @@ describe('an amount', () => {
     ['1,234', {}, undefined],
     ['1.234 €', dot, '€'],
     ['$1,234', comma, '$'],
-    ['KWD 1.234', dot, 'KWD'],
+    ['KWD 1,234', dot, 'KWD'],
     ['5.00 €', dot, undefined],
     ['5.00 €', dot, ''],
   ])('%j is refused where the file does not show what it is', (cell, format, currency) => {
