@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { DefinitionField } from './definition';
-import { similarity, normalizeName, suggestMappings } from './mapping';
+import { headerHash, similarity, normalizeName, suggestMappings } from './mapping';
 
 const aField = (propertyPath: string, parts: Partial<DefinitionField> = {}): DefinitionField => ({
   propertyPath,
@@ -31,6 +31,14 @@ const suggest = (headers: string[], saved?: { sourceColumn: string; targetProper
     targetProperty,
     confidence,
   ]);
+
+describe('saved mappings', () => {
+  it('are those of the same columns, in a correction file too', () => {
+    const hash = headerHash(['Name', 'City']);
+    expect(headerHash(['city ', 'name', '_Errors'])).toBe(hash);
+    expect(headerHash(['city', 'name', 'errors'])).not.toBe(hash);
+  });
+});
 
 describe('suggested mappings', () => {
   it.each([

@@ -3,6 +3,7 @@ import type { ImportColumnMapping } from '@plinth/contracts/data-exchange/shapes
 import { invalid, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import type { DefinitionField } from './definition';
+import { ERRORS_COLUMN } from './failed-row';
 
 export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 
@@ -17,11 +18,14 @@ export const normalizeName = (name: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** The same for files with the same columns in any case and order. */
+/** The same for files with the same columns in any case and order, and for their correction files. */
 export const headerHash = (headers: readonly string[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(headers.map((header) => header.trim().toLowerCase()).sort()))
+    .update(JSON.stringify(columnsOf(headers).sort()))
     .digest('base64url');
+
+const columnsOf = (headers: readonly string[]): string[] =>
+  headers.filter((header) => header !== ERRORS_COLUMN).map((header) => header.trim().toLowerCase());
 
 /**
  * Suggests the property of each column. Surer kinds of similarity choose first, each property is suggested once, and a
