@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { DefinitionField } from './definition';
-import { similarity, normalizeName, suggestMappings } from './mapping';
+import { headerHash, similarity, normalizeName, suggestMappings } from './mapping';
 
 const aField = (propertyPath: string, parts: Partial<DefinitionField> = {}): DefinitionField => ({
   propertyPath,
@@ -32,6 +32,14 @@ const suggest = (headers: string[], saved?: { sourceColumn: string; targetProper
     confidence,
   ]);
 
+describe('saved mappings', () => {
+  it('are those of the same columns, in a correction file too', () => {
+    const hash = headerHash(['Name', 'City']);
+    expect(headerHash(['city ', 'name', '_Errors'])).toBe(hash);
+    expect(headerHash(['city', 'name', 'errors'])).not.toBe(hash);
+  });
+});
+
 describe('suggested mappings', () => {
   it.each([
     ['firstName', 'firstName', 'Exact'],
@@ -49,6 +57,12 @@ describe('suggested mappings', () => {
     ['', null, 'Manual'],
   ])('map the column %j to %j (%s)', (header, property, confidence) => {
     expect(suggest([header])).toEqual([[property, confidence]]);
+  });
+
+  it('leave out up to three words that several columns begin with', () => {
+    const below = (group: string) => suggest([`${group} ville`, `${group} shoe size`])[0];
+    expect(below('Address of work')).toEqual(['city', 'Fuzzy']);
+    expect(below('The address of work')).toEqual([null, 'Manual']);
   });
 
   it('leave out what stands in brackets', () => {

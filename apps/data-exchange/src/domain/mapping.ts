@@ -3,6 +3,7 @@ import type { ImportColumnMapping } from '@plinth/contracts/data-exchange/shapes
 import { invalid, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import type { DefinitionField } from './definition';
+import { ERRORS_COLUMN } from './failed-row';
 
 export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 
@@ -17,11 +18,14 @@ export const normalizeName = (name: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** The same for files with the same columns in any case and order. */
+/** The same for files with the same columns in any case and order, and for their correction files. */
 export const headerHash = (headers: readonly string[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(headers.map((header) => header.trim().toLowerCase()).sort()))
+    .update(JSON.stringify(columnsOf(headers).sort()))
     .digest('base64url');
+
+const columnsOf = (headers: readonly string[]): string[] =>
+  headers.filter((header) => header !== ERRORS_COLUMN).map((header) => header.trim().toLowerCase());
 
 /**
  * Suggests the property of each column. Surer kinds of similarity choose first, each property is suggested once, and a
@@ -78,6 +82,9 @@ export function suggestMappings(
   );
 }
 
+/** The words that a group of columns may have above it; a header may have many more, each of which would be an ending. */
+const BEGINNING_WORDS_MAX = 3;
+
 /**
  * What else a column may be called: its name without what stands in brackets, such as a unit, and without what several
  * columns begin with, as where a header has two rows.
@@ -87,7 +94,9 @@ function headerParts(headers: readonly string[]): (header: string) => string[] {
   const wordsOf = (header: string) => header.trim().split(/\s+/);
   const endings = (header: string) => {
     const words = wordsOf(header);
-    return words.slice(1).map((_, at) => [words.slice(0, at + 1), words.slice(at + 1)] as const);
+    return words
+      .slice(1, 1 + BEGINNING_WORDS_MAX)
+      .map((_, at) => [words.slice(0, at + 1), words.slice(at + 1)] as const);
   };
   for (const header of headers)
     for (const [before] of endings(header)) {

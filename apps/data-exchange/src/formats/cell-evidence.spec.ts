@@ -1,4 +1,8 @@
-import { readEvidence } from './cell-evidence';
+import { CellError } from '@plinth/exchange/field';
+import { numberField } from '@plinth/exchange/fields';
+import { toPlainCell } from '@plinth/exchange/import/cell-format';
+import fc from 'fast-check';
+import { cellFormatOf, readEvidence } from './cell-evidence';
 
 const columnOf = (...cells: string[]): string[][] => cells.map((cell) => [cell]);
 
@@ -15,24 +19,101 @@ describe('readEvidence', () => {
   });
 
   it.each([
-    [['10.010,50 €', '1,00 €'], { comma: 2, dot: 0, currencies: ['€'] }],
-    [['$10,010.50', '$ 5.00'], { comma: 0, dot: 2, currencies: ['$'] }],
-    [["CHF 10'010.05", 'CHF 1.00'], { dot: 2, currencies: ['CHF'] }],
-    [['1.234,50-', '2,00'], { comma: 2, currencies: [] }],
-    [['(1,234.50)', '2.00'], { dot: 2, currencies: [] }],
+    [['10.010,50 €', '1,00 €'], { comma: 2, dot: 0, currency: '€' }],
+    [['$10,010.50', '$ 5.00'], { comma: 0, dot: 2, currency: '$' }],
+    [["CHF 10'010.05", 'CHF 1.00'], { dot: 2, currency: 'CHF' }],
+    [['1.234,50-', '2,00'], { comma: 2, currency: undefined }],
+    [['(1,234.50)', '2.00'], { dot: 2, currency: undefined }],
     [['12,34,567', '1'], { dot: 1 }],
     [['10 500.00', '1'], { dot: 1 }],
-    [['ART 1.5', 'ART 2.5'], { dot: 0, currencies: [] }],
+    [['ART 1.5', 'ART 2.5'], { dot: 0, currency: undefined }],
   ])('reads amounts such as %j', (cells, expected) => {
     expect(readEvidence(columnOf(...cells))).toMatchObject(expected);
   });
 
-  it('leaves a currency with its numbers where a column has several', () => {
+  const dollars = [
+    ['5.00 USD', 'Ada'],
+    ['', 'Bob'],
+    ['6.00 USD', 'Eve'],
+  ];
+  it.each([
+    ['numbers of its column have none', [['7.00', '']]],
+    ['its column has another', [['7.00 EUR', '']]],
+    ['another column has another', [['7.00 USD', '', '€5']]],
+    ['it stands among texts', [['7.00 USD', '5.00 USD']]],
+  ])('leaves a currency with its numbers where %s', (_, rows) => {
+    expect(readEvidence(dollars).currency).toBe('USD');
+    expect(readEvidence([...dollars, ...rows]).currency).toBeUndefined();
+  });
+});
+
+const field = numberField({ column: 'price', header: 'Price' });
+
+/** The numbers of a file that somebody uploads; undefined where one is refused. */
+async function readNumbers(rows: readonly (readonly string[])[], culture: string) {
+  const format = await cellFormatOf(readEvidence(rows), () => Promise.resolve(culture));
+  const toPlain = toPlainCell('number', format) ?? ((text: string) => text);
+  return rows.map((row) =>
+    row.map((cell) => {
+      const plain = toPlain(cell);
+      const value = plain instanceof CellError ? plain : field.parse(plain);
+      return value instanceof CellError ? undefined : Number(value);
+    }),
+  );
+}
+
+describe('the numbers of a file', () => {
+  it.each([
+    ['prices in whole euros', 'en', columnOf('1.234 €', '2.500 €', '999 €'), [undefined, undefined, 999]],
+    ['prices in whole dollars', 'de', columnOf('$1,000', '$2,500'), [undefined, undefined]],
+    ['prices in whole dollars', 'en', columnOf('$1,000', '$2,500'), [1000, 2500]],
+    ['prices among coordinates', 'de', [['1.234 €', '48.1']], [undefined]],
+  ])('%s of somebody with the culture %s', async (_, culture, rows, expected) => {
+    expect((await readNumbers(rows, culture)).map(([value]) => value)).toEqual(expected);
+  });
+
+  it('are not grouped where columns contradict each other', async () => {
     const rows = [
-      ['5.00 USD', '5.00 CHF', '€5'],
-      ['5.00 EUR', '6.00 CHF', '€6'],
+      ['1,5', '1.10'],
+      ['1,234', '2.20'],
+      ['', '3.30'],
     ];
-    expect(readEvidence(rows).currencies).toEqual(['CHF', '€']);
-    expect(readEvidence(rows.map((row) => [...row, '7.00 USD'])).currencies).toEqual(['CHF', '€']);
+    expect(await readNumbers(rows, 'en')).toEqual([
+      [undefined, 1.1],
+      [undefined, 2.2],
+      [undefined, 3.3],
+    ]);
+  });
+
+  const cultures = ['en', 'de', 'fr', 'es', 'de-CH', 'en-IN', 'pt-BR', 'pl'] as const;
+  const currencies = ['EUR', 'USD', 'CHF', 'JPY', 'INR', 'GBP'];
+  const numbers = fc.array(fc.oneof(fc.nat(9_999), fc.nat(99_999_999)), { minLength: 1, maxLength: 5 });
+
+  it('are read as Intl.NumberFormat wrote them, or refused', async () => {
+    const file = fc.record({
+      cents: numbers,
+      culture: fc.constantFrom(...cultures),
+      uploader: fc.constantFrom(...cultures),
+      style: fc.oneof(
+        fc.constant({ minimumFractionDigits: 2 }),
+        fc.record({
+          style: fc.constant('currency' as const),
+          currency: fc.constantFrom(...currencies),
+          maximumFractionDigits: fc.constantFrom(0, 2),
+        }),
+      ),
+      besides: fc.constantFrom([], ['0.5'], ['0,5']),
+    });
+    await fc.assert(
+      fc.asyncProperty(file, async ({ cents, culture, uploader, style, besides }) => {
+        const { format } = new Intl.NumberFormat(culture, style);
+        const isWhole = 'maximumFractionDigits' in style && style.maximumFractionDigits === 0;
+        const written = cents.map((number) => (isWhole ? number : number / 100));
+        const rows = written.map((number) => [format(number), ...besides]);
+        const read = await readNumbers(rows, uploader);
+        for (const [index, [value]] of read.entries()) expect([written[index], undefined]).toContain(value);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

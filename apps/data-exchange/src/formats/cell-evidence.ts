@@ -12,21 +12,27 @@ export interface CellEvidence {
   dates: Record<DateOrder, number>;
   /** `03/04/2026` may be either. */
   unsureDates: number;
-  /** Currencies of numbers, each the only one of its columns: where a column has several, they say what a number means. */
+  /** The only currency of the file, with all numbers of its columns: else it says what a number means. */
+  currency: string | undefined;
+}
+
+/** What the cells of one column show. */
+interface ColumnEvidence extends Omit<CellEvidence, 'currency'> {
+  /** Of each number that has one. */
   currencies: string[];
 }
 
 const GROUPED_BY_DOTS = /^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d{1,3}(\.\d{3}){2,}$/;
 const GROUPED_BY_COMMAS =
   /^[+-]?\d{1,3}(,\d{3})+\.\d+$|^[+-]?\d{1,3}(,\d{3}){2,}$|^[+-]?\d{1,2}(,\d\d)+,\d{3}(\.\d+)?$/;
-const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s'’]\d{3})+(?:([.,])\d+)?$/;
+const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\p{Zs}'’]\d{3})+(?:([.,])\d+)?$/u;
 const DECIMAL = /^[+-]?(\d+)([.,])(\d+)$/;
 const DATE = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?![\d.])/;
 /** Whole numbers and ISO 8601. */
 const SAME_EVERYWHERE = /^[+-]?\d+$|^\d{4}-\d\d-\d\d/;
 const YEAR_FIRST = /^\d{4}([./])\d{1,2}\1\d{1,2}(?!\d)/;
 
-const noEvidence = (): CellEvidence => ({
+const noEvidence = (): ColumnEvidence => ({
   comma: 0,
   dot: 0,
   unsureComma: 0,
@@ -39,19 +45,23 @@ const noEvidence = (): CellEvidence => ({
 export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence {
   const columns = rows.reduce((most, { length }) => Math.max(most, length), 0);
   let evidence = noEvidence();
-  const mixed = new Set<string>();
+  const currencies = new Set<string>();
+  let areClear = true;
   for (let column = 0; column < columns; column++) {
     const cells = rows.map((row) => row[column]?.trim() ?? '').filter((cell) => cell !== '');
     const ofColumn = noEvidence();
     const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
-    if (typed * 2 < cells.length) continue;
-    if (ofColumn.currencies.length > 1) for (const currency of ofColumn.currencies) mixed.add(currency);
-    evidence = add(evidence, ofColumn);
+    const isTyped = typed * 2 >= cells.length;
+    for (const currency of ofColumn.currencies) currencies.add(currency);
+    if (ofColumn.currencies.length > 0) areClear &&= isTyped && ofColumn.currencies.length === typed;
+    if (isTyped) evidence = add(evidence, ofColumn);
   }
-  return { ...evidence, currencies: evidence.currencies.filter((currency) => !mixed.has(currency)) };
+  const [currency, ...others] = currencies;
+  const { currencies: _currencies, ...counts } = evidence;
+  return { ...counts, currency: areClear && others.length === 0 ? currency : undefined };
 }
 
-const add = (left: CellEvidence, right: CellEvidence): CellEvidence => ({
+const add = (left: ColumnEvidence, right: ColumnEvidence): ColumnEvidence => ({
   comma: left.comma + right.comma,
   dot: left.dot + right.dot,
   unsureComma: left.unsureComma + right.unsureComma,
@@ -61,11 +71,11 @@ const add = (left: CellEvidence, right: CellEvidence): CellEvidence => ({
     YearMonthDay: left.dates.YearMonthDay + right.dates.YearMonthDay,
   },
   unsureDates: left.unsureDates + right.unsureDates,
-  currencies: [...new Set([...left.currencies, ...right.currencies])],
+  currencies: [],
 });
 
 /** Counts what a cell shows; returns whether it is a number or a date at all. */
-function countCell(cell: string, evidence: CellEvidence): boolean {
+function countCell(cell: string, evidence: ColumnEvidence): boolean {
   // Longer than any number or date with a time; most cells end here or at the first test.
   if (cell.length > 40 || !/\d/.test(cell)) return false;
   if (!/^[+-]?\d/.test(cell)) return countAmount(cell, evidence);
@@ -75,7 +85,7 @@ function countCell(cell: string, evidence: CellEvidence): boolean {
   return true;
 }
 
-function countNumber(cell: string, evidence: CellEvidence): boolean {
+function countNumber(cell: string, evidence: ColumnEvidence): boolean {
   const bySpaces = GROUPED_BY_SPACES.exec(cell);
   if (GROUPED_BY_DOTS.test(cell) || bySpaces?.[1] === ',') evidence.comma++;
   else if (GROUPED_BY_COMMAS.test(cell) || bySpaces?.[1] === '.') evidence.dot++;
@@ -85,23 +95,23 @@ function countNumber(cell: string, evidence: CellEvidence): boolean {
 }
 
 /** A number with a currency, or a minus that is not in front of it. */
-function countAmount(cell: string, evidence: CellEvidence): boolean {
+function countAmount(cell: string, evidence: ColumnEvidence): boolean {
   const amount = readAmount(cell);
   if (!amount) return false;
   const { digits, currency } = amount;
   if (!countNumber(digits, evidence) && !SAME_EVERYWHERE.test(digits)) return false;
-  if (currency !== undefined && !evidence.currencies.includes(currency)) evidence.currencies.push(currency);
+  if (currency !== undefined) evidence.currencies.push(currency);
   return true;
 }
 
-function countDecimal(cell: string, evidence: CellEvidence): void {
+function countDecimal(cell: string, evidence: ColumnEvidence): void {
   const [, whole, separator, fraction] = DECIMAL.exec(cell)!;
   const mayBeGrouped = fraction!.length === 3 && whole!.length <= 3 && whole !== '0';
   if (separator === ',') evidence[mayBeGrouped ? 'unsureComma' : 'comma']++;
   else if (!mayBeGrouped) evidence.dot++;
 }
 
-function countDate(cell: string, evidence: CellEvidence): boolean {
+function countDate(cell: string, evidence: ColumnEvidence): boolean {
   const [, first, separator, second] = DATE.exec(cell) ?? [];
   if (first === undefined) return false;
   const isDayFirst = separator === '.' || Number(first) > 12;
@@ -113,9 +123,13 @@ function countDate(cell: string, evidence: CellEvidence): boolean {
   return true;
 }
 
-/** The separator that the cells show; `culture` where they are ambiguous, undefined where they show none. */
+/**
+ * The separator that the cells show; `culture` where they are ambiguous, undefined where they show none, or contradict
+ * each other: numbers with a dot are read then, but no commas that may be decimals as well as groups.
+ */
 function decimalSeparatorOf({ comma, dot, unsureComma }: CellEvidence): '.' | ',' | 'culture' | undefined {
-  if (comma > 0 || dot > 0) return comma > dot ? ',' : '.';
+  if (comma > dot) return ',';
+  if (dot > 0) return comma > 0 ? undefined : '.';
   return unsureComma > 0 ? 'culture' : undefined;
 }
 
@@ -156,7 +170,7 @@ function conventionsOf(culture: string): { decimalSeparator: '.' | ','; dateOrde
 export async function cellFormatOf(
   evidence: CellEvidence,
   cultureOf: () => Promise<string>,
-): Promise<Pick<CsvFormat, 'decimalSeparator' | 'currencies'> & DateFormat> {
+): Promise<Pick<CsvFormat, 'decimalSeparator' | 'currency'> & DateFormat> {
   const separator = decimalSeparatorOf(evidence);
   const order = dateOrderOf(evidence);
   const isAmbiguous = separator === 'culture' || order === 'culture';
@@ -164,7 +178,7 @@ export async function cellFormatOf(
   const decimalSeparator = separator === 'culture' ? conventions!.decimalSeparator : separator;
   const numbers = {
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
-    ...(evidence.currencies.length === 0 ? {} : { currencies: evidence.currencies }),
+    ...(evidence.currency === undefined ? {} : { currency: evidence.currency }),
   };
   if (order === undefined) return numbers;
   if (order === 'culture') return { ...numbers, dateOrder: conventions!.dateOrder, dateOrderFrom: 'Culture' };

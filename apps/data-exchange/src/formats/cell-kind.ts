@@ -9,6 +9,10 @@ const CODE = /^(?=.*\d)[\p{L}\d._/-]{3,20}$/u;
 /** A header may be a year, or the number of its column. */
 const NUMBERED_HEADER = /^(\d{1,2}|(19|20)\d\d)$/;
 
+/** Whether a cell is a value that no header would be. */
+export const isValue = (cell: string): boolean =>
+  ['number', 'date', 'time', 'address'].includes(kindOf(cell)) && !NUMBERED_HEADER.test(cell.trim());
+
 const TYPED_SHARE = 0.9;
 const TYPED_CELLS_MIN = 2;
 

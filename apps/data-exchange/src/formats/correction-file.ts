@@ -1,9 +1,7 @@
-import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
+import { describeErrors, ERRORS_COLUMN, type FailedRowWithCells } from '../domain/failed-row';
 import type { CsvFormat } from './file-format';
 import { writeCsvRows } from './csv-writer';
 import { writeXlsx } from './xlsx-writer';
-
-export const ERRORS_COLUMN = '_Errors';
 
 /**
  * Writes failed rows in the format of their upload, with one more column for their errors. A column of errors that the

@@ -44,6 +44,47 @@ describe('a text file', () => {
       { headers: ['Konto', 'Name', 'Ort'], first: [3, '10010', 'Schmidt', 'Bonn'], findings: ['Preamble'] },
     ],
     [
+      'with a delimiter too many behind a header of numbered names',
+      'Name,Address1,City,\nAda,Rue X,Paris\nBob,Via Y,Rome\nEve,Am Z,Bonn\n',
+      {
+        headers: ['Name', 'Address1', 'City', 'Column 4'],
+        first: [2, 'Ada', 'Rue X', 'Paris'],
+        findings: [],
+      },
+    ],
+    [
+      'with a year in a header that is wider than its rows',
+      'Country,Capital,2024,\nFrance,Paris,big\nItaly,Rome,old\nGermany,Berlin,new\n',
+      {
+        headers: ['Country', 'Capital', '2024', 'Column 4'],
+        first: [2, 'France', 'Paris', 'big'],
+        findings: [],
+      },
+    ],
+    [
+      'with an amount in a header that is wider than its rows of texts',
+      'Name;Below;1000;Notes\nAda;yes;no\nBob;no;no\nEve;no;yes\n',
+      { headers: ['Name', 'Below', '1000', 'Notes'], first: [2, 'Ada', 'yes', 'no'], findings: [] },
+    ],
+    [
+      'with units below a header of numbered names that is wider',
+      'Name,Batch1,Weight,\nall,all,kg\nAda,red,1\nBob,blue,2\nEve,grey,3\n',
+      {
+        headers: ['Name', 'Batch1', 'Weight', 'Column 4'],
+        first: [2, 'all', 'all', 'kg'],
+        findings: [],
+      },
+    ],
+    [
+      'with another table whose blank names are shared',
+      'name,city,,\nAda,Paris,,\nBob,Rome,,\nEve,Bonn,,\ncity,name,,\nUlm,Kim,,\nLyon,Lea,,\n',
+      {
+        headers: ['name', 'city', 'Column 3', 'Column 4'],
+        first: [2, 'Ada', 'Paris', '', ''],
+        findings: ['Tables'],
+      },
+    ],
+    [
       'with formulas that keep zeros in front',
       'code,name\n="007",Ada\n="008",=1+1\n',
       { headers: ['code', 'name'], first: [2, '007', 'Ada'], findings: [] },

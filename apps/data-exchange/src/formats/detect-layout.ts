@@ -1,4 +1,4 @@
-import { compareKinds, kindOf, kindsOfColumns } from './cell-kind';
+import { compareKinds, isValue, kindOf, kindsOfColumns } from './cell-kind';
 import type { CsvOptions, FileRecord } from './csv-reader';
 import { detectQuoting } from './detect-quoting';
 import type { CsvLayout, LayoutFinding } from './file-format';
@@ -78,17 +78,22 @@ function preambleOf(records: readonly FileRecord[], width: number): number {
   const above = records.slice(0, first);
   if (above.length === 0) return 0;
   const isText = above.every(
-    (record) => filled(record.cells) * 2 <= width || isNote(record, records[first]!),
+    (record) => filled(record.cells) * 2 <= width || isNote(record, records.slice(first)),
   );
   const hasGap = records[first]!.number - records[first - 1]!.number > 1;
   return isText && (width > 2 || hasGap || above.length > 1) ? first : 0;
 }
 
-/** Whether a record is wider than the table below it and, unlike the names of that table, holds values: DATEV puts what a file is about there. */
-const isNote = (above: FileRecord, header: FileRecord): boolean =>
-  above.cells.length > header.cells.length &&
-  above.cells.some((cell) => !['blank', 'text'].includes(kindOf(cell))) &&
-  header.cells.every((cell) => kindOf(cell) === 'text');
+/**
+ * Whether a record is wider than the table below it and holds values, as DATEV puts what a file is about there. That table
+ * begins with names, which its rows are unlike: else the record is a header with a delimiter too many.
+ */
+function isNote(above: FileRecord, [header, ...rows]: readonly FileRecord[]): boolean {
+  const { cells } = header!;
+  if (above.cells.length <= cells.length || !above.cells.some(isValue)) return false;
+  const { texts } = compareKinds(cells, kindsOfColumns(rows.slice(0, ROWS_FOR_KINDS), cells.length));
+  return texts > 0 && cells.every((cell) => kindOf(cell) === 'text');
+}
 
 /** Whether a record has names for several columns each, above the names of the columns. */
 const isSpanning = (upper: FileRecord, lower: FileRecord, width: number): boolean =>
@@ -155,7 +160,7 @@ function endOf(
 function hasMostNames(cells: readonly string[], header: readonly string[]): boolean {
   const names = new Set(header.filter((name) => name !== ''));
   const shared = cells.filter((cell) => names.has(cell.trim())).length;
-  return shared >= 2 && shared * 2 > Math.max(cells.length, header.length);
+  return shared >= 2 && shared * 2 > Math.max(filled(cells), names.size);
 }
 
 /** Whether a record is the header of another table: it has most names of the first, or stands alone below a gap. */

@@ -49,8 +49,8 @@ export interface CsvFormat extends DateFormat, CsvLayout {
   hasInvalidBytes: boolean;
   /** Absent: a dot, and digits are not grouped. */
   decimalSeparator?: '.' | ',' | undefined;
-  /** Currencies with numbers, each the only one of its columns. */
-  currencies?: string[] | undefined;
+  /** The only currency of the file, with all numbers of its columns. */
+  currency?: string | undefined;
 }
 
 export interface XlsxFormat extends DateFormat {

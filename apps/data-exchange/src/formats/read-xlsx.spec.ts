@@ -47,6 +47,14 @@ describe('readXlsx', () => {
     }
   });
 
+  it('fails where its process cannot start', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    await expect(piecesOf(spawn('/no/program', { stdio: 'pipe' })).next()).rejects.toThrow('ENOENT');
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
   it('fails where its process ends early, also without an error and between two rows', async () => {
     const first = '{"rows":[[1,["Stock"]]],"share":0.5}\\n';
     const program = `process.stdout.write('${first}')`;

@@ -149,6 +149,8 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
 export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
   // Not `exit`, after which its reason may still be on its way.
   const closed = once(child, 'close') as Promise<[number | null]>;
+  // Where the process cannot start, its output ends first, and the reason is thrown below.
+  closed.catch(() => undefined);
   let reason = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     reason = (reason + chunk.toString()).slice(0, REASON_LENGTH_MAX);

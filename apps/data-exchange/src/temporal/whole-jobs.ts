@@ -21,8 +21,8 @@ export class WholeJobs {
    */
   static long = (): WholeJobs => new WholeJobs(ACTIVITIES_MAX - 1, {});
 
-  /** Small files. A hundred thousand short rows are small too, so a tenant leaves one place to others. */
-  static short = (): WholeJobs => new WholeJobs(ACTIVITIES_MAX, { timesFree: 2 });
+  /** Small files. A hundred thousand short rows are small too: as with long jobs, but a tenant leaves only one of its places. */
+  static short = (): WholeJobs => new WholeJobs(ACTIVITIES_MAX - 1, { timesFree: 2 });
 
   async run<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
     const owner = { tenantId, userId: '' };

@@ -15,10 +15,15 @@ const AMOUNT = new RegExp(
 );
 const LENGTH_MAX = 64;
 
+/** Their amounts have three decimals, which look like thousands. */
+const IN_THOUSANDTHS = ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'];
+
 let codes: ReadonlySet<string> | undefined;
 /** Three letters before a number are most often something else, such as `ART 1000`. */
-const isCurrency = (text: string): boolean =>
-  /\p{Sc}/u.test(text) || (codes ??= new Set(Intl.supportedValuesOf('currency'))).has(text);
+const isCurrency = (text: string): boolean => /\p{Sc}/u.test(text) || (codes ??= currencyCodes()).has(text);
+
+const currencyCodes = (): ReadonlySet<string> =>
+  new Set(Intl.supportedValuesOf('currency').filter((code) => !IN_THOUSANDTHS.includes(code)));
 
 /**
  * Takes an amount apart: a currency before or after it, and a minus before it, behind it (SAP) or as brackets around it

@@ -50,6 +50,9 @@ describe('a cell of a file that writes numbers with a comma', () => {
     ['price', '1,234,567', 'Price must be a number such as 1.234,56.'],
     ['price', '12.34,5', 'Price must be a number such as 1.234,56.'],
     ['price', 'ten', 'Price must be a number such as 1.234,56.'],
+    ['price', '0.123', 'Price must be a number such as 1.234,56.'],
+    ['price', "1.234'567", 'Price must be a number such as 1.234,56.'],
+    ['price', '12\n345', 'Price must be a number such as 1.234,56.'],
     ['stock', '12,5', 'Stock must be a whole number.'],
   ])('of %s refuses %j instead of reading another number', (property, cell, message) => {
     expect(read(property, cell, comma)).toBe(message);
@@ -77,6 +80,13 @@ describe('a cell of a file that writes numbers with a dot', () => {
     ['price', '1.234,56', 'Price must be a number.'],
     ['price', '1,23,4567', 'Price must be a number.'],
     ['price', '10%', 'Price must be a number.'],
+    ['price', '0,123', 'Price must be a number.'],
+    ['price', '-0,123', 'Price must be a number.'],
+    ['price', '012,345', 'Price must be a number.'],
+    ['price', '01,23,456', 'Price must be a number.'],
+    ['price', '12 345,678', 'Price must be a number.'],
+    ['price', '12\n345', 'Price must be a number.'],
+    ['price', '12\t345', 'Price must be a number.'],
     ['stock', '1,010.5', 'Stock must be a whole number.'],
   ])('of %s refuses %j instead of reading another number', (property, cell, message) => {
     expect(read(property, cell, dot)).toBe(message);
@@ -85,30 +95,62 @@ describe('a cell of a file that writes numbers with a dot', () => {
 
 describe('an amount', () => {
   it.each([
-    ['1.234,56 €', comma, '1234.56'],
-    ['€ -1.234,56', comma, '-1234.56'],
-    ['1.234,56-', comma, '-1234.56'],
-    ['$1,234.56', dot, '1234.56'],
-    ['-$5.00', dot, '-5.00'],
-    ['($5.00)', dot, '-5.00'],
-    ['US$ 1,234.56', dot, '1234.56'],
-    ["CHF 1'234.05", dot, '1234.05'],
-    ['5.00 CHF', dot, '5.00'],
-    ['$5', {}, '5'],
-  ])('%j is a number', (cell, format, expected) => {
-    expect(read('price', cell, { ...format, currencies: ['€', '$', 'US$', 'CHF'] })).toBe(expected);
+    ['1.234,56 €', comma, '€', '1234.56'],
+    ['€ -1.234,56', comma, '€', '-1234.56'],
+    ['1.234 €', comma, '€', '1234'],
+    ['1.234,56-', comma, undefined, '-1234.56'],
+    ['$1,234.56', dot, '$', '1234.56'],
+    ['$1,234', dot, '$', '1234'],
+    ['-$5.00', dot, '$', '-5.00'],
+    ['($5.00)', dot, '$', '-5.00'],
+    ['US$ 1,234.56', dot, 'US$', '1234.56'],
+    ["CHF 1'234.05", dot, 'CHF', '1234.05'],
+    ['5.00 CHF', dot, 'CHF', '5.00'],
+    ['$5', {}, '$', '5'],
+    ['(5 €)', {}, '€', '-5'],
+    ['5.50', {}, '€', '5.50'],
+  ])('%j is a number', (cell, format, currency, expected) => {
+    expect(read('price', cell, { ...format, currency })).toBe(expected);
   });
 
   it.each(['£5.00', 'EUR 5.00', '$5.00 €', '-($5.00)', '(5.00', '5.00)', 'ABC 5.00', '$', '$5,0'])(
-    '%j is none, or not one of the currencies of the file',
+    '%j is none, or not in the currency of the file',
     (cell) => {
-      expect(read('price', cell, { ...dot, currencies: ['€', '$'] })).toBe('Price must be a number.');
+      expect(read('price', cell, { ...dot, currency: '$' })).toBe('Price must be a number.');
     },
   );
 
-  it('is not grouped where the file does not show how', () => {
-    expect(read('price', '$1,234', { currencies: ['$'] })).toBe('Price must be a number.');
-    expect(read('price', '1,234', {})).toBe('Price must be a number.');
+  it.each([
+    ['1.234 €', {}, '€'],
+    ['1.234,50 €', {}, '€'],
+    ['$1,234', {}, '$'],
+    ['1,234', {}, undefined],
+    ['1.234 €', dot, '€'],
+    ['$1,234', comma, '$'],
+    ['KWD 1,234', dot, 'KWD'],
+    ['5.00 €', dot, undefined],
+    ['5.00 €', dot, ''],
+  ])('%j is refused where the file does not show what it is', (cell, format, currency) => {
+    expect(read('price', cell, { ...format, currency })).toMatch(/^Price must be a number/);
+  });
+});
+
+describe('a cell as long as a file', () => {
+  it.each(['T', ' ', '.', '1', '1,', '1 '])('of %j is no number and no date', (piece) => {
+    const cell = `1${piece.repeat(1_000_000 / piece.length)}x\ny`;
+    for (const format of [
+      { ...comma, dateOrder: 'DayMonthYear' },
+      { ...dot, currency: '€' },
+    ])
+      for (const property of ['price', 'since', 'seenAt'])
+        expect(read(property, cell, format)).toMatch(/ must be a /);
+  });
+
+  it('is no date where it is one up to a midnight behind many blanks', () => {
+    expect(read('since', `2026-04-03${' '.repeat(100)}00:00`, {})).toMatch(/^Since must be a date/);
+    expect(read('seenAt', `21.11.2026${' '.repeat(100)}9:30`, { dateOrder: 'DayMonthYear' })).toMatch(
+      /^Seen at must be a date and time/,
+    );
   });
 });
 

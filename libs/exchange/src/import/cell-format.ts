@@ -11,37 +11,39 @@ export type DateOrder = 'DayMonthYear' | 'MonthDayYear' | 'YearMonthDay';
 export interface CellFormat {
   /** Undefined or empty where no number of the file shows one: numbers have a dot then, and digits are not grouped. */
   decimalSeparator?: string | undefined;
-  /** Currencies that stand before or behind numbers and are no part of them. */
-  currencies?: readonly string[] | undefined;
+  /** What stands before or behind numbers and is no part of them; undefined or empty where the file has none or several. */
+  currency?: string | undefined;
   dateOrder?: string | undefined;
 }
 
 /** Converts a cell to what fields read: `1234.56`, `2026-11-21`. */
 type ToPlain = (text: string) => string | CellError;
 
-/** Spaces of every width and apostrophes group digits as well as dots or commas do, in India of two before the last three. */
+/**
+ * Spaces of every width and apostrophes group digits as well as dots or commas do, in India of two before the last three.
+ * A number has one sign for all of its groups, which begin with no zero: `0,123` is no 123.
+ */
 const NUMBERS = {
-  ',': /^([+-]?)(\d{1,3}(?:[.\s'’]\d{3})+|\d{1,20})?(?:,(\d{1,20}))?([eE][+-]?\d{1,2})?$/,
-  '.': /^([+-]?)(\d{1,3}(?:[,\s'’]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}|\d{1,20})?(?:\.(\d{1,20}))?([eE][+-]?\d{1,2})?$/,
-  '': /^([+-]?)(\d{1,20})?(?:\.(\d{1,20}))?([eE][+-]?\d{1,2})?$/,
+  ',': /^([+-]?)([1-9]\d{0,2}([.\p{Zs}'’])\d{3}(?:\3\d{3})*|\d{1,20})?(?:,(\d{1,20}))?([eE][+-]?\d{1,2})?$/u,
+  '.': /^([+-]?)([1-9]\d{0,2}([,\p{Zs}'’])\d{3}(?:\3\d{3})*|[1-9]\d?(?:,\d\d)+,\d{3}|\d{1,20})?(?:\.(\d{1,20}))?([eE][+-]?\d{1,2})?$/u,
 };
 /** What needs no conversion, as most numbers with a dot. */
 const PLAIN_NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/;
 const YEAR_FIRST = /^(\d{4})([./])(\d{1,2})\2(\d{1,2})$/;
 const ISO_START = /^\d{4}-\d\d-\d\d/;
+/** No number or time is longer, and a cell of a file may be as long as a file. */
+const LENGTH_MAX = 64;
 const LOCAL_TIME = /^(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?:\s*([AP])\.?M\.?)?$/i;
 
 /** How the cells of a field are converted before it reads them; undefined where they need no conversion. */
 export function toPlainCell(type: ExchangeFieldType, format: CellFormat): ToPlain | undefined {
-  const { dateOrder, currencies = [] } = format;
-  const decimalSeparator = format.decimalSeparator ?? '';
+  const { dateOrder, decimalSeparator, currency } = format;
   switch (type) {
     case 'integer':
     case 'number':
-      if (!isSeparator(decimalSeparator) || (decimalSeparator === '' && currencies.length === 0))
-        return undefined;
-      return (text) => plainNumber(text, decimalSeparator, currencies);
+      if (isSeparator(decimalSeparator)) return (text) => plainNumber(text, decimalSeparator, currency);
+      return currency ? (text) => wholeAmount(text, currency) ?? text : undefined;
     case 'date':
       return isDateOrder(dateOrder) ? (text) => plainDate(text, dateOrder) : undefined;
     case 'timestamp':
@@ -60,36 +62,54 @@ const examples: Record<DateOrder, string> = {
   YearMonthDay: '2026/11/21',
 };
 
-const isSeparator = (separator: string): separator is keyof typeof NUMBERS => separator in NUMBERS;
+const isSeparator = (separator: string | undefined): separator is keyof typeof NUMBERS =>
+  separator !== undefined && Object.hasOwn(NUMBERS, separator);
 
 /** With a dot, what is no number is left to the field, which says so. */
 function plainNumber(
   text: string,
   separator: keyof typeof NUMBERS,
-  currencies: readonly string[],
+  currency: string | undefined,
 ): string | CellError {
-  if (separator !== ',' && PLAIN_NUMBER.test(text)) return text;
-  const plain = dottedNumber(text.trim(), separator) ?? plainAmount(text, separator, currencies);
+  if (separator === '.' && PLAIN_NUMBER.test(text)) return text;
+  const plain = dottedNumber(text.trim(), separator) ?? plainAmount(text, separator, currency);
   if (plain !== undefined) return plain;
   return separator === ',' ? notOfType('Number', rowMessage('numberLike', '1.234,56')) : text;
 }
 
 function dottedNumber(text: string, separator: keyof typeof NUMBERS): string | undefined {
-  const [, sign, whole, fraction, exponent = ''] = NUMBERS[separator].exec(text) ?? [];
+  if (text.length > LENGTH_MAX) return undefined;
+  const [, sign, whole, , fraction, exponent = ''] = NUMBERS[separator].exec(text) ?? [];
   if (whole === undefined && fraction === undefined) return undefined;
   return `${sign}${whole?.replace(/\D/g, '') ?? '0'}${fraction === undefined ? '' : `.${fraction}`}${exponent}`;
 }
 
-/** A currency that the file does not show in all of a column is no part to be left out: it is another amount. */
+/**
+ * Three digits behind the only separator of an amount with a currency are thousands nearly everywhere, whatever separates
+ * the decimals of other numbers of the file: nothing says which `1.234 €` is.
+ */
+const THOUSANDS_OR_DECIMALS = /^\d{1,3}[.,]\d{3}$/;
+
+/** Another currency than that of the file is no part to be left out: it is another amount. */
 function plainAmount(
   text: string,
   separator: keyof typeof NUMBERS,
-  currencies: readonly string[],
+  currency: string | undefined,
 ): string | undefined {
   const amount = readAmount(text);
-  if (!amount || (amount.currency !== undefined && !currencies.includes(amount.currency))) return undefined;
+  if (!amount || (amount.currency !== undefined && amount.currency !== currency)) return undefined;
   const number = dottedNumber(amount.digits, separator);
+  const hasDecimals = number?.includes('.');
+  if (hasDecimals && amount.currency !== undefined && THOUSANDS_OR_DECIMALS.test(amount.digits))
+    return undefined;
   return number !== undefined && amount.isNegative ? `-${number}` : number;
+}
+
+/** Where no number of a file shows a separator, an amount is known if it has none. */
+function wholeAmount(text: string, currency: string): string | undefined {
+  const amount = readAmount(text);
+  if (amount?.currency !== currency || !/^\d{1,20}$/.test(amount.digits)) return undefined;
+  return amount.isNegative ? `-${amount.digits}` : amount.digits;
 }
 
 function plainDate(text: string, order: DateOrder): string | CellError {
@@ -102,7 +122,8 @@ function plainDate(text: string, order: DateOrder): string | CellError {
 function plainTimestamp(text: string, order: DateOrder): string | CellError {
   const trimmed = text.trim();
   if (ISO_START.test(trimmed)) return trimmed;
-  const [, dateText = '', timeText] = /^(\S+?)(?:,?[\sT]+(.+))?$/.exec(trimmed) ?? [];
+  const known = trimmed.length > LENGTH_MAX ? '' : trimmed;
+  const [, dateText = '', timeText] = /^(\S+?)(?:,?[\sT]+(.+))?$/.exec(known) ?? [];
   const date = isoDate(dateText, order);
   const time = timeText === undefined ? '' : isoTime(timeText);
   if (date === undefined || time === undefined)

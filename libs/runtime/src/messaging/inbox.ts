@@ -49,10 +49,10 @@ interface Partition {
 }
 
 /**
- * Receives the events that one service subscribes to, and has each processed exactly once ({@link EventProcessor}). A tenant has a share of those that are received
- * and not processed yet. What arrives beyond it is stored, and tenants take turns at that: so nobody's event waits behind
- * the thousands of another tenant ({@link TenantTurns}). While events of a tenant are stored, those that come after them
- * are stored behind them.
+ * Receives the events that one service subscribes to, and has each processed exactly once ({@link EventProcessor}). A
+ * tenant has a share of those that are received and not processed yet. What arrives beyond it is stored, and tenants take
+ * turns at that: so nobody's event waits behind the thousands of another tenant ({@link TenantTurns}). While events of a
+ * tenant are stored, those that come after them are stored behind them.
  */
 export class Inbox<Tx extends RawStatements> {
   private readonly processor: EventProcessor<Tx>;

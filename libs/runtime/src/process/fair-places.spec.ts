@@ -72,6 +72,15 @@ describe('fair places', () => {
     expect(begun.at(-1)).toBe('grace-0');
   });
 
+  it('are taken by a tenant again whose rest fails', async () => {
+    const { begun, shared, run, end } = start(1);
+    shared.rest('acme', Promise.reject(new Error('No rest.')));
+    void run('ada-0', ada);
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['ada-0']);
+    await end('ada-0');
+  });
+
   it('are taken in turn, where there is only one', async () => {
     const { begun, run, end } = start(1);
     for (let number = 0; number < 3; number++) void run(`ada-${number}`, ada);

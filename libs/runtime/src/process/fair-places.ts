@@ -73,14 +73,15 @@ export class FairPlaces {
     this.beginNext();
   }
 
-  /** Has a tenant take no place until a promise is resolved; meanwhile its places are free for others. */
+  /** Has a tenant take no place until a promise is settled; meanwhile its places are free for others. */
   rest(tenantId: string, rest: Promise<void>): void {
     this.rests.set(tenantId, rest);
-    void rest.then(() => {
+    const end = () => {
       if (this.rests.get(tenantId) !== rest) return;
       this.rests.delete(tenantId);
       this.beginNext();
-    });
+    };
+    void rest.then(end, end);
   }
 
   get runningCount(): number {
