@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { configurationQuery } from '../api/platform';
-import { currentSession, endSession } from '../session/session';
+import { announceSignOut, currentSession, endSession } from '../session/session';
 
 /** What stays when somebody leaves: it is the same for everybody. */
 const publicQueries = ['texts', 'configuration'];
@@ -13,6 +13,7 @@ export function useSignOut(): () => Promise<void> {
   return async () => {
     const idToken = currentSession()?.idToken;
     await navigate({ to: '/sign-in', search: {} });
+    announceSignOut();
     endSession();
     queries.removeQueries({ predicate: ({ queryKey }) => !publicQueries.includes(String(queryKey[0])) });
     if (idToken === undefined) return;

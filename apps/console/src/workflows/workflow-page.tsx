@@ -123,7 +123,11 @@ function Editor({ entityType, stored, etag }: EditorProps) {
           <span className="row">
             <Button
               isDisabled={!stored}
-              onPress={() => change(addState(draft, t('Console.workflows.newState')))}
+              onPress={() => {
+                change(addState(draft, t('Console.workflows.newState')));
+                // It is named next.
+                setSelection({ kind: 'state', index: draft.states.length });
+              }}
             >
               <Plus aria-hidden />
               {t('Console.workflows.addState')}
