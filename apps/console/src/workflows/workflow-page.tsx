@@ -167,8 +167,12 @@ function Editor({ entityType, stored, etag }: EditorProps) {
             {...(isReadOnly
               ? {}
               : {
-                  onConnect: (from: string, to: string) =>
-                    change(connect(draft, from, to, t('Console.workflows.newTransition'))),
+                  onConnect: (from: string, to: string) => {
+                    const connected = connect(draft, from, to, t('Console.workflows.newTransition'));
+                    change(connected);
+                    if (connected !== draft)
+                      setSelection({ kind: 'transition', index: connected.transitions.length - 1 });
+                  },
                 })}
           />
         )}
