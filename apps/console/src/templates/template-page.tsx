@@ -44,9 +44,7 @@ export function TemplatePage() {
       title={name}
       back={<BackToTemplates />}
       lead={[cultureName(texts, culture), template?.category].filter(Boolean).join(' · ')}
-      actions={
-        template && <LifecycleMenu key={shown} template={template} hasUnsavedText={hasUnsavedText} />
-      }
+      actions={template && <LifecycleMenu key={shown} template={template} hasUnsavedText={hasUnsavedText} />}
     >
       <nav className="tabs" aria-label={t('Console.templates.views.label')}>
         {views.map((one) => (
