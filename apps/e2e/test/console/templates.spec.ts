@@ -76,13 +76,13 @@ describe('templates in the console', () => {
     expect(await page.getByRole('button', { name: 'Publish' }).isEnabled()).toBe(true);
 
     await page.getByRole('link', { name: 'Revisions' }).click();
-    await page.getByText('A new line').waitFor();
+    await page.getByText('One more').first().waitFor();
     await expectForEverybody(page);
     await page.getByText('Page', { exact: true }).click();
     await page
       .getByRole('region', { name: 'After' })
       .frameLocator('iframe')
-      .locator('[data-changed]', { hasText: 'A new line' })
+      .locator('[data-changed]', { hasText: 'One more' })
       .waitFor();
     await page.getByRole('link', { name: 'Languages' }).click();
     await page
