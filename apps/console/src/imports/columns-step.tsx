@@ -94,6 +94,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
     displayName: fieldName(texts, job.definitionName, propertyPath, field.displayName),
     description: fieldHelp(texts, job.definitionName, propertyPath, field.description),
   }));
+  const hasOtherSheets = (useQuery(importFormatQuery(job.id)).data?.sheets?.length ?? 0) > 1;
   const [isRemembered, setRemembered] = useState(true);
   const draft = useDraft(job.id);
   const columnsOf = (property: string) =>
@@ -178,6 +179,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
       {missing.length > 0 && (
         <Callout tone="warn" title={t('Console.imports.missing', { count: missing.length })}>
           {missing.map(({ displayName }) => displayName).join(', ')}
+          {hasOtherSheets && <p>{t('Console.imports.format.otherSheet')}</p>}
         </Callout>
       )}
       {doubled.length > 0 && (

@@ -23,6 +23,9 @@ import { ResultStep } from './result-step';
 import { RunStep } from './run-step';
 import { useSteps } from './steps';
 
+const goesOn = ({ status }: ImportJob): boolean =>
+  ['Created', 'Previewed', 'Mapped', 'Executing'].includes(status);
+
 /** One import, at the step where it is: whoever opens its address goes on there. */
 export function ImportPage() {
   const texts = useTexts();
@@ -34,7 +37,7 @@ export function ImportPage() {
       isWide
       title={job?.originalFileName ?? t('Console.imports.one')}
       back={<BackToImports />}
-      lead={t('Console.imports.oneLead')}
+      lead={t(job && !goesOn(job) ? 'Console.imports.endedLead' : 'Console.imports.oneLead')}
       actions={job && <CancelImport job={job} />}
     >
       {error && !job && <Failure error={error} onRetry={() => void refetch()} />}
@@ -97,8 +100,7 @@ function CancelImport({ job }: { job: ImportJob }) {
       await queries.invalidateQueries({ queryKey: importsQuery.queryKey });
     },
   });
-  const canEnd = ['Created', 'Previewed', 'Mapped', 'Executing'].includes(job.status);
-  if (!canEnd || !mayDo(caller, 'DataExchange.Imports.Execute')) return null;
+  if (!goesOn(job) || !mayDo(caller, 'DataExchange.Imports.Execute')) return null;
   const isRunning = job.status === 'Executing';
   return (
     <Confirm

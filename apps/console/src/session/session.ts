@@ -42,6 +42,17 @@ export function beginSession(session: Session): void {
   change(session);
 }
 
+/** Tells the other windows of this browser who signs out. */
+const signOuts = new BroadcastChannel('plinth-sign-outs');
+signOuts.onmessage = ({ data }: MessageEvent<Person>) => {
+  if (isPersonOfWindow(data)) lapse();
+};
+
+/** Other windows of the same person end their sessions too, and keep what is written in them until they are back. */
+export function announceSignOut(): void {
+  if (person) signOuts.postMessage(person);
+}
+
 /** Whoever it was is no longer at this window. */
 export function endSession(): void {
   sessionStorage.removeItem(SESSION_KEY);
@@ -58,13 +69,15 @@ export function endSession(): void {
 export async function sessionRenewed(refusedToken: string): Promise<boolean> {
   if (!person) return false;
   const isRefused = () => !currentSession() || currentSession()?.token === refusedToken;
-  if (isRefused() && !hasLapsed) {
-    sessionStorage.removeItem(SESSION_KEY);
-    hasLapsed = true;
-    change(undefined);
-  }
+  if (isRefused() && !hasLapsed) lapse();
   while (hasLapsed) await nextChange();
   return !isRefused();
+}
+
+function lapse(): void {
+  sessionStorage.removeItem(SESSION_KEY);
+  hasLapsed = true;
+  change(undefined);
 }
 
 const nextChange = (): Promise<void> =>

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { configurationQuery } from '../api/platform';
 import { personalQueries } from '../session/personal-queries';
-import { endSession, idTokenOfPerson } from '../session/session';
+import { announceSignOut, endSession, idTokenOfPerson } from '../session/session';
 
 /** The way out, which takes everything of the person along. */
 export function useSignOut(): () => Promise<void> {
@@ -11,6 +11,7 @@ export function useSignOut(): () => Promise<void> {
   return async () => {
     const idToken = idTokenOfPerson();
     await navigate({ to: '/sign-in', search: {} });
+    announceSignOut();
     endSession();
     queries.removeQueries(personalQueries);
     if (idToken === undefined) return;

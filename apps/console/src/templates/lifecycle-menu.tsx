@@ -35,8 +35,14 @@ const targets: Record<Exclude<Step, 'delete'>, { from: number[]; to: number; nam
 };
 const steps = ['submit', 'publish', 'return', 'unpublish', 'archive'] as const;
 
+interface LifecycleMenuProps {
+  template: TemplateDetail & { etag?: string | undefined };
+  /** Steps are taken with the text that is saved: those that show it to others wait for it. */
+  hasUnsavedText: boolean;
+}
+
 /** The state of a template, what can become of it now, and why not what cannot. */
-export function LifecycleMenu({ template }: { template: TemplateDetail & { etag?: string | undefined } }) {
+export function LifecycleMenu({ template, hasUnsavedText }: LifecycleMenuProps) {
   const { t, find } = useTexts();
   const caller = useCaller();
   const queries = useQueryClient();
@@ -82,6 +88,8 @@ export function LifecycleMenu({ template }: { template: TemplateDetail & { etag?
     return find(`Console.templates.lifecycle.blocked.${blocked.problem}`) ?? blocked.reason;
   };
   const first = steps.find((step) => objectionTo(step) === undefined);
+  const waitsForText = (step: Step) => hasUnsavedText && (step === 'submit' || step === 'publish');
+  const saveFirst = t('Console.templates.lifecycle.saveFirst');
   const shown: readonly Step[] = [...steps, 'delete'];
   return (
     <>
@@ -89,8 +97,14 @@ export function LifecycleMenu({ template }: { template: TemplateDetail & { etag?
         status={currentStatus}
         hasPublishedVersion={template.published !== undefined && template.draft !== undefined}
       />
+      {first && waitsForText(first) && <span className="soft small">{saveFirst}</span>}
       {first && (
-        <Button look="primary" isPending={move.isPending} onPress={() => move.mutate(first)}>
+        <Button
+          look="primary"
+          isPending={move.isPending}
+          isDisabled={waitsForText(first)}
+          onPress={() => move.mutate(first)}
+        >
           {t(`Console.templates.lifecycle.${first}`)}
         </Button>
       )}
@@ -101,7 +115,10 @@ export function LifecycleMenu({ template }: { template: TemplateDetail & { etag?
       {isOpen && (
         <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpen(false)} />}>
           <LifecycleSteps
-            steps={shown.map((step) => ({ step, objection: objectionTo(step) }))}
+            steps={shown.map((step) => ({
+              step,
+              objection: objectionTo(step) ?? (waitsForText(step) ? saveFirst : undefined),
+            }))}
             entity={entityOf(key)}
             needsApproval={workflowEnabled}
             isBusy={move.isPending}

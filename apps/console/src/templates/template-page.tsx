@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { Suspense, useDeferredValue } from 'react';
+import { Suspense, useDeferredValue, useState } from 'react';
 import { culturesQuery, cultureQuery, templateQuery, type TemplateKey } from '../api/templates';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
@@ -37,13 +37,14 @@ export function TemplatePage() {
   const template = useDeferredValue(data);
   const shown = template && `${template.name}~${template.culture ?? ''}`;
   const { data: cultures = [] } = useQuery(culturesQuery(name));
+  const [hasUnsavedText, setHasUnsavedText] = useState(false);
   return (
     <Page
       isWide
       title={name}
       back={<BackToTemplates />}
       lead={[cultureName(texts, culture), template?.category].filter(Boolean).join(' · ')}
-      actions={template && <LifecycleMenu key={shown} template={template} />}
+      actions={template && <LifecycleMenu key={shown} template={template} hasUnsavedText={hasUnsavedText} />}
     >
       <nav className="tabs" aria-label={t('Console.templates.views.label')}>
         {views.map((one) => (
@@ -77,7 +78,14 @@ export function TemplatePage() {
       {!template && !error && loading}
       {template && (
         <Suspense fallback={loading}>
-          {view === 'write' && <WriteView key={shown} template={template} cultures={cultures} />}
+          {view === 'write' && (
+            <WriteView
+              key={shown}
+              template={template}
+              cultures={cultures}
+              onUnsavedChange={setHasUnsavedText}
+            />
+          )}
           {view === 'languages' && <CulturesView template={template} cultures={cultures} />}
           {view === 'revisions' && <RevisionsView key={shown} template={template} />}
         </Suspense>

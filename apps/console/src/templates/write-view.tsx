@@ -38,10 +38,12 @@ const QUIET_MILLISECONDS = 350;
 interface WriteViewProps {
   template: TemplateDetail & { etag?: string | undefined };
   cultures: readonly TemplateListItem[];
+  /** Told whether there is text that is not saved; false once the view goes away. */
+  onUnsavedChange: (hasUnsavedText: boolean) => void;
 }
 
 /** The source, and beside it what it becomes while one writes. */
-export function WriteView({ template, cultures }: WriteViewProps) {
+export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProps) {
   const texts = useTexts();
   const { t } = texts;
   const { name, culture } = template;
@@ -53,9 +55,16 @@ export function WriteView({ template, cultures }: WriteViewProps) {
   const queries = useQueryClient();
 
   const [content, setContent] = useState(stored?.content ?? '');
-  const [etag, setEtag] = useState(template.etag);
+  const [savedEtag, setSavedEtag] = useState(template.etag);
   const [savedContent, setSavedContent] = useState(content);
+  // Another state, as after publishing, is another version of the same text. Where somebody else changed the text, the
+  // version that was read is sent, which is refused.
+  const etag = stored?.content === savedContent ? template.etag : savedEtag;
   const isDirty = content !== savedContent;
+  useEffect(() => {
+    onUnsavedChange(isDirty);
+    return () => onUnsavedChange(false);
+  }, [isDirty, onUnsavedChange]);
   const settled = useDebounced(content, QUIET_MILLISECONDS);
   const isPainted = useAfterPaint();
   const { variables, errors, isSound, shape, data, settledData, setData } = useRenderData(
@@ -76,7 +85,7 @@ export function WriteView({ template, cultures }: WriteViewProps) {
     },
     onSuccess: async ({ body, etag: next }, text) => {
       setSavedContent(text);
-      setEtag(next);
+      setSavedEtag(next);
       queries.setQueryData(templateQuery(key).queryKey, { ...body, etag: next });
       await queries.invalidateQueries({ queryKey: ['templates', 'list'] });
       await queries.invalidateQueries({ queryKey: ['templates', 'lifecycle', name] });

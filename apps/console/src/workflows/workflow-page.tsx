@@ -123,7 +123,11 @@ function Editor({ entityType, stored, etag }: EditorProps) {
           <span className="row">
             <Button
               isDisabled={!stored}
-              onPress={() => change(addState(draft, t('Console.workflows.newState')))}
+              onPress={() => {
+                change(addState(draft, t('Console.workflows.newState')));
+                // It is named next.
+                setSelection({ kind: 'state', index: draft.states.length });
+              }}
             >
               <Plus aria-hidden />
               {t('Console.workflows.addState')}
@@ -163,8 +167,12 @@ function Editor({ entityType, stored, etag }: EditorProps) {
             {...(isReadOnly
               ? {}
               : {
-                  onConnect: (from: string, to: string) =>
-                    change(connect(draft, from, to, t('Console.workflows.newTransition'))),
+                  onConnect: (from: string, to: string) => {
+                    const connected = connect(draft, from, to, t('Console.workflows.newTransition'));
+                    change(connected);
+                    if (connected !== draft)
+                      setSelection({ kind: 'transition', index: connected.transitions.length - 1 });
+                  },
                 })}
           />
         )}

@@ -52,9 +52,23 @@ describe('the console', () => {
     await person.press('Enter');
     await page.getByRole('menuitemradio').first().waitFor();
     await page.keyboard.press('Escape');
-    await person.and(page.locator(':focus')).click();
+    // Another window of the same person does not stay signed in, and keeps what is written in it.
+    const other = await page.context().newPage();
+    await other.goto('/console/entities/Contact/1');
+    await personOf(other, 'Émile Zola').click();
+    const comment = other.getByRole('textbox').first();
+    await comment.fill('Not sent yet');
+    await page.bringToFront();
+    await person.click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
+    const again = other.getByRole('alertdialog');
+    await again.waitFor();
+    expect(await other.evaluate(() => sessionStorage.getItem('plinth-session'))).toBeNull();
+    await again.getByRole('button', { name: 'Émile Zola' }).click();
+    await again.waitFor({ state: 'detached' });
+    expect(await comment.inputValue()).toBe('Not sent yet');
+    await other.close();
     await page.goto('/console/imports');
     await page.waitForURL(/\/console\/sign-in/);
   });

@@ -65,7 +65,8 @@ describe('an import in the console', () => {
     await expectForEverybody(page);
     await page.locator('input[type=file]').setInputFiles(file);
 
-    // It says which sheet it took, and takes another one.
+    // It says which sheet it took, that the table may be on another one, and takes that.
+    await page.getByText('Is your table on another sheet? Choose it above.').waitFor();
     await choose(page, 'Sheet', /People/);
     await page.getByText('zoe1@example.com').first().waitFor();
     await page.getByText(/^Rows 1 to 2 are text above the table/).waitFor();

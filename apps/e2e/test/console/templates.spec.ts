@@ -60,14 +60,29 @@ describe('templates in the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('main').getByText('Published').first().waitFor();
 
+    // The text goes on being written where it was; what is not saved is not published.
+    await source.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('<p>Another line</p>');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    await source.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('<p>One more</p>');
+    await page.getByText('Save the text first').waitFor();
+    expect(await page.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Control+s');
+    await page.getByText('Save the text first').waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'Publish' }).isEnabled()).toBe(true);
+
     await page.getByRole('link', { name: 'Revisions' }).click();
-    await page.getByText('A new line').waitFor();
+    await page.getByText('One more').first().waitFor();
     await expectForEverybody(page);
     await page.getByText('Page', { exact: true }).click();
     await page
       .getByRole('region', { name: 'After' })
       .frameLocator('iframe')
-      .locator('[data-changed]', { hasText: 'A new line' })
+      .locator('[data-changed]', { hasText: 'One more' })
       .waitFor();
     await page.getByRole('link', { name: 'Languages' }).click();
     await page

@@ -33,7 +33,7 @@ describe('workflows in the console', () => {
     const dot = (state: string, place: 'source' | 'target') =>
       page.locator('.react-flow__node', { hasText: state }).locator(`.react-flow__handle.${place}`);
     await dot('Draft', 'source').dragTo(dot('New state', 'target'));
-    await page.getByRole('button', { name: 'Move' }).waitFor();
+    await page.getByRole('button', { name: 'Move', exact: true }).waitFor();
     await page.getByText('cannot be reached').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo the last change' }).click();
     // All of it by keyboard: a state is chosen in the picture and connected beside it.

@@ -30,6 +30,12 @@ describe('texts of system logs', () => {
     expect(bodyIn(culture, { body: '', message })).toBe(text);
   });
 
+  it('say in English too that something waits for approval, which is a state of no definition', () => {
+    const values = { previousState: 'Draft', newState: 'PendingApproval' };
+    const message = { key: 'workflow.moved', values };
+    expect(bodyIn('en', { body: '', message })).toBe('Moved from Draft to Waiting for approval.');
+  });
+
   it('call states of a tenant as the tenant wrote them', () => {
     const message = {
       key: 'workflow.moved',
