@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { configurationQuery } from './api/platform';
 import { Starting } from './components/brand';
 import { router } from './router';
-import { currentSession, endSession, isLapsed } from './session/session';
+import { currentSession, endSession, followSignOuts, isLapsed } from './session/session';
 import { TextsProvider, type Fallback } from './texts/texts';
 import '@fontsource-variable/inter/index.css';
 import './styles/tokens.css';
@@ -56,6 +56,7 @@ const withoutTexts: Fallback = ({ error, retry }) =>
     </main>
   );
 
+followSignOuts();
 // The page of the address is on its way while the texts are.
 router.update({ context: { queries } });
 void router.load();

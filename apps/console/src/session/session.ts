@@ -42,15 +42,21 @@ export function beginSession(session: Session): void {
   change(session);
 }
 
-/** Tells the other windows of this browser who signs out. */
-const signOuts = new BroadcastChannel('plinth-sign-outs');
-signOuts.onmessage = ({ data }: MessageEvent<Person>) => {
-  if (isPersonOfWindow(data)) lapse();
-};
+const SIGN_OUTS = 'plinth-sign-outs';
 
-/** Other windows of the same person end their sessions too, and keep what is written in them until they are back. */
+/** Ends the session of this window where its person signs out in another one; what is written here stays until they are back. */
+export function followSignOuts(): void {
+  new BroadcastChannel(SIGN_OUTS).onmessage = ({ data }: MessageEvent<Person>) => {
+    if (isPersonOfWindow(data)) lapse();
+  };
+}
+
+/** Tells the other windows of this browser who signs out. */
 export function announceSignOut(): void {
-  if (person) signOuts.postMessage(person);
+  if (!person) return;
+  const channel = new BroadcastChannel(SIGN_OUTS);
+  channel.postMessage(person);
+  channel.close();
 }
 
 /** Whoever it was is no longer at this window. */
