@@ -64,32 +64,50 @@ describe('a write that got no response', () => {
   });
 
   it('is another one where anything of it is different', async () => {
-    replies = [lost, done(), done(), done(), done(), done(), done()];
-    // While the first is under way, what comes meanwhile does not end it.
-    const first = send(comments, request('1')).catch(() => undefined);
-    await Promise.all([
-      first,
-      send(comments, request('2', { body: '{"body":"Hello!"}' })),
-      send(comments, request('3', { method: 'PUT' })),
-      send(comments, request('4', { ifMatch: '"1"' })),
-      send(comments.replace('1', '2'), request('5')),
-      send(comments, { method: 'GET' }),
-    ]);
-    await send(comments, request('6'));
-    expect(keys).toEqual(['1', '2', '3', '4', '5', null, '1']);
+    await lose(comments, request('1'));
+    await lose(comments, request('2', { body: '{"body":"Hello!"}' }));
+    await lose(comments, request('3', { method: 'PUT', ifMatch: '"1"' }));
+    await lose(comments, request('4', { method: 'PUT', ifMatch: '"2"' }));
+    await lose(comments.replace('1', '2'), request('5'));
+    replies = [done()];
+    await send(comments, { method: 'GET' });
+    expect(keys).toEqual(['1', '2', '3', '4', '5', null]);
   });
 
-  it('is made anew after another write that may have taken it back', async () => {
-    const [theme, dark, light] = ['http://platform/api/v1/settings/user/theme', '"dark"', '"light"'];
-    await lose(theme, request('1', { method: 'PUT', body: dark }));
-    await answer(theme, request('2', { method: 'PUT', body: light }));
-    await answer(theme, request('3', { method: 'PUT', body: dark }));
+  it('is made anew after another write that may have taken it back, also while it is under way', async () => {
+    const templates = 'http://platform/api/v1/templates';
+    await lose(`${templates}/welcome/unpublish`, request('1'));
+    await lose(`${templates}/welcome/publish`, request('2'));
+    await answer(`${templates}/welcome/unpublish`, request('3'));
 
-    const template = 'http://platform/api/v1/templates/welcome';
-    await lose(`${template}/unpublish`, request('4'));
-    await lose(`${template}/publish`, request('5'));
-    await answer(`${template}/unpublish`, request('6'));
-    expect(keys).toEqual(['1', '2', '3', '4', '5', '6']);
+    await lose(templates, request('4'));
+    await answer(`${templates}/welcome`, request('5', { method: 'DELETE' }));
+    await answer(templates, request('6'));
+
+    const hanging = Promise.withResolvers<Response>();
+    replies = [hanging.promise];
+    const first = send(`${templates}/welcome/history/1/restore`, request('7'));
+    await answer(`${templates}/welcome/history/2/restore`, request('8'));
+    hanging.reject(lost);
+    await expect(first).rejects.toThrow('no connection');
+    await answer(`${templates}/welcome/history/1/restore`, request('9'));
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+  });
+
+  it('has a new key where it may be done twice', async () => {
+    const dark = { method: 'PUT', body: '"dark"' };
+    await lose('http://platform/api/v1/settings/user/theme', request('1', dark));
+    await answer('http://platform/api/v1/settings/user/theme', request('2', dark));
+    expect(keys).toEqual(['1', '2']);
+  });
+
+  it('keeps its key where its own call sends it again, whatever was written since', async () => {
+    await lose(comments, request('1'));
+    replies = [new Response(null, { status: 401 })];
+    await send(comments, request('2'));
+    await answer(comments, request('3', { body: '{"body":"Hello!"}' }));
+    await answer(comments, request('2'));
+    expect(keys).toEqual(['1', '1', '3', '1']);
   });
 
   it('is the same whatever is written elsewhere', async () => {

@@ -7,16 +7,19 @@ interface Unanswered {
   key: string;
   /** The key that the call brought which sent it last: one that waits for somebody to sign in comes back with it. */
   made: string;
-  /** The part of the platform that it changes. */
+  /** What it changes. */
   area: string;
   /** Infinity while it is under way. */
   endedAt: number;
+  /** Whether something else was written there since, which may have taken it back. */
+  isOvertaken: boolean;
 }
 
 /**
  * `fetch`, but a write that got no response, and that a person therefore sends again, has the idempotency key that it had:
  * the platform may have done it, and does it once. That ends with another write to the same area, such as one that
- * takes it back: with its key of before, the write would get the stored response and change nothing.
+ * takes it back: with its key of before, the write would get the stored response and change nothing. What may be done
+ * twice, as a value that is set, always has a new key.
  */
 export function sendOnce(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   /** By what they ask for. */
@@ -27,10 +30,13 @@ export function sendOnce(fetch: typeof globalThis.fetch): typeof globalThis.fetc
     if (made === null) return fetch(input, init);
     const area = areaOf(input as string);
     const write = JSON.stringify([init.method, input, headers.get('if-match'), init.body]);
+    for (const [other, sent] of unanswered)
+      if (other !== write && (sent.area.startsWith(area) || area.startsWith(sent.area)))
+        sent.isOvertaken = true;
+    if (init.method !== 'POST' && !headers.has('if-match')) return fetch(input, init);
     const key = keyOf(unanswered.get(write), made);
-    for (const [other, { area: changed, endedAt }] of unanswered)
-      if (other === write || (changed === area && endedAt <= Date.now())) unanswered.delete(other);
-    const sent: Unanswered = { key, made, area, endedAt: Infinity };
+    unanswered.delete(write);
+    const sent: Unanswered = { key, made, area, endedAt: Infinity, isOvertaken: false };
     unanswered.set(write, sent);
     if (unanswered.size > UNANSWERED_MAX) unanswered.delete(unanswered.keys().next().value!);
     headers.set('idempotency-key', key);
@@ -53,12 +59,12 @@ export function sendOnce(fetch: typeof globalThis.fetch): typeof globalThis.fetc
 
 function keyOf(former: Unanswered | undefined, made: string): string {
   if (!former) return made;
-  const isAgain = former.made === made || Date.now() - former.endedAt < UNANSWERED_MILLISECONDS;
-  return isAgain ? former.key : made;
+  const isAgain = !former.isOvertaken && Date.now() - former.endedAt < UNANSWERED_MILLISECONDS;
+  return isAgain || former.made === made ? former.key : made;
 }
 
-/** `/api/v1/templates` for all that belongs to templates. */
-const areaOf = (address: string): string => new URL(address).pathname.split('/', 4).join('/');
+/** `/api/v1/templates/welcome` for all that belongs to this template, `/api/v1/templates` for a new one. */
+const areaOf = (address: string): string => new URL(address).pathname.split('/', 5).join('/');
 
 const STORED_ERRORS = [400, 404, 409, 410, 422];
 
