@@ -36,14 +36,12 @@ describe('readEvidence', () => {
     ['', 'Bob'],
     ['6.00 USD', 'Eve'],
   ];
-  it.each([
-    [['0']],
-    [['0.00']],
-    [['7.00 USD', 'TOP 10']],
-    [['7.00 USD', 'AMD 5600']],
-  ])('finds a currency beside %j', (row) => {
-    expect(readEvidence([...dollars, row]).currency).toBe('USD');
-  });
+  it.each([[['0']], [['0.00']], [['7.00 USD', 'TOP 10']], [['7.00 USD', 'AMD 5600']]])(
+    'finds a currency beside %j',
+    (row) => {
+      expect(readEvidence([...dollars, row]).currency).toBe('USD');
+    },
+  );
 
   it.each([
     ['numbers of its column have none', [['7.00', '']]],
@@ -110,9 +108,12 @@ describe('the numbers of a file', () => {
         [3, 48.137],
       ],
     ],
-  ])('are read where they have one meaning, though columns contradict each other: %s', async (_, rows, read) => {
-    for (const culture of ['en', 'de']) expect(await readNumbers(rows, culture)).toEqual(read);
-  });
+  ])(
+    'are read where they have one meaning, though columns contradict each other: %s',
+    async (_, rows, read) => {
+      for (const culture of ['en', 'de']) expect(await readNumbers(rows, culture)).toEqual(read);
+    },
+  );
 
   const cultures = ['en', 'de', 'fr', 'es', 'de-CH', 'en-IN', 'pt-BR', 'pl'] as const;
   const currencies = ['EUR', 'USD', 'CHF', 'JPY', 'INR', 'GBP'];
