@@ -1,4 +1,4 @@
-import type { ImportFormat } from '../api/data-exchange';
+import type { FormatCorrection, ImportFormat } from '../api/data-exchange';
 import { csvOf } from './csv';
 
 /** The column by which data exchange knows a correction file. */
@@ -32,7 +32,7 @@ export function correctionsOf(
 export function correctedFormat(
   upload: Pick<ImportFormat, 'decimalSeparator' | 'dateOrder'>,
   found: Pick<ImportFormat, 'decimalSeparator' | 'dateOrder'>,
-) {
+): FormatCorrection {
   const { decimalSeparator, dateOrder } = upload;
   const isSeparator = decimalSeparator === '.' || decimalSeparator === ',';
   return {
