@@ -14,6 +14,7 @@ export type ImportDefinition = BodyOf<typeof dataExchange.listImportDefinitions>
 export type ImportPreview = BodyOf<typeof dataExchange.previewImport>;
 export type ImportMapping = ImportPreview['suggestions'][number];
 export type ImportFormat = BodyOf<typeof dataExchange.getImportFormat>;
+export type FormatCorrection = NonNullable<Parameters<typeof dataExchange.correctImportFormat>[0]['body']>;
 export type ImportOptions = BodyOf<typeof dataExchange.getDraftImportMappings>['options'];
 export type ImportReport = BodyOf<typeof dataExchange.getImportReport>;
 export type ImportRowError = ImportReport['rowErrors'][number];

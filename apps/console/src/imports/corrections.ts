@@ -1,3 +1,4 @@
+import type { FormatCorrection, ImportFormat } from '../api/data-exchange';
 import { csvOf } from './csv';
 
 /** The column by which data exchange knows a correction file. */
@@ -6,6 +7,7 @@ const ERRORS_COLUMN = '_Errors';
 /**
  * Corrected rows as a correction file of their upload: data exchange reads it as it read the upload, with its numbers,
  * dates and currency, which few rows may not show. A workbook has no such format, and its rows are a file of their own.
+ * Cells that no column is above stay, and their row is refused again: nobody saw them.
  */
 export function correctionsOf(
   { delimiter }: { delimiter: string | null },
@@ -14,7 +16,27 @@ export function correctionsOf(
 ): string {
   if (delimiter === null) return csvOf([headers, ...rows]);
   const kept = headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));
-  const records = rows.map((cells) => [...kept.map((index) => cells[index] ?? ''), '']);
+  const records = rows.map((cells) => [
+    ...kept.map((index) => cells[index] ?? ''),
+    '',
+    ...cells.slice(headers.length),
+  ]);
   const names = [...kept.map((index) => headers[index]!), ERRORS_COLUMN];
   return csvOf([names, ...records], delimiter);
+}
+
+/**
+ * What has to be corrected where corrected rows were not found to be as their upload was. Nothing else is said: a dot that
+ * is said differs from one that nothing showed, as it has digits grouped.
+ */
+export function correctedFormat(
+  upload: Pick<ImportFormat, 'decimalSeparator' | 'dateOrder'>,
+  found: Pick<ImportFormat, 'decimalSeparator' | 'dateOrder'>,
+): FormatCorrection {
+  const { decimalSeparator, dateOrder } = upload;
+  const isSeparator = decimalSeparator === '.' || decimalSeparator === ',';
+  return {
+    ...(isSeparator && decimalSeparator !== found.decimalSeparator ? { decimalSeparator } : {}),
+    ...(dateOrder && dateOrder !== found.dateOrder ? { dateOrder } : {}),
+  };
 }

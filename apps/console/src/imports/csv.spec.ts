@@ -1,7 +1,7 @@
 import { unguard } from '@plinth/kernel/formula-guard';
 import fc from 'fast-check';
 import { parse } from 'papaparse';
-import { correctionsOf } from './corrections';
+import { correctedFormat, correctionsOf } from './corrections';
 import { csvOf } from './csv';
 
 describe('a file of corrected rows', () => {
@@ -34,5 +34,30 @@ describe('a file of corrected rows', () => {
       '\uFEFFname;sum;_Errors\r\nAda;"1,234;5";\r\n',
     );
     expect(correctionsOf({ delimiter: null }, ['name'], [['Ada']])).toBe('\uFEFFname\r\nAda\r\n');
+  });
+
+  it('has the cells that no column is above, so that the row is refused again', () => {
+    expect(correctionsOf({ delimiter: ';' }, ['name', 'sum'], [['Ada', '1', '2', '3']])).toBe(
+      '\uFEFFname;sum;_Errors\r\nAda;1;;2;3\r\n',
+    );
+    expect(correctionsOf({ delimiter: ';' }, ['name', '_Errors'], [['Ada', 'old error', '2']])).toBe(
+      '\uFEFFname;_Errors\r\nAda;;2\r\n',
+    );
+  });
+});
+
+describe('the format of corrected rows', () => {
+  const upload = { decimalSeparator: '.', dateOrder: 'DayMonthYear' } as const;
+
+  it.each([
+    [upload, {}],
+    [{ ...upload, dateOrder: 'MonthDayYear' as const }, { dateOrder: 'DayMonthYear' }],
+    [{ ...upload, decimalSeparator: ',' }, { decimalSeparator: '.' }],
+  ])('found as %j is corrected by %j only', (found, correction) => {
+    expect(correctedFormat(upload, found)).toEqual(correction);
+  });
+
+  it('is left as it was found where the upload has none', () => {
+    expect(correctedFormat({ decimalSeparator: null, dateOrder: null }, upload)).toEqual({});
   });
 });

@@ -6,13 +6,12 @@ import {
   importFormatQuery,
   importPreviewQuery,
   importQuery,
+  type FormatCorrection,
   type ImportFormat,
 } from '../api/data-exchange';
 import { Select, type Option } from '../components/select';
 import { Failure, Skeleton } from '../components/state';
 import { useTexts, type Texts } from '../texts/texts';
-
-type Correction = Parameters<typeof dataExchange.correctImportFormat>[0]['body'];
 
 /** What was found out about the file and why; each part can be corrected, and the preview follows. */
 export function FormatPanel({ jobId }: { jobId: string }) {
@@ -25,15 +24,15 @@ export function FormatPanel({ jobId }: { jobId: string }) {
   const mutationKey = ['import', jobId, 'format'];
   const pending = useMutationState({
     filters: { mutationKey, status: 'pending' },
-    select: ({ state }) => state.variables as Correction,
+    select: ({ state }) => state.variables as FormatCorrection,
   });
-  const chosen: Correction = Object.assign({}, ...pending);
+  const chosen: FormatCorrection = Object.assign({}, ...pending);
   const [failure, setFailure] = useState<Error>();
   const correction = useMutation({
     mutationKey,
     // One after the other: each answer is what the file is read by from then on.
     scope: { id: `format-of-${jobId}` },
-    mutationFn: async (body: Correction) =>
+    mutationFn: async (body: FormatCorrection) =>
       (await dataExchange.correctImportFormat({ params: { jobId }, body })).body,
     onSuccess: async (corrected) => {
       queries.setQueryData(importFormatQuery(jobId).queryKey, corrected);
@@ -88,7 +87,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
 }
 
 interface Part {
-  name: keyof Correction;
+  name: keyof FormatCorrection;
   label: string;
   /** Null until it is known. */
   value: string | null;
@@ -96,7 +95,7 @@ interface Part {
   why: string | undefined;
 }
 
-const numbers = new Set<keyof Correction>(['headerRow', 'headerRows', 'lastRow']);
+const numbers = new Set<keyof FormatCorrection>(['headerRow', 'headerRows', 'lastRow']);
 
 /** @param headerRow that the preview found, in workbooks */
 function partsOf(format: ImportFormat, headerRow: number | undefined, { t }: Texts): Part[] {

@@ -1,5 +1,5 @@
 import { dataExchange, upload, type ImportJob } from '../api/data-exchange';
-import { correctionsOf } from './corrections';
+import { correctedFormat, correctionsOf } from './corrections';
 
 /**
  * Uploads rows that were corrected by hand, to be read as the file that they come from. Where the same columns are
@@ -15,18 +15,14 @@ export async function importCorrected(
   const file = new File([correctionsOf(former, headers, rows)], name, { type: 'text/csv' });
   const corrected = await upload(file, job.definitionName, () => undefined);
   const params = { jobId: corrected.id };
-  const { body: found } = await dataExchange.getImportFormat({ params });
-  const { decimalSeparator, dateOrder } = former;
-  const wanted: Parameters<typeof dataExchange.correctImportFormat>[0]['body'] & object = {
-    delimiter: former.delimiter ?? ',',
-    ...(decimalSeparator === '.' || decimalSeparator === ',' ? { decimalSeparator } : {}),
-    ...(dateOrder ? { dateOrder } : {}),
-  };
-  // A dot that is said differs from one that nothing showed: it has digits grouped. So only what differs is corrected, as
-  // for a workbook, or where a later import has the same columns.
-  const names = Object.keys(wanted) as (keyof typeof wanted)[];
-  if (names.some((name) => found[name] !== wanted[name]))
-    await dataExchange.correctImportFormat({ params, body: wanted });
+  // Of a workbook, or where a later import has the same columns, another format may be found.
+  let { body: found } = await dataExchange.getImportFormat({ params });
+  const delimiter = former.delimiter ?? ',';
+  // First, since it shows other numbers and dates.
+  if (found.delimiter !== delimiter)
+    ({ body: found } = await dataExchange.correctImportFormat({ params, body: { delimiter } }));
+  const body = correctedFormat(former, found);
+  if (Object.keys(body).length > 0) await dataExchange.correctImportFormat({ params, body });
   const { body: preview } = await dataExchange.previewImport({ params });
   const mapped = new Set(preview.suggestions.map(({ targetProperty }) => targetProperty));
   const isComplete = preview.fieldMetadata.every(

@@ -104,6 +104,7 @@ function sendMapped(options: SendFileOptions): Promise<SendEnd> {
 /** The format in which the owner reads the cells. */
 const cellFormatOf = (format: FileFormat) => ({
   ...(format.kind === 'csv' && format.decimalSeparator ? { decimalSeparator: format.decimalSeparator } : {}),
+  ...(format.kind === 'csv' && format.hasOtherDecimals ? { hasOtherDecimals: true } : {}),
   ...(format.kind === 'csv' && format.currency ? { currency: format.currency } : {}),
   ...(format.dateOrder ? { dateOrder: format.dateOrder } : {}),
 });

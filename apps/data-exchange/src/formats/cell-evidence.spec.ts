@@ -36,11 +36,18 @@ describe('readEvidence', () => {
     ['', 'Bob'],
     ['6.00 USD', 'Eve'],
   ];
+  it.each([[['0']], [['0.00']], [['7.00 USD', 'TOP 10']], [['7.00 USD', 'AMD 5600']]])(
+    'finds a currency beside %j',
+    (row) => {
+      expect(readEvidence([...dollars, row]).currency).toBe('USD');
+    },
+  );
+
   it.each([
     ['numbers of its column have none', [['7.00', '']]],
     ['its column has another', [['7.00 EUR', '']]],
     ['another column has another', [['7.00 USD', '', '€5']]],
-    ['it stands among texts', [['7.00 USD', '5.00 USD']]],
+    ['another stands among texts', [['7.00 USD', '€5']]],
   ])('leaves a currency with its numbers where %s', (_, rows) => {
     expect(readEvidence(dollars).currency).toBe('USD');
     expect(readEvidence([...dollars, ...rows]).currency).toBeUndefined();
@@ -68,22 +75,45 @@ describe('the numbers of a file', () => {
     ['prices in whole dollars', 'de', columnOf('$1,000', '$2,500'), [undefined, undefined]],
     ['prices in whole dollars', 'en', columnOf('$1,000', '$2,500'), [1000, 2500]],
     ['prices among coordinates', 'de', [['1.234 €', '48.1']], [undefined]],
+    ['prices of a piece', 'de', columnOf('0,125 €', '0,250 €', '12,50 €'), [0.125, 0.25, 12.5]],
+    ['prices with one that is free', 'en', columnOf('$5.00', '0', '$0.125'), [5, 0, 0.125]],
   ])('%s of somebody with the culture %s', async (_, culture, rows, expected) => {
     expect((await readNumbers(rows, culture)).map(([value]) => value)).toEqual(expected);
   });
 
-  it('are not grouped where columns contradict each other', async () => {
-    const rows = [
-      ['1,5', '1.10'],
-      ['1,234', '2.20'],
-      ['', '3.30'],
-    ];
-    expect(await readNumbers(rows, 'en')).toEqual([
-      [undefined, 1.1],
-      [undefined, 2.2],
-      [undefined, 3.3],
-    ]);
-  });
+  it.each([
+    [
+      'prices and coordinates',
+      [
+        ['1,50', '48.137'],
+        ['2,75', '11.5754'],
+        ['1.234,20', '52.520'],
+      ],
+      [
+        [1.5, undefined],
+        [2.75, undefined],
+        [1234.2, undefined],
+      ],
+    ],
+    [
+      'prices and rooms',
+      [
+        ['1,2', '1,234.56'],
+        ['1,234', '2,345.00'],
+        ['3', '48.137'],
+      ],
+      [
+        [undefined, 1234.56],
+        [undefined, 2345],
+        [3, 48.137],
+      ],
+    ],
+  ])(
+    'are read where they have one meaning, though columns contradict each other: %s',
+    async (_, rows, read) => {
+      for (const culture of ['en', 'de']) expect(await readNumbers(rows, culture)).toEqual(read);
+    },
+  );
 
   const cultures = ['en', 'de', 'fr', 'es', 'de-CH', 'en-IN', 'pt-BR', 'pl'] as const;
   const currencies = ['EUR', 'USD', 'CHF', 'JPY', 'INR', 'GBP'];

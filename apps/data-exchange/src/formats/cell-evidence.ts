@@ -12,7 +12,7 @@ export interface CellEvidence {
   dates: Record<DateOrder, number>;
   /** `03/04/2026` may be either. */
   unsureDates: number;
-  /** The only currency of the file, with all numbers of its columns: else it says what a number means. */
+  /** The only currency of the file, with all numbers of its columns but zeros: else it says what a number means. */
   currency: string | undefined;
 }
 
@@ -31,6 +31,9 @@ const DATE = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?![\d.])/;
 /** Whole numbers and ISO 8601. */
 const SAME_EVERYWHERE = /^[+-]?\d+$|^\d{4}-\d\d-\d\d/;
 const YEAR_FIRST = /^\d{4}([./])\d{1,2}\1\d{1,2}(?!\d)/;
+/** The same amount in each currency. */
+const ZERO = /^0+(?:[.,]0+)?$/;
+const SIGN = /\p{Sc}/u;
 
 const noEvidence = (): ColumnEvidence => ({
   comma: 0,
@@ -52,8 +55,11 @@ export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence
     const ofColumn = noEvidence();
     const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
     const isTyped = typed * 2 >= cells.length;
-    for (const currency of ofColumn.currencies) currencies.add(currency);
-    if (ofColumn.currencies.length > 0) areClear &&= isTyped && ofColumn.currencies.length === typed;
+    // Three letters before a number among texts are most often something else, such as `TOP 10`.
+    const shown = isTyped ? ofColumn.currencies : ofColumn.currencies.filter((text) => SIGN.test(text));
+    for (const currency of shown) currencies.add(currency);
+    if (shown.length > 0)
+      areClear &&= isTyped && shown.length + cells.filter((cell) => ZERO.test(cell)).length === typed;
     if (isTyped) evidence = add(evidence, ofColumn);
   }
   const [currency, ...others] = currencies;
@@ -123,13 +129,10 @@ function countDate(cell: string, evidence: ColumnEvidence): boolean {
   return true;
 }
 
-/**
- * The separator that the cells show; `culture` where they are ambiguous, undefined where they show none, or contradict
- * each other: numbers with a dot are read then, but no commas that may be decimals as well as groups.
- */
+/** The separator that most cells show; `culture` where they are ambiguous, undefined where they show none. */
 function decimalSeparatorOf({ comma, dot, unsureComma }: CellEvidence): '.' | ',' | 'culture' | undefined {
   if (comma > dot) return ',';
-  if (dot > 0) return comma > 0 ? undefined : '.';
+  if (dot > 0) return '.';
   return unsureComma > 0 ? 'culture' : undefined;
 }
 
@@ -170,7 +173,7 @@ function conventionsOf(culture: string): { decimalSeparator: '.' | ','; dateOrde
 export async function cellFormatOf(
   evidence: CellEvidence,
   cultureOf: () => Promise<string>,
-): Promise<Pick<CsvFormat, 'decimalSeparator' | 'currency'> & DateFormat> {
+): Promise<Pick<CsvFormat, 'decimalSeparator' | 'hasOtherDecimals' | 'currency'> & DateFormat> {
   const separator = decimalSeparatorOf(evidence);
   const order = dateOrderOf(evidence);
   const isAmbiguous = separator === 'culture' || order === 'culture';
@@ -178,6 +181,7 @@ export async function cellFormatOf(
   const decimalSeparator = separator === 'culture' ? conventions!.decimalSeparator : separator;
   const numbers = {
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+    ...(evidence.comma > 0 && evidence.dot > 0 ? { hasOtherDecimals: true } : {}),
     ...(evidence.currency === undefined ? {} : { currency: evidence.currency }),
   };
   if (order === undefined) return numbers;

@@ -86,7 +86,12 @@ async function correctText(
   requireEvidence(evidence, decimalSeparator, dateOrder);
   // The evidence of wrongly split cells is worthless; earlier corrections stay.
   if (readsOtherColumns(format, corrected)) {
-    const { decimalSeparator: _decimalSeparator, currency: _currency, ...layoutOnly } = corrected;
+    const {
+      decimalSeparator: _decimalSeparator,
+      hasOtherDecimals: _hasOtherDecimals,
+      currency: _currency,
+      ...layoutOnly
+    } = corrected;
     corrected = { ...layoutOnly, ...(await cellFormatOf(evidence, cultureOf)) };
   }
   return {

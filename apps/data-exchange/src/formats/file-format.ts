@@ -49,7 +49,9 @@ export interface CsvFormat extends DateFormat, CsvLayout {
   hasInvalidBytes: boolean;
   /** Absent: a dot, and digits are not grouped. */
   decimalSeparator?: '.' | ',' | undefined;
-  /** The only currency of the file, with all numbers of its columns. */
+  /** Some numbers have the other sign before their decimals: a lone one before three digits is not read then. */
+  hasOtherDecimals?: boolean | undefined;
+  /** The only currency of the file, with all numbers of its columns but zeros. */
   currency?: string | undefined;
 }
 

@@ -93,6 +93,40 @@ describe('a cell of a file that writes numbers with a dot', () => {
   });
 });
 
+describe('a cell of a file whose columns have different signs before decimals', () => {
+  const mixed = (decimalSeparator: string, currency?: string) => ({
+    decimalSeparator,
+    currency,
+    hasOtherDecimals: true,
+  });
+
+  it.each([
+    ['1.234,56', mixed(','), '1234.56'],
+    ['1.234.567', mixed(','), '1234567'],
+    ['1 234', mixed(','), '1234'],
+    ['1,234', mixed(','), '1.234'],
+    ['1,234.56', mixed('.'), '1234.56'],
+    ['1,234,567', mixed('.'), '1234567'],
+    ['1.234', mixed('.'), '1.234'],
+    ['$1,234.56', mixed('.', '$'), '1234.56'],
+  ])('reads %j, which has one meaning', (cell, format, expected) => {
+    expect(read('price', cell, format)).toBe(expected);
+  });
+
+  it.each([
+    ['48.137', mixed(',')],
+    ['-48.137', mixed(',')],
+    ['1.234E3', mixed(',')],
+    ['1.234-', mixed(',')],
+    ['1.234 €', mixed(',', '€')],
+    ['1,234', mixed('.')],
+    ['1,2', mixed('.')],
+    ['$1,234', mixed('.', '$')],
+  ])('refuses %j instead of reading another number', (cell, format) => {
+    expect(read('price', cell, format)).toMatch(/^Price must be a number/);
+  });
+});
+
 describe('an amount', () => {
   it.each([
     ['1.234,56 €', comma, '€', '1234.56'],
@@ -101,6 +135,8 @@ describe('an amount', () => {
     ['1.234,56-', comma, undefined, '-1234.56'],
     ['$1,234.56', dot, '$', '1234.56'],
     ['$1,234', dot, '$', '1234'],
+    ['0,125 €', comma, '€', '0.125'],
+    ['$0.125', dot, '$', '0.125'],
     ['-$5.00', dot, '$', '-5.00'],
     ['($5.00)', dot, '$', '-5.00'],
     ['US$ 1,234.56', dot, 'US$', '1234.56'],

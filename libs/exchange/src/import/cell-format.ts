@@ -13,6 +13,8 @@ export interface CellFormat {
   decimalSeparator?: string | undefined;
   /** What stands before or behind numbers and is no part of them; undefined or empty where the file has none or several. */
   currency?: string | undefined;
+  /** Other numbers of the file have the other sign before their decimals, so that one before three digits says nothing. */
+  hasOtherDecimals?: boolean | undefined;
   dateOrder?: string | undefined;
 }
 
@@ -38,11 +40,12 @@ const LOCAL_TIME = /^(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?:\s*([AP])\.?M\
 
 /** How the cells of a field are converted before it reads them; undefined where they need no conversion. */
 export function toPlainCell(type: ExchangeFieldType, format: CellFormat): ToPlain | undefined {
-  const { dateOrder, decimalSeparator, currency } = format;
+  const { dateOrder, decimalSeparator, currency, hasOtherDecimals = false } = format;
   switch (type) {
     case 'integer':
     case 'number':
-      if (isSeparator(decimalSeparator)) return (text) => plainNumber(text, decimalSeparator, currency);
+      if (isSeparator(decimalSeparator))
+        return (text) => plainNumber(text, { decimalSeparator, currency, hasOtherDecimals });
       return currency ? (text) => wholeAmount(text, currency) ?? text : undefined;
     case 'date':
       return isDateOrder(dateOrder) ? (text) => plainDate(text, dateOrder) : undefined;
@@ -65,40 +68,44 @@ const examples: Record<DateOrder, string> = {
 const isSeparator = (separator: string | undefined): separator is keyof typeof NUMBERS =>
   separator !== undefined && Object.hasOwn(NUMBERS, separator);
 
-/** With a dot, what is no number is left to the field, which says so. */
-function plainNumber(
-  text: string,
-  separator: keyof typeof NUMBERS,
-  currency: string | undefined,
-): string | CellError {
-  if (separator === '.' && PLAIN_NUMBER.test(text)) return text;
-  const plain = dottedNumber(text.trim(), separator) ?? plainAmount(text, separator, currency);
-  if (plain !== undefined) return plain;
-  return separator === ',' ? notOfType('Number', rowMessage('numberLike', '1.234,56')) : text;
+interface NumberFormat {
+  decimalSeparator: keyof typeof NUMBERS;
+  currency: string | undefined;
+  hasOtherDecimals: boolean;
 }
 
-function dottedNumber(text: string, separator: keyof typeof NUMBERS): string | undefined {
+/** With a dot, what is no number is left to the field, which says so. */
+function plainNumber(text: string, format: NumberFormat): string | CellError {
+  const hasDot = format.decimalSeparator === '.';
+  if (hasDot && PLAIN_NUMBER.test(text)) return text;
+  const plain = dottedNumber(text.trim(), format) ?? plainAmount(text, format);
+  if (plain !== undefined) return plain;
+  return hasDot ? text : notOfType('Number', rowMessage('numberLike', '1.234,56'));
+}
+
+/** `1.234`: an only sign, which may stand before thousands or decimals. Thousands do not begin with a zero. */
+const THOUSANDS_OR_DECIMALS = /^[1-9]\d{0,2}[.,]\d{3}$/;
+
+function dottedNumber(
+  text: string,
+  { decimalSeparator, hasOtherDecimals }: NumberFormat,
+): string | undefined {
   if (text.length > LENGTH_MAX) return undefined;
-  const [, sign, whole, , fraction, exponent = ''] = NUMBERS[separator].exec(text) ?? [];
+  const [, sign, whole, , fraction, exponent = ''] = NUMBERS[decimalSeparator].exec(text) ?? [];
   if (whole === undefined && fraction === undefined) return undefined;
+  if (hasOtherDecimals && fraction === undefined && THOUSANDS_OR_DECIMALS.test(whole!)) return undefined;
   return `${sign}${whole?.replace(/\D/g, '') ?? '0'}${fraction === undefined ? '' : `.${fraction}`}${exponent}`;
 }
 
 /**
- * Three digits behind the only separator of an amount with a currency are thousands nearly everywhere, whatever separates
- * the decimals of other numbers of the file: nothing says which `1.234 €` is.
+ * Another currency than that of the file is no part to be left out: it is another amount. Three digits behind the only
+ * sign of an amount with a currency are thousands nearly everywhere, whatever separates the decimals of other numbers of
+ * the file: nothing says which `1.234 €` is.
  */
-const THOUSANDS_OR_DECIMALS = /^\d{1,3}[.,]\d{3}$/;
-
-/** Another currency than that of the file is no part to be left out: it is another amount. */
-function plainAmount(
-  text: string,
-  separator: keyof typeof NUMBERS,
-  currency: string | undefined,
-): string | undefined {
+function plainAmount(text: string, format: NumberFormat): string | undefined {
   const amount = readAmount(text);
-  if (!amount || (amount.currency !== undefined && amount.currency !== currency)) return undefined;
-  const number = dottedNumber(amount.digits, separator);
+  if (!amount || (amount.currency !== undefined && amount.currency !== format.currency)) return undefined;
+  const number = dottedNumber(amount.digits, format);
   const hasDecimals = number?.includes('.');
   if (hasDecimals && amount.currency !== undefined && THOUSANDS_OR_DECIMALS.test(amount.digits))
     return undefined;
