@@ -1,3 +1,5 @@
+import { SHORT_CELL_MAX } from './short-cell';
+
 /** A number as people and programs write amounts, taken apart. */
 export interface Amount {
   /** Digits with their separators, without a sign. */
@@ -13,7 +15,6 @@ const AMOUNT = new RegExp(
     String.raw`(?<digits>[\d.,](?:[\d.,\s'’]*[\d.,])?)(?<last>-)?\s*(?<after>${CURRENCY})?(?<close>\))?$`,
   'u',
 );
-const LENGTH_MAX = 64;
 
 /** Their amounts have three decimals, which look like thousands. */
 const IN_THOUSANDTHS = ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'];
@@ -30,7 +31,7 @@ const currencyCodes = (): ReadonlySet<string> =>
  * (accountants). Undefined where the text is none, or says two of these at once.
  */
 export function readAmount(text: string): Amount | undefined {
-  if (text.length > LENGTH_MAX) return undefined;
+  if (text.length > SHORT_CELL_MAX) return undefined;
   const found = AMOUNT.exec(text.trim())?.groups;
   if (!found) return undefined;
   const { open, sign, before, inner, last, after, close, digits } = found;

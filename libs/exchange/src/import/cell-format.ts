@@ -3,6 +3,7 @@ import { notOfType, type CellError, type ExchangeFieldType } from '../field';
 import { rowMessage } from '../row-message';
 import { readAmount } from './amount';
 import { withoutMidnight } from './midnight';
+import { SHORT_CELL_MAX } from './short-cell';
 
 /** The order of day, month and year in dates that are not ISO 8601. */
 export type DateOrder = 'DayMonthYear' | 'MonthDayYear' | 'YearMonthDay';
@@ -34,8 +35,6 @@ const PLAIN_NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/;
 const YEAR_FIRST = /^(\d{4})([./])(\d{1,2})\2(\d{1,2})$/;
 const ISO_START = /^\d{4}-\d\d-\d\d/;
-/** No number or time is longer, and a cell of a file may be as long as a file. */
-const LENGTH_MAX = 64;
 const LOCAL_TIME = /^(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?:\s*([AP])\.?M\.?)?$/i;
 
 /** How the cells of a field are converted before it reads them; undefined where they need no conversion. */
@@ -90,7 +89,7 @@ function dottedNumber(
   text: string,
   { decimalSeparator, hasOtherDecimals }: NumberFormat,
 ): string | undefined {
-  if (text.length > LENGTH_MAX) return undefined;
+  if (text.length > SHORT_CELL_MAX) return undefined;
   const [, sign, whole, , fraction, exponent = ''] = NUMBERS[decimalSeparator].exec(text) ?? [];
   if (whole === undefined && fraction === undefined) return undefined;
   if (hasOtherDecimals && fraction === undefined && THOUSANDS_OR_DECIMALS.test(whole!)) return undefined;
@@ -129,7 +128,7 @@ function plainDate(text: string, order: DateOrder): string | CellError {
 function plainTimestamp(text: string, order: DateOrder): string | CellError {
   const trimmed = text.trim();
   if (ISO_START.test(trimmed)) return trimmed;
-  const known = trimmed.length > LENGTH_MAX ? '' : trimmed;
+  const known = trimmed.length > SHORT_CELL_MAX ? '' : trimmed;
   const [, dateText = '', timeText] = /^(\S+?)(?:,?[\sT]+(.+))?$/.exec(known) ?? [];
   const date = isoDate(dateText, order);
   const time = timeText === undefined ? '' : isoTime(timeText);
