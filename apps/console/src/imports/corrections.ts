@@ -1,8 +1,6 @@
+import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
 import type { FormatCorrection, ImportFormat } from '../api/data-exchange';
 import { csvOf } from './csv';
-
-/** The column by which data exchange knows a correction file. */
-const ERRORS_COLUMN = '_Errors';
 
 /**
  * Corrected rows as a correction file of their upload: data exchange reads it as it read the upload, with its numbers,

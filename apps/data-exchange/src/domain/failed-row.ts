@@ -8,9 +8,6 @@ export interface FailedRowWithCells extends FailedRow {
   cells: string[];
 }
 
-/** The last column of a correction file, with what is wrong with a row. */
-export const ERRORS_COLUMN = '_Errors';
-
 /** A report describes rows up to so many bytes; the correction file has all of them. */
 export const REPORT_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
 import type { ImportColumnMapping } from '@plinth/contracts/data-exchange/shapes';
 import { invalid, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import type { DefinitionField } from './definition';
-import { ERRORS_COLUMN } from './failed-row';
 
 export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 

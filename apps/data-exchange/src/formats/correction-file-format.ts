@@ -1,5 +1,5 @@
 import { unguard } from '@plinth/kernel/formula-guard';
-import { ERRORS_COLUMN } from '../domain/failed-row';
+import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
 import { uniqueHeaders } from './header-names';

@@ -1,4 +1,5 @@
-import { describeErrors, ERRORS_COLUMN, type FailedRowWithCells } from '../domain/failed-row';
+import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
+import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
 import type { CsvFormat } from './file-format';
 import { writeCsvRows } from './csv-writer';
 import { writeXlsx } from './xlsx-writer';
