@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port';
+import { runProcess } from './run-directory';
 
 export type RunningPlatform = {
   readonly url: string;
@@ -16,7 +17,10 @@ export type RunningPlatform = {
 const root = join(__dirname, '../../..');
 const runFile = promisify(execFile);
 
-/** Starts the whole platform as `npm start` does, with data and servers of its own; returns when it is ready. */
+/**
+ * Starts the whole platform as `npm start` does, with data and servers of its own; returns when it is ready. It stops by
+ * itself when the run of the specs was interrupted.
+ */
 export async function startPlatform(options: {
   dataDirectory: string;
   port?: number;
@@ -24,8 +28,8 @@ export async function startPlatform(options: {
   environment?: Record<string, string>;
 }): Promise<RunningPlatform> {
   const port = options.port ?? (await freePort());
-  const data = ['--data', options.dataDirectory];
-  await launcher('start.mjs', ['--detach', '--port', String(port), ...data], options.environment);
+  const args = ['--port', String(port), '--data', options.dataDirectory, '--user', String(runProcess())];
+  await launcher('start.mjs', ['--detach', ...args], options.environment);
   return {
     url: `http://localhost:${port}`,
     dataDirectory: options.dataDirectory,
