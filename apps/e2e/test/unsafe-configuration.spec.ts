@@ -26,7 +26,7 @@ const production = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  execFileSync(node, [join(root, 'tools/development/build/build.ts')], { cwd: root });
+  execFileSync(node, [join(root, 'tools/development/launcher/prepare-code.mjs')], { cwd: root });
   database = await createTestDatabase('settings');
 }, 120_000);
 afterAll(() => database.drop());

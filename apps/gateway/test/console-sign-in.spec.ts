@@ -13,7 +13,7 @@ const node = join(root, 'node_modules/.bin/node');
 
 let browser: Browser;
 beforeAll(async () => {
-  execFileSync(node, ['tools/development/build/build.ts'], { cwd: root });
+  execFileSync(node, ['tools/development/launcher/prepare-code.mjs'], { cwd: root });
   browser = await launchChromium();
 }, 120_000);
 afterAll(() => browser?.close());

@@ -74,7 +74,7 @@ async function start(image: string, environment: Record<string, string>) {
 
 let settings: TestDatabase;
 beforeAll(async () => {
-  run('tools/development/build/build.ts');
+  run('tools/development/launcher/prepare-code.mjs');
   settings = await createTestDatabase('settings');
 }, 120_000);
 afterAll(async () => {
