@@ -1,29 +1,26 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
+import { prepareCode } from '@plinth/testing/prepare-code';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
 import type { Browser, Page } from 'playwright-core';
 import { parse } from 'yaml';
 import {
   closeAll,
-  onCloseAll,
   sendJson,
   startGateway,
   startUpstream,
   type ReceivedRequest,
   receive,
 } from './start-gateway';
+import { signInAt, startProvider } from './start-provider';
 
 const root = join(__dirname, '../../..');
-const node = join(root, 'node_modules/.bin/node');
 
 let browser: Browser;
 beforeAll(async () => {
-  execFileSync(node, ['tools/development/launcher/prepare-code.mjs'], { cwd: root });
+  prepareCode();
   // Nobody can be reached but what the tests start.
   browser = await launchChromium('--proxy-server=127.0.0.1:1', '--proxy-bypass-list=127.0.0.1');
 }, 180_000);
@@ -109,16 +106,8 @@ describe('GET /docs', () => {
   }, 180_000);
 
   it('signs people in at the issuer with PKCE, and sends their token', async () => {
-    const provider = spawn(node, [join(__dirname, 'oidc-provider.mjs')], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    onCloseAll(() => provider.kill());
-    const [issuer] = (await once(createInterface(provider.stdout!), 'line')) as [string];
-    const { url, received } = await start({
-      DEV_ISSUER: 'false',
-      OIDC_ISSUER: issuer,
-      OIDC_JWKS_URL: `${issuer}/jwks`,
-    });
+    const issuer = await startProvider();
+    const { url, received } = await start(signInAt(issuer));
     const { page, complaints, asked } = await openReference(url);
 
     const opened = page.waitForEvent('popup');
