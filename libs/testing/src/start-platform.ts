@@ -17,19 +17,19 @@ export type RunningPlatform = {
 const root = join(__dirname, '../../..');
 const runFile = promisify(execFile);
 
-/**
- * Starts the whole platform as `npm start` does, with data and servers of its own; returns when it is ready. It stops by
- * itself when the run of the specs was interrupted.
- */
+/** Starts the whole platform as `npm start` does, with data and servers of its own; returns when it is ready. */
 export async function startPlatform(options: {
   dataDirectory: string;
   port?: number;
   /** For every process of the platform; overrides the launcher's. */
   environment?: Record<string, string>;
+  /** The process with which it ends, however that ended; the run of the specs unless told otherwise. */
+  user?: number;
 }): Promise<RunningPlatform> {
   const port = options.port ?? (await freePort());
-  const args = ['--port', String(port), '--data', options.dataDirectory, '--user', String(runProcess())];
-  await launcher('start.mjs', ['--detach', ...args], options.environment);
+  const data = ['--data', options.dataDirectory];
+  const user = ['--user', String(options.user ?? runProcess())];
+  await launcher('start.mjs', ['--detach', '--port', String(port), ...data, ...user], options.environment);
   return {
     url: `http://localhost:${port}`,
     dataDirectory: options.dataDirectory,
