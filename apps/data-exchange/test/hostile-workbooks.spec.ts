@@ -50,15 +50,18 @@ describe('a hostile workbook', () => {
     expect(hostileWorkbooks.length).toBeGreaterThanOrEqual(60);
   });
 
-  it.each(hostileWorkbooks)('with %s ends as %s, and leaves no file where it is refused', async (_what, expected, make) => {
-    const before = new Set(files());
-    const ending = endingOf(make());
-    const meanwhile = await exchange.as(aCaller()).get('/exports/definitions');
+  it.each(hostileWorkbooks)(
+    'with %s ends as %s, and leaves no file where it is refused',
+    async (_what, expected, make) => {
+      const before = new Set(files());
+      const ending = endingOf(make());
+      const meanwhile = await exchange.as(aCaller()).get('/exports/definitions');
 
-    expect(meanwhile.status).toBe(200);
-    const { ending: found, reason } = await ending;
-    expect([found, reason]).toEqual([expected, expect.stringMatching(/\w{4}/)]);
-    if (expected === 'refused' || expected === 'unsupported')
-      await eventually(() => files().every((file) => before.has(file)));
-  });
+      expect(meanwhile.status).toBe(200);
+      const { ending: found, reason } = await ending;
+      expect([found, reason]).toEqual([expected, expect.stringMatching(/\w{4}/)]);
+      if (expected === 'refused' || expected === 'unsupported')
+        await eventually(() => files().every((file) => before.has(file)));
+    },
+  );
 });
