@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { locateChromium } from './chromium.mjs';
 import { databaseUrls, migrateDatabases, withoutConfiguredDatabase } from './databases.mjs';
 import { portNamesOf, sharedEnvironment } from './environment.mjs';
