@@ -20,21 +20,22 @@ const sideBySide = (/** @type {number} */ parallel) => [
   `--parallel=${parallel}`,
   '--exclude-task-dependencies',
 ];
-/** In windows and at files of imports somebody waits for answers, so nothing runs beside that would take their turn. */
-const watched = 'e2e,data-exchange';
-/** Begun before others that nobody depends on, so that none of them is left over at the end for one processor. */
-const longest = 'faults,gateway,packages,workflow,runtime-test,pdf-renderer,timeline';
+/** Begun before all others and together: Nx begins with what most depends on, and would leave them alone at the end. */
+const longest = 'e2e,data-exchange,gateway,faults';
+/** Begun before others that nobody depends on, for the same reason. */
+const long = 'packages,workflow,runtime-test,pdf-renderer,timeline';
 /**
- * Specs on servers wait again and again, for what these do: one more at a time uses what the others leave. Beside those
- * that are watched this is what only computes, and gives way to them by its priority (`nice` in the project of the root).
+ * Specs on servers wait most of their time, for what these do, for windows and for what is killed to come back: more of
+ * them than processors use what each leaves. Beside the longest this is also what only computes, and gives way to them by
+ * its priority (`nice` in the project of the root).
  */
 const phases = [
   [
     '--targets=test,typecheck,lint,knip,format,references',
-    `--projects=${watched},workspace`,
-    ...sideBySide(processors + 1),
+    `--projects=${longest},workspace`,
+    ...sideBySide(processors + 3),
   ],
-  ['--targets=test', `--projects=${longest},*`, `--exclude=${watched}`, ...sideBySide(processors + 1)],
+  ['--targets=test', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 2)],
   ['--targets=unit', ...sideBySide(processors)],
 ];
 
