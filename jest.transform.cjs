@@ -5,7 +5,7 @@ const transformer = createTransformer({ jsc: { target: 'es2024' }, module: { typ
 /**
  * Compiles for jest, and finds what was compiled before, whichever project that was for: jest's own key holds the whole
  * configuration, in which the folder of the specs (`--roots`) differs, so that each project compiled all libraries again.
- * @type {import('@jest/transform').SyncTransformer}
+ * @type {ReturnType<typeof createTransformer>}
  */
 module.exports = {
   ...transformer,
