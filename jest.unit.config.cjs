@@ -41,9 +41,7 @@ module.exports = {
   testMatch: ['<rootDir>/{apps,libs}/*/src/**/*.spec.ts', '<rootDir>/tools/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.spec\\.ts$'],
   moduleNameMapper,
-  transform: {
-    '^.+\\.[cm]?[jt]s$': ['@swc/jest', { jsc: { target: 'es2024' }, module: { type: 'commonjs' } }],
-  },
+  transform: { '^.+\\.[cm]?[jt]s$': '<rootDir>/jest.transform.cjs' },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules.join('|')})/)`],
   // A bound for what hangs, not a measure: a machine may be busy with other things.
   testTimeout: 120_000,

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -32,6 +32,8 @@ let collector: Server;
 const spans: Span[] = [];
 /** Where files are stored; without a program for it on the disk. */
 let store: S3Server | undefined;
+/** For whom the platform was started. */
+let user: ChildProcess;
 let journey: LoneJourney;
 let token: string;
 
@@ -45,14 +47,17 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   const { port } = collector.address() as AddressInfo;
   store = s3 === undefined ? undefined : await startS3Server(s3);
-  journey = await startJourneyAlone({
+  user = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1_000)']);
+  const environment = {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     ...(store && { BLOB_URL: store.url }),
-  });
+  };
+  journey = await startJourneyAlone(environment, user.pid);
   token = await journey.tokenOf({ sub: 'operator', tenantId: TENANT_ID, roles: ['admin'] });
 }, 300_000);
 
 afterAll(async () => {
+  user?.kill();
   await journey?.end();
   await store?.stop();
   collector.close();
@@ -291,3 +296,14 @@ const selectedFields = ['externalId', 'name', 'kind', 'isActive'];
     }, 120_000);
   },
 );
+
+describe('a platform that was started for a process', () => {
+  it('stops when that process was killed', async () => {
+    const state = join(journey.platform.dataDirectory, 'processes.json');
+    const pid = journey.platform.processIds()['gateway']!;
+    expect(existsSync(state)).toBe(true);
+    user.kill('SIGKILL');
+    await eventually(() => !existsSync(state));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  }, 120_000);
+});

@@ -76,14 +76,21 @@ export async function startJourney(): Promise<Journey> {
   return { ...journeyOn(platform), platform };
 }
 
-/** A journey on a platform of its own: for specs that configure it, kill its processes or read its files. */
-export async function startJourneyAlone(environment: Record<string, string> = {}): Promise<LoneJourney> {
+/**
+ * A journey on a platform of its own: for specs that configure it, kill its processes or read its files.
+ * @param user the process with which the platform ends, where it is not the run of the specs
+ */
+export async function startJourneyAlone(
+  environment: Record<string, string> = {},
+  user?: number,
+): Promise<LoneJourney> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'plinth-e2e-'));
   // For root the database server runs as another user, who needs access.
   await chmod(dataDirectory, 0o755);
   const platform = await startPlatform({
     dataDirectory,
     environment: { RATE_LIMITS: LIMITS, ...environment },
+    ...(user === undefined ? {} : { user }),
   });
   return {
     ...journeyOn(platform),

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { prepareCode } from '@plinth/testing/prepare-code';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 
 const root = join(__dirname, '../../..');
@@ -26,7 +27,7 @@ const production = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  execFileSync(node, [join(root, 'tools/development/build/build.ts')], { cwd: root });
+  prepareCode();
   database = await createTestDatabase('settings');
 }, 120_000);
 afterAll(() => database.drop());

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
+import { prepareCode } from '@plinth/testing/prepare-code';
 import { closeAll, onCloseAll, startGateway } from './start-gateway';
+import { signInAt, startProvider } from './start-provider';
 
 const root = join(__dirname, '../../..');
 const node = join(root, 'node_modules/.bin/node');
@@ -14,7 +16,10 @@ const node = join(root, 'node_modules/.bin/node');
 const program = mkdtempSync(join(tmpdir(), 'plinth-program-'));
 const plinth = join(program, 'plinth.js');
 
-beforeAll(() => execFileSync(node, ['tools/release/packages/cli.ts', program], { cwd: root }));
+beforeAll(() => {
+  prepareCode();
+  execFileSync(node, ['tools/release/packages/cli.ts', program], { cwd: root });
+}, 180_000);
 afterAll(() => rmSync(program, { recursive: true }));
 afterEach(closeAll);
 
@@ -22,20 +27,10 @@ describe('plinth login', () => {
   it('signs a person in who confirms a code in a browser, keeps the token to itself, and renews it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plinth-cli-'));
     onCloseAll(() => rmSync(folder, { recursive: true }));
-    const provider = spawn(node, [join(__dirname, 'oidc-provider.mjs')], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    onCloseAll(() => provider.kill());
-    const [issuer] = (await once(createInterface(provider.stdout!), 'line')) as [string];
-    const consoleFolder = join(root, 'dist/apps/console');
+    const issuer = await startProvider();
     const { url } = await startGateway(
       {},
-      {
-        DEV_ISSUER: 'false',
-        OIDC_ISSUER: issuer,
-        OIDC_JWKS_URL: `${issuer}/jwks`,
-        CONSOLE_DIRECTORY: consoleFolder,
-      },
+      { ...signInAt(issuer), CONSOLE_DIRECTORY: join(root, 'dist/apps/console') },
     );
     const env = { ...process.env, PLINTH_URL: url, XDG_CONFIG_HOME: folder, PLINTH_TOKEN: '' };
 

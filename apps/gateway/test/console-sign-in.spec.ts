@@ -1,30 +1,21 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
+import { prepareCode } from '@plinth/testing/prepare-code';
 import { eventually } from '@plinth/testing/eventually';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
-import { closeAll, onCloseAll, receive, sendJson, startGateway, startUpstream } from './start-gateway';
+import { closeAll, receive, sendJson, startGateway, startUpstream } from './start-gateway';
+import { signInAt, startProvider } from './start-provider';
 
 const root = join(__dirname, '../../..');
-const node = join(root, 'node_modules/.bin/node');
 
 let browser: Browser;
 beforeAll(async () => {
-  execFileSync(node, ['tools/development/build/build.ts'], { cwd: root });
+  prepareCode();
   browser = await launchChromium();
 }, 120_000);
 afterAll(() => browser?.close());
 afterEach(closeAll);
-
-async function startProvider(): Promise<string> {
-  const provider = spawn(node, [join(__dirname, 'oidc-provider.mjs')], { stdio: ['pipe', 'pipe', 'ignore'] });
-  onCloseAll(() => provider.kill());
-  const [issuer] = await once(createInterface(provider.stdout!), 'line');
-  return issuer as string;
-}
 
 /** Texts are read before somebody signs in; without any the console shows their keys. */
 const localization = () =>
@@ -36,9 +27,7 @@ async function startConsole(issuer: string, services: Record<string, string>): P
   const { url } = await startGateway(
     { localization: await localization(), ...services },
     {
-      DEV_ISSUER: 'false',
-      OIDC_ISSUER: issuer,
-      OIDC_JWKS_URL: `${issuer}/jwks`,
+      ...signInAt(issuer),
       CONSOLE_DIRECTORY: join(root, 'dist/apps/console'),
     },
     { endpoints: allEndpoints, problems: allProblems },

@@ -1,39 +1,19 @@
-import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import {
   closeAll,
   echo,
-  onCloseAll,
   startGateway,
   startUpstream,
   TENANT_ID,
   type ReceivedRequest,
 } from './start-gateway';
-
-const root = join(__dirname, '../../..');
-
-/** Runs a real OpenID provider; its tokens are meant for the audience. */
-async function startProvider(audience = 'plinth'): Promise<string> {
-  const script = join(__dirname, 'oidc-provider.mjs');
-  const provider = spawn(join(root, 'node_modules/.bin/node'), [script, audience], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  onCloseAll(() => provider.kill());
-  const [issuer] = await once(createInterface(provider.stdout!), 'line');
-  return issuer as string;
-}
+import { signInAt, startProvider } from './start-provider';
 
 async function startPlatform(audience?: string) {
   const issuer = await startProvider(audience);
   const received: ReceivedRequest[] = [];
   const things = await startUpstream(echo(received));
-  const gateway = await startGateway(
-    { things },
-    { DEV_ISSUER: 'false', OIDC_ISSUER: issuer, OIDC_JWKS_URL: `${issuer}/jwks` },
-  );
+  const gateway = await startGateway({ things }, signInAt(issuer));
   const send = (token: string) =>
     gateway.fetch('/api/v1/things/one', { as: null, headers: { authorization: `Bearer ${token}` } });
   return { issuer, received, send };

@@ -123,7 +123,7 @@ describe('a hostile template', () => {
 describe('a template that exceeds its limits', () => {
   let service: Templates;
   beforeAll(async () => {
-    service = await startTemplates({ RENDER_PROCESSES: '3' });
+    service = await startTemplates({ RENDER_PROCESSES: '3', RENDER_MILLISECONDS_MAX: '700' });
   });
   afterAll(() => service.close());
 
@@ -158,7 +158,11 @@ describe('a template that exceeds its limits', () => {
   });
 
   it('is refused with Retry-After when too many wait', async () => {
-    const small = await startTemplates({ RENDER_PROCESSES: '1', RENDER_QUEUE_MAX: '2' });
+    const small = await startTemplates({
+      RENDER_PROCESSES: '1',
+      RENDER_QUEUE_MAX: '2',
+      RENDER_MILLISECONDS_MAX: '700',
+    });
     const http = small.as(aCaller());
     await saved(http, { name: 'slow', content: bombs['a loop that makes lists']! });
 

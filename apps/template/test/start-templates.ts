@@ -17,6 +17,8 @@ export async function startTemplates(environment: Record<string, string> = {}, p
       GRPC_SERVICES: `settings=${stubs.address},localization=${stubs.address},pdf-renderer=${pdfRenderer}`,
       RENDER_SANDBOX_PROGRAM: bundledProgram('apps/template/src/sandbox.ts'),
       RENDER_PROCESSES: '2',
+      // A bound for what hangs: on a busy machine a rendering takes longer than a service has patience.
+      RENDER_MILLISECONDS_MAX: '20000',
       ...environment,
     },
   };

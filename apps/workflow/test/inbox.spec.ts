@@ -107,7 +107,7 @@ describe('the inbox of approvals', () => {
           expect(body.totalCount).toBe(decidable.length);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

@@ -5,11 +5,21 @@ import { buildSync } from 'esbuild';
 
 const root = join(__dirname, '../../..');
 
+/** A spec that starts many processes of one program bundles it once. */
+const bundled = new Map<string, string>();
+
 /**
  * Bundles a program of the project as the build does, for a test that runs it in a separate process; returns the path of
  * the bundle. @param path from the root @param beside what the program reads in its folder, by the names of the files
  */
 export function bundledProgram(path: string, beside: Readonly<Record<string, string>> = {}): string {
+  const key = JSON.stringify([path, beside]);
+  const program = bundled.get(key) ?? bundle(path, beside);
+  bundled.set(key, program);
+  return program;
+}
+
+function bundle(path: string, beside: Readonly<Record<string, string>>): string {
   const { outputFiles } = buildSync({
     entryPoints: [join(root, path)],
     tsconfig: join(root, 'tsconfig.base.json'),

@@ -21,7 +21,7 @@ export interface LargeExchange {
 
 const BATCH_ROWS = 40;
 /** Of the large tenant. */
-export const ROWS = 50_000;
+export const ROWS = 20_000;
 /** How many rows of the ledger belong to one job of the large tenant. */
 const LEDGER_ROWS_OF_JOB = 10;
 

@@ -5,6 +5,7 @@ import { eventually } from './eventually';
 
 /** Names the directory of a run of jest; set before the first of its specs. */
 const VARIABLE = 'PLINTH_TEST_RUN';
+const PROCESS = 'PLINTH_TEST_RUN_PROCESS';
 const MAKE_MILLISECONDS_MAX = 300_000;
 
 /** Makes the directory of what the specs of this run share. Called once, before the test processes start. */
@@ -13,7 +14,11 @@ export async function createRunDirectory(): Promise<void> {
   // For root the database server runs as another user, who needs access.
   await chmod(directory, 0o755);
   process.env[VARIABLE] = directory;
+  process.env[PROCESS] = String(process.pid);
 }
+
+/** The pid of the process that runs the specs, in processes that it may replace: what is not to outlive the run ends with it. */
+export const runProcess = (): number => Number(process.env[PROCESS] ?? process.pid);
 
 /** The directory of what the specs of this run share; undefined where the run has no global setup. */
 export const runDirectory = (): string | undefined => process.env[VARIABLE];

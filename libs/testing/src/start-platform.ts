@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port';
+import { runProcess } from './run-directory';
 
 export type RunningPlatform = {
   readonly url: string;
@@ -22,10 +23,13 @@ export async function startPlatform(options: {
   port?: number;
   /** For every process of the platform; overrides the launcher's. */
   environment?: Record<string, string>;
+  /** The process with which it ends, however that ended; the run of the specs unless told otherwise. */
+  user?: number;
 }): Promise<RunningPlatform> {
   const port = options.port ?? (await freePort());
   const data = ['--data', options.dataDirectory];
-  await launcher('start.mjs', ['--detach', '--port', String(port), ...data], options.environment);
+  const user = ['--user', String(options.user ?? runProcess())];
+  await launcher('start.mjs', ['--detach', '--port', String(port), ...data, ...user], options.environment);
   return {
     url: `http://localhost:${port}`,
     dataDirectory: options.dataDirectory,

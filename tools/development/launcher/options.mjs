@@ -12,7 +12,8 @@ export function readOptions(args = process.argv.slice(2)) {
     throw new LauncherError(`The port of the gateway is a number between 1 and 65535.`);
   }
   const only = values.only?.split(',').map((name) => name.trim());
-  return { ...values, only, port, layout: layoutOf(values.data) };
+  const user = values.user === undefined ? undefined : Number(values.user);
+  return { ...values, only, port, user, layout: layoutOf(values.data) };
 }
 
 /** @param {string[]} args */
@@ -27,6 +28,7 @@ function parse(args) {
         port: { type: 'string' },
         only: { type: 'string' },
         inspect: { type: 'boolean', default: false },
+        user: { type: 'string' },
       },
     });
     return values;

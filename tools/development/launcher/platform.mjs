@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { locateChromium } from './chromium.mjs';
 import { databaseUrls, migrateDatabases, withoutConfiguredDatabase } from './databases.mjs';
 import { portNamesOf, sharedEnvironment } from './environment.mjs';
-import { fingerprintOf } from './fingerprint.mjs';
 import { installPackages } from './install-packages.mjs';
-import { readJson, writeJson } from './json-file.mjs';
-import { createFolders, projectNode, root } from './paths.mjs';
+import { createFolders } from './paths.mjs';
 import { inspectPortsOf, isFree, reservePorts } from './ports.mjs';
-import { LauncherError, run } from './run.mjs';
+import { prepareCode } from './prepare-code.mjs';
+import { LauncherError } from './run.mjs';
 import { elapsed } from './progress.mjs';
 import { readSecrets } from './secrets.mjs';
 import { startServers } from './servers/group.mjs';
@@ -124,32 +122,4 @@ async function refuseTakenPort(port) {
   throw new LauncherError(
     `Port ${port} is taken by another program. End it, or choose another port: PLINTH_PORT=${port + 1} npm start`,
   );
-}
-
-/** What the processes are made from, and what was made of it. */
-const codePaths = [
-  'apps',
-  'libs',
-  'tools/development/build',
-  'package-lock.json',
-  'tsconfig.base.json',
-  'dist/apps',
-];
-
-/** @param {import('./progress.mjs').Progress} progress */
-function prepareCode(progress) {
-  const record = join(root, 'dist', 'code.json');
-  return progress.task('code', async (task) => {
-    if (readJson(record, { fingerprint: '' }).fingerprint === fingerprintOf(codePaths)) {
-      task.result('up to date');
-      return;
-    }
-    task.doing(`generating and building${existsSync(record) ? '' : ' (half a minute the first time)'}`);
-    const tool = (/** @type {string} */ name) =>
-      run(projectNode(), [`tools/development/build/${name}.ts`], { name, cwd: root });
-    const generated = (await tool('generate')).trim();
-    const built = (await tool('build')).trim();
-    writeJson(record, { fingerprint: fingerprintOf(codePaths) });
-    task.result(generated.startsWith('generated:') ? `${generated}; ${built}` : built);
-  });
 }

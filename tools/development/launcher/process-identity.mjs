@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** @typedef {{ pid: number, bornAt: string }} Identity */
 
+const lookMilliseconds = 500;
+
 /**
  * When a process began, as its system writes it: with the pid this names a process for good, because a
  * pid alone is given out again. Undefined for a process that is gone, a zombie included.
@@ -35,6 +37,21 @@ export function identify(pid) {
 /** @param {Partial<Identity> | undefined} identity */
 export function isAlive(identity) {
   return identity?.pid !== undefined && birthOf(identity.pid) === identity.bornAt;
+}
+
+/**
+ * Calls once when a process has ended, also where it ended long ago. It need not be a child, of whose end alone a process
+ * is told: it is looked at again and again.
+ * @param {number} pid
+ * @param {() => void} onEnd
+ */
+export function whenEnded(pid, onEnd) {
+  const identity = identify(pid);
+  const looking = setInterval(() => {
+    if (isAlive(identity)) return;
+    clearInterval(looking);
+    onEnd();
+  }, lookMilliseconds);
 }
 
 /**

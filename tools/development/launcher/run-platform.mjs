@@ -7,6 +7,7 @@ import { startPlatform } from './platform.mjs';
 import { createProgress, elapsed } from './progress.mjs';
 import { LauncherError } from './run.mjs';
 import { stopOrphans, isRunning, readState } from './state.mjs';
+import { stopOnce } from './stop-once.mjs';
 import { Supervisor } from './supervisor.mjs';
 import { demoToken, examplesOf, welcome } from './welcome.mjs';
 
@@ -16,11 +17,11 @@ import { demoToken, examplesOf, welcome } from './welcome.mjs';
  */
 
 /**
- * Starts everything and keeps it running until a signal stops this process.
+ * Starts everything and keeps it running until a signal stops this process, or the process that it was started for ends.
  * @param {import('./options.mjs').Options} options
  * @param {(platform: RunningPlatform) => Promise<void>} [watch] restarts what changes
  */
-export async function runPlatform({ layout, port, only, inspect, supervised }, watch) {
+export async function runPlatform({ layout, port, only, inspect, supervised, user }, watch) {
   const beganAt = Date.now();
   const url = `http://localhost:${port}`;
   const print = (/** @type {string} */ line) => {
@@ -35,10 +36,10 @@ export async function runPlatform({ layout, port, only, inspect, supervised }, w
     rmSync(layout.state, { force: true });
     process.exit(code);
   };
-  onFirstSignal(() => {
+  stopOnce(() => {
     print('stopping …');
     void stop(0);
-  });
+  }, user);
 
   try {
     const publicUrl = process.env.PUBLIC_URL ?? url;
@@ -99,15 +100,4 @@ function takeOver(layout, url, progress, waitsForRestart) {
       );
     return new Supervisor(layout, { details: { url }, onExit, waitsForRestart });
   });
-}
-
-/** @param {() => void} stop */
-function onFirstSignal(stop) {
-  let stopping = false;
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    process.on(signal, () => {
-      if (!stopping) stop();
-      stopping = true;
-    });
-  }
 }

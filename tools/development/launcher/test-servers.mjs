@@ -13,6 +13,7 @@ import { LauncherError } from './run.mjs';
 import { runDetached } from './run-detached.mjs';
 import { startServers } from './servers/group.mjs';
 import { isRunning, readState } from './state.mjs';
+import { stopOnce } from './stop-once.mjs';
 import { stopPlatform } from './stop-platform.mjs';
 import { Supervisor } from './supervisor.mjs';
 
@@ -103,9 +104,7 @@ async function supervise() {
   const supervisor = new Supervisor(layout, {
     onExit: (name, how) => progress.info(name, `exited (${how}); starting it again`),
   });
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
-    process.on(signal, () => void stopAndExit(supervisor, 0));
-  }
+  stopOnce(() => void stopAndExit(supervisor, 0));
   try {
     const packagesInstalled = Promise.resolve();
     const servers = await startServers({

@@ -11,6 +11,7 @@ import { projectNode, root } from './paths.mjs';
 
 /** What Nx says of its last run; it is there once targets have run in this checkout. */
 const runFile = join(root, '.nx', 'cache', 'run.json');
+const programs = join(root, 'node_modules', '.bin');
 /** The reports of jest: outputs of the targets, so that a target from the cache has its report too. */
 const reports = join(root, 'dist', 'tests');
 
@@ -19,18 +20,22 @@ const sideBySide = (/** @type {number} */ parallel) => [
   `--parallel=${parallel}`,
   '--exclude-task-dependencies',
 ];
-/** In windows and at files of imports somebody waits for answers, so nothing that takes all processors runs beside. */
-const watched = 'e2e,data-exchange';
-/** Begun before others that nobody depends on, so that none of them is left over at the end for one processor. */
-const longest = 'faults,gateway,packages,workflow,runtime-test,pdf-renderer,timeline';
+/** Begun before all others and together: Nx begins with what most depends on, and would leave them alone at the end. */
+const longest = 'e2e,data-exchange,gateway,faults';
+/** Begun before others that nobody depends on, for the same reason. */
+const long = 'packages,workflow,runtime-test,pdf-renderer,timeline';
 /**
- * What is generated comes with the first; a run of Nx that would ask for it again starts shorter specs before longer ones.
- * Specs on servers wait again and again, for what these do: one more at a time uses what the others leave.
+ * Specs on servers wait most of their time, for what these do, for windows and for what is killed to come back: more of
+ * them than processors use what each leaves. Beside the longest this is also what only computes, and gives way to them by
+ * its priority (`nice` in the project of the root).
  */
 const phases = [
-  ['--targets=typecheck,lint,knip,format,references', `--parallel=${processors}`],
-  ['--targets=test', `--projects=${watched}`, ...sideBySide(processors)],
-  ['--targets=test', `--projects=${longest},*`, `--exclude=${watched}`, ...sideBySide(processors + 1)],
+  [
+    '--targets=test,typecheck,lint,knip,format,references',
+    `--projects=${longest},workspace`,
+    ...sideBySide(processors + 3),
+  ],
+  ['--targets=test', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 2)],
   ['--targets=unit', ...sideBySide(processors)],
 ];
 
@@ -45,7 +50,8 @@ export async function runTargets() {
   rmSync(reports, { recursive: true, force: true });
   /** @type {Task[]} */
   const tasks = [];
-  let hasFailed = false;
+  // Once before all: each run of Nx that would ask for it again starts shorter specs before longer ones.
+  let hasFailed = (await runProgram(['tools/development/build/generate.ts'])) !== 0;
   for (const phase of phases) {
     const result = await runPhase(phase);
     tasks.push(...result.tasks);
@@ -61,27 +67,31 @@ export async function runTargets() {
  */
 async function runPhase(selection) {
   rmSync(runFile, { force: true });
-  const programs = join(root, 'node_modules', '.bin');
-  // What Nx says goes to stderr: the last line of stdout is the result.
-  const child = spawn(
-    projectNode(),
-    [join(programs, 'nx'), 'run-many', ...selection, '--output-style=static'],
-    {
-      cwd: root,
-      env: {
-        // Specs start hundreds of processes of few programs.
-        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
-        // Each run of Nx would start processes for its plugins, which take longer than their work.
-        NX_ISOLATE_PLUGINS: 'false',
-        ...process.env,
-        NX_DAEMON: 'false',
-        PATH: `${programs}${delimiter}${process.env.PATH}`,
-      },
-      stdio: ['ignore', 2, 2],
-    },
-  );
-  const [code] = await once(child, 'exit');
+  const code = await runProgram([join(programs, 'nx'), 'run-many', ...selection, '--output-style=static']);
   return { code, tasks: readJson(runFile, { tasks: [] }).tasks };
+}
+
+/**
+ * @param {string[]} args the program of Node.js, and its arguments
+ * @returns {Promise<number | null>} the exit code
+ */
+async function runProgram(args) {
+  const child = spawn(projectNode(), args, {
+    cwd: root,
+    env: {
+      // Specs start hundreds of processes of few programs.
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+      // Each run of Nx would start processes for its plugins, which take longer than their work.
+      NX_ISOLATE_PLUGINS: 'false',
+      ...process.env,
+      NX_DAEMON: 'false',
+      PATH: `${programs}${delimiter}${process.env.PATH}`,
+    },
+    // What it says goes to stderr: the last line of stdout is the result.
+    stdio: ['ignore', 2, 2],
+  });
+  const [code] = await once(child, 'exit');
+  return code;
 }
 
 /**

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { prepareCode } from '@plinth/testing/prepare-code';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 
 const root = join(__dirname, '../../..');
@@ -74,7 +75,7 @@ async function start(image: string, environment: Record<string, string>) {
 
 let settings: TestDatabase;
 beforeAll(async () => {
-  run('tools/development/build/build.ts');
+  prepareCode();
   settings = await createTestDatabase('settings');
 }, 120_000);
 afterAll(async () => {

@@ -1,9 +1,11 @@
 import { createFolders, layoutOf } from '../paths.mjs';
 import { reservePorts } from '../ports.mjs';
+import { stopOnce } from '../stop-once.mjs';
 import { Supervisor } from '../supervisor.mjs';
 
-/** Keeps a server and a service running in the given folder, for supervisor.spec.ts. */
-const layout = layoutOf(process.argv[2]);
+/** Keeps a server and a service running in the given folder, for the process of the given pid where there is one (supervisor.spec.ts). */
+const [, , folder, user] = process.argv;
+const layout = layoutOf(folder);
 createFolders(layout);
 const ports = await reservePorts(layout.ports, ['server', 'service']);
 const supervisor = new Supervisor(layout);
@@ -24,5 +26,5 @@ for (const name of /** @type {const} */ (['server', 'service'])) {
   });
   await supervisor.untilReady(name, 20);
 }
-process.on('SIGTERM', () => void supervisor.stop().then(() => process.exit(0)));
+stopOnce(() => void supervisor.stop().then(() => process.exit(0)), user === undefined ? user : Number(user));
 supervisor.describe({ ready: true });

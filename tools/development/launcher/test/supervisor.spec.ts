@@ -36,6 +36,18 @@ describe('the supervisor of the launcher', () => {
     expect(stoppedAt('service')).toBeLessThanOrEqual(stoppedAt('server'));
   });
 
+  it('stops everything when the process that it was started for has been killed', async () => {
+    supervising.kill('SIGTERM');
+    await eventually(() => supervising.exitCode !== null);
+    const user = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    supervising = supervise(user.pid);
+    await eventually(() => state().ready === true);
+    const running = [pidOf('service'), pidOf('server')];
+    user.kill('SIGKILL');
+    await eventually(() => supervising.exitCode !== null);
+    expect(running.some(isAlive)).toBe(false);
+  });
+
   it('stops what a killed launcher left running', async () => {
     const left = [pidOf('service'), pidOf('server')];
     supervising.kill('SIGKILL');
@@ -54,8 +66,10 @@ describe('the supervisor of the launcher', () => {
   });
 });
 
-function supervise() {
-  return spawn(process.execPath, [join(__dirname, 'supervise-two.mjs'), data], { stdio: 'inherit' });
+/** @param user the process that it is for */
+function supervise(user?: number) {
+  const args = [data, ...(user === undefined ? [] : [String(user)])];
+  return spawn(process.execPath, [join(__dirname, 'supervise-two.mjs'), ...args], { stdio: 'inherit' });
 }
 
 function state(): State {
