@@ -2,6 +2,7 @@ import { parseTimestamp } from '@plinth/kernel/list-query';
 import { isUnstorable, lengthOf } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import { breaksRule, CellError, notOfType, type ExchangeField, type FieldOptions } from './field';
+import { clearDay } from './import/clear-day';
 import { withoutMidnight } from './import/midnight';
 import { rowMessage } from './row-message';
 
@@ -90,9 +91,13 @@ export const timestampField = (options: FieldOptions): ExchangeField => ({
   type: 'timestamp',
   filterType: 'timestamp',
   sqlType: 'timestamptz',
-  parse: (text) =>
-    parseTimestamp(text.trim().replace(' ', 'T'))?.toISOString() ??
-    notOfType('Timestamp', rowMessage('timestamp', '2026-11-21T10:00:00Z')),
+  parse(text) {
+    const trimmed = text.trim();
+    return (
+      parseTimestamp(clearDay(trimmed) ?? trimmed.replace(' ', 'T'))?.toISOString() ??
+      notOfType('Timestamp', rowMessage('timestamp', '2026-11-21T10:00:00Z'))
+    );
+  },
 });
 
 export const dateField = (options: FieldOptions): ExchangeField => ({
@@ -102,7 +107,8 @@ export const dateField = (options: FieldOptions): ExchangeField => ({
   sqlType: 'date',
   format: 'yyyy-MM-dd',
   parse(text) {
-    const day = withoutMidnight(text.trim());
+    const trimmed = withoutMidnight(text.trim());
+    const day = clearDay(trimmed) ?? trimmed;
     const date = /^\d{4}-\d\d-\d\d$/.test(day) ? parseTimestamp(day) : undefined;
     return date?.toISOString().slice(0, 10) === day
       ? day

@@ -89,6 +89,7 @@ async function correctText(
     const {
       decimalSeparator: _decimalSeparator,
       hasOtherDecimals: _hasOtherDecimals,
+      unclearColumns: _unclearColumns,
       currency: _currency,
       ...layoutOnly
     } = corrected;
@@ -97,7 +98,7 @@ async function correctText(
   return {
     ...corrected,
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
-    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+    ...(decimalSeparator === undefined ? {} : { decimalSeparator, unclearColumns: undefined }),
     ...withDateOrder(dateOrder),
   };
 }
