@@ -177,7 +177,7 @@ describe('a text file', () => {
     ],
     [
       'with a total that is the sum of its column',
-      'name,city,sum\nAda,Paris,1\nBob,Rome,2.50\nEve,Bonn,3\nTotal,,6.50\n',
+      'name,city,sum\nAda,Paris,1\nBob,Rome,"2,000.50"\nEve,Bonn,3\nTotal,,"2,004.50"\n',
       { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: ['Totals'], count: 3 },
     ],
     [

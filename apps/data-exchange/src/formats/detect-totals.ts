@@ -27,7 +27,7 @@ function isTotal(rows: readonly FileRecord[], index: number): boolean {
   const above = rows[index - 1]!;
   const summed = rows.slice(0, index).filter((row) => !isRule(row.cells));
   if (summed.length < SUMMED_ROWS_MIN) return false;
-  const texts = cells.filter((cell) => cell.trim() !== '' && toNumber(cell, '.') === undefined);
+  const texts = cells.filter((cell) => cell.trim() !== '' && !isNumber(cell));
   const sums = cells.flatMap((cell, column) =>
     cell.trim() === '' || texts.includes(cell) ? [] : [isSumOf(cell, summed, column)],
   );
@@ -45,7 +45,7 @@ export function isRule(cells: readonly string[]): boolean {
 
 /** Whether a number is the sum of the numbers above it, as one of both signs separates their decimals. */
 function isSumOf(cell: string, rows: readonly FileRecord[], column: number): boolean {
-  return (['.', ','] as const).some((separator) => {
+  return SEPARATORS.some((separator) => {
     const total = toNumber(cell, separator);
     const numbers = rows
       .map(({ cells }) => cells[column] ?? '')
@@ -53,9 +53,13 @@ function isSumOf(cell: string, rows: readonly FileRecord[], column: number): boo
       .map((text) => toNumber(text, separator));
     if (total === undefined || numbers.length < SUMMED_ROWS_MIN || numbers.includes(undefined)) return false;
     const sum = numbers.reduce<number>((all, number) => all + number!, 0);
-    return Math.abs(sum - total) < ROUNDING * (numbers.length + 1) && sum !== 0;
+    return sum !== 0 && Math.abs(sum - total) < Math.min(ROUNDING * (numbers.length + 1), 0.5);
   });
 }
+
+const SEPARATORS = ['.', ','] as const;
+const isNumber = (text: string): boolean =>
+  SEPARATORS.some((separator) => toNumber(text, separator) !== undefined);
 
 /** A number without what groups its digits. */
 function toNumber(text: string, separator: '.' | ','): number | undefined {
