@@ -181,7 +181,9 @@ describe('/imports/{id}/format', () => {
 
     expect(await dryRun()).toMatchObject({
       totalRows: 2,
-      rowErrors: ['48.137', '11.575'].map((value) => ({ value, code: 'Service:Conversion:Number' })),
+      rowErrors: ['48.137', '11.575'].map((value) => ({
+        details: [{ column: 'stock', value, code: 'Service:Conversion:Number' }],
+      })),
     });
     expect((await correct(caller, jobId, { decimalSeparator: ',' })).status).toBe(200);
     expect(await dryRun()).toMatchObject({ insertedRows: 2, rowErrors: [] });

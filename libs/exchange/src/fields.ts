@@ -93,10 +93,8 @@ export const timestampField = (options: FieldOptions): ExchangeField => ({
   sqlType: 'timestamptz',
   parse(text) {
     const trimmed = text.trim();
-    return (
-      parseTimestamp(clearDay(trimmed) ?? trimmed.replace(' ', 'T'))?.toISOString() ??
-      notOfType('Timestamp', rowMessage('timestamp', '2026-11-21T10:00:00Z'))
-    );
+    const instant = parseTimestamp(trimmed.replace(' ', 'T')) ?? parseTimestamp(clearDay(trimmed) ?? '');
+    return instant?.toISOString() ?? notOfType('Timestamp', rowMessage('timestamp', '2026-11-21T10:00:00Z'));
   },
 });
 
@@ -108,9 +106,9 @@ export const dateField = (options: FieldOptions): ExchangeField => ({
   format: 'yyyy-MM-dd',
   parse(text) {
     const trimmed = withoutMidnight(text.trim());
-    const day = clearDay(trimmed) ?? trimmed;
-    const date = /^\d{4}-\d\d-\d\d$/.test(day) ? parseTimestamp(day) : undefined;
-    return date?.toISOString().slice(0, 10) === day
+    const day = /^\d{4}-\d\d-\d\d$/.test(trimmed) ? trimmed : clearDay(trimmed);
+    const date = day === undefined ? undefined : parseTimestamp(day);
+    return date !== undefined && date.toISOString().slice(0, 10) === day
       ? day
       : notOfType('Date', rowMessage('date', '2026-11-21'));
   },

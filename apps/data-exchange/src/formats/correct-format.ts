@@ -96,11 +96,17 @@ async function correctText(
     corrected = { ...layoutOnly, ...(await cellFormatOf(evidence, cultureOf)) };
   }
   return {
-    ...corrected,
+    ...withSeparator(corrected, decimalSeparator),
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
-    ...(decimalSeparator === undefined ? {} : { decimalSeparator, unclearColumns: undefined }),
     ...withDateOrder(dateOrder),
   };
+}
+
+/** Whoever names the decimal separator says what dots of unclear columns are. */
+function withSeparator(format: CsvFormat, decimalSeparator: '.' | ',' | undefined): CsvFormat {
+  if (decimalSeparator === undefined) return format;
+  const { unclearColumns: _unclearColumns, ...clear } = format;
+  return { ...clear, decimalSeparator };
 }
 
 /**
