@@ -2,6 +2,7 @@ import { parseTimestamp } from '@plinth/kernel/list-query';
 import { isUnstorable, lengthOf } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
 import { breaksRule, CellError, notOfType, type ExchangeField, type FieldOptions } from './field';
+import { clearDay } from './import/clear-day';
 import { withoutMidnight } from './import/midnight';
 import { rowMessage } from './row-message';
 
@@ -90,9 +91,11 @@ export const timestampField = (options: FieldOptions): ExchangeField => ({
   type: 'timestamp',
   filterType: 'timestamp',
   sqlType: 'timestamptz',
-  parse: (text) =>
-    parseTimestamp(text.trim().replace(' ', 'T'))?.toISOString() ??
-    notOfType('Timestamp', rowMessage('timestamp', '2026-11-21T10:00:00Z')),
+  parse(text) {
+    const trimmed = text.trim();
+    const instant = parseTimestamp(trimmed.replace(' ', 'T')) ?? parseTimestamp(clearDay(trimmed) ?? '');
+    return instant?.toISOString() ?? notOfType('Timestamp', rowMessage('timestamp', '2026-11-21T10:00:00Z'));
+  },
 });
 
 export const dateField = (options: FieldOptions): ExchangeField => ({
@@ -102,9 +105,10 @@ export const dateField = (options: FieldOptions): ExchangeField => ({
   sqlType: 'date',
   format: 'yyyy-MM-dd',
   parse(text) {
-    const day = withoutMidnight(text.trim());
-    const date = /^\d{4}-\d\d-\d\d$/.test(day) ? parseTimestamp(day) : undefined;
-    return date?.toISOString().slice(0, 10) === day
+    const trimmed = withoutMidnight(text.trim());
+    const day = /^\d{4}-\d\d-\d\d$/.test(trimmed) ? trimmed : clearDay(trimmed);
+    const date = day === undefined ? undefined : parseTimestamp(day);
+    return date !== undefined && date.toISOString().slice(0, 10) === day
       ? day
       : notOfType('Date', rowMessage('date', '2026-11-21'));
   },

@@ -12,6 +12,8 @@ export const rowMessages = {
   integer: '{0} must be a whole number.',
   number: '{0} must be a number.',
   numberLike: '{0} must be a number such as {1}.',
+  unclearNumber:
+    '{0} must be a number; the file does not show whether its dot or comma groups digits or separates decimals.',
   atLeast: '{0} must be at least {1}.',
   atMost: '{0} must be at most {1}.',
   multipleOf: '{0} must be a multiple of {1}.',

@@ -1,6 +1,11 @@
 import { newId } from '@plinth/kernel/uuid';
 import { createPool } from '@plinth/runtime/postgres/postgres';
-import { deleteExpiredOperations, runOnce } from '@plinth/runtime/postgres/run-once';
+import {
+  deleteExpiredOperations,
+  operationRecorded,
+  runOnce,
+  runUnlessRecorded,
+} from '@plinth/runtime/postgres/run-once';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { plainDatabase } from '@plinth/testing/plain-database';
@@ -128,5 +133,77 @@ describe('runOnce', () => {
 
     expect(await deleteExpiredOperations(plainDatabase(pool))).toBe(1);
     expect(await run(recent)).toEqual({ runs: 1 });
+  });
+});
+
+describe('runUnlessRecorded', () => {
+  const caller = () => ({ tenantId: newId(), operationId: newId() });
+
+  /** Runs an effect that records its operation with the id of the attempt; `work` comes before that. */
+  const attempt = (
+    operation: { tenantId: string; operationId?: string },
+    id: string,
+    work: () => Promise<void> | void = () => undefined,
+  ) => {
+    const db = plainDatabase(pool);
+    return runUnlessRecorded(db, operation, () =>
+      db.inTenant(operation.tenantId, async (tx) => {
+        const recorded = operationRecorded(operation, { id });
+        if (recorded) await tx.$executeRawUnsafe(recorded.text, ...recorded.values);
+        await work();
+        return { id };
+      }),
+    );
+  };
+  const refuse = () => {
+    throw new Error('refused');
+  };
+
+  it('gives a retry the result of the first run, also where the retry would be refused', async () => {
+    const operation = caller();
+
+    expect(await attempt(operation, 'first')).toEqual({ id: 'first' });
+    expect(await attempt(operation, 'second')).toEqual({ id: 'first' });
+    expect(await runUnlessRecorded(plainDatabase(pool), operation, refuse)).toEqual({ id: 'first' });
+  });
+
+  it('runs an effect again that failed before, and one without an operation id every time', async () => {
+    const operation = caller();
+    const { tenantId } = operation;
+
+    await expect(attempt(operation, 'first', refuse)).rejects.toThrow('refused');
+    expect(await attempt(operation, 'second')).toEqual({ id: 'second' });
+    expect(await attempt({ tenantId }, 'first')).toEqual({ id: 'first' });
+    expect(await attempt({ tenantId }, 'second')).toEqual({ id: 'second' });
+    await expect(attempt({ tenantId }, 'third', refuse)).rejects.toThrow('refused');
+  });
+
+  it('has a retry beside the first run wait for its result', async () => {
+    const operation = caller();
+    let finish = (): void => undefined;
+    let isRecorded = false;
+    const first = attempt(operation, 'first', () => {
+      isRecorded = true;
+      return new Promise((resolve) => (finish = resolve));
+    });
+    await eventually(() => isRecorded);
+
+    const retry = attempt(operation, 'second');
+    await eventually(
+      async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1,
+    );
+    finish();
+
+    expect(await Promise.all([first, retry])).toEqual([{ id: 'first' }, { id: 'first' }]);
+  });
+
+  it('does not ask a database that is away', async () => {
+    const operation = caller();
+    await attempt(operation, 'first');
+    const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+
+    const asked = runUnlessRecorded(plainDatabase(pool), operation, () => Promise.reject(away));
+
+    await expect(asked).rejects.toBe(away);
   });
 });

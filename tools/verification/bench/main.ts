@@ -21,8 +21,8 @@ import { benchWrites } from './writes.ts';
 /**
  * `npm run bench -- [area…] [--rows N]`: measures each job beside its reference in the same run.
  * `npm run bench -- import --corrections | --variants | --fair | --crash | --workers 1,2,4`: files with wrong rows; errors
- * of every kind, updates, ids, relations and wide files; a small file beside a large one; workers that are killed; one
- * file by several workers. With `--only`, what contains one of these texts.
+ * of every kind, updates, ids, relations and wide files; a small file beside a large one; workers that are killed
+ * (`--crashes N`); one file by several workers. With `--only`, what contains one of these texts.
  * `npm run bench -- fairness [--only upload]`: what one tenant waits for while another takes all it can of each scarce thing.
  * `npm run bench -- memory`: what is left in the memory of processes of tenants that called once.
  * `npm run bench -- detection`: how well polluted files are read by detection alone.
@@ -37,6 +37,7 @@ const { values, positionals } = parseArgs({
     variants: { type: 'boolean', default: false },
     fair: { type: 'boolean', default: false },
     crash: { type: 'boolean', default: false },
+    crashes: { type: 'string', default: '5' },
     workers: { type: 'string' },
     clients: { type: 'string', default: '1,16' },
     seconds: { type: 'string', default: '5' },
@@ -82,7 +83,7 @@ function importBench(target: BenchTarget): Promise<BenchLine[] | void> {
       report: (line) => print('import', line),
     });
   if (values.fair) return benchImportFairness(target, rows);
-  if (values.crash) return benchCrash(target, rows);
+  if (values.crash) return benchCrash(target, { rowCount: rows, crashes: Number(values.crashes) });
   if (values.workers) return benchWorkers(target, rows, values.workers.split(',').map(Number));
   return benchImport(target, { rowCount: rows, only });
 }

@@ -8,7 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { raw, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { operationRecorded, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import type { Problem } from '@plinth/kernel/problem';
 import { externalIdTaken } from '../domain/problems';
 import { publishDeleted, publishSaved, type RecordEvents } from '../events/published';
@@ -106,6 +106,13 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
     return row;
   };
 
+  const get = (tenantId: string, id: string): Promise<Row> =>
+    db.inTenant(tenantId, async (tx) => {
+      const row = await model(tx).findFirst({ where: { tenantId, id }, ...included });
+      if (!row) throw kind.notFound(id);
+      return row;
+    });
+
   return {
     list: (tenantId, list) =>
       db.inTenant(tenantId, (tx) =>
@@ -120,50 +127,41 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
         }),
       ),
 
-    get: (tenantId, id) =>
-      db.inTenant(tenantId, async (tx) => {
-        const row = await model(tx).findFirst({ where: { tenantId, id }, ...included });
-        if (!row) throw kind.notFound(id);
-        return row;
-      }),
+    get,
 
-    create: (caller, fields) =>
-      db
-        .inTenant(
-          caller.tenantId,
+    async create(caller, fields) {
+      const { tenantId, userId } = caller;
+      const newRow = newId();
+      const recorded = operationRecorded(caller, { id: newRow });
+      let row: Row | undefined;
+      const writeRow = () =>
+        db.inTenant(
+          tenantId,
           async (tx) => {
-            const { tenantId, userId } = caller;
-            let row: Row | null | undefined;
-            const newRow = newId();
-            const writeRow = async () => {
-              quotas[kind.table].take(tenantId);
-              const now = clock.now();
-              const columns = {
-                ...(await kind.columnsOf(tx, tenantId, fields)),
-                ...kind.initial,
-                id: newRow,
-                version: 1,
-                createdAt: now,
-                createdBy: userId,
-                changedAt: now,
-                changedBy: userId,
-              };
-              await publishSaved(tx, caller, events, [newRow], 'created', [
-                inserted({ tenantId, ...columns }),
-              ]);
-              row = { ...columns, ...kind.relatedOf?.(fields) } as object as Row;
-              return { id: newRow };
+            quotas[kind.table].take(tenantId);
+            const now = clock.now();
+            const columns = {
+              ...(await kind.columnsOf(tx, tenantId, fields)),
+              ...kind.initial,
+              id: newRow,
+              version: 1,
+              createdAt: now,
+              createdBy: userId,
+              changedAt: now,
+              changedBy: userId,
             };
-            const { id } = await runOnce(tx, caller, writeRow, { id: newRow });
-            row ??= await model(tx).findFirst({ where: { tenantId, id }, ...included });
-            if (!row) throw kind.notFound(id);
-            return row;
+            const changes = [inserted({ tenantId, ...columns }), ...(recorded ? [recorded] : [])];
+            await publishSaved(tx, caller, events, [newRow], 'created', changes);
+            row = { ...columns, ...kind.relatedOf?.(fields) } as object as Row;
+            return { id: newRow };
           },
           'once',
-        )
-        .catch((error: unknown) => {
-          throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
-        }),
+        );
+      const { id } = await runUnlessRecorded(db, caller, writeRow).catch((error: unknown) => {
+        throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
+      });
+      return id === newRow ? row! : get(tenantId, id);
+    },
 
     update: (caller, id, fields, ifMatch) =>
       db

@@ -92,7 +92,7 @@ function sendMapped(options: SendFileOptions): Promise<SendEnd> {
       commit: options.commit,
       range: options.range ?? 0,
       knowsDuplicates: options.duplicatesOf !== undefined,
-      ...cellFormatOf(job.format),
+      ...cellFormatOf(job.format, positions),
     },
     batches: rowBatches(file.rows, { positions, columnCount: file.headers.length }, options.after),
     duplicatesOf: options.duplicatesOf,
@@ -102,12 +102,19 @@ function sendMapped(options: SendFileOptions): Promise<SendEnd> {
 }
 
 /** The format in which the owner reads the cells. */
-const cellFormatOf = (format: FileFormat) => ({
+const cellFormatOf = (format: FileFormat, positions: readonly number[]) => ({
   ...(format.kind === 'csv' && format.decimalSeparator ? { decimalSeparator: format.decimalSeparator } : {}),
   ...(format.kind === 'csv' && format.hasOtherDecimals ? { hasOtherDecimals: true } : {}),
+  ...(format.kind === 'csv' && format.unclearColumns
+    ? { unclearColumns: indexesOf(format.unclearColumns, positions) }
+    : {}),
   ...(format.kind === 'csv' && format.currency ? { currency: format.currency } : {}),
   ...(format.dateOrder ? { dateOrder: format.dateOrder } : {}),
 });
+
+/** Where columns of the file are among those that are sent. */
+const indexesOf = (columns: readonly number[], positions: readonly number[]): number[] =>
+  positions.flatMap((position, index) => (columns.includes(position) ? [index] : []));
 
 function count(sent: SentBatch, columnByProperty: ReadonlyMap<string, string>): BatchResult {
   const { batch, inserted, updated, skipped, failedRows, keys } = sent;

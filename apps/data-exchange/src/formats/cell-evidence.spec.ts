@@ -59,10 +59,12 @@ const field = numberField({ column: 'price', header: 'Price' });
 /** The numbers of a file that somebody uploads; undefined where one is refused. */
 async function readNumbers(rows: readonly (readonly string[])[], culture: string) {
   const format = await cellFormatOf(readEvidence(rows), () => Promise.resolve(culture));
-  const toPlain = toPlainCell('number', format) ?? ((text: string) => text);
+  const { unclearColumns = [], ...common } = format;
   return rows.map((row) =>
-    row.map((cell) => {
-      const plain = toPlain(cell);
+    row.map((cell, column) => {
+      const isUnclear = unclearColumns.includes(column);
+      const toPlain = toPlainCell('number', isUnclear ? { ...common, hasOtherDecimals: true } : common);
+      const plain = toPlain ? toPlain(cell) : cell;
       const value = plain instanceof CellError ? plain : field.parse(plain);
       return value instanceof CellError ? undefined : Number(value);
     }),
@@ -93,6 +95,28 @@ describe('the numbers of a file', () => {
         [1.5, undefined],
         [2.75, undefined],
         [1234.2, undefined],
+      ],
+    ],
+    [
+      'prices and coordinates of three decimals',
+      [
+        ['1.234,50 €', '48.137'],
+        ['2.750 €', '11.575'],
+      ],
+      [
+        [1234.5, undefined],
+        [2750, undefined],
+      ],
+    ],
+    [
+      'prices and inhabitants',
+      [
+        ['1.234,50 €', '48.130', '1.234.567'],
+        ['2,75 €', '999', '11.575'],
+      ],
+      [
+        [1234.5, 48130, 1234567],
+        [2.75, 999, 11575],
       ],
     ],
     [

@@ -14,10 +14,12 @@ export interface CellEvidence {
   unsureDates: number;
   /** The only currency of the file, with all numbers of its columns but zeros: else it says what a number means. */
   currency: string | undefined;
+  /** Columns whose dots all stand before three digits, and that do not show whether they group digits. */
+  unclearColumns: number[];
 }
 
 /** What the cells of one column show. */
-interface ColumnEvidence extends Omit<CellEvidence, 'currency'> {
+interface ColumnEvidence extends Omit<CellEvidence, 'currency' | 'unclearColumns'> {
   /** Of each number that has one. */
   currencies: string[];
 }
@@ -31,6 +33,9 @@ const DATE = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?![\d.])/;
 /** Whole numbers and ISO 8601. */
 const SAME_EVERYWHERE = /^[+-]?\d+$|^\d{4}-\d\d-\d\d/;
 const YEAR_FIRST = /^\d{4}([./])\d{1,2}\1\d{1,2}(?!\d)/;
+/** `1.234`, which may be either. */
+const LONE_DOT = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
+const WHOLE = /^[+-]?\d{1,3}$/;
 /** The same amount in each currency. */
 const ZERO = /^0+(?:[.,]0+)?$/;
 const SIGN = /\p{Sc}/u;
@@ -49,6 +54,7 @@ export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence
   const columns = rows.reduce((most, { length }) => Math.max(most, length), 0);
   let evidence = noEvidence();
   const currencies = new Set<string>();
+  const unclearColumns: number[] = [];
   let areClear = true;
   for (let column = 0; column < columns; column++) {
     const cells = rows.map((row) => row[column]?.trim() ?? '').filter((cell) => cell !== '');
@@ -61,10 +67,22 @@ export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence
     if (shown.length > 0)
       areClear &&= isTyped && shown.length + cells.filter((cell) => ZERO.test(cell)).length === typed;
     if (isTyped) evidence = add(evidence, ofColumn);
+    if (isTyped && !groupsByDots(cells, ofColumn)) unclearColumns.push(column);
   }
   const [currency, ...others] = currencies;
   const { currencies: _currencies, ...counts } = evidence;
-  return { ...counts, currency: areClear && others.length === 0 ? currency : undefined };
+  return { ...counts, unclearColumns, currency: areClear && others.length === 0 ? currency : undefined };
+}
+
+/**
+ * Whether the lone dots of a column group digits, as far as the column itself shows: by a decimal comma, two groups, or a
+ * currency, or by a whole number without a dot beside one that ends in zero. Programs write decimals with a dot, whatever
+ * the amounts beside them look like; but they end them in no zeros, or all at the same place.
+ */
+function groupsByDots(cells: readonly string[], { comma, dot, currencies }: ColumnEvidence): boolean {
+  const lone = cells.filter((cell) => LONE_DOT.test(cell));
+  if (lone.length === 0 || comma > 0 || dot > 0 || currencies.length > 0) return true;
+  return lone.some((cell) => cell.endsWith('0')) && cells.some((cell) => WHOLE.test(cell));
 }
 
 const add = (left: ColumnEvidence, right: ColumnEvidence): ColumnEvidence => ({
@@ -173,7 +191,9 @@ function conventionsOf(culture: string): { decimalSeparator: '.' | ','; dateOrde
 export async function cellFormatOf(
   evidence: CellEvidence,
   cultureOf: () => Promise<string>,
-): Promise<Pick<CsvFormat, 'decimalSeparator' | 'hasOtherDecimals' | 'currency'> & DateFormat> {
+): Promise<
+  Pick<CsvFormat, 'decimalSeparator' | 'hasOtherDecimals' | 'unclearColumns' | 'currency'> & DateFormat
+> {
   const separator = decimalSeparatorOf(evidence);
   const order = dateOrderOf(evidence);
   const isAmbiguous = separator === 'culture' || order === 'culture';
@@ -182,6 +202,9 @@ export async function cellFormatOf(
   const numbers = {
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
     ...(evidence.comma > 0 && evidence.dot > 0 ? { hasOtherDecimals: true } : {}),
+    ...(decimalSeparator === ',' && evidence.unclearColumns.length > 0
+      ? { unclearColumns: evidence.unclearColumns }
+      : {}),
     ...(evidence.currency === undefined ? {} : { currency: evidence.currency }),
   };
   if (order === undefined) return numbers;

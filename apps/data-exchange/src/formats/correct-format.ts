@@ -89,17 +89,24 @@ async function correctText(
     const {
       decimalSeparator: _decimalSeparator,
       hasOtherDecimals: _hasOtherDecimals,
+      unclearColumns: _unclearColumns,
       currency: _currency,
       ...layoutOnly
     } = corrected;
     corrected = { ...layoutOnly, ...(await cellFormatOf(evidence, cultureOf)) };
   }
   return {
-    ...corrected,
+    ...withSeparator(corrected, decimalSeparator),
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
-    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
     ...withDateOrder(dateOrder),
   };
+}
+
+/** Whoever names the decimal separator says what dots of unclear columns are. */
+function withSeparator(format: CsvFormat, decimalSeparator: '.' | ',' | undefined): CsvFormat {
+  if (decimalSeparator === undefined) return format;
+  const { unclearColumns: _unclearColumns, ...clear } = format;
+  return { ...clear, decimalSeparator };
 }
 
 /**

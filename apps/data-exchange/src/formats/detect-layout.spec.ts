@@ -22,7 +22,7 @@ const read = async (text: string, format = formatOf(text)) => {
 };
 
 describe('a text file', () => {
-  it.each<[string, string, { headers: string[]; first: unknown[]; findings: string[] }]>([
+  it.each<[string, string, { headers: string[]; first: unknown[]; findings: string[]; count?: number }]>([
     [
       'with lines of text above the header',
       'Sales of March\n\nMade by Ada\nname,city,sum\nAda,Paris,1\nBob,Rome,2\nEve,Bonn,3\n',
@@ -176,6 +176,41 @@ describe('a text file', () => {
       { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: ['Footnote'] },
     ],
     [
+      'with a total that is the sum of its column',
+      'name,city,sum\nAda,Paris,1\nBob,Rome,"2,000.50"\nEve,Bonn,3\nTotal,,"2,004.50"\n',
+      { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: ['Totals'], count: 3 },
+    ],
+    [
+      'with a total below a ruled line, and text below it',
+      'name;city;sum\nAda;Paris;1,00 €\nBob;Rome;2,00 €\n---;---;---\nSumme:;;99,00 €\n===;;\n\nAs of March;;\n',
+      {
+        headers: ['name', 'city', 'sum'],
+        first: [2, 'Ada', 'Paris', '1,00 €'],
+        findings: ['Totals', 'Footnote'],
+        count: 2,
+      },
+    ],
+    [
+      'with sums that nothing names',
+      'name,city,sum,paid\nAda,Paris,1,1\nBob,Rome,2,1\nEve,Bonn,3,2\n,,6,4\n',
+      {
+        headers: ['name', 'city', 'sum', 'paid'],
+        first: [2, 'Ada', 'Paris', '1', '1'],
+        findings: ['Totals'],
+        count: 3,
+      },
+    ],
+    [
+      'whose last company is called Total',
+      'name,city,sum\nAcme,Paris,1\nGlobex,Rome,2\nTotal,Paris,5\n',
+      { headers: ['name', 'city', 'sum'], first: [2, 'Acme', 'Paris', '1'], findings: [], count: 3 },
+    ],
+    [
+      'whose last row has only one number, that is no sum',
+      'name,city,sum\nAda,Paris,1\nBob,Rome,2\n,,4\n',
+      { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: [], count: 3 },
+    ],
+    [
       'with blanks between cells',
       'name  city   sum\nAda   Paris  1\nBob   "New York" 2 \nEve   Bonn   3\n',
       { headers: ['name', 'city', 'sum'], first: [2, 'Ada', 'Paris', '1'], findings: ['BlankDelimiter'] },
@@ -211,8 +246,9 @@ describe('a text file', () => {
       { headers: ['code', 'name', 'stock'], first: [2, 'A', 'One', 'many'], findings: [] },
     ],
     ['of a header only', 'name,city\n', { headers: ['name', 'city'], first: [], findings: [] }],
-  ])('%s', async (_name, text, { headers, first, findings }) => {
+  ])('%s', async (_name, text, { headers, first, findings, count }) => {
     const found = await read(text);
+    if (count !== undefined) expect(found.rows).toHaveLength(count);
 
     expect(found.findings).toEqual(findings);
     expect(found.headers).toEqual(headers);

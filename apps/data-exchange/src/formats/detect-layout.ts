@@ -1,6 +1,7 @@
 import { compareKinds, isValue, kindOf, kindsOfColumns } from './cell-kind';
 import type { CsvOptions, FileRecord } from './csv-reader';
 import { detectQuoting } from './detect-quoting';
+import { isRule, totalsOf } from './detect-totals';
 import type { CsvLayout, LayoutFinding } from './file-format';
 import { isRepeatedHeader, joinHeaderRows } from './header-names';
 import { sampleRecords, usualWidth } from './sample-records';
@@ -150,11 +151,12 @@ function endOf(
       return { lastRow: number - 1 };
     }
   }
-  const notes = isWhole ? footnotesOf(rows, columnCount) : 0;
-  if (notes === 0) return {};
-  const { number } = rows[rows.length - notes]!;
-  findings.push(finding('Footnote', number));
-  return { lastRow: number - 1 };
+  if (!isWhole) return {};
+  const body = rows.slice(0, rows.length - footnotesOf(rows, columnCount));
+  const rowCount = body.length - totalsOf(body, columnCount);
+  if (rowCount < body.length) findings.push(finding('Totals', rows[rowCount]!.number));
+  if (body.length < rows.length) findings.push(finding('Footnote', rows[body.length]!.number));
+  return rowCount === rows.length ? {} : { lastRow: rows[rowCount]!.number - 1 };
 }
 
 function hasMostNames(cells: readonly string[], header: readonly string[]): boolean {
@@ -190,11 +192,13 @@ function hasOtherWidth(rows: readonly FileRecord[], index: number): boolean {
   return length !== above && usualWidth(rows.slice(index)) === length;
 }
 
+const mayBeNote = (cells: readonly string[]): boolean => filled(cells) <= 1 && !isRule(cells);
+
 /** How many records at the end are no rows: at most one cell of them is filled, and a gap is above them. */
 function footnotesOf(rows: readonly FileRecord[], columnCount: number): number {
   if (columnCount < 3) return 0;
   let first = rows.length;
-  while (first > 1 && filled(rows[first - 1]!.cells) <= 1) first--;
+  while (first > 1 && mayBeNote(rows[first - 1]!.cells)) first--;
   const notes = rows.length - first;
   if (notes === 0 || notes > FOOTNOTE_RECORDS_MAX) return 0;
   const isApart = rows[first]!.number - rows[first - 1]!.number > 1 || filled(rows[first]!.cells) === 0;

@@ -8,7 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { operationRecorded, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
 import { entityIdHead } from '../domain/entity-id-head';
 import {
@@ -75,6 +75,17 @@ const ofEntity = (tenantId: string, { entityType, entityId }: EntityName) => ({
 });
 
 export function entryStore({ db, clock, quota, followerQuota }: Parts): EntryStore {
+  /** An entry that its author has just written. */
+  const getWritten = (tenantId: string, id: string): Promise<Entry> =>
+    db.inTenant(tenantId, async (tx) => {
+      const row = await tx.entry.findUnique({
+        where: { tenantId_id: { tenantId, id } },
+        include: withAttachments,
+      });
+      if (!row) throw entryNotFound();
+      return toEntry(row);
+    });
+
   return {
     page: (audience, entity, list) =>
       db.inTenant(audience.tenantId, async (tx) => {
@@ -108,42 +119,32 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
 
     async write(draft, caller) {
       const { tenantId } = caller;
-      return db.inTenant(
-        tenantId,
-        async (tx) => {
-          const entry = toNewEntry(draft, caller, clock.now());
-          const result = { id: entry.id };
-          const insertOnce = async () => {
+      const entry = toNewEntry(draft, caller, clock.now());
+      const result = { id: entry.id };
+      const recorded = operationRecorded(caller, result);
+      const { id } = await runUnlessRecorded(db, caller, () =>
+        db.inTenant(
+          tenantId,
+          async (tx) => {
             quota.take(tenantId);
             await requireParentAndAttachments(tx, draft, caller);
             const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
             // Who is mentioned beyond the quota is notified and follows nothing; who follows already is counted too.
             const followers = followerQuota.tryTake(tenantId, others.length) ? others : [];
+            const notifies = others.length > 0 ? sql`true` : isFollowedByOthers(tenantId, entry);
             await Promise.all([
-              insert(
-                tx,
-                tenantId,
-                entry,
-                others.length > 0 ? sql`true` : isFollowedByOthers(tenantId, entry),
-              ),
+              insert(tx, tenantId, entry, { recorded, notifies }),
               addFollowers(tx, tenantId, draft, followers, {
                 internal: isInternal(entry),
                 since: entry.createdAt,
               }),
             ]);
             return result;
-          };
-          const { id } = await runOnce(tx, caller, insertOnce, result);
-          if (id === entry.id) return entry;
-          const row = await tx.entry.findUnique({
-            where: { tenantId_id: { tenantId, id } },
-            include: withAttachments,
-          });
-          if (!row) throw entryNotFound();
-          return toEntry(row);
-        },
-        'once',
+          },
+          'once',
+        ),
       );
+      return id === entry.id ? entry : getWritten(tenantId, id);
     },
 
     async remove(entity, id, caller) {
@@ -216,9 +217,15 @@ async function count(
 
 /**
  * Inserts the entry of a person, counts it and publishes it: statements by hand, that go out together.
+ * @param recorded records the operation that wrote it
  * @param notifies whether people are to be notified of it
  */
-async function insert(tx: Tx, tenantId: string, entry: Entry, notifies: Sql): Promise<void> {
+async function insert(
+  tx: Tx,
+  tenantId: string,
+  entry: Entry,
+  { recorded, notifies }: { recorded: Sql | undefined; notifies: Sql },
+): Promise<void> {
   const { attachmentBlobIds } = entry;
   const inserted = sql`
     INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name,
@@ -226,8 +233,9 @@ async function insert(tx: Tx, tenantId: string, entry: Entry, notifies: Sql): Pr
     VALUES (${tenantId}::uuid, ${entry.id}::uuid, ${entry.entityType}, ${entry.entityId},
       ${entry.entryType}::smallint, ${entry.body}, ${entry.authorId}, ${entry.authorDisplayName},
       ${entry.parentEntryId}::uuid, ${entry.createdAt}::timestamptz)`;
+  const changes = [inserted, counted(tenantId, entry, 1), ...(recorded ? [recorded] : [])];
   await Promise.all([
-    writeEntryAdded(tx, tenantId, entry, [inserted, counted(tenantId, entry, 1)], notifies),
+    writeEntryAdded(tx, tenantId, entry, changes, notifies),
     attachmentBlobIds.length > 0 &&
       send(
         tx,

@@ -9,6 +9,8 @@ export const formatFindings = {
   RepeatedHeader: 'Row {0} is the header again; such rows are passed over.',
   WiderRows: 'The header has {0} cells and most rows have {1}.',
   Tables: 'Another table begins in row {0}; only the rows up to row {1} are read.',
+  Totals:
+    'From row {0} on there are totals of the table or lines that are ruled below it, which are not read.',
   Footnote: 'From row {0} on there is text below the table, which is not read.',
   Quote: 'Cells stand between single quotes.',
   Escape:

@@ -171,6 +171,22 @@ describe('an amount', () => {
   });
 });
 
+describe('a column whose dots may stand before thousands or decimals', () => {
+  const format = { decimalSeparator: ',', unclearColumns: [1] };
+
+  it('is read where its cells show what they are, as other columns are', () => {
+    expect(read('price', '48.137', { ...format, unclearColumns: [0] })).toBe('48137');
+    expect(read('price', '48.137,5', format)).toBe('48137.5');
+    expect(read('price', '48', format)).toBe('48');
+  });
+
+  it('is refused elsewhere, and says why', () => {
+    expect(read('price', '-48.137', format)).toBe(
+      'Price must be a number; the file does not show whether its dot or comma groups digits or separates decimals.',
+    );
+  });
+});
+
 describe('a cell as long as a file', () => {
   it.each(['T', ' ', '.', '1', '1,', '1 '])('of %j is no number and no date', (piece) => {
     const cell = `1${piece.repeat(1_000_000 / piece.length)}x\ny`;
@@ -202,6 +218,13 @@ describe('a date in a file', () => {
     ['MonthDayYear', '3/4/2026 12:00:00 AM', '2026-03-04'],
     ['', '2026-04-03 00:00:00.000', '2026-04-03'],
     ['', '2026-04-03T00:00:00Z', '2026-04-03'],
+    ['', '20010304', '2001-03-04'],
+    ['MonthDayYear', '20010304', '2001-03-04'],
+    ['', '4-Mar-2001', '2001-03-04'],
+    ['DayMonthYear', '4. März 2001', '2001-03-04'],
+    ['', '4th March 2001', '2001-03-04'],
+    ['', 'Mar 4, 2001', '2001-03-04'],
+    ['', '4 févr. 2001', '2001-02-04'],
   ])('is read in the order %s: %j is %s', (dateOrder, cell, expected) => {
     expect(read('since', cell, { dateOrder })).toBe(expected);
   });
@@ -210,6 +233,10 @@ describe('a date in a file', () => {
     ['DayMonthYear', '31.02.2026', 'Since must be a date such as 21.11.2026.'],
     ['DayMonthYear', '04/13/2026', 'Since must be a date such as 21.11.2026.'],
     ['MonthDayYear', '13/04/2026', 'Since must be a date such as 11/21/2026.'],
+    ['', '4-Mar-01', 'Since must be a date such as 2026-11-21.'],
+    ['', '04032001', 'Since must be a date such as 2026-11-21.'],
+    ['', '31-Feb-2001', 'Since must be a date such as 2026-11-21.'],
+    ['', '4 Moon 2001', 'Since must be a date such as 2026-11-21.'],
     ['DayMonthYear', '3.4.26', 'Since must be a date such as 21.11.2026.'],
     ['', '03.04.2026', 'Since must be a date such as 2026-11-21.'],
     ['', '2026-04-03T22:00:00Z', 'Since must be a date such as 2026-11-21.'],
@@ -225,6 +252,8 @@ describe('a date in a file', () => {
     ['MonthDayYear', '11/21/2026, 9:30:15 PM', '2026-11-21T21:30:15.000Z'],
     ['MonthDayYear', '11/21/2026 12:05 am', '2026-11-21T00:05:00.000Z'],
     ['DayMonthYear', '2026-11-21T10:00:00+02:00', '2026-11-21T08:00:00.000Z'],
+    ['', '20010304', '2001-03-04T00:00:00.000Z'],
+    ['DayMonthYear', '4-Mar-2001', '2001-03-04T00:00:00.000Z'],
   ])('with a time, in the order %s: %j is %s', (dateOrder, cell, expected) => {
     expect(read('seenAt', cell, { dateOrder })).toBe(expected);
   });
@@ -237,4 +266,25 @@ describe('a date in a file', () => {
       );
     },
   );
+});
+
+describe('a cell that says that there is nothing', () => {
+  it.each([
+    ['price', 'NULL'],
+    ['stock', 'n/a'],
+    ['since', ' N/A '],
+    ['since', '–'],
+    ['seenAt', '\\N'],
+  ])('is none of %s: %j', (property, cell) => {
+    for (const format of [{}, { decimalSeparator: ',', dateOrder: 'DayMonthYear' }])
+      expect(rowConverter(things, ['name', property], format)([[2, 'n', cell]]).rows[0]?.values).toEqual({
+        name: 'n',
+        [property]: null,
+      });
+  });
+
+  it('is a text where texts stand, and a dash among numbers an error, since it may be a zero', () => {
+    expect(read('name', 'Null', {})).toBe('Null');
+    expect(read('price', '-', {})).toBe('Price must be a number.');
+  });
 });

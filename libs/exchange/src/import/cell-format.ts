@@ -2,6 +2,7 @@ import { isCalendarDay } from '@plinth/kernel/instant';
 import { notOfType, type CellError, type ExchangeFieldType } from '../field';
 import { rowMessage } from '../row-message';
 import { readAmount } from './amount';
+import { clearDay } from './clear-day';
 import { withoutMidnight } from './midnight';
 import { SHORT_CELL_MAX } from './short-cell';
 
@@ -16,6 +17,8 @@ export interface CellFormat {
   currency?: string | undefined;
   /** Other numbers of the file have the other sign before their decimals, so that one before three digits says nothing. */
   hasOtherDecimals?: boolean | undefined;
+  /** Indexes of the columns for which the same holds, whatever other columns show. */
+  unclearColumns?: readonly number[] | undefined;
   dateOrder?: string | undefined;
 }
 
@@ -77,8 +80,11 @@ interface NumberFormat {
 function plainNumber(text: string, format: NumberFormat): string | CellError {
   const hasDot = format.decimalSeparator === '.';
   if (hasDot && PLAIN_NUMBER.test(text)) return text;
-  const plain = dottedNumber(text.trim(), format) ?? plainAmount(text, format);
+  const trimmed = text.trim();
+  const plain = dottedNumber(trimmed, format) ?? plainAmount(text, format);
   if (plain !== undefined) return plain;
+  if (format.hasOtherDecimals && THOUSANDS_OR_DECIMALS.test(trimmed.replace(/^[+-]/, '')))
+    return notOfType('Number', rowMessage('unclearNumber'));
   return hasDot ? text : notOfType('Number', rowMessage('numberLike', '1.234,56'));
 }
 
@@ -122,12 +128,16 @@ function plainDate(text: string, order: DateOrder): string | CellError {
   const trimmed = withoutMidnight(text.trim());
   return ISO_START.test(trimmed)
     ? trimmed
-    : (isoDate(trimmed, order) ?? notOfType('Date', rowMessage('date', examples[order])));
+    : (clearDay(trimmed) ??
+        isoDate(trimmed, order) ??
+        notOfType('Date', rowMessage('date', examples[order])));
 }
 
 function plainTimestamp(text: string, order: DateOrder): string | CellError {
   const trimmed = text.trim();
   if (ISO_START.test(trimmed)) return trimmed;
+  const day = clearDay(trimmed);
+  if (day !== undefined) return day;
   const known = trimmed.length > SHORT_CELL_MAX ? '' : trimmed;
   const [, dateText = '', timeText] = /^(\S+?)(?:,?[\sT]+(.+))?$/.exec(known) ?? [];
   const date = isoDate(dateText, order);

@@ -52,9 +52,11 @@ export function rowConverter(
   columns: readonly string[],
   format: CellFormat = {},
 ) {
-  const fields = columns.map((property) => {
+  const unclear = { ...format, hasOtherDecimals: true };
+  const fields = columns.map((property, index) => {
     const field = definition.fields[property];
-    return field && remembering(readAs(field, format));
+    const isUnclear = format.unclearColumns?.includes(index) ?? false;
+    return field && remembering(readAs(field, isUnclear ? unclear : format));
   });
   const idAt = columns.indexOf(ID_PROPERTY);
 
@@ -91,10 +93,24 @@ export function rowConverter(
 function readCell(field: ExchangeField, text: string): FieldValue | CellError {
   if (text !== '' || field.allowsEmpty) {
     if (field.required && !field.allowsEmpty && text.trim() === '') return missing;
-    return field.parse(text);
+    const value = field.parse(text);
+    if (!(value instanceof CellError) || !saysNothing(field, text.trim())) return value;
   }
   return field.required ? missing : null;
 }
+
+/** What databases and people write where there is nothing. */
+const NOTHING = /^(?:null|n\/a|\\n)$/i;
+const DASH = /^[-–—]$/;
+
+/**
+ * Whether a cell that its field cannot read says that there is nothing. Texts can be called `Null`, and so can what a row
+ * refers to; among numbers a dash may be a zero, as accountants write it.
+ */
+const saysNothing = ({ type, relation }: ExchangeField, text: string): boolean =>
+  type !== 'string' &&
+  relation === undefined &&
+  (NOTHING.test(text) || ((type === 'date' || type === 'timestamp') && DASH.test(text)));
 
 const missing = new CellError('Validation', validationCode('NotEmpty'), rowMessage('notEmpty'));
 

@@ -1,7 +1,7 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { backgroundTask, type BackgroundTask } from '../process/background-task';
 import type { Log } from '../process/log';
-import type { RawStatements, TenantDatabase } from './postgres';
+import { problemOfDatabase, type RawStatements, type TenantDatabase } from './postgres';
 import { send, sql, type Sql } from './raw-statements';
 
 /** Longer than the gateway stores any response under its idempotency key. */
@@ -61,8 +61,33 @@ export async function findOperation<Result>(
 }
 
 /**
+ * Runs an effect once for an operation without looking first whether it ran before. Its result is known before it, so it
+ * records the operation with what it writes (`operationRecorded`), in one round trip where it needs no other, and fails
+ * where the operation is recorded already. Only then it is looked up: a retry finds the result of the first run, also where
+ * it is refused for what the first run was not, and one beside the first run waits for it at the record.
+ * @param effect a transaction of its own
+ */
+export async function runUnlessRecorded<Result>(
+  db: Pick<TenantDatabase<RawStatements>, 'inTenant'>,
+  operation: Operation,
+  effect: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await effect();
+  } catch (error) {
+    // A database that is busy or away says nothing of the operation, and is not asked once more.
+    if (operation.operationId === undefined || problemOfDatabase(error)) throw error;
+    const find = (tx: RawStatements) => findOperation<Result>(tx, operation);
+    const executed = await db.inTenant(operation.tenantId, find, 'once');
+    if (!executed) throw error;
+    return executed.result;
+  }
+}
+
+/**
  * Records an operation in the transaction of its effect, for effects that only turn out to be one while they run: a
- * compare-and-set that may lose, a change that may find nothing to change. All others use `runOnce`.
+ * compare-and-set that may lose, a change that may find nothing to change. All others use `runOnce`, or
+ * `runUnlessRecorded` where its result is known before.
  * @throws a unique violation where it was recorded before, at the end of the transaction at the latest
  */
 export async function recordOperation(
