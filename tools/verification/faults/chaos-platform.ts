@@ -7,17 +7,23 @@ import type { SharedPlatform } from '@plinth/testing/shared-platform';
 import { startPlatform } from '@plinth/testing/start-platform';
 import { Client as Database } from 'pg';
 import { limitedPlatform } from './limited-platform';
+import { descendantsOf } from './process-tree';
 
 /** Longest time of a job during which processes are killed. */
 export const COMPLETION_MILLISECONDS_MAX = 120_000;
 const KILLS = 3;
 const RESTART_MILLISECONDS_MAX = 60_000;
 
+/** Not a process of the launcher: the children of services that read workbooks just now. */
+export const WORKBOOK_READERS = 'workbook readers';
+
 export interface ChaosPlatform {
   url: string;
   /** How often each process was killed. */
   kills: Readonly<Record<string, number>>;
   kill(name: string): void;
+  /** Has a process with all its children stand still; returns the function that lets them go on. */
+  freeze(name: string): () => void;
   /** Kills some of these processes at random moments of a time; returns their names. */
   killRandomly(names: readonly string[], milliseconds: number): Promise<string[]>;
   /** Rows of the database of a service; waits for a database that was just killed. */
@@ -52,8 +58,15 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
   const folder = platform.dataDirectory;
   const kills: Record<string, number> = {};
 
+  const workbookReaders = (): number[] =>
+    ['data-exchange', 'data-exchange-worker']
+      .flatMap((name) => descendantsOf(platform.processIds()[name]))
+      .filter(({ command }) => command.includes('workbook-reader'))
+      .map(({ id }) => id);
+
   const kill = (name: string): void => {
-    killProcess(platform.processIds()[name]);
+    const ids = name === WORKBOOK_READERS ? workbookReaders() : [platform.processIds()[name]];
+    for (const id of ids) signalProcess(id, 'SIGKILL');
     kills[name] = (kills[name] ?? 0) + 1;
   };
 
@@ -61,6 +74,15 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
     url: platform.url,
     kills,
     kill,
+
+    freeze(name) {
+      const id = platform.processIds()[name]!;
+      // Itself first, so that it has no more children meanwhile.
+      signalProcess(id, 'SIGSTOP');
+      const frozen = [id, ...descendantsOf(id).map((one) => one.id)];
+      for (const one of frozen) signalProcess(one, 'SIGSTOP');
+      return () => frozen.toReversed().forEach((one) => signalProcess(one, 'SIGCONT'));
+    },
 
     async killRandomly(names, milliseconds) {
       const moments = Array.from({ length: KILLS }, () => random() * milliseconds).sort(
@@ -98,10 +120,10 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
 }
 
 /** A process that was killed before may not be running again yet. */
-function killProcess(processId: number | undefined): void {
+function signalProcess(processId: number | undefined, signal: NodeJS.Signals): void {
   if (processId === undefined) return;
   try {
-    process.kill(processId, 'SIGKILL');
+    process.kill(processId, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
