@@ -6,6 +6,7 @@ import { mappedImport } from '../../development/demo/mapped-import';
 import { tokenOf } from '../bench/token';
 import { ROWS, startCampaign } from './campaign';
 import { startLoad, type FailedRequest } from './load';
+import { ENTITY, notifiedOf, writeEntries } from './entries';
 import { filesOf } from './rows-file';
 import { waitForCompletion } from './wait-for-completion';
 
@@ -26,7 +27,6 @@ const taken = SERVERS.filter((server) => ONLY === 'all' || ONLY === server).flat
 const RESPONSE_MILLISECONDS_MAX = 35_000;
 const RECOVERY_MILLISECONDS_MAX = 90_000;
 const FAILURES_SHOWN_MAX = 5;
-const WRITERS = 4;
 const SERVICES = [
   'contacts',
   'data_exchange',
@@ -36,7 +36,6 @@ const SERVICES = [
   'timeline',
   'workflow',
 ];
-const PATH = '/timeline/Order/ORD-1';
 
 const campaign = startCampaign({ isLarge });
 
@@ -45,36 +44,6 @@ async function takeAway(server: string, outage: (typeof OUTAGES)[number]): Promi
   if (outage === 'killed') return campaign.platform.kill(server);
   const thaw = campaign.platform.freeze(server);
   await pause(SECONDS * 1_000).finally(thaw);
-}
-
-/** Writes entries of the timeline until it is stopped, each until it is acknowledged; returns their ids. */
-function writeEntries(client: Client) {
-  let isStopped = false;
-  const written: string[] = [];
-  const write = async (): Promise<void> => {
-    while (!isStopped) {
-      const call = { body: { entryType: 0, body: 'entry' }, headers: { 'idempotency-key': randomUUID() } };
-      written.push((await client.call('POST', `${PATH}/entries`, call)).body.id);
-    }
-  };
-  const writing = Promise.all(Array.from({ length: WRITERS }, write));
-  return async (): Promise<string[]> => {
-    isStopped = true;
-    await writing;
-    return written;
-  };
-}
-
-/** The entries that a person was notified of, one for each notification. */
-async function notifiedOf(client: Client): Promise<string[]> {
-  const notified: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const path = `/notifications?pageSize=100&cursor=${encodeURIComponent(cursor)}`;
-    const { body } = await client.call('GET', path);
-    notified.push(...body.items.map(({ entryId }: { entryId: string }) => entryId));
-    cursor = body.nextCursor;
-  }
-  return notified;
 }
 
 /** The number of inserted rows of an import that is executed now. */
@@ -123,7 +92,7 @@ describe('a platform of which a server is away for a while', () => {
       const tenantId = randomUUID();
       const person = (sub: string) => signIn(platform.url, { sub, name: sub, tenantId });
       const [ann, bob] = [await person('ann'), await person('bob')];
-      await bob.call('POST', `${PATH}/follow`);
+      await bob.call('POST', `${ENTITY}/follow`);
       const rows = Array.from({ length: ROWS }, (_, index) => ['Outages', 'en', `key.${index}`, 'value']);
       const files = await filesOf([['resource', 'culture', 'key', 'value'], ...rows]);
       const owners = await Promise.all(
@@ -166,7 +135,7 @@ describe('a platform of which a server is away for a while', () => {
         );
       }
       expect(results).toEqual([ROWS, ROWS, 'Completed']);
-      expect((await ann.call('GET', PATH)).body.totalCount).toBe(written.length);
+      expect((await ann.call('GET', ENTITY)).body.totalCount).toBe(written.length);
       await eventually(async () => (await notifiedOf(bob)).length >= written.length);
       expect((await notifiedOf(bob)).toSorted()).toEqual(written.toSorted());
       expect(shown(failures.filter(({ isRetryable }) => !isRetryable))).toEqual([]);
