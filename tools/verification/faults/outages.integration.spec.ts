@@ -60,7 +60,7 @@ async function runExport(client: Client): Promise<string> {
   return (await waitForCompletion(client, `/exports/jobs/${job.id}`)).status;
 }
 
-/** What no service may have left: unpublished and stored events, dead letters, transactions that nobody ends. */
+/** What no service may have left: unpublished and stored events, dead letters, transactions that nobody ends, places taken. */
 async function leftovers(tenantId: string): Promise<Record<string, unknown>[]> {
   const found = await Promise.all(
     SERVICES.map(async (service) => {
@@ -76,6 +76,8 @@ async function leftovers(tenantId: string): Promise<Record<string, unknown>[]> {
       return { service, ...row };
     }),
   );
+  const places = await campaign.platform.placesTaken();
+  if (Object.keys(places).length > 0) return [places];
   return found.filter(({ service: _service, ...counts }) =>
     Object.values(counts).some((count) => count !== 0),
   );
