@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../development/demo/client';
 
 /** The timeline that the entries of a campaign are written to. */
@@ -33,4 +34,36 @@ export async function notifiedOf(client: Client): Promise<string[]> {
     cursor = body.nextCursor;
   }
   return notified;
+}
+
+/** Follows a person's stream of notifications, opened again whenever it ends. */
+export function followNotifications(url: string, token: string) {
+  const notified = new Set<string>();
+  const stop = new AbortController();
+  const follow = async (): Promise<void> => {
+    const response = await fetch(`${url}/api/v1/notifications/stream`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: stop.signal,
+    });
+    let text = '';
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      for (const [, id] of text.matchAll(/"entryId":"([^"]+)"/g)) notified.add(id!);
+      text = text.slice(text.lastIndexOf('\n') + 1);
+    }
+  };
+  const following = (async () => {
+    while (!stop.signal.aborted) {
+      await follow().catch(() => undefined);
+      await pause(200);
+    }
+  })();
+  return {
+    /** Of entries, since the stream was opened first. */
+    notified: notified as ReadonlySet<string>,
+    close: async (): Promise<void> => {
+      stop.abort();
+      await following;
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { mappedImport } from '../../development/demo/mapped-import';
 import { tokenOf } from '../bench/token';
 import { ROWS, startCampaign } from './campaign';
 import { startLoad, type FailedRequest } from './load';
-import { ENTITY, notifiedOf, writeEntries } from './entries';
+import { ENTITY, followNotifications, notifiedOf, writeEntries } from './entries';
 import { filesOf } from './rows-file';
 import { waitForCompletion } from './wait-for-completion';
 
@@ -105,6 +105,8 @@ describe('a platform of which a server is away for a while', () => {
         jobs.push(await mappedImport(owners[index]!, 'Localization.Overrides', content, name));
 
       const token = await tokenOf(platform.url, { tenantId: randomUUID(), roles: ['admin'] });
+      const ofBob = { tenantId, sub: 'bob', name: 'bob', roles: ['admin'] };
+      const stream = followNotifications(platform.url, await tokenOf(platform.url, ofBob));
       const load = startLoad(platform.url, token, REQUESTS_PER_SECOND);
       const stopWriting = writeEntries(ann);
       const working = Promise.all([
@@ -123,6 +125,10 @@ describe('a platform of which a server is away for a while', () => {
         return true;
       }, RECOVERY_MILLISECONDS_MAX);
       const wellAfter = performance.now() - backAt;
+      const last = await ann.call('POST', `${ENTITY}/entries`, { body: { entryType: 0, body: 'last' } });
+      written.push(last.body.id);
+      await eventually(() => stream.notified.has(last.body.id));
+      await stream.close();
       const rest = startLoad(platform.url, token, REQUESTS_PER_SECOND);
       await pause(2_000);
       const after = await rest.stop();
