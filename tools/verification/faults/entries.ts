@@ -45,9 +45,10 @@ export function followNotifications(url: string, token: string) {
       headers: { authorization: `Bearer ${token}` },
       signal: stop.signal,
     });
+    const decoder = new TextDecoder();
     let text = '';
-    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += piece;
+    for await (const piece of response.body!) {
+      text += decoder.decode(piece, { stream: true });
       for (const [, id] of text.matchAll(/"entryId":"([^"]+)"/g)) notified.add(id!);
       text = text.slice(text.lastIndexOf('\n') + 1);
     }
