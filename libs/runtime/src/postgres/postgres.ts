@@ -195,16 +195,23 @@ export async function inTransaction<Result>(
   } catch (error) {
     own.end();
     const failures = [error, ...(await failuresOf(sent))];
-    await connection.query(answeredSoon(pool, 'ROLLBACK')).catch((away: Error) => {
-      broken = away;
-    });
+    // To a server that is silent nothing more is said.
+    broken = failures.find(isSilence);
+    if (!broken)
+      await connection.query('ROLLBACK').catch((away: Error) => {
+        broken = away;
+      });
     throw failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
   } finally {
     connection.release(broken);
   }
 }
 
-/** A statement that no lock and no amount of work delays: where it is not answered, the server is gone. */
+/** As `pg` says it. */
+const SILENCE = 'Query read timeout';
+const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;
+
+/** A first statement, which no lock and no amount of work delays: where it is not answered, the server is gone. */
 export const answeredSoon = ({ silenceMilliseconds }: FairPool, text: string): QueryConfig =>
   ({ text, query_timeout: silenceMilliseconds }) as QueryConfig;
 
@@ -301,8 +308,9 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
     return unavailable('This took too long; try again, or ask for less.', error);
   if (codes.some((code) => BUSY.test(code)))
     return unavailable('The database is busy or restarting; try again.', error);
-  const lost = layersOf(error).some(({ message }) =>
-    /Connection terminated|Query read timeout|trying to connect|is not queryable/.test(String(message)),
+  const lost = layersOf(error).some(
+    ({ message }) =>
+      /Connection terminated|trying to connect|is not queryable/.test(String(message)) || message === SILENCE,
   );
   if (lost || codes.some((code) => UNREACHABLE.test(code))) {
     return unavailable('The database does not answer; try again.', error);
