@@ -15,13 +15,14 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: ContactsConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, bulkPool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
-    url: config.DATABASE_URL_CONTACTS,
-    createClient: (adapter) => new PrismaClient({ adapter }),
-    config,
-    log,
-    onClose,
-  });
+  const { pool, bulkPool, db, outbox, checks, informative } =
+    await openServiceStore<Prisma.TransactionClient>({
+      url: config.DATABASE_URL_CONTACTS,
+      createClient: (adapter) => new PrismaClient({ adapter }),
+      config,
+      log,
+      onClose,
+    });
 
   const metrics = createMetrics('contacts');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
@@ -32,7 +33,7 @@ export async function compose(config: ContactsConfig, log: Log, onClose: (close:
     company: new RowQuota({ ...ofRows, table: 'company', quota: 'companies', what: 'companies' }),
   };
   const storing = { db, clock: systemClock, quotas };
-  const health = new Health(checks, { log });
+  const health = new Health(checks, { informative, log });
   return {
     config,
     log,

@@ -51,7 +51,7 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: DataExchangeConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, db, checks } = await openServiceStore<Prisma.TransactionClient>({
+  const { pool, db, checks, informative } = await openServiceStore<Prisma.TransactionClient>({
     url: config.DATABASE_URL_DATA_EXCHANGE,
     createClient: (adapter) => new PrismaClient({ adapter }),
     config,
@@ -82,7 +82,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
 
   const metrics = createMetrics('data-exchange');
   // Without Temporal no job starts, but everything else works, so the process stays ready.
-  const health = new Health({ postgres: checks.postgres }, { informative: { files: blobs.check }, log });
+  const health = new Health(checks, { informative: { ...informative, files: blobs.check }, log });
   return {
     config,
     log,

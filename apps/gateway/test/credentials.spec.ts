@@ -4,7 +4,9 @@ import { createLocalJWKSet, exportJWK, SignJWT, type JWK, type JWTVerifyGetKey }
 import { defaultClaimNames } from '../src/identity/claims';
 import { Credentials } from '../src/identity/credential';
 import { configurationErrors, GatewayConfig } from '../src/config';
+import type { Issuer } from '../src/identity/issuers';
 import { remoteKeys } from '../src/identity/jwks';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import type { Log } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import {
@@ -270,6 +272,37 @@ describe('a bearer token', () => {
     expect([await statusAt(-50), await statusAt(0), await statusAt(59), await statusAt(61)]).toEqual([
       200, 200, 200, 401,
     ]);
+  });
+
+  it('is refused when its issuer has withdrawn the key that signed it, and goes on while the issuer does not respond', async () => {
+    let now = Date.now();
+    let keys: JWTVerifyGetKey = createLocalJWKSet({ keys: [await jwk(rsa.publicKey, 'k1')] });
+    const issuer: Issuer = {
+      issuer: ISSUER,
+      audience: 'plinth',
+      keys: (header, signed) => keys(header, signed),
+      claims: defaultClaimNames,
+      userPrefix: '',
+    };
+    const credentials = new Credentials([issuer], {}, { now: () => new Date(now) });
+    const made = await token({ claims: { exp: seconds() + 1_000_000 } });
+    const bearer = { headers: [`Bearer ${made}`], connection: {} };
+    const isAccepted = () =>
+      Promise.resolve(credentials.identify(bearer, async () => undefined)).then(
+        () => true,
+        () => false,
+      );
+    expect(await isAccepted()).toBe(true);
+
+    keys = async () => {
+      throw platformProblems['identity-provider-unavailable']('The keys cannot be fetched.');
+    };
+    now += 61_000;
+    expect([await isAccepted(), await isAccepted()]).toEqual([true, true]);
+
+    keys = createLocalJWKSet({ keys: [await jwk(other.publicKey, 'k2')] });
+    now += 61_000;
+    await eventually(async () => !(await isAccepted()));
   });
 });
 

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { post, postUntilDone, startGuardedService } from './guarded-service';
 import { closeAll, onCloseAll, startGateway } from './start-gateway';
 
@@ -90,5 +92,20 @@ describe('a slow Redis', () => {
     const first = await postUntilDone(gateway, key);
     expect(await postUntilDone(gateway, key)).toEqual(first);
     expect(service.effects()).toBe(1);
+  });
+});
+
+describe('a Redis that was lost without a word, with its machine', () => {
+  it('is left for the one that took its place', async () => {
+    const proxy = await startSilentProxy(Number(new URL(infrastructure().redisUrl).port));
+    onCloseAll(proxy.close);
+    const service = await startGuardedService();
+    const url = `redis://127.0.0.1:${proxy.port}`;
+    const gateway = await startGateway({ things: service.url }, { REDIS_URL: url });
+    await postUntilDone(gateway, randomUUID());
+
+    proxy.lose();
+
+    await eventually(async () => (await post(gateway, randomUUID())).status === 201);
   });
 });

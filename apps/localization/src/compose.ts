@@ -42,13 +42,14 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     };
   }
 
-  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
-    url: config.DATABASE_URL_LOCALIZATION!,
-    createClient: (adapter) => new PrismaClient({ adapter }),
-    config,
-    log,
-    onClose,
-  });
+  const { pool, bulkPool, db, messaging, outbox, checks, informative } =
+    await openServiceStore<Prisma.TransactionClient>({
+      url: config.DATABASE_URL_LOCALIZATION!,
+      createClient: (adapter) => new PrismaClient({ adapter }),
+      config,
+      log,
+      onClose,
+    });
 
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
 
@@ -74,7 +75,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   });
   onClose(subscribeBroadcast(messaging, overrideChanged, ({ tenantId }) => texts.invalidate(tenantId)));
 
-  const health = new Health(checks, { log });
+  const health = new Health(checks, { informative, log });
   return {
     ...common,
     health,

@@ -23,13 +23,14 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: SettingsConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
-    url: config.DATABASE_URL_SETTINGS,
-    createClient: (adapter) => new PrismaClient({ adapter }),
-    config,
-    log,
-    onClose,
-  });
+  const { pool, bulkPool, db, messaging, outbox, checks, informative } =
+    await openServiceStore<Prisma.TransactionClient>({
+      url: config.DATABASE_URL_SETTINGS,
+      createClient: (adapter) => new PrismaClient({ adapter }),
+      config,
+      log,
+      onClose,
+    });
 
   const metrics = createMetrics('settings');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
@@ -68,7 +69,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   );
   await definitions.register('settings', platformDefinitions);
 
-  const health = new Health(checks, { log });
+  const health = new Health(checks, { informative, log });
   return {
     config,
     log,

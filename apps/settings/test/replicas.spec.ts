@@ -1,8 +1,11 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
 import { subscribeBroadcast, connectMessaging } from '@plinth/runtime/messaging/nats';
+import { readQueues } from '@plinth/runtime/postgres/store-metrics';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { startSettings } from './start-settings';
 
 const CULTURE = '/settings/user/Service.Localization.PreferredCulture';
@@ -44,6 +47,22 @@ describe('two replicas of the settings service', () => {
     });
     await close();
     await messaging.close();
+    await service.close();
+  });
+});
+
+describe('a replica that does not reach NATS', () => {
+  it('is ready and stores changes, whose events wait in its outbox', async () => {
+    const proxy = await startSilentProxy(Number(new URL(infrastructure().natsUrl).port));
+    const service = await startSettings({ environment: { NATS_URL: `nats://127.0.0.1:${proxy.port}` } });
+    proxy.close();
+
+    await eventually(async () => (await service.health.readiness()).parts['nats'] === 'down');
+
+    expect((await service.health.readiness()).ready).toBe(true);
+    const { status } = await service.as(aCaller()).put(CULTURE, { value: 'fr' });
+    expect(status).toBe(204);
+    expect((await readQueues(service.pool)).unpublished).toBe(1);
     await service.close();
   });
 });

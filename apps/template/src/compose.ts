@@ -27,13 +27,14 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TemplateConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, bulkPool, db, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
-    url: config.DATABASE_URL_TEMPLATE,
-    createClient: (adapter) => new PrismaClient({ adapter }),
-    config,
-    log,
-    onClose,
-  });
+  const { pool, bulkPool, db, outbox, checks, informative } =
+    await openServiceStore<Prisma.TransactionClient>({
+      url: config.DATABASE_URL_TEMPLATE,
+      createClient: (adapter) => new PrismaClient({ adapter }),
+      config,
+      log,
+      onClose,
+    });
 
   const metrics = createMetrics('template');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
@@ -79,7 +80,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     bytes,
   });
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
-  const health = new Health(checks, { log });
+  const health = new Health(checks, { informative, log });
   measurePlaces(metrics, { evaluation: sandbox.places, batches: batchPlaces });
   return {
     config,

@@ -31,13 +31,14 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TimelineConfig, log: Log, onClose: (close: Close) => void) {
-  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
-    url: config.DATABASE_URL_TIMELINE,
-    createClient: (adapter) => new PrismaClient({ adapter }),
-    config,
-    log,
-    onClose,
-  });
+  const { pool, bulkPool, db, messaging, outbox, checks, informative } =
+    await openServiceStore<Prisma.TransactionClient>({
+      url: config.DATABASE_URL_TIMELINE,
+      createClient: (adapter) => new PrismaClient({ adapter }),
+      config,
+      log,
+      onClose,
+    });
   const cultures = createCallerCulture(config, log);
   onClose(cultures.close);
 
@@ -104,7 +105,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
   onClose(unusedBlobCleanup.close);
   onClose(startInterruptedBlobCleanup({ blobs, clock: systemClock, config }, log).close);
-  const health = new Health(checks, { informative: { blobs: blobs.check }, log });
+  const health = new Health(checks, { informative: { ...informative, blobs: blobs.check }, log });
   return {
     config,
     log,

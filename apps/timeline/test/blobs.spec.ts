@@ -210,4 +210,11 @@ describe('the files of a tenant', () => {
     });
     expect((await upload(aUser(newId(), 'Bob'), 'a.txt', large)).status).toBe(201);
   });
+
+  it('have no more than their quota, however many are uploaded at the same time', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const large = 'x'.repeat(BYTES_MAX);
+    const uploads = await Promise.all(Array.from({ length: 8 }, () => upload(ann, 'a.txt', large)));
+    expect(uploads.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 429, 429, 429, 429]);
+  });
 });

@@ -33,13 +33,14 @@ export async function compose(
   onClose: (close: Close) => void,
   clock: Clock = systemClock,
 ) {
-  const { pool, bulkPool, db, messaging, outbox, checks } = await openServiceStore<Prisma.TransactionClient>({
-    url: config.DATABASE_URL_WORKFLOW,
-    createClient: (adapter) => new PrismaClient({ adapter }),
-    config,
-    log,
-    onClose,
-  });
+  const { pool, bulkPool, db, messaging, outbox, checks, informative } =
+    await openServiceStore<Prisma.TransactionClient>({
+      url: config.DATABASE_URL_WORKFLOW,
+      createClient: (adapter) => new PrismaClient({ adapter }),
+      config,
+      log,
+      onClose,
+    });
 
   const temporal = createTemporal(config);
   onClose(temporal.close);
@@ -81,7 +82,7 @@ export async function compose(
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
   const consumer = eventConsumer('workflow', subscriptions(ownerServices), db, messaging, log);
 
-  const health = new Health(checks, { log });
+  const health = new Health(checks, { informative, log });
   return {
     config,
     log,

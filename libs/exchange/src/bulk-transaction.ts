@@ -1,5 +1,5 @@
 import { hasPublished, type OutboxRelay } from '@plinth/runtime/messaging/outbox';
-import { inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
+import { answeredSoon, inTenantConnection, type RawStatements } from '@plinth/runtime/postgres/postgres';
 import { inTurn, rawStatements } from '@plinth/runtime/postgres/raw-statements';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { untilEnd } from '@plinth/runtime/postgres/until-end';
@@ -58,10 +58,11 @@ export async function openBulkTransaction({ bulkPool, outbox }: BulkDatabase, te
     }
   };
   try {
-    await connection.query('BEGIN');
+    await connection.query(answeredSoon(bulkPool, 'BEGIN'));
     await connection.query('SELECT set_config($1, $2, true)', ['plinth.tenant_id', tenantId]);
   } catch (error) {
-    await finish('ROLLBACK');
+    end();
+    connection.release(error as Error);
     throw error;
   }
   return {

@@ -16,6 +16,7 @@ import {
 } from '@plinth/runtime/postgres/postgres';
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { plainDatabase } from '@plinth/testing/plain-database';
+import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 
@@ -315,6 +316,37 @@ describe('a failure of the database', () => {
       });
     }
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it.each([
+    { pipeline: false, statementMilliseconds: 600_000, when: 'before' },
+    { pipeline: true, statementMilliseconds: 15_000, when: 'before' },
+    { pipeline: true, statementMilliseconds: 100, when: 'in' },
+  ])('ends a connection whose server was lost without a word $when a transaction (%o)', async (given) => {
+    const { when, ...options } = given;
+    const proxy = await startSilentProxy(Number(new URL(database.url).port));
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    const own = createPool(url.href, silentLog(), {
+      ...options,
+      tenantConnections: 1,
+      silenceMilliseconds: 200,
+    });
+    const read = (before?: () => void) =>
+      inTenantConnection(own, newId(), async (connection) => {
+        await connection.query('SELECT 1');
+        before?.();
+        return connection.query('SELECT 1 AS one');
+      });
+    await read();
+
+    if (when === 'before') proxy.lose();
+    const lost = await failureOf(read(when === 'in' ? proxy.lose : undefined));
+
+    expect(problemOfDatabase(lost)).toMatchObject({ kind: 'overloaded' });
+    expect((await read()).rows).toEqual([{ one: 1 }]);
+    await own.end();
+    proxy.close();
   });
 
   it('is reported to the code that uses a connection that breaks between statements, and does not end the process', async () => {

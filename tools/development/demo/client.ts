@@ -14,6 +14,7 @@ export interface Call {
 export interface ApiResponse {
   status: number;
   headers: Headers;
+  bytes: Buffer;
   text: string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the demo reads responses freely
   body: any;
@@ -65,7 +66,8 @@ export async function signIn(
             await pause(PAUSE_MILLISECONDS);
             continue;
           }
-          const text = await response.text();
+          const bytes = Buffer.from(await response.arrayBuffer());
+          const text = bytes.toString();
           const isExpected = call.expect ? call.expect.includes(response.status) : response.ok;
           if (!isExpected)
             throw new UnexpectedResult(
@@ -75,6 +77,7 @@ export async function signIn(
           return {
             status: response.status,
             headers: response.headers,
+            bytes,
             text,
             body: isJson && text ? JSON.parse(text) : undefined,
           };

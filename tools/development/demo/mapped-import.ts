@@ -1,8 +1,13 @@
 import type { Client } from './client.ts';
 
 /** Uploads a file and confirms the suggested mappings; returns the id of a job that can be executed. */
-export async function mappedImport(client: Client, definitionName: string, file: Blob): Promise<string> {
-  const id = await uploadedImport(client, definitionName, file, 'rows.csv');
+export async function mappedImport(
+  client: Client,
+  definitionName: string,
+  file: Blob,
+  fileName = 'rows.csv',
+): Promise<string> {
+  const id = await uploadedImport(client, definitionName, file, fileName);
   const { body: preview } = await client.call('POST', `/imports/${id}/preview`);
   const body = { mappings: preview.suggestions };
   await client.call('PUT', `/imports/${id}/mappings`, { body, expect: [204] });

@@ -6,6 +6,8 @@ import { eventually } from '@plinth/testing/eventually';
 import type { SharedPlatform } from '@plinth/testing/shared-platform';
 import { startPlatform } from '@plinth/testing/start-platform';
 import { Client as Database } from 'pg';
+import type { Probe } from '../../development/launcher/probes.mjs';
+import { processTreeOf } from '../bench/processes.ts';
 import { limitedPlatform } from './limited-platform';
 
 /** Longest time of a job during which processes are killed. */
@@ -13,13 +15,24 @@ export const COMPLETION_MILLISECONDS_MAX = 120_000;
 const KILLS = 3;
 const RESTART_MILLISECONDS_MAX = 60_000;
 
+/** Not a process of the launcher: the children of services that read workbooks just now. */
+export const WORKBOOK_READERS = 'workbook readers';
+
+const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
+
 export interface ChaosPlatform {
   url: string;
   /** How often each process was killed. */
   kills: Readonly<Record<string, number>>;
   kill(name: string): void;
+  /** As it is now: a process that was killed is started again with another id. */
+  processId(name: string): number | undefined;
+  /** Has a process with all its children stand still; returns the function that lets them go on. */
+  freeze(name: string): () => void;
   /** Kills some of these processes at random moments of a time; returns their names. */
   killRandomly(names: readonly string[], milliseconds: number): Promise<string[]>;
+  /** What holds a place that work shares, by process and places; nothing where nothing runs. */
+  placesTaken(): Promise<Record<string, number>>;
   /** Rows of the database of a service; waits for a database that was just killed. */
   query(service: string, text: string, values: unknown[]): Promise<unknown[]>;
 }
@@ -52,8 +65,16 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
   const folder = platform.dataDirectory;
   const kills: Record<string, number> = {};
 
+  const treeOf = (name: string): number[] => {
+    const id = platform.processIds()[name];
+    return id === undefined ? [] : processTreeOf(id);
+  };
+  const workbookReaders = (): number[] =>
+    ['data-exchange', 'data-exchange-worker'].flatMap(treeOf).filter(isWorkbookReader);
+
   const kill = (name: string): void => {
-    killProcess(platform.processIds()[name]);
+    const ids = name === WORKBOOK_READERS ? workbookReaders() : [platform.processIds()[name]];
+    for (const id of ids) signalProcess(id, 'SIGKILL');
     kills[name] = (kills[name] ?? 0) + 1;
   };
 
@@ -61,6 +82,15 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
     url: platform.url,
     kills,
     kill,
+    processId: (name) => platform.processIds()[name],
+
+    freeze(name) {
+      // Itself first, so that it has no more children meanwhile.
+      signalProcess(platform.processIds()[name], 'SIGSTOP');
+      const frozen = treeOf(name);
+      for (const id of frozen) signalProcess(id, 'SIGSTOP');
+      return () => frozen.toReversed().forEach((id) => signalProcess(id, 'SIGCONT'));
+    },
 
     async killRandomly(names, milliseconds) {
       const moments = Array.from({ length: KILLS }, () => random() * milliseconds).sort(
@@ -75,6 +105,21 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
         killed.push(name);
       }
       return killed;
+    },
+
+    async placesTaken() {
+      const state: { processes: { name: string; probe: Probe }[] } = JSON.parse(
+        readFileSync(join(folder, 'processes.json'), 'utf8'),
+      );
+      const taken: Record<string, number> = {};
+      for (const { name, probe } of state.processes) {
+        if (probe.kind !== 'http' || !probe.url.endsWith('/readyz')) continue;
+        const text = await (await fetch(probe.url.replace(/readyz$/, 'metrics'))).text();
+        for (const [, places, count] of text.matchAll(PLACES_TAKEN))
+          // To read the metrics takes one of these.
+          if (count !== '0' && places !== 'platform-connections') taken[`${name}: ${places}`] = Number(count);
+      }
+      return taken;
     },
 
     query: (service, text, values) =>
@@ -97,11 +142,20 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
   };
 }
 
+function isWorkbookReader(processId: number): boolean {
+  try {
+    return readFileSync(`/proc/${processId}/cmdline`, 'utf8').includes('workbook-reader');
+  } catch {
+    // It has ended meanwhile.
+    return false;
+  }
+}
+
 /** A process that was killed before may not be running again yet. */
-function killProcess(processId: number | undefined): void {
+function signalProcess(processId: number | undefined, signal: NodeJS.Signals): void {
   if (processId === undefined) return;
   try {
-    process.kill(processId, 'SIGKILL');
+    process.kill(processId, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

@@ -4,11 +4,13 @@ import { randomUUID } from 'node:crypto';
 export interface FailedRequest {
   request: string;
   outcome: string;
+  /** It is a problem that says when to try again. */
+  isRetryable: boolean;
 }
 
 export interface Load {
   /** Stops the load and waits for the last responses. */
-  stop(): Promise<{ requests: number; failures: FailedRequest[] }>;
+  stop(): Promise<{ requests: number; failures: FailedRequest[]; millisecondsMax: number }>;
 }
 
 interface LoadRequest {
@@ -67,17 +69,23 @@ const WRITE_EVERY = 4;
 export function startLoad(url: string, token: string, requestsPerSecond: number): Load {
   const failures: FailedRequest[] = [];
   const responses: Promise<void>[] = [];
+  let millisecondsMax = 0;
 
   const send = async ({ method, path, ...rest }: LoadRequest): Promise<void> => {
     const headers = { authorization: `Bearer ${token}`, ...rest.headers };
-    const outcome = await fetch(`${url}/api/v1${path}`, { ...rest, method, headers }).then(
+    const sentAt = performance.now();
+    const failure = await fetch(`${url}/api/v1${path}`, { ...rest, method, headers }).then(
       async (response) => {
         const text = await response.text();
-        return response.ok ? undefined : `${response.status} ${text}`;
+        if (response.ok) return undefined;
+        const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
+        const isRetryable = isProblem === true && response.headers.has('retry-after');
+        return { outcome: `${response.status} ${text}`, isRetryable };
       },
-      (error: Error) => `${error.message}: ${String(error.cause)}`,
+      (error: Error) => ({ outcome: `${error.message}: ${String(error.cause)}`, isRetryable: false }),
     );
-    if (outcome !== undefined) failures.push({ request: `${method} ${path}`, outcome });
+    millisecondsMax = Math.max(millisecondsMax, performance.now() - sentAt);
+    if (failure) failures.push({ request: `${method} ${path}`, ...failure });
   };
   const timer = setInterval(() => {
     const index = responses.length;
@@ -89,7 +97,7 @@ export function startLoad(url: string, token: string, requestsPerSecond: number)
     async stop() {
       clearInterval(timer);
       await Promise.all(responses);
-      return { requests: responses.length, failures };
+      return { requests: responses.length, failures, millisecondsMax };
     },
   };
 }

@@ -55,12 +55,15 @@ describe('readXlsx', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it('fails where its process ends early, also without an error and between two rows', async () => {
+  it.each([
+    ['without an error', '', { message: 'The reader of the workbook ended before the last row.' }],
+    ['because others killed it', `, () => process.kill(process.pid, 'SIGKILL')`, { kind: 'overloaded' }],
+  ])('fails where its process ends early, between two rows, %s', async (_how, end, failure) => {
     const first = '{"rows":[[1,["Stock"]]],"share":0.5}\\n';
-    const program = `process.stdout.write('${first}')`;
+    const program = `process.stdout.write('${first}'${end})`;
     const pieces = piecesOf(spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] }));
 
     expect((await pieces.next()).value).toEqual({ rows: [[1, ['Stock']]], share: 0.5 });
-    await expect(pieces.next()).rejects.toThrow('ended before the last row');
+    await expect(pieces.next()).rejects.toMatchObject(failure);
   });
 });

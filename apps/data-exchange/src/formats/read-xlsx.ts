@@ -4,6 +4,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { unavailable } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { COLUMNS_MAX } from './csv-reader';
 import { uniqueHeaders } from './header-names';
@@ -148,7 +149,7 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
 /** What a reader writes. @throws `UnreadableFile`, or another error where it ends before the last row of the sheet. */
 export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece> {
   // Not `exit`, after which its reason may still be on its way.
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   // Where the process cannot start, its output ends first, and the reason is thrown below.
   closed.catch(() => undefined);
   let reason = '';
@@ -157,10 +158,12 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
   });
   // While rows are being stored it waits for us, not we for it.
   let isStoring = false;
-  const silence: NodeJS.Timeout = setTimeout(
-    () => void (isStoring ? silence.refresh() : child.kill('SIGKILL')),
-    SILENCE_MILLISECONDS_MAX,
-  );
+  let isSilent = false;
+  const silence: NodeJS.Timeout = setTimeout(() => {
+    if (isStoring) return void silence.refresh();
+    isSilent = true;
+    child.kill('SIGKILL');
+  }, SILENCE_MILLISECONDS_MAX);
   let isWhole = false;
   try {
     for await (const text of linesOf(child.stdout!)) {
@@ -171,9 +174,13 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
       isStoring = false;
       silence.refresh();
     }
-    const [code] = await closed;
+    const [code, signal] = await closed;
     if (code === UNREADABLE_EXIT_CODE) throw new UnreadableFile(reason);
-    if (code !== 0) throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
+    // Such as by the kernel, for the memory of others in its pod: the same workbook can be read again.
+    if (signal === 'SIGKILL' && !isSilent && !isWhole)
+      throw unavailable('The workbook could not be read to its end just now; try again.');
+    if (code !== 0 && !isWhole)
+      throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
     if (!isWhole) throw new Error('The reader of the workbook ended before the last row.');
   } finally {
     clearTimeout(silence);

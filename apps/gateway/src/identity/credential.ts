@@ -8,7 +8,7 @@ import { readClaims } from './claims';
 import { grantedPermissions, type RolePermissions } from './grants';
 import type { Identity } from './identity';
 import { isOfAnotherIssuer, type Issuer } from './issuers';
-import { refusedCredential, type RefusalReason } from './refusal';
+import { refusalOf, refusedCredential, type RefusalReason } from './refusal';
 
 const ALGORITHMS = [
   'RS256',
@@ -24,6 +24,8 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 const CLOCK_TOLERANCE_SECONDS = 60;
+/** A token is verified again after this time, since its issuer may have withdrawn the key that signed it. */
+const AGAIN_MILLISECONDS = 60_000;
 const TOKEN_LENGTH_MAX = 12_000;
 /** Of all tokens in the cache, so that neither many nor long ones fill the memory: 10,000 usual ones. */
 const CACHE_LENGTH_MAX = 16_000_000;
@@ -39,13 +41,16 @@ interface Authorization {
 interface Verified {
   identity: Identity;
   validUntil: number;
+  /** When it is verified again. */
+  againAt: number;
   /** Of the token, by which what is kept of it is measured. */
   length: number;
 }
 
 /**
  * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
- * A valid header is cached by its hash until its token expires, so that it is verified once. API keys come the same way.
+ * A valid header is cached by its hash until its token expires. It is verified again from time to time, while requests go
+ * on, so that no token outlives the key that signed it. API keys come the same way.
  */
 export class Credentials {
   private readonly verified = new Map<string, Verified>();
@@ -80,9 +85,10 @@ export class Credentials {
     if (verified && this.isValid(verified)) {
       if (!isLatest && header.length <= LATEST_LENGTH_MAX)
         this.latest.set(connection, { header, fingerprint });
+      if (verified.againAt <= this.clock.now().getTime()) this.verifyAgain(header, fingerprint, verified);
       return verified.identity;
     }
-    const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? [];
+    const token = bearerOf(header);
     if (token === undefined) throw malformed('The Authorization header must have the form "Bearer <token>".');
     if (token.length > TOKEN_LENGTH_MAX) throw malformed('The token is too long.');
     if (this.apiKeys && token.startsWith(API_KEY_PREFIX))
@@ -94,6 +100,14 @@ export class Credentials {
     return validUntil > this.clock.now().getTime();
   }
 
+  /** Nobody waits for it, and a token whose issuer does not respond goes on: only one that is refused is forgotten. */
+  private verifyAgain(header: string, fingerprint: string, verified: Verified): void {
+    verified.againAt = this.clock.now().getTime() + AGAIN_MILLISECONDS;
+    this.verify(bearerOf(header)!, fingerprint).catch((error: Problem) => {
+      if (refusalOf(error) !== undefined) this.forget(fingerprint);
+    });
+  }
+
   private async verify(token: string, fingerprint: string): Promise<Identity> {
     const { issuer, payload } = await this.verifiedToken(token);
     if (isIdToken(payload)) throw idTokenRefused();
@@ -101,7 +115,8 @@ export class Credentials {
     if (isOfAnotherIssuer(identity.userId, issuer, this.issuers))
       throw refusedCredential('claim', 'The issuer of the token is not trusted for its user.');
     const validUntil = identity.expiresAt + CLOCK_TOLERANCE_SECONDS * 1000;
-    this.cache(fingerprint, { identity, validUntil, length: token.length });
+    const againAt = this.clock.now().getTime() + AGAIN_MILLISECONDS;
+    this.cache(fingerprint, { identity, validUntil, againAt, length: token.length });
     return identity;
   }
 
@@ -133,11 +148,15 @@ export class Credentials {
   private cache(fingerprint: string, verified: Verified): void {
     this.cachedLength += verified.length - (this.verified.get(fingerprint)?.length ?? 0);
     this.verified.set(fingerprint, verified);
-    for (const [first, { length }] of this.verified) {
+    for (const first of this.verified.keys()) {
       if (this.cachedLength <= CACHE_LENGTH_MAX) return;
-      this.verified.delete(first);
-      this.cachedLength -= length;
+      this.forget(first);
     }
+  }
+
+  private forget(fingerprint: string): void {
+    this.cachedLength -= this.verified.get(fingerprint)?.length ?? 0;
+    this.verified.delete(fingerprint);
   }
 }
 
@@ -157,6 +176,8 @@ function toIdentity(payload: JWTPayload, issuer: Issuer, rolePermissions: RolePe
     expiresAt: payload.exp! * 1000,
   };
 }
+
+const bearerOf = (header: string): string | undefined => /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1];
 
 /** Base64 has spare bits at its end; a token that uses them is not the one that was signed. */
 const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;

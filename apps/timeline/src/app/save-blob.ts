@@ -5,7 +5,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { TimelineConfig } from '../config';
 import { fileTypeOf, HEAD_LENGTH } from '../domain/file-type';
-import { blobTypeNotAccepted, fileEmpty } from '../domain/problems';
+import { attachmentsFull, blobTypeNotAccepted, fileEmpty } from '../domain/problems';
 import { blobKey, type BlobRecordStore } from '../store/blob-record-store';
 import { readHead } from './read-head';
 
@@ -13,7 +13,12 @@ interface Parts {
   blobs: BlobStore;
   blobRecords: BlobRecordStore;
   clock: Clock;
-  config: Pick<TimelineConfig, 'BLOB_UNATTACHED_HOURS'>;
+  config: Pick<TimelineConfig, 'BLOB_UNATTACHED_HOURS' | 'BLOB_TENANT_BYTES_MAX'>;
+}
+
+/** @throws Problem `quota-exceeded` where the files of a tenant have no room for more. */
+export function requireRoomForBlob(limit: number, storedBytes: number, moreBytes = 1): void {
+  if (storedBytes + moreBytes > limit) throw attachmentsFull(limit, storedBytes);
 }
 
 /** Saves an uploaded file and its record under a new id; a file that is refused leaves nothing. */
@@ -41,7 +46,9 @@ export async function saveBlob(
     createdAt,
     checkAt: new Date(createdAt.getTime() + config.BLOB_UNATTACHED_HOURS * 3_600_000),
   };
-  await blobRecords.insert(record).catch(async (error: unknown) => {
+  const requireRoom = (storedBytes: number) =>
+    requireRoomForBlob(config.BLOB_TENANT_BYTES_MAX, storedBytes, sizeBytes);
+  await blobRecords.insert(record, requireRoom).catch(async (error: unknown) => {
     await blobs.delete(blobKey(tenantId, id));
     throw error;
   });

@@ -3,10 +3,10 @@ import type { Api } from '@plinth/http/api';
 import { receiveFile } from '@plinth/http/receive-file';
 import { created, file, type FilePart } from '@plinth/http/response';
 import { entityTag } from '@plinth/kernel/entity-tag';
-import { saveBlob } from '../app/save-blob';
+import { requireRoomForBlob, saveBlob } from '../app/save-blob';
 import type { Deps } from '../compose';
 import { audienceOf } from '../domain/audience';
-import { attachmentsFull, blobNotFound, blobTooLarge } from '../domain/problems';
+import { blobNotFound, blobTooLarge } from '../domain/problems';
 import { blobKey, type BlobRecord } from '../store/blob-record-store';
 
 const { postBlob, getBlobs, getBlob } = timelineEndpoints;
@@ -19,9 +19,8 @@ export function mountBlobs(api: Api, deps: Needs): void {
   const limit = { bytesMax, tooLarge: () => blobTooLarge(bytesMax), turns: deps.uploadTurns };
 
   api.on(postBlob, async ({ request, caller }) => {
-    // What is being uploaded at the same time may go beyond it by its own size.
-    const used = await blobRecords.storedBytes(caller.tenantId);
-    if (used >= config.BLOB_TENANT_BYTES_MAX) throw attachmentsFull(config.BLOB_TENANT_BYTES_MAX, used);
+    // Before anything is stored; whether there is room beside other uploads is known when this one ended.
+    requireRoomForBlob(config.BLOB_TENANT_BYTES_MAX, await blobRecords.storedBytes(caller.tenantId));
     const { result: blob } = await receiveFile(request, caller, limit, ({ name, content }) =>
       saveBlob(deps, name, content, caller),
     );

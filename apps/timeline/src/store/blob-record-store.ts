@@ -1,3 +1,4 @@
+import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Audience } from '../domain/audience';
 import type { Blob, Prisma } from '../generated/client';
@@ -11,7 +12,11 @@ export const blobKey = (tenantId: string, id: string): string => `${tenantId}/ti
 export type BlobRecord = Blob;
 
 export interface BlobRecordStore {
-  insert(blob: Omit<Blob, 'isRemoved'>): Promise<void>;
+  /**
+   * @param requireRoom throws where there is none for the file beside those that were stored meanwhile; other uploads of
+   *   the tenant wait for the end of this one
+   */
+  insert(blob: Omit<Blob, 'isRemoved'>, requireRoom: (storedBytes: number) => void): Promise<void>;
   /** The bytes of all files of a tenant. */
   storedBytes(tenantId: string): Promise<number>;
   /** A file that this person uploaded, or that is attached to an entry they see. */
@@ -21,15 +26,13 @@ export interface BlobRecordStore {
 }
 
 export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
-  insert: (blob) => db.inTenant(blob.tenantId, async (tx) => void (await tx.blob.create({ data: blob }))),
-  storedBytes: (tenantId) =>
-    db.inTenant(tenantId, async (tx) => {
-      const { _sum } = await tx.blob.aggregate({
-        where: { tenantId, isRemoved: false },
-        _sum: { sizeBytes: true },
-      });
-      return Number(_sum.sizeBytes ?? 0);
+  insert: (blob, requireRoom) =>
+    db.inTenant(blob.tenantId, async (tx) => {
+      await lockUntilCommit(tx, `${blob.tenantId}/blobs`);
+      requireRoom(await sumOfBytes(tx, blob.tenantId));
+      await tx.blob.create({ data: blob });
     }),
+  storedBytes: (tenantId) => db.inTenant(tenantId, (tx) => sumOfBytes(tx, tenantId)),
   find: (audience, userId, id) =>
     db.inTenant(audience.tenantId, (tx) =>
       tx.blob.findFirst({ where: { id, ...reachable(audience, userId) } }),
@@ -39,6 +42,14 @@ export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
       tx.blob.findMany({ where: { id: { in: [...ids] }, ...reachable(audience, userId) } }),
     ),
 });
+
+async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
+  const { _sum } = await tx.blob.aggregate({
+    where: { tenantId, isRemoved: false },
+    _sum: { sizeBytes: true },
+  });
+  return Number(_sum.sizeBytes ?? 0);
+}
 
 const reachable = (audience: Audience, userId: string): Prisma.BlobWhereInput => ({
   tenantId: audience.tenantId,

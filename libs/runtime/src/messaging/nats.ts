@@ -19,6 +19,8 @@ export const RETENTION_DAYS = 7;
 /** JetStream drops a repeated publication of the same event id within this time. */
 const DUPLICATE_WINDOW_NANOSECONDS = 120_000_000_000;
 const CHECK_MILLISECONDS_MAX = 2_000;
+/** A server that is lost with its machine closes no connection; after two pings without an answer it is left. */
+const PING_MILLISECONDS = 5_000;
 
 export interface MessagingConfig {
   NATS_URL: string;
@@ -45,14 +47,20 @@ export interface Messaging {
 /**
  * Connects to NATS and makes sure that the stream of events exists.
  * Resolves when connected; after that the connection is restored by itself, for ever.
+ * @param options.pingMilliseconds how often the server is asked whether it is there; it is left after two pings without an answer
  */
-export async function connectMessaging(config: MessagingConfig, log: Log): Promise<Messaging> {
+export async function connectMessaging(
+  config: MessagingConfig,
+  log: Log,
+  { pingMilliseconds = PING_MILLISECONDS } = {},
+): Promise<Messaging> {
   const connection = await connect({
     ...serverOf(config),
     maxReconnectAttempts: -1,
     // Each publication would take a stack trace, in case that it fails.
     noAsyncTraces: true,
     reconnectTimeWait: 250,
+    pingInterval: pingMilliseconds,
     waitOnFirstConnect: true,
   });
   const messaging = {

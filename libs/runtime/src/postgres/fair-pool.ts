@@ -26,6 +26,8 @@ export interface FairPoolOptions extends PoolConfig {
   platformConnections: number;
   /** How long one waits for a connection that others hold. */
   patienceMilliseconds: number;
+  /** How long the server may be silent where it should answer at once. */
+  silenceMilliseconds: number;
 }
 
 /**
@@ -36,9 +38,13 @@ export interface FairPoolOptions extends PoolConfig {
 export class FairPool extends Pool {
   readonly tenantPlaces: FairPlaces;
   readonly platformPlaces: FairPlaces;
+  readonly silenceMilliseconds: number;
 
-  constructor({ tenantConnections, platformConnections, patienceMilliseconds, ...config }: FairPoolOptions) {
+  constructor(options: FairPoolOptions) {
+    const { tenantConnections, platformConnections, patienceMilliseconds, silenceMilliseconds, ...config } =
+      options;
     super({ ...config, max: tenantConnections + platformConnections });
+    this.silenceMilliseconds = silenceMilliseconds;
     const refused = () => unavailable('Too many requests wait for the database; try again.', noConnection());
     const waiting = { waitingMax: Infinity, patienceMilliseconds, refused };
     this.tenantPlaces = new FairPlaces({ ...waiting, places: tenantConnections, timesFree: TIMES_FREE });

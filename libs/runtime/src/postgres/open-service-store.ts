@@ -5,7 +5,7 @@ import { startOutboxRelay, wakingRelay, type OutboxRelay } from '../messaging/ou
 import type { Check } from '../process/health';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
-import { createPool, type RawStatements, type TenantDatabase } from './postgres';
+import { answeredSoon, createPool, type RawStatements, type TenantDatabase } from './postgres';
 import { startOperationCleanup } from './run-once';
 import { tenantDatabase, type Transactional } from './tenant-database';
 
@@ -31,7 +31,9 @@ export interface ServiceStore<Tx> {
   /** For bulk work, whose transactions wake it too. */
   outbox: Pick<OutboxRelay, 'wake'>;
   /** What the service cannot work without. */
-  checks: { postgres: Check; nats: Check };
+  checks: { postgres: Check };
+  /** Without it requests are served and their events wait in the outbox; were the service not ready, nothing were served. */
+  informative: { nats: Check };
 }
 
 /** Opens the database and messaging of a service, and starts what belongs to both: the outbox relay and the cleanup. */
@@ -58,6 +60,6 @@ export async function openServiceStore<Tx extends RawStatements>({
   onClose(outbox.close);
   const db = wakingRelay(database, outbox);
   onClose(startOperationCleanup(db, log).close);
-  const checks = { postgres: () => pool.query('SELECT 1'), nats: messaging.check };
-  return { pool, bulkPool, db, messaging, outbox, checks };
+  const checks = { postgres: () => pool.query(answeredSoon(pool, 'SELECT 1')) };
+  return { pool, bulkPool, db, messaging, outbox, checks, informative: { nats: messaging.check } };
 }

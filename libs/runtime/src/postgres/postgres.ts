@@ -10,6 +10,13 @@ import { untilEnd } from './until-end';
 const LIMITS_OF_REQUESTS = { statement_timeout: 15_000, idle_in_transaction_session_timeout: 60_000 };
 const LIMITS_OF_BULK_WORK = { statement_timeout: 600_000, idle_in_transaction_session_timeout: 600_000 };
 
+/**
+ * A server that is lost with its machine closes no connection, and the kernel would go on sending to it for a quarter of an
+ * hour. So a connection is closed where a transaction takes longer to begin, or a request's statement so much longer than
+ * the server lets it. Where nothing is sent, the kernel asks the server after this time.
+ */
+const SILENCE_MILLISECONDS = 10_000;
+
 /** Prisma sends instants without a zone; a server in another one would take them for its own. */
 const UTC = '-c timezone=UTC';
 /** How most transactions of requests are planned, so that they need not say it; see `Planning`. */
@@ -40,6 +47,10 @@ export interface PoolOptions {
   pipeline?: boolean;
   /** Transactions may take longer than a request: ten minutes for a statement. */
   isForBulkWork?: boolean;
+  /** How long a statement takes at most. */
+  statementMilliseconds?: number;
+  /** How long the server may be silent where it should answer at once. */
+  silenceMilliseconds?: number;
 }
 
 /**
@@ -47,11 +58,18 @@ export interface PoolOptions {
  * statement fails.
  */
 export function createPool(url: string, log: Log, options: PoolOptions = {}): FairPool {
+  const limits = options.isForBulkWork ? LIMITS_OF_BULK_WORK : LIMITS_OF_REQUESTS;
+  const {
+    statementMilliseconds = limits.statement_timeout,
+    silenceMilliseconds = SILENCE_MILLISECONDS,
+    pipeline = false,
+  } = options;
   let isBound = false;
   const pool = new FairPool({
     tenantConnections: options.tenantConnections ?? TENANT_CONNECTIONS,
     platformConnections: options.platformConnections ?? PLATFORM_CONNECTIONS,
     patienceMilliseconds: options.patienceMilliseconds ?? PATIENCE_MILLISECONDS,
+    silenceMilliseconds,
     verify: (connection, done) => {
       if (isBound) return done();
       requireBoundRole(connection).then(
@@ -63,12 +81,16 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
       );
     },
     connectionString: url,
-    options: options.pipeline ? `${UTC} ${PLANNED_ONCE}` : UTC,
-    pipeline: options.pipeline ?? false,
+    options: pipeline ? `${UTC} ${PLANNED_ONCE}` : UTC,
+    pipeline,
     connectionTimeoutMillis: PATIENCE_MILLISECONDS,
     idleTimeoutMillis: 30_000,
-    ...(options.isForBulkWork ? LIMITS_OF_BULK_WORK : LIMITS_OF_REQUESTS),
+    ...limits,
+    statement_timeout: statementMilliseconds,
+    // The end of a `COPY`, which a pipeline does not know, is not noticed by the timer of its statement.
+    ...(pipeline && { query_timeout: statementMilliseconds + silenceMilliseconds }),
     keepAlive: true,
+    keepAliveInitialDelayMillis: silenceMilliseconds,
   });
   // Without these listeners a connection that breaks would end the process. The code that uses it learns of it from its
   // statements; an idle one is replaced by the pool.
@@ -162,7 +184,7 @@ export async function inTransaction<Result>(
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
   try {
-    sent.push(sendTogether(connection, beginIn(pool, scope, options)));
+    sent.push(sendTogether(connection, answeredSoon(pool, beginIn(pool, scope, options))));
     if (!pool.options.pipeline) await sent[0];
     const result = await work(own.connection, sent);
     if (!pool.options.pipeline) await Promise.all(sent);
@@ -173,14 +195,25 @@ export async function inTransaction<Result>(
   } catch (error) {
     own.end();
     const failures = [error, ...(await failuresOf(sent))];
-    await connection.query('ROLLBACK').catch((away: Error) => {
-      broken = away;
-    });
+    // To a server that is silent nothing more is said.
+    broken = failures.find(isSilence);
+    if (!broken)
+      await connection.query('ROLLBACK').catch((away: Error) => {
+        broken = away;
+      });
     throw failures.find((one) => !codesOf(one).includes(BEHIND_A_FAILURE)) ?? error;
   } finally {
     connection.release(broken);
   }
 }
+
+/** As `pg` says it. */
+const SILENCE = 'Query read timeout';
+const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;
+
+/** A first statement, which no lock and no amount of work delays: where it is not answered, the server is gone. */
+export const answeredSoon = ({ silenceMilliseconds }: FairPool, text: string): QueryConfig =>
+  ({ text, query_timeout: silenceMilliseconds }) as QueryConfig;
 
 const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
@@ -223,7 +256,9 @@ async function readOnce<Row extends QueryResultRow>(
   let broken: Error | undefined;
   try {
     const [, { rows }] = await Promise.all([
-      connection.query(beginIn(pool, scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
+      connection.query(
+        answeredSoon(pool, beginIn(pool, scope, { begin: 'BEGIN READ ONLY', planning: 'once' })),
+      ),
       connection.query<Row>(statement),
       connection.query('COMMIT'),
     ]);
@@ -273,8 +308,9 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
     return unavailable('This took too long; try again, or ask for less.', error);
   if (codes.some((code) => BUSY.test(code)))
     return unavailable('The database is busy or restarting; try again.', error);
-  const lost = layersOf(error).some(({ message }) =>
-    /Connection terminated|trying to connect|is not queryable/.test(String(message)),
+  const lost = layersOf(error).some(
+    ({ message }) =>
+      /Connection terminated|trying to connect|is not queryable/.test(String(message)) || message === SILENCE,
   );
   if (lost || codes.some((code) => UNREACHABLE.test(code))) {
     return unavailable('The database does not answer; try again.', error);

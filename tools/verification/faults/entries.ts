@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../development/demo/client';
+
+/** The timeline that the entries of a campaign are written to. */
+export const ENTITY = '/timeline/Order/ORD-1';
+const WRITERS = 4;
+
+/** Writes entries until it is stopped, each until it is acknowledged; its end returns their ids. */
+export function writeEntries(client: Client): () => Promise<string[]> {
+  let isStopped = false;
+  const written: string[] = [];
+  const write = async (): Promise<void> => {
+    while (!isStopped) {
+      const call = { body: { entryType: 0, body: 'entry' }, headers: { 'idempotency-key': randomUUID() } };
+      written.push((await client.call('POST', `${ENTITY}/entries`, call)).body.id);
+    }
+  };
+  const writing = Promise.all(Array.from({ length: WRITERS }, write));
+  return async () => {
+    isStopped = true;
+    await writing;
+    return written;
+  };
+}
+
+/** The entries that a person was notified of, one for each notification. */
+export async function notifiedOf(client: Client): Promise<string[]> {
+  const notified: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const path = `/notifications?pageSize=100&cursor=${encodeURIComponent(cursor)}`;
+    const { body } = await client.call('GET', path);
+    notified.push(...body.items.map(({ entryId }: { entryId: string }) => entryId));
+    cursor = body.nextCursor;
+  }
+  return notified;
+}
+
+/** Follows a person's stream of notifications, opened again whenever it ends. */
+export function followNotifications(url: string, token: string) {
+  const notified = new Set<string>();
+  const stop = new AbortController();
+  const follow = async (): Promise<void> => {
+    const response = await fetch(`${url}/api/v1/notifications/stream`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: stop.signal,
+    });
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const piece of response.body!) {
+      text += decoder.decode(piece, { stream: true });
+      for (const [, id] of text.matchAll(/"entryId":"([^"]+)"/g)) notified.add(id!);
+      text = text.slice(text.lastIndexOf('\n') + 1);
+    }
+  };
+  const following = (async () => {
+    while (!stop.signal.aborted) {
+      await follow().catch(() => undefined);
+      await pause(200);
+    }
+  })();
+  return {
+    /** Of entries, since the stream was opened first. */
+    notified: notified as ReadonlySet<string>,
+    close: async (): Promise<void> => {
+      stop.abort();
+      await following;
+    },
+  };
+}
