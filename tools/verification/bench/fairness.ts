@@ -28,7 +28,7 @@ interface FairnessOptions {
  * those that worked, and those of the control sleep but for one request. Where many other processes want them, each step of
  * a request in a process that is busy for the attacker waits a round of all, and the control hardly any: the more is done
  * besides, the higher the ratio, whatever we share. So each line says how busy the machine was before the attack, and for
- * how long the busiest processes were without a processor during it, beside how long event loops were held up.
+ * how long the busiest processes were without a processor during it, and how late their event loops were.
  */
 export async function benchFairness(target: BenchTarget, { only, report }: FairnessOptions): Promise<void> {
   const control = await startBenchPlatform('bench-control');

@@ -7,7 +7,7 @@ const LEAST_CPU_SECONDS = 0.1;
 
 /**
  * Watches what a platform waits for: the time of its busiest processes on a processor and in the queue for one, and how
- * long their event loops were held up. The returned function describes it.
+ * late their event loops were. The returned function describes it.
  */
 export async function watchWaiting(
   { processes }: BenchTarget,
@@ -32,15 +32,17 @@ export async function watchWaiting(
   };
 }
 
-/** How long the event loop of a process was held up since the last look; empty for a process without one. */
+/** How late the event loop of a process was since the last look, by two samples a second; empty where it has none. */
 async function eventLoopLagOf({ metricsUrl }: BenchTarget['processes'][number]): Promise<string> {
   if (metricsUrl === undefined) return '';
   const metrics = await (await fetch(metricsUrl)).text();
   const lag = (which: string): string => {
-    const seconds = new RegExp(`^nodejs_eventloop_lag_${which}_seconds\\{.*\\} (.*)$`, 'm').exec(metrics)?.[1];
+    const seconds = new RegExp(`^nodejs_eventloop_lag_${which}_seconds\\{.*\\} (.*)$`, 'm').exec(
+      metrics,
+    )?.[1];
     return (Number(seconds) * 1_000).toFixed(0);
   };
-  return `, event loop held up for ${lag('p99')} ms (p99), ${lag('max')} ms at most`;
+  return `, event loop late by ${lag('mean')} ms, ${lag('max')} ms at most`;
 }
 
 /**
