@@ -24,11 +24,10 @@ interface FairnessOptions {
  * makes the same requests at the same time to a second platform, which has only the machine in common with the attacked
  * one: what both wait for is the machine, and what the control does not wait for is ours.
  *
- * The control is fair as long as nothing else fills the machine. Linux gives processors to processes that slept before
- * those that worked, and those of the control sleep but for one request. Where many other processes want them, each step of
- * a request in a process that is busy for the attacker waits a round of all, and the control hardly any: the more is done
- * besides, the higher the ratio, whatever we share. So each line says how busy the machine was before the attack, and for
- * how long the busiest processes were without a processor during it, and how late their event loops were.
+ * Whether that is fair, each line shows: for how long the busiest processes of both platforms ran, and for how long they
+ * waited for a processor. Where the two are in the same proportion on both, the machine slows both down alike, however much
+ * else it does. Where they are not, as in a service whose other processes and threads work for the attacker, that is a part
+ * of the ratio: the attacked one shares what the system gives to all of it.
  */
 export async function benchFairness(target: BenchTarget, { only, report }: FairnessOptions): Promise<void> {
   const control = await startBenchPlatform('bench-control');
