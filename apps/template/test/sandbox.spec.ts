@@ -1,3 +1,4 @@
+import { constants, getPriority } from 'node:os';
 import { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { silentLog } from '@plinth/runtime/process/log';
 import { bundledProgram } from '@plinth/testing/bundled-program';
@@ -22,9 +23,14 @@ beforeAll(() => {
 });
 afterAll(() => pool.close());
 
-const render = (source: string, more: Partial<RenderTask> = {}, by: SandboxPool = pool) =>
+const render = (
+  source: string,
+  more: Partial<RenderTask> = {},
+  by: SandboxPool = pool,
+  tenantId = 'tenant',
+) =>
   by.run(
-    { tenantId: 'tenant', userId: 'ada' },
+    { tenantId, userId: 'ada' },
     {
       kind: 'render',
       source,
@@ -128,6 +134,40 @@ describe('the sandbox pool', () => {
 
     expect(responses.map(({ kind }) => kind)).toContain('rendered');
     expect(await render('still here')).toMatchObject({ kind: 'rendered', html: 'still here' });
+  });
+});
+
+describe('a process whose task takes long', () => {
+  const milliseconds = 60_000;
+  const slow = '{% for i in range(400) %}{% for j in range(1000) %}{{ i * j }}{% endfor %}{% endfor %}';
+  let shared: SandboxPool;
+  beforeAll(async () => {
+    shared = aPool({ processes: 2, millisecondsMax: milliseconds });
+    await shared.ready();
+  });
+  afterAll(() => shared.close());
+
+  const by = (tenantId: string, source: string) =>
+    render(source, { limits: { ...defaultLimits, steps: 1e9, milliseconds } }, shared, tenantId);
+  const slowOnes = () =>
+    shared.pids().filter((pid) => getPriority(pid) === constants.priority.PRIORITY_BELOW_NORMAL);
+
+  it('goes on with the tasks of its tenant, with a lower priority, and with none of another tenant', async () => {
+    const before = shared.pids();
+
+    // A tenant alone has one of two places, so that the second one waits for the first.
+    const results = await Promise.all([by('a', slow), by('a', slow)]);
+
+    expect(results.map(({ kind }) => kind)).toEqual(['rendered', 'rendered']);
+    expect(shared.pids()).toEqual(before);
+    const [slowed, ...others] = slowOnes();
+    expect(before).toContain(slowed);
+    expect(others).toEqual([]);
+
+    // One of them has the other process for longer than it takes to replace this one.
+    await Promise.all([by('b', slow), by('c', 'Hello')]);
+
+    expect(shared.pids()).not.toContain(slowed);
   });
 });
 

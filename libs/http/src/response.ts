@@ -12,6 +12,8 @@ export interface ResponseOptions {
    * clients that accept gzip get it as this compresses it.
    */
   gzip?: ((json: () => Promise<Buffer>) => Promise<Buffer>) | undefined;
+  /** The body may be large: its JSON is written in turns of the event loop. */
+  isLarge?: boolean | undefined;
   /** The JSON of the body in pieces, instead of a body. */
   json?: readonly string[] | undefined;
 }
@@ -93,9 +95,9 @@ export const accepted = <Body>(
 export const noContent = (options: ResponseOptions = {}): EndpointResponse<undefined> =>
   new EndpointResponse(204, undefined, options);
 
-/** 207: each item has its own result. */
+/** 207: each item has its own result, so that all of them may be large. */
 export const multiStatus = <Value>(result: BatchResult<Value>): EndpointResponse<BatchResult<Value>> =>
-  new EndpointResponse(207, result);
+  new EndpointResponse(207, result, { isLarge: true });
 
 /** A file to download. */
 export const file = (content: FileContent, options: ResponseOptions = {}): EndpointResponse<undefined> =>

@@ -99,7 +99,7 @@ export async function sendResponse(
     options.reservation.release();
     return sendJson([compressed], res, options, headers);
   }
-  const isLarge = json !== undefined || response.options.gzip !== undefined;
+  const isLarge = json !== undefined || response.options.gzip !== undefined || response.options.isLarge;
   const writeAtOnce = (): Buffer[] => [Buffer.from(JSON.stringify(response.body))];
   const body = isKnown ? [] : isLarge ? await write() : writeAtOnce();
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);

@@ -7,7 +7,7 @@ import { authenticated, endpoint } from '@plinth/contracts/endpoint';
 import type { Request } from 'express';
 import type { Caller } from '@plinth/kernel/caller';
 import { createService } from '@plinth/http/api';
-import { file, ok, okJson } from '@plinth/http/response';
+import { file, multiStatus, ok, okJson } from '@plinth/http/response';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
@@ -24,6 +24,11 @@ const success = { status: 200, body: z.array(z.string()) } as const;
 const endpoints = {
   getTexts: endpoint({ ...reading, path: '/texts', success, etag: true }),
   getList: endpoint({ ...reading, path: '/list', success, etag: true }),
+  getResult: endpoint({
+    ...reading,
+    path: '/result',
+    success: { status: 207, body: z.object({ results: z.array(z.any()) }) },
+  }),
   getFile: endpoint({ ...reading, path: '/file', success: { status: 200, file: ['text/plain'] } }),
 };
 
@@ -85,6 +90,14 @@ beforeAll(async () => {
       onList();
       return okJson(['[', ...Array.from({ length: pieces }, (_, at) => `${at ? ',' : ''}"${TEXT}"`), ']']);
     });
+    api.on(endpoints.getResult, ({ query: { pieces } }) => {
+      onList();
+      return multiStatus({
+        results: [{ value: TEXT.repeat(pieces), isSuccess: true, error: null }],
+        successCount: 1,
+        failureCount: 0,
+      });
+    });
     api.on(endpoints.getFile, ({ query: { pieces } }) =>
       file({
         content: Readable.from(Array.from({ length: pieces }, () => Buffer.from(TEXT))),
@@ -145,6 +158,20 @@ describe('large responses', () => {
     await Promise.all(large.map(({ response }) => response));
     large.forEach(({ request }) => request.destroy());
     expect(await made).toBeLessThan(150);
+    await eventually(async () => (await countedBytes()) === 0);
+  });
+
+  it('of one long text keep no small one of another tenant waiting', async () => {
+    const answered: string[] = [];
+    let small = Promise.resolve();
+    onList = () => {
+      small = begin('/texts?pieces=0', aCaller()).response.then(() => void answered.push('small'));
+    };
+    const received = await begin('/result?pieces=150', aCaller()).response;
+    answered.push('large');
+    await small;
+    received.destroy();
+    expect(answered).toEqual(['small', 'large']);
     await eventually(async () => (await countedBytes()) === 0);
   });
 

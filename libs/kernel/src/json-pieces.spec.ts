@@ -40,11 +40,22 @@ describe('the pieces of the JSON of a value', () => {
     );
   });
 
-  it('are no longer than asked for, but for a text that is longer itself', () => {
-    const value = { texts: Array.from({ length: 1_000 }, () => 'x'.repeat(90)), long: 'y'.repeat(5_000) };
+  it('are about as long as asked for, however long a text is', () => {
+    const value = { texts: Array.from({ length: 1_000 }, () => 'x'.repeat(90)), long: 'y'.repeat(50_000) };
     const lengths = [...jsonPieces(value, 1_000)].map((piece) => piece.length);
-    expect(lengths.filter((length) => length > 1_100)).toHaveLength(1);
-    expect(lengths.length).toBeGreaterThan(90);
+    expect(Math.max(...lengths)).toBeLessThan(1_100);
+    expect(lengths.length).toBeGreaterThan(135);
+  });
+
+  it('do not part the halves of a character', () => {
+    const texts = [
+      '\u{1f600}'.repeat(9),
+      `x${'\u{1f600}'.repeat(9)}`,
+      '\ud83d'.repeat(9) + '\ude00'.repeat(2),
+    ];
+    for (const value of [texts[0], texts])
+      for (const length of [1, 2, 3, 4])
+        expect([...jsonPieces(value, length)].join('')).toBe(JSON.stringify(value));
   });
 
   it('are made of what has a text under the name of the function that writes JSON', () => {

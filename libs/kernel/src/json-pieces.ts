@@ -1,8 +1,8 @@
 const PIECE_LENGTH = 65_536;
 
 /**
- * The JSON of a value, as `JSON.stringify` writes it, in pieces of about 64 kB: for values that have too many members to be
- * written in one step. A text is never split.
+ * The JSON of a value, as `JSON.stringify` writes it, in pieces of about 64 kB: for values that have too many members, or
+ * too long texts, to be written in one step. Of a text that needs escapes a piece may be six times as long.
  */
 export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generator<string, void> {
   let piece = '';
@@ -13,12 +13,12 @@ export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generat
     const names = isList ? container.keys() : Object.keys(container);
     for (const name of names) {
       const member = (container as Record<string | number, unknown>)[name];
-      const isWrittenByMembers = hasMembers(member);
-      const text = isWrittenByMembers ? '' : JSON.stringify(member);
+      const isWrittenByParts = hasMembers(member) || isLong(member);
+      const text = isWrittenByParts ? '' : JSON.stringify(member);
       if (text === undefined && !isList) continue;
       piece += isList ? mark : `${mark}${JSON.stringify(name)}:`;
       mark = ',';
-      if (isWrittenByMembers) yield* write(member);
+      if (isWrittenByParts) yield* writeParts(member);
       else piece += text ?? 'null';
       if (piece.length < pieceLength) continue;
       yield piece;
@@ -28,10 +28,31 @@ export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generat
     piece += isList ? ']' : '}';
   }
 
-  if (hasMembers(value)) yield* write(value);
+  function* writeText(text: string): Generator<string, void> {
+    piece += '"';
+    for (let begin = 0, end; begin < text.length; begin = end) {
+      end = Math.min(begin + Math.max(1, pieceLength - piece.length), text.length);
+      // The halves of a character stay together: apart each would be written as an escape.
+      while (end < text.length && isFirstHalf(text.charCodeAt(end - 1))) end++;
+      piece += JSON.stringify(text.slice(begin, end)).slice(1, -1);
+      if (piece.length < pieceLength) continue;
+      yield piece;
+      piece = '';
+    }
+    piece += '"';
+  }
+
+  const isLong = (member: unknown): member is string =>
+    typeof member === 'string' && member.length > pieceLength;
+  const writeParts = (parts: object | string): Generator<string, void> =>
+    typeof parts === 'string' ? writeText(parts) : write(parts);
+
+  if (hasMembers(value) || isLong(value)) yield* writeParts(value);
   else piece = JSON.stringify(value);
   if (piece !== '') yield piece;
 }
+
+const isFirstHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
 /** Whether it is written by its members; what writes itself (`toJSON`) and what is a value in an object is not. */
 const hasMembers = (value: unknown): value is object =>

@@ -15,8 +15,8 @@ export interface BenchTarget {
   databaseUrlOf(service: string): string;
   /** With a role that bypasses row-level security, which COPY into a table requires. */
   adminUrlOf(service: string): string;
-  /** Every process of the platform, its servers included. */
-  processes: readonly NamedProcess[];
+  /** Every process of the platform, its servers included, and where those of services show their metrics. */
+  processes: readonly (NamedProcess & { metricsUrl: string | undefined })[];
 }
 
 /** A bench sends more requests per minute than the limits for people allow. */
@@ -45,10 +45,17 @@ export async function startBenchPlatform(name = 'bench'): Promise<BenchTarget & 
       address.pathname = new URL(databaseUrl(service, admin, secrets)).pathname;
       return address.href;
     },
-    processes: read('processes.json').processes,
+    processes: read('processes.json').processes.map(toBenchProcess),
     stop: () => launcher('stop.mjs', data, []),
   };
 }
+
+/** The state of the launcher says how it asks a process whether it is ready. */
+const toBenchProcess = ({ name, pid, probe }: NamedProcess & { probe: { url?: string } }) => ({
+  name,
+  pid,
+  metricsUrl: probe.url?.endsWith('/readyz') ? probe.url.replace('/readyz', '/metrics') : undefined,
+});
 
 async function launcher(script: string, data: string, options: string[]): Promise<void> {
   const args = [join(root, 'tools/development/launcher', script), ...options, '--data', data];

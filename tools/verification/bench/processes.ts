@@ -10,6 +10,8 @@ export interface NamedProcess {
 export interface ProcessUsage {
   name: string;
   cpuSeconds: number;
+  /** In which it was ready to run and had no processor. */
+  queuedSeconds: number;
   /** Of the largest process, where there are several. */
   peakMegabytes: number;
 }
@@ -18,13 +20,16 @@ const TICKS_PER_SECOND = 100;
 
 /** Starts to watch processes; the returned function returns what they used since, the busiest first. */
 export function watchProcesses(processes: readonly NamedProcess[]): () => ProcessUsage[] {
-  const before = new Map(processes.map(({ name, pid }) => [name, cpuSecondsOf(pid)]));
+  const before = new Map(
+    processes.map(({ name, pid }) => [name, { cpu: cpuSecondsOf(pid), queued: queuedSecondsOf(pid) }]),
+  );
   for (const { pid } of processes) for (const member of processTreeOf(pid)) resetPeak(member);
   return () =>
     processes
       .map(({ name, pid }) => ({
         name,
-        cpuSeconds: cpuSecondsOf(pid) - before.get(name)!,
+        cpuSeconds: cpuSecondsOf(pid) - before.get(name)!.cpu,
+        queuedSeconds: Math.max(0, queuedSecondsOf(pid) - before.get(name)!.queued),
         peakMegabytes: Math.max(0, ...processTreeOf(pid).map(peakMegabytes)),
       }))
       .sort((left, right) => right.cpuSeconds - left.cpuSeconds);
@@ -79,6 +84,13 @@ function cpuSecondsOf(pid: number): number {
   );
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
 }
+
+const NANOSECONDS_PER_SECOND = 1e9;
+
+/** For how long the main threads of those that run waited for a processor; 0 where the system does not count it. */
+const queuedSecondsOf = (pid: number): number =>
+  processTreeOf(pid).reduce((sum, member) => sum + Number(read(member, 'schedstat').split(' ')[1] ?? 0), 0) /
+  NANOSECONDS_PER_SECOND;
 
 /** Resets the peak of memory, where the system allows it. */
 export function resetPeak(pid: number): void {

@@ -25,8 +25,9 @@ export async function timeOf(work: () => Promise<unknown>): Promise<number> {
 export const median = (values: readonly number[]): number =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]!;
 
+/** The smallest value that 99 % of all do not exceed: of fewer than a hundred the largest one. */
 export const p99 = (values: readonly number[]): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length * 0.99)]!;
+  values.toSorted((left, right) => left - right)[Math.ceil(values.length * 0.99) - 1]!;
 
 export const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
 

@@ -10,6 +10,8 @@ export interface RequestTurnsOptions {
   count: number;
   /** Who takes longer leaves its turn to the next, and goes on. */
   turnMilliseconds: number;
+  /** How many times as long a turn lasts now, because processors are scarce: then a quick request takes that long. */
+  slowness?: (() => number) | undefined;
   /** Beyond so many waiting ones requests are refused; without it, whoever admitted them limits how many wait. */
   waitingMax?: number;
 }
@@ -81,7 +83,8 @@ export class RequestTurns {
       this.places.leave(owner);
     };
     let hasEnded = false;
-    const timer = setTimeout(end, this.options.turnMilliseconds);
+    const { turnMilliseconds, slowness } = this.options;
+    const timer = setTimeout(end, turnMilliseconds * (slowness?.() ?? 1));
     return end;
   }
 }

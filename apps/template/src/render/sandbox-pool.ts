@@ -35,6 +35,7 @@ export interface SandboxPool {
 }
 
 interface QueuedTask {
+  tenantId: string;
   task: Task;
   resolve: (result: TaskResult) => void;
   reject: (error: unknown) => void;
@@ -49,12 +50,21 @@ interface Worker {
   leave: (() => void) | undefined;
   isReady: boolean;
   isRetired: boolean;
-  isSlow: boolean;
+  /** The tenant whose task had its priority lowered, which only root could raise: it works for nobody else any more. */
+  slowFor: string | undefined;
+  /** Replaces a slow process that its tenant no longer uses. */
+  replacement: NodeJS.Timeout | undefined;
   started: Promise<void>;
 }
 
 /** A process that has used the processor for this long gets a lower priority than all others of the machine. */
 const SLOW_MILLISECONDS = 150;
+
+/**
+ * For so long a slow process waits for the next task of its tenant. One that has many slow templates evaluates them in
+ * it: beside others each of them would otherwise begin with the usual priority, and cost the start of a process besides.
+ */
+const SLOW_IDLE_MILLISECONDS = 200;
 
 /** How often the processor time of a running task is checked. */
 const WATCH_MILLISECONDS = 100;
@@ -105,15 +115,27 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
     });
   };
 
-  /** Gives tasks to idle processes. */
+  /** Gives tasks to idle processes, and replaces slow ones of other tenants where no other process is there or coming. */
   const assignTasks = (): void => {
-    for (const worker of workers) {
-      if (queue.length === 0) return;
-      if (worker.isReady && !worker.isRetired && worker.running === undefined) assign(worker, queue.shift()!);
+    for (const queued of queue.splice(0)) {
+      const worker = idleFor(queued.tenantId);
+      if (worker) assign(worker, queued);
+      else queue.push(queued);
     }
+    const coming = [...workers].filter(({ isReady, isRetired }) => !isReady || isRetired).length;
+    const lacking = Math.max(0, queue.length - coming);
+    [...workers].filter(isIdle).slice(0, lacking).forEach(retire);
+  };
+
+  const idleFor = (tenantId: string): Worker | undefined => {
+    const idle = [...workers].filter(isIdle);
+    return (
+      idle.find(({ slowFor }) => slowFor === tenantId) ?? idle.find(({ slowFor }) => slowFor === undefined)
+    );
   };
 
   const assign = (worker: Worker, queued: QueuedTask): void => {
+    clearTimeout(worker.replacement);
     worker.running = queued;
     worker.leave = queued.leave;
     const { child } = worker;
@@ -125,7 +147,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
     const timeFactor =
       queued.task.kind === 'render' && queued.task.format === 'excel' ? WORKBOOK_TIME_FACTOR : 1;
     const watch = watchProcessorTime(child, {
-      slow: () => lowerPriority(worker),
+      slow: () => lowerPriority(worker, queued.tenantId),
       over: () => retire(worker),
       starved: () => {
         worker.running = undefined;
@@ -142,8 +164,8 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       child.removeListener('exit', done);
       worker.running = undefined;
       queued.resolve(content);
-      // Only root could raise its priority again.
-      if (worker.isSlow) return retire(worker);
+      if (worker.slowFor !== undefined)
+        worker.replacement = setTimeout(() => retire(worker), SLOW_IDLE_MILLISECONDS).unref();
       worker.leave = undefined;
       queued.leave();
       assignTasks();
@@ -161,7 +183,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
         return await new Promise((resolve, reject) => {
           const evaluate = (): Promise<void> =>
             new Promise((leave) => {
-              queue.push({ task, resolve, reject, leave });
+              queue.push({ tenantId: owner.tenantId, task, resolve, reject, leave });
               assignTasks();
             });
           places.run(owner, evaluate, signal).catch(reject);
@@ -215,7 +237,8 @@ function startWorker({ program, memoryMegabytesMax }: PoolOptions): Worker {
     leave: undefined,
     isReady: false,
     isRetired: false,
-    isSlow: false,
+    slowFor: undefined,
+    replacement: undefined,
     started: Promise.resolve(),
   };
   worker.started = new Promise((resolve) => {
@@ -272,14 +295,17 @@ function cpuMillisecondsOf(pid: number | undefined): number | undefined {
   }
 }
 
+const isIdle = ({ isReady, isRetired, running }: Worker): boolean =>
+  isReady && !isRetired && running === undefined;
+
 function retire(worker: Worker): void {
   worker.isRetired = true;
   worker.child.kill('SIGKILL');
 }
 
-function lowerPriority(worker: Worker): void {
-  if (worker.isSlow) return;
-  worker.isSlow = true;
+function lowerPriority(worker: Worker, tenantId: string): void {
+  if (worker.slowFor !== undefined) return;
+  worker.slowFor = tenantId;
   try {
     if (worker.child.pid !== undefined)
       setPriority(worker.child.pid, constants.priority.PRIORITY_BELOW_NORMAL);

@@ -127,8 +127,13 @@ function toResponse({
     'X-Template-Warnings': String(missing.length),
     ...(names === '' ? {} : { 'X-Template-Missing-Variables': names }),
   };
-  return content ? file(content, { headers }) : ok(response, { headers });
+  if (content) return file(content, { headers });
+  const isLarge = response.html.length + (response.plainText?.length ?? 0) > SMALL_LENGTH_MAX;
+  return ok(response, { headers, isLarge });
 }
+
+/** What everybody else in the process may wait for. */
+const SMALL_LENGTH_MAX = 64 * 1024;
 
 const toBatchValue = ({ response, file: content }: RenderedDocument): TemplateBatchValue =>
   content
