@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { timeline, unreadCountQuery } from '../api/timeline';
 import { useAfterPaint } from '../components/after-paint';
 import { useTexts } from '../texts/texts';
@@ -12,7 +12,9 @@ export function UnreadBadge() {
   const queries = useQueryClient();
   // What a page is for comes first.
   const isTime = useAfterPaint();
-  const { data: count = 0 } = useQuery({ ...unreadCountQuery, enabled: isTime });
+  // Asked when everything that comes later is sent, so that it is not asked twice; or without that, where it fails.
+  const [isFollowed, setFollowed] = useState(false);
+  const { data: count = 0 } = useQuery({ ...unreadCountQuery, enabled: isFollowed });
 
   useEffect(() => {
     if (!isTime) return undefined;
@@ -22,6 +24,7 @@ export function UnreadBadge() {
       try {
         const { body: events } = await timeline.streamNotifications({ signal: ending.signal });
         void queries.invalidateQueries({ queryKey: ['notifications'] });
+        setFollowed(true);
         for await (const { event } of events) {
           if (event !== 'notification') continue;
           void queries.invalidateQueries({ queryKey: ['notifications'] });
@@ -30,6 +33,7 @@ export function UnreadBadge() {
         }
       } catch {
         // The stream is opened again below, whatever ended it.
+        if (!ending.signal.aborted) setFollowed(true);
       }
       if (!ending.signal.aborted) timer = window.setTimeout(() => void follow(), RETRY_MILLISECONDS);
     };
