@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowLeft, Play } from 'lucide-react';
+import { useDeferredValue } from 'react';
 import {
   dataExchange,
   importOptionsQuery,
@@ -60,8 +61,9 @@ export function CheckStep({ job }: { job: ImportJob }) {
     },
     onError: () => void queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true }),
   });
-  const report = check.data;
-  const isChecking = check.isFetching && !report;
+  // Hundreds of rows are rendered in pieces, between which keys and clicks are answered.
+  const report = useDeferredValue(check.data);
+  const isChecking = !report && !check.error;
 
   if (!options)
     return optionsError ? (
