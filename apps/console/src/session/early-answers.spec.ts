@@ -55,7 +55,9 @@ describe('what a page asks', () => {
     ['/console/templates/welcome', ['template']],
     ['/console/workflows/Loan', ['definition']],
   ])('of %s is the same that was asked early', async (pathname, names) => {
-    globalThis.sessionStorage = { getItem: () => JSON.stringify({ ...session, expiresAt: Infinity }) } as never;
+    globalThis.sessionStorage = {
+      getItem: () => JSON.stringify({ ...session, expiresAt: Infinity }),
+    } as never;
     jest.resetModules();
     const { QueryClient } = await import('@tanstack/react-query');
     const { importQuery } = await import('../api/data-exchange');
