@@ -58,6 +58,11 @@ describe('what a page asks', () => {
     globalThis.sessionStorage = {
       getItem: () => JSON.stringify({ ...session, expiresAt: Infinity }),
     } as never;
+    const remember = globalThis.fetch;
+    globalThis.fetch = async (...request) => {
+      await remember(...request);
+      return Response.json({ count: 1, states: [] });
+    };
     jest.resetModules();
     const { QueryClient } = await import('@tanstack/react-query');
     const { importQuery } = await import('../api/data-exchange');
