@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { timeline, unreadCountQuery } from '../api/timeline';
+import { notificationsQuery, timeline, unreadCountQuery } from '../api/timeline';
 import { useAfterPaint } from '../components/after-paint';
 import { useTexts } from '../texts/texts';
 
@@ -20,10 +20,20 @@ export function UnreadBadge() {
     if (!isTime) return undefined;
     const ending = new AbortController();
     let timer: number | undefined;
+    let isFirst = true;
+    const readAgain = async () => {
+      const before = queries.getQueryData(unreadCountQuery.queryKey);
+      const now = await queries.fetchQuery({ ...unreadCountQuery, staleTime: 0 });
+      if (before !== undefined && before !== now)
+        await queries.invalidateQueries({ queryKey: notificationsQuery.queryKey });
+    };
     const follow = async () => {
       try {
         const { body: events } = await timeline.streamNotifications({ signal: ending.signal });
-        void queries.invalidateQueries({ queryKey: ['notifications'] });
+        // A page that was read just before has what there is, unless there are more now.
+        if (isFirst) void readAgain().catch(() => undefined);
+        else void queries.invalidateQueries({ queryKey: ['notifications'] });
+        isFirst = false;
         setFollowed(true);
         for await (const { event } of events) {
           if (event !== 'notification') continue;
@@ -33,6 +43,7 @@ export function UnreadBadge() {
         }
       } catch {
         // The stream is opened again below, whatever ended it.
+        isFirst = false;
         if (!ending.signal.aborted) setFollowed(true);
       }
       if (!ending.signal.aborted) timer = window.setTimeout(() => void follow(), RETRY_MILLISECONDS);
