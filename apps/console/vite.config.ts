@@ -9,7 +9,7 @@ const locales = ['en-US', 'fr-FR'];
 
 /** What pages share and what needs nothing of the component library, and what most of those with fields share of it. */
 const common =
-  /lucide-react|\/libs\/|@tanstack|src\/api\/|(use-debounced|use-render-data|sample-data)\.ts$|-(name|names|status)\.tsx?$|forms\/rule-text|back-to-\w+\.tsx$|components\/(page|paged-list|table-frame|column-table|relative-time|steps|stored-state|save-file|later|after-paint|confirm)\.tsx?$|workflows\/drawing\.tsx$/;
+  /lucide-react|\/libs\/|@tanstack|src\/api\/|(use-debounced|use-render-data|sample-data)\.ts$|-(name|names|status)\.tsx?$|forms\/rule-text|back-to-\w+\.tsx$|components\/(page|paged-list|table-frame|column-table|relative-time|steps|stored-state|save-file|later|after-paint|near-window|confirm)\.tsx?$|workflows\/drawing\.tsx$/;
 const controls =
   /react-aria|react-stately|@internationalized|components\/(select|text-field|choices|icon-button)\.tsx$/;
 

@@ -7,13 +7,21 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { templateQuery } from './api/templates';
-import { definitionQuery } from './api/workflow';
+import { importQuery } from './api/data-exchange';
+import { callerQuery } from './api/platform';
+import { settingDefinitionsQuery, settingsQuery } from './api/settings';
+import { categoriesQuery, templateQuery } from './api/templates';
+import { notificationsQuery, timelineQuery, unreadCountQuery } from './api/timeline';
+import { definitionQuery, workflowStatusQuery } from './api/workflow';
 import { whenOnline } from './components/when-online';
 import { BrokenPage } from './shell/broken-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { Shell } from './shell/shell';
+import { mayDo } from './shell/caller';
 import { currentSession, hasPerson } from './session/session';
+
+// What pages show at once is asked for by their loaders, while what is around it is drawn. Loaders do not wait for it, and
+// the script that a page begins with asks the same (`session/early-answers.ts`).
 
 /** A page that is loaded when it is opened first; where there is no connection, as soon as there is one. */
 const page = <Module extends Record<string, unknown>, Name extends keyof Module>(
@@ -82,6 +90,7 @@ const oneImport = createRoute({
   path: '/imports/$jobId',
   validateSearch: ({ step }: Record<string, unknown>): { step?: 'columns' } =>
     step === 'columns' ? { step } : {},
+  loader: ({ params: { jobId }, context: { queries } }) => void queries.prefetchQuery(importQuery(jobId)),
   component: page(() => import('./imports/import-page'), 'ImportPage'),
 });
 
@@ -112,12 +121,24 @@ const approvals = createRoute({
 const notifications = createRoute({
   getParentRoute: () => shell,
   path: '/notifications',
+  loader: ({ context: { queries } }) => {
+    void queries.prefetchInfiniteQuery(notificationsQuery);
+    void queries.prefetchQuery(unreadCountQuery);
+  },
   component: page(() => import('./notifications/notifications-page'), 'NotificationsPage'),
 });
 
 const entity = createRoute({
   getParentRoute: () => shell,
   path: '/entities/$entityType/$entityId',
+  loader: ({ params: entity, context: { queries } }) => {
+    // Not known yet on the first page of a window.
+    const caller = queries.getQueryData(callerQuery.queryKey);
+    if (!caller || mayDo(caller, 'Workflow.Transitions.Read'))
+      void queries.prefetchQuery(workflowStatusQuery(entity));
+    if (!caller || mayDo(caller, 'Timeline.Entries.Read'))
+      void queries.prefetchInfiniteQuery(timelineQuery(entity));
+  },
   component: page(() => import('./entities/entity-page'), 'EntityPage'),
 });
 
@@ -129,6 +150,11 @@ const settings = createRoute({
   validateSearch: ({ level }: Record<string, unknown>): { level?: (typeof levels)[number] } => {
     const known = levels.find((one) => one === level);
     return known ? { level: known } : {};
+  },
+  loaderDeps: ({ search: { level } }) => ({ level }),
+  loader: ({ deps: { level }, context: { queries } }) => {
+    void queries.prefetchQuery(settingDefinitionsQuery);
+    if (level === undefined) void queries.prefetchQuery(settingsQuery('user'));
   },
   component: page(() => import('./settings/settings-page'), 'SettingsPage'),
 });
@@ -165,7 +191,6 @@ const oneTemplate = createRoute({
   path: '/templates/$name',
   validateSearch: texts<'culture' | 'view'>('culture', 'view'),
   loaderDeps: ({ search: { culture } }) => ({ culture }),
-  // The text is what the page is for: it is asked for while what is around it is drawn.
   loader: ({ params: { name }, deps: { culture }, context: { queries } }) =>
     void queries.prefetchQuery(templateQuery({ name, culture })),
   component: page(() => import('./templates/template-page'), 'TemplatePage'),
@@ -174,6 +199,7 @@ const oneTemplate = createRoute({
 const templateCategories = createRoute({
   getParentRoute: () => shell,
   path: '/template-categories',
+  loader: ({ context: { queries } }) => void queries.prefetchQuery(categoriesQuery),
   component: page(() => import('./templates/categories-page'), 'CategoriesPage'),
 });
 

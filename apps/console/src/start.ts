@@ -1,4 +1,4 @@
-import { askEarly, firstQuestion } from './session/early-answers';
+import { askEarly, firstQuestions } from './session/early-answers';
 import { storedSession } from './session/stored-session';
 import { storedPreferences } from './texts/stored-preferences';
 import { textsSelection } from './texts/texts-selection';
@@ -14,11 +14,7 @@ const link = document.createElement('link');
 Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous' });
 link.href = `/localization?${query.toString()}`;
 document.head.append(link);
-if (session)
-  askEarly(
-    session,
-    ['/me', firstQuestion(location)].filter((path) => path !== undefined),
-  );
+if (session) askEarly(session, ['/me', ...firstQuestions(location)]);
 
 // The first question about a language makes the browser read what it knows of all of them, for 12 ms on a fast machine: now,
 // when nothing else is to be done, and not as a part of the application's first task.

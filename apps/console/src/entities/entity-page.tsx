@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { cultureQuery, templateOf } from '../api/templates';
 import { followersQuery, timeline } from '../api/timeline';
 import type { Entity } from '../api/workflow';
+import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
 import { Failure } from '../components/state';
@@ -53,7 +54,9 @@ function FollowButton({ entity }: { entity: Entity }) {
   const { userId } = useCaller();
   const queries = useQueryClient();
   const query = followersQuery(entity);
-  const { data: followers } = useQuery(query);
+  // What people wrote comes first.
+  const isPainted = useAfterPaint();
+  const { data: followers } = useQuery({ ...query, enabled: isPainted });
   const isFollowing = followers?.includes(userId) ?? false;
   const toggle = useMutation({
     mutationFn: () =>

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { timeline, timelineQuery } from '../api/timeline';
 import type { Entity } from '../api/workflow';
+import { useAfterPaint } from '../components/after-paint';
 
 const RETRY_MILLISECONDS = 2_000;
 
@@ -13,20 +14,26 @@ interface TimelineState {
 /** Reads the stream of an entity again as soon as somebody wrote or removed something. */
 export function useLiveTimeline({ entityType, entityId }: Entity): void {
   const queries = useQueryClient();
+  // What is there already comes first.
+  const isPainted = useAfterPaint();
   useEffect(() => {
+    if (!isPainted) return undefined;
     const ending = new AbortController();
     let timer: number | undefined;
     const params = { entityType, entityId };
-    const { queryKey } = timelineQuery(params);
-    const isShown = ({ newestEntryId, totalCount }: TimelineState) => {
-      const page = queries.getQueryData(queryKey)?.pages[0];
+    const query = timelineQuery(params);
+    const { queryKey } = query;
+    const isShown = async ({ newestEntryId, totalCount }: TimelineState) => {
+      // The first event may be there before the entries, which are on their way then.
+      const data = await queries.ensureInfiniteQueryData(query).catch(() => undefined);
+      const page = data?.pages[0];
       return page?.totalCount === totalCount && (page.items[0]?.id ?? null) === newestEntryId;
     };
     const follow = async () => {
       try {
         const { body: events } = await timeline.watchTimeline({ params, signal: ending.signal });
         for await (const { data } of events) {
-          if (isShown(data as TimelineState)) continue;
+          if (await isShown(data as TimelineState)) continue;
           void queries.invalidateQueries({ queryKey });
           void queries.invalidateQueries({ queryKey: ['workflow', entityType, entityId] });
         }
@@ -40,5 +47,5 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
       ending.abort(new DOMException('The page was left.', 'AbortError'));
       clearTimeout(timer);
     };
-  }, [queries, entityType, entityId]);
+  }, [queries, isPainted, entityType, entityId]);
 }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
 import { definitionQuery, workflowStatusQuery, type Entity, type WorkflowStatus } from '../api/workflow';
 import { Failure, Skeleton } from '../components/state';
 import { Later } from '../components/later';
@@ -20,7 +21,8 @@ const loading = <Skeleton lines={1} height="15.25rem" />;
 /** The state of an entity, and what may become of it and why not; nothing where it has no workflow. */
 export function CurrentState({ entity }: { entity: Entity }) {
   const { t } = useTexts();
-  const { data: status, error, refetch } = useQuery(workflowStatusQuery(entity));
+  const { data, error, refetch } = useQuery(workflowStatusQuery(entity));
+  const status = useDeferredValue(data);
   if (status === null) return null;
   return (
     <section className="stack current-state" aria-label={t('Platform.areas.workflow')}>
@@ -39,7 +41,8 @@ export function CurrentState({ entity }: { entity: Entity }) {
 export function StatePath({ entity }: { entity: Entity }) {
   const { t } = useTexts();
   const caller = useCaller();
-  const { data: status } = useQuery(workflowStatusQuery(entity));
+  const { data } = useQuery(workflowStatusQuery(entity));
+  const status = useDeferredValue(data);
   if (!status) return null;
   return (
     <aside className="stack state-path" aria-label={t('Workflow.messages.history')}>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowLeft, Play } from 'lucide-react';
+import { useDeferredValue } from 'react';
 import {
   dataExchange,
   importOptionsQuery,
@@ -41,7 +42,9 @@ export function CheckStep({ job }: { job: ImportJob }) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const params = { jobId: job.id };
-  const { data: options, error: optionsError, refetch } = useQuery(importOptionsQuery(job.id));
+  const { data, error: optionsError, refetch } = useQuery(importOptionsQuery(job.id));
+  // Fields and hundreds of rows are rendered in pieces, between which keys and clicks are answered.
+  const options = useDeferredValue(data);
   const change = useOptionsChange(job.id);
   const check = useQuery({
     queryKey: ['import', job.id, 'dry-run', options],
@@ -60,8 +63,8 @@ export function CheckStep({ job }: { job: ImportJob }) {
     },
     onError: () => void queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true }),
   });
-  const report = check.data;
-  const isChecking = check.isFetching && !report;
+  const report = useDeferredValue(check.data);
+  const isChecking = !report && !check.error;
 
   if (!options)
     return optionsError ? (

@@ -1,6 +1,7 @@
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
+import { useDeferredValue } from 'react';
 import {
   dataExchange,
   importQuery,
@@ -31,7 +32,9 @@ export function ImportPage() {
   const texts = useTexts();
   const { t, bytes } = texts;
   const { jobId } = useParams({ from: '/shell/imports/$jobId' });
-  const { data: job, error, refetch } = useQuery(importQuery(jobId));
+  const { data, error, refetch } = useQuery(importQuery(jobId));
+  // Its steps are rendered in pieces, between which keys and clicks are answered.
+  const job = useDeferredValue(data);
   return (
     <Page
       isWide

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Download as DownloadIcon, FileUp, Undo2 } from 'lucide-react';
-import { useCallback } from 'react';
+import { useCallback, useDeferredValue } from 'react';
 import {
   dataExchange,
   importDefinitionsQuery,
@@ -30,7 +30,8 @@ export function ResultStep({ job }: { job: ImportJob }) {
   const isUndone = job.undoStatus !== null;
   const reading = useQuery(importReportQuery(job.id));
   const undoing = useQuery({ ...importUndoQuery(job.id), enabled: isUndone });
-  const { data: report } = reading;
+  // Hundreds of rows are rendered in pieces, between which keys and clicks are answered.
+  const report = useDeferredValue(reading.data);
   const { data: undo } = undoing;
   const failed = [reading, undoing].find(({ error }) => error);
   if (failed) return <Failure error={failed.error!} onRetry={() => void failed.refetch()} />;

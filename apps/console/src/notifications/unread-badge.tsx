@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import { timeline, unreadCountQuery } from '../api/timeline';
+import { useEffect, useState } from 'react';
+import { notificationsQuery, timeline, unreadCountQuery } from '../api/timeline';
 import { useAfterPaint } from '../components/after-paint';
 import { useTexts } from '../texts/texts';
 
@@ -12,16 +12,29 @@ export function UnreadBadge() {
   const queries = useQueryClient();
   // What a page is for comes first.
   const isTime = useAfterPaint();
-  const { data: count = 0 } = useQuery({ ...unreadCountQuery, enabled: isTime });
+  // Asked when everything that comes later is sent, so that it is not asked twice; or without that, where it fails.
+  const [isFollowed, setFollowed] = useState(false);
+  const { data: count = 0 } = useQuery({ ...unreadCountQuery, enabled: isFollowed });
 
   useEffect(() => {
     if (!isTime) return undefined;
     const ending = new AbortController();
     let timer: number | undefined;
+    let isFirst = true;
+    const readAgain = async () => {
+      const before = queries.getQueryData(unreadCountQuery.queryKey);
+      const now = await queries.fetchQuery({ ...unreadCountQuery, staleTime: 0 });
+      if (before !== undefined && before !== now)
+        await queries.invalidateQueries({ queryKey: notificationsQuery.queryKey });
+    };
     const follow = async () => {
       try {
         const { body: events } = await timeline.streamNotifications({ signal: ending.signal });
-        void queries.invalidateQueries({ queryKey: ['notifications'] });
+        // A page that was read just before has what there is, unless there are more now.
+        if (isFirst) void readAgain().catch(() => undefined);
+        else void queries.invalidateQueries({ queryKey: ['notifications'] });
+        isFirst = false;
+        setFollowed(true);
         for await (const { event } of events) {
           if (event !== 'notification') continue;
           void queries.invalidateQueries({ queryKey: ['notifications'] });
@@ -30,6 +43,8 @@ export function UnreadBadge() {
         }
       } catch {
         // The stream is opened again below, whatever ended it.
+        isFirst = false;
+        if (!ending.signal.aborted) setFollowed(true);
       }
       if (!ending.signal.aborted) timer = window.setTimeout(() => void follow(), RETRY_MILLISECONDS);
     };

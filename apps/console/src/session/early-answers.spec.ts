@@ -1,4 +1,4 @@
-import { askEarly, fetchAfterEarlyAnswers, firstQuestion } from './early-answers';
+import { askEarly, fetchAfterEarlyAnswers, firstQuestions } from './early-answers';
 
 const origin = 'https://plinth.example';
 const session = { token: 'of-ada', expiresAt: 0 };
@@ -12,7 +12,7 @@ beforeEach(() => {
   globalThis.location = { origin } as Location;
   globalThis.fetch = (input, init) => {
     asked.push(`${init?.method ?? 'GET'} ${input as string}`);
-    return Promise.resolve(new Response(String(asked.length)));
+    return Promise.resolve(Response.json(asked.length));
   };
 });
 
@@ -26,17 +26,67 @@ describe('what a page is for', () => {
     [
       '/console/templates/welcome',
       '?culture=pt-BR&view=revisions',
-      '/api/v1/templates/welcome?culture=pt-BR',
+      ['/api/v1/templates/welcome?culture=pt-BR'],
     ],
-    ['/console/templates/a%20b/', '', '/api/v1/templates/a%20b'],
-    ['/console/templates/a@b,c+d', '', '/api/v1/templates/a%40b%2Cc%2Bd'],
-    ['/console/templates/100%', '', '/api/v1/templates/100%'],
-    ['/console/workflows/Loan', '', '/api/v1/workflow/definitions/Loan?format=json'],
-    ['/console/templates', '?search=a', undefined],
-    ['/console/template-gallery/invoice', '', undefined],
-    ['/console/imports', '', undefined],
-  ])('is known of %s%s', (pathname, search, question) => {
-    expect(firstQuestion({ pathname, search })).toBe(question);
+    ['/console/templates/a%20b/', '', ['/api/v1/templates/a%20b']],
+    ['/console/templates/a@b,c+d', '', ['/api/v1/templates/a%40b%2Cc%2Bd']],
+    ['/console/templates/100%', '', ['/api/v1/templates/100%']],
+    ['/console/workflows/Loan', '', ['/api/v1/workflow/definitions/Loan?format=json']],
+    ['/console/settings', '?level=tenant', ['/api/v1/settings/definitions']],
+    ['/console/templates', '?search=a', []],
+    ['/console/template-gallery/invoice', '', []],
+    ['/console/imports', '', []],
+    ['/console/imports/new', '', []],
+  ])('is known of %s%s', (pathname, search, questions) => {
+    expect(firstQuestions({ pathname, search })).toEqual(questions);
+  });
+});
+
+describe('what a page asks', () => {
+  const { sessionStorage } = globalThis;
+  afterEach(() => void Object.assign(globalThis, { sessionStorage }));
+
+  it.each([
+    ['/console/entities/Loan/47%2011', ['workflowStatus', 'timeline']],
+    ['/console/imports/01a2', ['import']],
+    ['/console/notifications', ['notifications', 'unreadCount']],
+    ['/console/settings', ['settingDefinitions', 'settings']],
+    ['/console/template-categories', ['categories']],
+    ['/console/templates/welcome', ['template']],
+    ['/console/workflows/Loan', ['definition']],
+  ])('of %s is the same that was asked early', async (pathname, names) => {
+    globalThis.sessionStorage = {
+      getItem: () => JSON.stringify({ ...session, expiresAt: Infinity }),
+    } as never;
+    const remember = globalThis.fetch;
+    globalThis.fetch = async (...request) => {
+      await remember(...request);
+      return Response.json({ count: 1, states: [] });
+    };
+    jest.resetModules();
+    const { QueryClient } = await import('@tanstack/react-query');
+    const { importQuery } = await import('../api/data-exchange');
+    const { settingDefinitionsQuery, settingsQuery } = await import('../api/settings');
+    const { categoriesQuery, templateQuery } = await import('../api/templates');
+    const { notificationsQuery, timelineQuery, unreadCountQuery } = await import('../api/timeline');
+    const { definitionQuery, workflowStatusQuery } = await import('../api/workflow');
+    const queries = new QueryClient();
+    const loan = { entityType: 'Loan', entityId: '47 11' };
+    const ask: Record<string, () => Promise<void>> = {
+      workflowStatus: () => queries.prefetchQuery(workflowStatusQuery(loan)),
+      timeline: () => queries.prefetchInfiniteQuery(timelineQuery(loan)),
+      import: () => queries.prefetchQuery(importQuery('01a2')),
+      notifications: () => queries.prefetchInfiniteQuery(notificationsQuery),
+      unreadCount: () => queries.prefetchQuery(unreadCountQuery),
+      settingDefinitions: () => queries.prefetchQuery(settingDefinitionsQuery),
+      settings: () => queries.prefetchQuery(settingsQuery('user')),
+      categories: () => queries.prefetchQuery(categoriesQuery),
+      template: () => queries.prefetchQuery(templateQuery({ name: 'welcome', culture: undefined })),
+      definition: () => queries.prefetchQuery(definitionQuery('Loan')),
+    };
+    for (const name of names) await ask[name]!();
+    queries.clear();
+    expect(asked).toEqual(firstQuestions({ pathname, search: '' }).map((path) => `GET ${origin}${path}`));
   });
 });
 

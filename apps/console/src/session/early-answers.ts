@@ -11,31 +11,56 @@ declare global {
   var earlyAnswers: Map<string, EarlyAnswer> | undefined;
 }
 
-/** What the pages are for whose largest text comes from the platform, by their addresses. */
-const firstQuestions: readonly [
+const FIRST_PAGE = 'cursor=&pageSize=30';
+
+/** What pages show at once that comes from the platform, by their addresses, whose parameters are the names. */
+const questionsOfPages: readonly [
   address: RegExp,
-  question: (name: string, search: URLSearchParams) => string,
+  questions: (search: URLSearchParams, ...names: string[]) => readonly string[],
 ][] = [
   [
     /^\/console\/templates\/([^/]+)\/?$/,
-    (name, search) => {
+    (search, name) => {
       const culture = search.get('culture');
-      return `/api/v1/templates/${name}${culture ? `?${new URLSearchParams({ culture })}` : ''}`;
+      return [`/api/v1/templates/${name}${culture ? `?${new URLSearchParams({ culture })}` : ''}`];
     },
   ],
-  [/^\/console\/workflows\/([^/]+)\/?$/, (name) => `/api/v1/workflow/definitions/${name}?format=json`],
+  [
+    /^\/console\/workflows\/([^/]+)\/?$/,
+    (_search, entityType) => [`/api/v1/workflow/definitions/${entityType}?format=json`],
+  ],
+  [
+    /^\/console\/entities\/([^/]+)\/([^/]+)\/?$/,
+    (_search, entityType, entityId) => [
+      `/api/v1/workflow/${entityType}/${entityId}/transitions`,
+      `/api/v1/timeline/${entityType}/${entityId}?${FIRST_PAGE}`,
+    ],
+  ],
+  [/^\/console\/imports\/(?!new\/?$)([^/]+)\/?$/, (_search, jobId) => [`/api/v1/imports/${jobId}`]],
+  [
+    /^\/console\/notifications\/?$/,
+    () => [`/api/v1/notifications?${FIRST_PAGE}`, '/api/v1/notifications/unread-count'],
+  ],
+  [
+    /^\/console\/settings\/?$/,
+    (search) => [
+      '/api/v1/settings/definitions',
+      ...(search.has('level') ? [] : ['/api/v1/settings/user/effective']),
+    ],
+  ],
+  [/^\/console\/template-categories\/?$/, () => ['/api/v1/template-categories']],
 ];
 
-/** What the page of an address asks the platform first; undefined where that is not known before the page is there. */
-export function firstQuestion({
+/** What the page of an address asks the platform first; nothing where that is not known before the page is there. */
+export function firstQuestions({
   pathname,
   search,
-}: Pick<Location, 'pathname' | 'search'>): string | undefined {
-  for (const [address, question] of firstQuestions) {
-    const name = address.exec(pathname)?.[1];
-    if (name !== undefined) return question(asSent(name), new URLSearchParams(search));
+}: Pick<Location, 'pathname' | 'search'>): readonly string[] {
+  for (const [address, questions] of questionsOfPages) {
+    const match = address.exec(pathname);
+    if (match) return questions(new URLSearchParams(search), ...match.slice(1).map(asSent));
   }
-  return undefined;
+  return [];
 }
 
 /** Whoever types an address may leave characters as they are that the application sends encoded. */

@@ -1,12 +1,18 @@
 import type { SettingDefinition } from '../api/settings';
-import { Button } from '../components/button';
+import { Later } from '../components/later';
+import { lazyPart } from '../components/lazy-part';
 import { Select } from '../components/select';
-import { Failure } from '../components/state';
-import { Form, FormField, useContractForm } from '../forms/contract-form';
+import { Skeleton } from '../components/state';
 import { useTexts, type Texts } from '../texts/texts';
 import { choicesOf, settingName, valueText } from './setting-text';
 
-interface SettingEditorProps {
+/** The settings that people open most have none. */
+const TypedValue = lazyPart(
+  () => import('./typed-value'),
+  ({ TypedValue }) => TypedValue,
+);
+
+export interface SettingEditorProps {
   definition: SettingDefinition;
   value: string | null;
   isDisabled: boolean;
@@ -37,42 +43,15 @@ export function SettingEditor(props: SettingEditorProps) {
       />
     );
   }
-  return <TypedValue {...props} label={label} />;
+  return (
+    <Later place={<Skeleton lines={1} height="2.4rem" />}>
+      <TypedValue {...props} label={label} />
+    </Later>
+  );
 }
 
 function valuesOfFormat({ languages }: Texts, format: unknown): string[] | undefined {
   if (format === 'culture') return languages.map(({ cultureName }) => cultureName);
   if (format === 'time-zone') return Intl.supportedValuesOf('timeZone');
   return undefined;
-}
-
-function TypedValue({ definition, value, onSave, label }: SettingEditorProps & { label: string }) {
-  const { t } = useTexts();
-  const { isSecret, schema } = definition;
-  const before = isSecret ? '' : (value ?? '');
-  const form = useContractForm({
-    shape: 'setting',
-    defaultValues: { value: before },
-    send: async ({ value: typed }) => (typed === before ? undefined : onSave(typed)),
-  });
-  const type = String(schema['type'] ?? 'string');
-  const isNumber = type === 'integer' || type === 'number';
-  return (
-    <Form form={form} className="row setting-form">
-      <FormField
-        form={form}
-        name="value"
-        hidesLabel
-        label={label}
-        placeholder={isSecret && value !== null ? t('Settings.messages.secret') : ''}
-        isMultiline={type === 'object' || type === 'array'}
-        {...(isSecret ? { type: 'password' as const, autoComplete: 'off' } : {})}
-        {...(isNumber ? { inputMode: 'decimal' as const } : {})}
-      />
-      <Button type="submit" isPending={form.isPending}>
-        {t('Platform.actions.save')}
-      </Button>
-      {form.failure && <Failure error={form.failure} />}
-    </Form>
-  );
 }

@@ -54,14 +54,17 @@ function SettingsOfLevel({ level }: { level: Level }) {
   const { t } = texts;
   const definitions = useQuery(settingDefinitionsQuery);
   const values = useQuery(settingsQuery(level));
+  // Many panels are rendered in pieces, between which keys and clicks are answered.
+  const known = useDeferredValue(definitions.data);
+  const current = useDeferredValue(values.data);
   const [search, setSearch] = useState('');
   const wanted = useDeferredValue(search.trim().toLocaleLowerCase(texts.culture));
   const error = definitions.error ?? values.error;
   const retry = () => void Promise.all([definitions.refetch(), values.refetch()]);
-  if (error && (!definitions.data || !values.data)) return <Failure error={error} onRetry={retry} />;
-  if (!definitions.data || !values.data) return <Skeleton lines={4} height="7rem" />;
-  const listed = definitions.data
-    .filter(({ name }) => values.data[name])
+  if (error && (!known || !current)) return <Failure error={error} onRetry={retry} />;
+  if (!known || !current) return <Skeleton lines={4} height="7rem" />;
+  const listed = known
+    .filter(({ name }) => current[name])
     .filter((definition) =>
       [definition.name, settingName(texts, definition.name), settingDescription(texts, definition)].some(
         (text) => text.toLocaleLowerCase(texts.culture).includes(wanted),
@@ -86,7 +89,7 @@ function SettingsOfLevel({ level }: { level: Level }) {
           key={definition.name}
           level={level}
           definition={definition}
-          setting={values.data[definition.name]!}
+          setting={current[definition.name]!}
         />
       ))}
     </>

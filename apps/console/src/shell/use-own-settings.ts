@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { settingsQuery, useSettingChange } from '../api/settings';
+import { useAfterPaint } from '../components/after-paint';
 import { setPreferences } from '../texts/preferences';
 
 /** The settings of a person that the console itself obeys. */
@@ -12,7 +13,9 @@ const ownSettings = {
 
 /** Makes the console speak and look as the settings of the person say, on every device where they sign in. */
 export function useOwnSettings(): void {
-  const { data } = useQuery({ ...settingsQuery('user'), staleTime: 60_000 });
+  // Until then it is as it was at the last visit; what the page is for comes first.
+  const isPainted = useAfterPaint();
+  const { data } = useQuery({ ...settingsQuery('user'), staleTime: 60_000, enabled: isPainted });
   useEffect(() => {
     if (!data) return;
     const valueOf = (name: string) => data[name]?.value ?? undefined;

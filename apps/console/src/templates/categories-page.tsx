@@ -1,24 +1,35 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pencil, Tags } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, useDeferredValue, useState } from 'react';
 import { categoriesQuery, templates, type TemplateCategory } from '../api/templates';
-import { Button } from '../components/button';
 import { Confirm } from '../components/confirm';
 import { IconButton } from '../components/icon-button';
+import { Later } from '../components/later';
+import { lazyPart } from '../components/lazy-part';
 import { Page } from '../components/page';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { TableFrame } from '../components/table-frame';
-import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
+import { useCategoryRefresh } from './use-category-refresh';
 import './templates.css';
+
+const NewCategory = lazyPart(
+  () => import('./category-forms'),
+  ({ NewCategory }) => NewCategory,
+);
+const RenameCategory = lazyPart(
+  () => import('./category-forms'),
+  ({ RenameCategory }) => RenameCategory,
+);
 
 /** The categories by which templates are found: made, renamed and deleted here. */
 export function CategoriesPage() {
   const { t } = useTexts();
-  const { data: categories, error, refetch } = useQuery(categoriesQuery);
+  const { data, error, refetch } = useQuery(categoriesQuery);
+  const categories = useDeferredValue(data);
   const mayManage = mayDo(useCaller(), 'Templating.Categories.Manage');
   return (
     <Page
@@ -27,7 +38,11 @@ export function CategoriesPage() {
       back={<BackToTemplates />}
     >
       {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {mayManage && <NewCategory />}
+      {mayManage && (
+        <Later place={<NewCategoryPlace />}>
+          <NewCategory />
+        </Later>
+      )}
       {!categories && !error && <Skeleton lines={5} height="2.6rem" />}
       {categories?.length === 0 && (
         <div className="panel">
@@ -60,41 +75,17 @@ export function CategoriesPage() {
   );
 }
 
-/** A new name is that of the templates too. */
-const useRefresh = () => {
-  const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: ['templates'] });
-};
-
-const categoryForm = { shape: 'category', problems: { 'category-exists': 'name' } } as const;
-
-function NewCategory() {
+/** As large as the form, so that nothing moves when it arrives. */
+function NewCategoryPlace() {
   const { t } = useTexts();
-  const refresh = useRefresh();
-  const form = useContractForm({
-    ...categoryForm,
-    defaultValues: { name: '' },
-    send: ({ name }) => templates.postTemplateCategory({ body: { name: name.trim() } }),
-    onSent: async () => {
-      form.reset();
-      await refresh();
-    },
-  });
   return (
-    <div className="stack tight">
-      <Form form={form} className="row preset-form">
-        <FormField
-          form={form}
-          name="name"
-          hidesLabel
-          label={t('Console.templates.categories.newName')}
-          placeholder={t('Console.templates.categories.newName')}
-        />
-        <Button type="submit" look="primary" isPending={form.isPending}>
-          {t('Console.templates.categories.create')}
-        </Button>
-      </Form>
-      {form.failure && <Failure error={form.failure} />}
+    <div className="row preset-form" aria-hidden>
+      <div className="field">
+        <div className="skeleton" style={{ height: '36px' }} />
+      </div>
+      <span className="button primary" style={{ visibility: 'hidden' }}>
+        {t('Console.templates.categories.create')}
+      </span>
     </div>
   );
 }
@@ -107,7 +98,7 @@ interface RowProps {
 function Row({ category, mayManage }: RowProps) {
   const { t, number } = useTexts();
   const [isRenaming, setRenaming] = useState(false);
-  const refresh = useRefresh();
+  const refresh = useCategoryRefresh();
   const remove = useMutation({
     mutationFn: () => templates.deleteTemplateCategory({ params: { id: category.id } }),
     onSettled: refresh,
@@ -116,7 +107,13 @@ function Row({ category, mayManage }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        {isRenaming ? <Rename category={category} onDone={() => setRenaming(false)} /> : name}
+        {isRenaming ? (
+          <Suspense fallback={name}>
+            <RenameCategory category={category} onDone={() => setRenaming(false)} />
+          </Suspense>
+        ) : (
+          name
+        )}
         {remove.error && <Failure error={remove.error} />}
       </th>
       <td className="end" data-label={t('Platform.areas.templates')}>
@@ -152,44 +149,5 @@ function Row({ category, mayManage }: RowProps) {
         </td>
       )}
     </tr>
-  );
-}
-
-function Rename({ category, onDone }: { category: TemplateCategory; onDone: () => void }) {
-  const { t } = useTexts();
-  const refresh = useRefresh();
-  const form = useContractForm({
-    ...categoryForm,
-    defaultValues: { name: category.name },
-    send: async ({ name }) => {
-      const { id, description, icon, sortOrder } = category;
-      if (name.trim() === category.name) return;
-      const body = { name: name.trim(), description, icon, sortOrder };
-      await templates.putTemplateCategory({ params: { id }, body });
-    },
-    onSent: async () => {
-      await refresh();
-      onDone();
-    },
-  });
-  return (
-    <div className="stack tight">
-      <Form form={form} className="row preset-form">
-        <FormField
-          form={form}
-          name="name"
-          autoFocus
-          hidesLabel
-          label={t('Console.templates.categories.newName')}
-        />
-        <Button type="submit" isPending={form.isPending}>
-          {t('Platform.actions.save')}
-        </Button>
-        <Button look="quiet" onPress={onDone}>
-          {t('Platform.actions.cancel')}
-        </Button>
-      </Form>
-      {form.failure && <Failure error={form.failure} />}
-    </div>
   );
 }

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { categoriesQuery, cultureQuery, templates } from '../api/templates';
+import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { Choices } from '../components/choices';
 import { Page } from '../components/page';
@@ -41,7 +42,9 @@ export function NewTemplatePage() {
   const { t, languages } = useTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { data: categories = [] } = useQuery(categoriesQuery);
+  // In a list that is closed at first.
+  const isPainted = useAfterPaint();
+  const { data: categories = [] } = useQuery({ ...categoriesQuery, enabled: isPainted });
   const [language, setLanguage] = useState(EVERY_LANGUAGE);
   const [category, setCategory] = useState(NO_CATEGORY);
   const [mimeType, setMimeType] = useState<keyof typeof beginnings>('text/html');

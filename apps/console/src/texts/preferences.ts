@@ -9,8 +9,11 @@ export function setPreferences(change: {
   [Name in keyof Preferences]?: Preferences[Name] | undefined;
 }): void {
   const next = Object.entries({ ...current, ...change }).filter(([, value]) => value !== undefined);
-  current = Object.fromEntries(next);
-  localStorage.setItem(PREFERENCES_KEY, JSON.stringify(current));
+  const text = JSON.stringify(Object.fromEntries(next));
+  // As mostly where a page begins.
+  if (text === JSON.stringify(current)) return;
+  current = JSON.parse(text) as Preferences;
+  localStorage.setItem(PREFERENCES_KEY, text);
   applyTheme();
   for (const listener of listeners) listener();
 }

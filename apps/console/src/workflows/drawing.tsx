@@ -1,5 +1,7 @@
+import { useRef } from 'react';
 import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
+import { useNearWindow } from '../components/near-window';
 import { Skeleton } from '../components/state';
 import type { StateGraphProps } from './state-graph';
 
@@ -15,9 +17,14 @@ export const DrawingPlace = () => (
   </div>
 );
 
-/** States and transitions as a drawing, which is loaded when the page around it is shown. */
-export const Drawing = (props: StateGraphProps) => (
-  <Later place={<DrawingPlace />}>
-    <StateGraph {...props} />
-  </Later>
-);
+/** States and transitions as a drawing, which is loaded when the page around it is shown and one is near it. */
+export function Drawing(props: StateGraphProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const isNear = useNearWindow(place);
+  if (!isNear) return <div ref={place} className="state-graph" />;
+  return (
+    <Later place={<DrawingPlace />}>
+      <StateGraph {...props} />
+    </Later>
+  );
+}

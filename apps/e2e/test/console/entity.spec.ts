@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { newId } from '@plinth/kernel/uuid';
+import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
 const browser = browserForTests();
@@ -50,4 +51,31 @@ describe('the timeline of an entity in the console', () => {
     await ada.getByRole('link', { name: /^Notifications/ }).click();
     await ada.getByText('Here it is').first().waitFor();
   }, 120_000);
+
+  it('is asked for once, also where its live updates are there before it', async () => {
+    const journey = browser.journey();
+    const entity = `Order/${newId()}`;
+    const { page } = await browser.signIn('Ada Lovelace');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const timesAsked = (path: string) => asked.filter((one) => one === path).length;
+    const updates = page.waitForResponse((response) => response.url().endsWith(`${entity}/events`));
+    const count = page.waitForRequest((request) => request.url().endsWith('/unread-count'));
+    const entries = `/api/v1/timeline/${entity}`;
+    await page.route(`**${entries}?*`, async (route) => {
+      await updates;
+      await route.continue();
+    });
+    await page.goto(`/console/entities/${entity}`);
+    await Promise.all([updates, count]);
+    await page.getByText('Nobody wrote anything yet').waitFor();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const body = { entryType: 0, body: 'Once' };
+    expect((await journey.call('POST', `${entries}/entries`, { token, body })).status).toBe(201);
+    await page.getByRole('article').filter({ hasText: 'Once' }).waitFor();
+    // Each once at first, and what the entry may have changed once more.
+    expect(timesAsked(entries)).toBe(2);
+    expect(timesAsked(`/api/v1/workflow/${entity}/transitions`)).toBe(2);
+    expect(timesAsked('/api/v1/notifications/unread-count')).toBe(1);
+  });
 });
