@@ -48,7 +48,7 @@ const french: Texts = {
     'La demande d’approbation est caduque : ce qu’elle concernait a été modifié ou déplacé depuis. Retour à « {newState} ».',
   'template.published': 'Publié.',
   'entity.noted': '{fr}',
-  'settings.changed-for-tenant': 'Modifié pour le locataire.',
+  'settings.changed-for-tenant': 'Modifié pour l’organisation.',
   'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
   'exchange.export-completed':
     'Export de {definitionName} terminé : {rowCount, plural, one {# ligne} other {# lignes}}.',
