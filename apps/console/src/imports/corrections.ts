@@ -1,4 +1,4 @@
-import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
+import { correctionColumns, correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
 import type { FormatCorrection, ImportFormat } from '../api/data-exchange';
 import { csvOf } from './csv';
 
@@ -13,14 +13,13 @@ export function correctionsOf(
   rows: readonly (readonly string[])[],
 ): string {
   if (delimiter === null) return csvOf([headers, ...rows]);
-  const kept = headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));
+  const kept = correctionColumns(headers);
   const records = rows.map((cells) => [
     ...kept.map((index) => cells[index] ?? ''),
     '',
     ...cells.slice(headers.length),
   ]);
-  const names = [...kept.map((index) => headers[index]!), ERRORS_COLUMN];
-  return csvOf([names, ...records], delimiter);
+  return csvOf([correctionHeaders(headers), ...records], delimiter);
 }
 
 /**
