@@ -2,7 +2,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { connectToDatabase } from '../databases';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
@@ -118,8 +118,7 @@ describe('texts in the console', () => {
       `**${overrides}`,
       async (route) => {
         await held;
-        const problem = { type: 'about:blank', title: 'Not found', status: 404, detail: 'Nothing is there.' };
-        await route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+        await respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
       },
       { times: 1 },
     );
