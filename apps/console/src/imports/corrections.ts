@@ -2,6 +2,15 @@ import { correctionColumns, correctionHeaders } from '@plinth/contracts/data-exc
 import type { FormatCorrection, ImportFormat } from '../api/data-exchange';
 import { csvOf } from './csv';
 
+const CORRECTED = /_(corrected|errors)\.[^.]{1,5}$/;
+
+/** What a file of rows that were corrected by hand is called, after the file that they come from. */
+export const correctedName = (fileName: string): string =>
+  `${fileName.replace(CORRECTED, '').replace(/\.[^.]{1,5}$/, '')}_corrected.csv`;
+
+/** Whether a file is named as one of corrected rows, or as a correction file that was downloaded. */
+export const isNamedCorrected = (fileName: string): boolean => CORRECTED.test(fileName);
+
 /**
  * Corrected rows as a correction file of their upload: data exchange reads it as it read the upload, with its numbers,
  * dates and currency, which few rows may not show. A workbook has no such format, and its rows are a file of their own.

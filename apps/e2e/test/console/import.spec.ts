@@ -129,6 +129,7 @@ describe('an import in the console', () => {
 
     await page.getByRole('button', { name: 'Undo this import' }).click();
     await page.getByText('The 2 rows that it added will be removed.').waitFor();
+    await page.getByText('Only the corrected rows go').waitFor();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Undo this import' }).click();
     await page.getByText('2 rows were removed, 0 restored and 0 kept.').waitFor();
     await expectForEverybody(page);
