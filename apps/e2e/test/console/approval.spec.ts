@@ -98,7 +98,11 @@ describe('an approval in the console', () => {
     const journey = browser.journey();
     const invoice = newId();
     const address = `/api/v1/workflow/Invoice/${invoice}/transitions`;
-    const token = await journey.tokenOf({ sub: 'demo-admin', tenantId: tenants.console.id, roles: ['admin'] });
+    const token = await journey.tokenOf({
+      sub: 'demo-admin',
+      tenantId: tenants.console.id,
+      roles: ['admin'],
+    });
     for (const targetState of ['Submitted', 'Approved'])
       await journey.call('POST', address, { token, body: { targetState } });
 

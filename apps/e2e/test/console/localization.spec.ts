@@ -138,6 +138,21 @@ describe('texts in the console', () => {
     await page.getByRole('button', { name: 'Undo the last change' }).click();
     await expectValue(2, 'Offer 2');
     await page.getByRole('button', { name: /^Undo/ }).waitFor({ state: 'detached' });
+
+    // What somebody else writes is written over by those only who want that.
+    const theirs = { ...items[0]!, value: 'Theirs' };
+    expect((await journey.call('PUT', overrides, { token, body: { items: [theirs] } })).status).toBe(207);
+    await grid.getByText('Offer 1', { exact: true }).click();
+    const editor = page.getByRole('region', { name: new RegExp(series) });
+    await editor.getByRole('textbox').fill('Mine');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    const overtaken = page.getByRole('alert').filter({ hasText: 'Somebody else wrote a text meanwhile' });
+    await overtaken.getByText('yours: “Mine”').waitFor();
+    await grid.getByText('Theirs', { exact: true }).waitFor();
+    await expectForEverybody(page);
+    await overtaken.getByRole('button', { name: 'Write yours over it' }).click();
+    await overtaken.waitFor({ state: 'detached' });
+    await expectValue(1, 'Mine');
   }, 60_000);
 
   it('are marked where the platform says something else since they were written', async () => {
