@@ -39,6 +39,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
       (await client.replayDeadLetters({ body })).body,
     onSettled: () => queries.invalidateQueries({ queryKey: operationsQuery.queryKey }),
   });
+  const isReplaying = ({ service, eventId }: { service: string; eventId?: string }) =>
+    replay.isPending && replay.variables.service === service && replay.variables.eventId === eventId;
   const [search, setSearch] = useState('');
   const { contains } = useFilter({ sensitivity: 'base' });
   const items = count > 0 ? (data?.items ?? []) : [];
@@ -67,7 +69,12 @@ export function DeadLetters({ operations }: DeadLettersProps) {
           )}
           {mayReplay &&
             services.map((service) => (
-              <Button key={service} isPending={replay.isPending} onPress={() => replay.mutate({ service })}>
+              <Button
+                key={service}
+                isPending={isReplaying({ service })}
+                isDisabled={replay.isPending && !isReplaying({ service })}
+                onPress={() => replay.mutate({ service })}
+              >
                 <RotateCw aria-hidden />
                 {t('Console.operations.replayAll', { service })}
               </Button>
@@ -111,7 +118,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
                 key={`${letter.service} ${letter.eventId}`}
                 letter={letter}
                 operations={operations}
-                isBusy={replay.isPending}
+                isPending={isReplaying(letter)}
+                isDisabled={replay.isPending && !isReplaying(letter)}
                 {...(mayReplay && {
                   onReplay: () => replay.mutate({ service: letter.service, eventId: letter.eventId }),
                 })}
@@ -128,11 +136,12 @@ const REASON_LENGTH_MAX = 200;
 
 interface RowProps extends DeadLettersProps {
   letter: DeadLetter;
-  isBusy: boolean;
+  isPending: boolean;
+  isDisabled: boolean;
   onReplay?: () => void;
 }
 
-function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: RowProps) {
+function Row({ letter, operations: { tenants, tracesUrl }, isPending, isDisabled, onReplay }: RowProps) {
   const { t, number } = useTexts();
   const { name, service, tenantId, deliveries, diedAt, traceId, error } = letter;
   const [reason = '', ...stack] = error.split(/\n(?=\s+at )/);
@@ -158,7 +167,7 @@ function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: R
       </td>
       {onReplay && (
         <td className="end">
-          <Button isPending={isBusy} onPress={onReplay}>
+          <Button isPending={isPending} isDisabled={isDisabled} onPress={onReplay}>
             <RotateCw aria-hidden />
             {t('Console.operations.replay')}
           </Button>
