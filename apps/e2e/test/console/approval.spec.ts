@@ -110,8 +110,7 @@ describe('an approval in the console', () => {
     await grace.goto('/console/approvals');
     await grace.getByRole('button', { name: 'Let somebody decide for you' }).click();
     await grace.getByRole('button', { name: /Who decides for you/ }).click();
-    await grace.getByRole('listbox').waitFor();
-    await grace.keyboard.type('emile');
+    await grace.locator('[aria-autocomplete=list]:focus').fill('emile');
     // By name, where the platform knows the person already.
     await grace.getByRole('option', { name: /emile/ }).first().click();
     await grace.getByRole('button', { name: 'Let this person decide' }).click();
