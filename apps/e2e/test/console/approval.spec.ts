@@ -97,7 +97,7 @@ describe('an approval in the console', () => {
   it('is given by somebody else while the person is away, also after the service was', async () => {
     const journey = browser.journey();
     const invoice = newId();
-    const address = `/api/v1/workflow/Invoice/${invoice}/transitions`;
+    const address = `/api/v1/workflow/Invoice/${invoice}/transition`;
     const token = await journey.tokenOf({
       sub: 'demo-admin',
       tenantId: tenants.console.id,
