@@ -40,7 +40,9 @@ export function ApprovalsPage() {
   const [gone, { markDecided, forget }] = useGone(query.data);
   return (
     <Page title={t('Console.approvals.title')} lead={t('Console.approvals.lead')}>
-      <div role="status">{gone.length > 0 && <Gone approvals={gone} onClose={forget} />}</div>
+      <div role="status" className="announced">
+        {gone.length > 0 && <Gone approvals={gone} onClose={forget} />}
+      </div>
       <PagedList
         query={query}
         skeleton={{ lines: 4, height: '5rem' }}

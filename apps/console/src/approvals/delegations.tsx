@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useState } from 'react';
+import type { Suggestion } from '../api/timeline';
 import { delegationsQuery, workflow, type Delegation } from '../api/workflow';
 import { Button } from '../components/button';
 import { Confirm } from '../components/confirm';
@@ -11,7 +12,7 @@ import { mayDo, useCaller } from '../shell/caller';
 import { beginOfDay, dayAfter, dayOf } from '../texts/day';
 import { usePreferences } from '../texts/preferences';
 import { useTexts } from '../texts/texts';
-import { PeoplePicker } from '../workflows/people-picker';
+import { PersonSelect } from './person-select';
 
 /** Who decides in the place of this person for a while, and in whose place this person does. */
 export function Delegations() {
@@ -107,7 +108,7 @@ function GiveForm({ onGiven }: { onGiven: () => void }) {
   const { userId } = useCaller();
   const { timeZone } = usePreferences();
   const queries = useQueryClient();
-  const [delegateId, setDelegate] = useState<string>();
+  const [delegate, setDelegate] = useState<Suggestion>();
   const today = dayOf(new Date(), timeZone);
   const form = useContractForm({
     shape: 'delegation',
@@ -120,7 +121,7 @@ function GiveForm({ onGiven }: { onGiven: () => void }) {
     },
     send: async ({ from, until }) => {
       const body = {
-        delegateId: delegateId!,
+        delegateId: delegate!.id,
         // Today it begins at once, not at the midnight that is over.
         ...(from > today ? { from: beginOfDay(from, timeZone).toISOString() } : {}),
         until: beginOfDay(dayAfter(until), timeZone).toISOString(),
@@ -132,11 +133,11 @@ function GiveForm({ onGiven }: { onGiven: () => void }) {
   });
   return (
     <Form form={form} className="stack">
-      <PeoplePicker
+      <PersonSelect
         label={t('Console.approvals.delegation.who')}
-        value={delegateId === undefined ? [] : [delegateId]}
-        leftOut={[userId]}
-        onChange={(ids) => setDelegate(ids.at(-1))}
+        value={delegate}
+        leftOut={userId}
+        onChange={setDelegate}
       />
       <div className="row delegation-days">
         <FormField form={form} name="from" type="date" label={t('Console.approvals.delegation.from')} />
@@ -144,7 +145,7 @@ function GiveForm({ onGiven }: { onGiven: () => void }) {
       </div>
       {form.failure && <Failure error={form.failure} />}
       <div>
-        <Button type="submit" look="primary" isDisabled={delegateId === undefined} isPending={form.isPending}>
+        <Button type="submit" look="primary" isDisabled={!delegate} isPending={form.isPending}>
           {t('Console.approvals.delegation.confirm')}
         </Button>
       </div>

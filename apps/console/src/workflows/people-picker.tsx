@@ -12,13 +12,11 @@ interface PeoplePickerProps {
   label: string;
   /** Ids of those who are chosen. */
   value: readonly string[];
-  /** Ids of those who cannot be chosen. */
-  leftOut?: readonly string[];
   onChange: (ids: string[]) => void;
 }
 
 /** People, found by their names; somebody whom the platform has not seen yet is chosen by id. */
-export function PeoplePicker({ label, value, leftOut = [], onChange }: PeoplePickerProps) {
+export function PeoplePicker({ label, value, onChange }: PeoplePickerProps) {
   const { t } = useTexts();
   const mayRead = mayDo(useCaller(), 'Timeline.Entries.Read');
   const [search, setSearch] = useState('');
@@ -49,7 +47,7 @@ export function PeoplePicker({ label, value, leftOut = [], onChange }: PeoplePic
         description={t('Console.workflows.peopleHelp')}
         placeholder={t('Console.workflows.addPerson')}
         options={people
-          .filter(({ id }) => !value.includes(id) && !leftOut.includes(id))
+          .filter(({ id }) => !value.includes(id))
           .map(({ id, displayName }) => ({
             id,
             label: displayName || t('Console.workflows.personWithId', { id }),
