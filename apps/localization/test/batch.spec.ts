@@ -99,10 +99,10 @@ describe('PUT /localization/overrides', () => {
     const caller = aCaller();
     await put([item('read', 'old'), item('changed', 'old'), item('removed', 'old')], caller);
     await put([item('changed', 'theirs'), item('made', 'theirs')], caller);
-    const { body: removed } = await localization.as(caller).post('/localization/overrides/removals', {
+    const removed = await localization.as(caller).post('/localization/overrides/removals', {
       items: [{ resourceName: 'Shop', cultureName: 'en', key: 'removed' }],
     });
-    expect(removed).toEqual({});
+    expect(removed.status).toBe(204);
     const wanted = [
       item('read', 'mine', { formerValue: 'old' }),
       item('changed', 'mine', { formerValue: 'old' }),

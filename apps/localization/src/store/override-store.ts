@@ -242,10 +242,12 @@ const PUT_MANY_AS_READ = `
     SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::text[])
       WITH ORDINALITY AS item (id, resource_name, culture_name, key, value, replaced_value, is_guarded, former_value, place)
   ), known AS (
-    SELECT item.place, override.version, override.value FROM item
-      JOIN override ON override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
-       AND override.culture_name = item.culture_name AND override.key = item.key
-    ORDER BY item.place FOR UPDATE OF override
+    SELECT item.place, own.version, own.value FROM item CROSS JOIN LATERAL (
+      SELECT version, value FROM override
+       WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
+         AND override.culture_name = item.culture_name AND override.key = item.key
+      LIMIT 1 FOR UPDATE
+    ) AS own
   )
   INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by, version)
   SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2,
