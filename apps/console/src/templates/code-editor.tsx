@@ -6,7 +6,7 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
-import { diagnosticCount, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
@@ -145,8 +145,11 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [editor, value]);
 
+  const hasShownErrors = useRef(false);
   useEffect(() => {
-    if (!editor || (errors.length === 0 && diagnosticCount(editor.state) === 0)) return;
+    if (!editor || (errors.length === 0 && !hasShownErrors.current)) return;
+    // Not asked of the editor: of a text that was deleted it counts nothing and still marks the line.
+    hasShownErrors.current = errors.length > 0;
     const diagnostics = errors.map((error) => diagnosticOf(editor.state.doc, error));
     editor.dispatch(setDiagnostics(editor.state, diagnostics));
   }, [editor, errors]);

@@ -43,6 +43,7 @@ describe('templates in the console', () => {
     await sheet.getByText('A new line').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect(await page.locator('.cm-lint-marker').count()).toBe(0);
 
     await preview.getByRole('tab', { name: 'PDF' }).click();
     await preview.getByRole('img', { name: 'Page 1' }).waitFor();
