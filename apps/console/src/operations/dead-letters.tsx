@@ -28,6 +28,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const count = operations.services.reduce((sum, { queues }) => sum + (queues?.deadLetters ?? 0), 0);
+  // Whatever it could not process, it does not say now.
+  const silent = operations.services.flatMap(({ name, responds }) => (responds ? [] : [name]));
   const { data, error, refetch } = useQuery({
     // The figures of the services say when there is something to read.
     ...deadLettersQuery(count),
@@ -81,7 +83,12 @@ export function DeadLetters({ operations }: DeadLettersProps) {
             ))}
         </span>
       </div>
-      {count === 0 && <p className="soft">{t('Console.operations.noDead')}</p>}
+      {count === 0 && silent.length === 0 && <p className="soft">{t('Console.operations.noDead')}</p>}
+      {silent.length > 0 && (
+        <p className="soft">
+          {t('Console.operations.unknownDead', { count: silent.length, names: silent.join(', ') })}
+        </p>
+      )}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {replay.error && <Failure error={replay.error} />}
       {replay.data && (

@@ -30,6 +30,11 @@ describe('templates in the console', () => {
 
     // An error is underlined where it is, and gone when it is corrected.
     const source = page.getByRole('textbox', { name: 'Source' });
+    // Who passes through by Tab is not held, and changes nothing.
+    await source.focus();
+    await page.keyboard.press('Tab');
+    await page.waitForFunction(() => !document.activeElement!.closest('.cm-editor'));
+    expect(await page.getByText('Not saved').count()).toBe(0);
     await source.click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('{{ total | nonsense }}');
