@@ -63,14 +63,14 @@ export function Delegations() {
 }
 
 /** From its first to its last day. */
-function Period({ from, until }: Pick<Delegation, 'from' | 'until'>) {
+function Period({ from, until, createdAt }: Pick<Delegation, 'from' | 'until' | 'createdAt'>) {
   const { t, date } = useTexts();
   const last = new Date(Date.parse(until) - 1);
   const days = { from: date(from), until: date(last) };
-  const hasBegun = Date.parse(from) <= Date.now();
+  const beganAtOnce = Date.parse(from) <= Date.parse(createdAt);
   return (
     <span className="soft small">
-      {t(hasBegun ? 'Console.approvals.delegation.until' : 'Console.approvals.delegation.period', days)}
+      {t(beganAtOnce ? 'Console.approvals.delegation.until' : 'Console.approvals.delegation.period', days)}
     </span>
   );
 }

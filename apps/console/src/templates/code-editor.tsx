@@ -82,8 +82,8 @@ const writing = StateEffect.define<boolean>();
 const isWriting = StateField.define<boolean>({
   create: () => false,
   update: (value, { docChanged, effects }) => {
-    const told = effects.filter((effect) => effect.is(writing)).at(-1);
-    return docChanged || (told?.value ?? value);
+    const latest = effects.filter((effect) => effect.is(writing)).at(-1);
+    return docChanged || (latest?.value ?? value);
   },
 });
 
