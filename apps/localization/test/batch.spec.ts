@@ -95,6 +95,49 @@ describe('PUT /localization/overrides', () => {
     expect([response.status, response.body.errors]).toEqual([status, errors]);
   });
 
+  it('writes nothing over what others wrote since it was read', async () => {
+    const caller = aCaller();
+    await put([item('read', 'old'), item('changed', 'old'), item('removed', 'old')], caller);
+    await put([item('changed', 'theirs'), item('made', 'theirs')], caller);
+    const removed = await localization.as(caller).post('/localization/overrides/removals', {
+      items: [{ resourceName: 'Shop', cultureName: 'en', key: 'removed' }],
+    });
+    expect(removed.status).toBe(204);
+    const wanted = [
+      item('read', 'mine', { formerValue: 'old' }),
+      item('changed', 'mine', { formerValue: 'old' }),
+      item('removed', 'mine', { formerValue: 'old' }),
+      item('made', 'mine', { formerValue: null }),
+      item('new', 'mine', { formerValue: null }),
+      item('any', 'mine'),
+      item('', 'no key', { formerValue: null }),
+    ];
+
+    const { status, body } = await put(wanted, caller);
+    expect(status).toBe(207);
+    expect(
+      body.results.map(({ error }: { error: { status: number } | null }) => error?.status ?? 'written'),
+    ).toEqual(['written', 409, 409, 409, 'written', 'written', 422]);
+    expect(body.results[0].value).toEqual(item('read', 'mine'));
+    const bootstrap = await localization.as(caller).get('/localization?cultureName=en');
+    expect(bootstrap.body.resources.Shop).toEqual({
+      read: 'mine',
+      changed: 'theirs',
+      made: 'theirs',
+      new: 'mine',
+      any: 'mine',
+    });
+  });
+
+  it('lets one of several write what none of them has seen', async () => {
+    const caller = aCaller();
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      put([item('first', `of ${writer}`, { formerValue: null })], caller),
+    );
+    const counts = (await Promise.all(writers)).map(({ body }) => body.successCount);
+    expect(counts.toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
+  });
+
   it('never deadlocks batches that have the same texts in different orders', async () => {
     const caller = aCaller();
     const items = Array.from({ length: 100 }, (_, index) => item(`key ${index}`));

@@ -19,7 +19,7 @@ describe('GET /localization', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ currentCulture: 'fr', cultureName: 'fr' });
     expect(body.resources.Workflow['outcomes.Denied']).toBe('Refusé');
-    expect(body.resources.Permissions['Workflow.History.Read']).toBe('Lire l’historique des flux de travail');
+    expect(body.resources.Permissions['Workflow.History.Read']).toBe('Lire l’historique des circuits');
     expect(body.languages).toEqual([
       { cultureName: 'fr', displayName: 'Français', flagIcon: 'fr', isDefault: false },
       { cultureName: 'fr-CA', displayName: 'Français (Canada)', flagIcon: 'ca', isDefault: false },

@@ -61,6 +61,8 @@ async function write(db: Database, caller: Caller, value: string): Promise<void>
     textOf(n % 2 ? `key-${n}` : `new-${value}-${n}`, value),
   );
   await overrides.putMany(caller, batch);
+  const asRead = batch.map((one) => ({ ...one, value: `${value} again`, formerValue: value }));
+  expect(await overrides.putMany(caller, asRead)).toEqual([]);
   await overrides.removeMany(caller, batch.slice(0, TEXTS / 2));
   await read(db, overrides, caller);
 }

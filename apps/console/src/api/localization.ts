@@ -38,19 +38,30 @@ interface ChangeOutcome {
   undo: TextChange[];
   /** Why some of it was refused. */
   refused: string[];
+  /** What was not written, since somebody else wrote there meanwhile. */
+  overtaken: TextChange[];
 }
 
 const isText = (change: TextChange): change is TextChange & { value: string } => change.value !== null;
 
-/** Why some of the texts were refused, by their names. */
-async function putOverrides(items: (TextChange & { value: string })[]): Promise<Map<string, string>> {
-  if (items.length === 0) return new Map();
+type BatchError = NonNullable<
+  Awaited<ReturnType<typeof localization.putLocalizationOverrides>>['body']['results'][number]['error']
+>;
+
+/** Why some of the texts were refused, by their names. @param before what they replace, as far as that is known */
+async function putOverrides(
+  texts: (TextChange & { value: string })[],
+  before: readonly TextChange[],
+): Promise<Map<string, BatchError>> {
+  if (texts.length === 0) return new Map();
+  const former = new Map(before.map((one) => [nameOf(one), one.value]));
+  const items = texts.map((text) => {
+    const formerValue = former.get(nameOf(text));
+    return formerValue === undefined ? text : { ...text, formerValue };
+  });
   const { body } = await localization.putLocalizationOverrides({ body: { items } });
   return new Map(
-    body.results.flatMap(({ error }, index) => {
-      const item = items[index]!;
-      return error ? [[nameOf(item), `${item.key}: ${error.detail}`] as const] : [];
-    }),
+    body.results.flatMap(({ error }, index) => (error ? [[nameOf(texts[index]!), error] as const] : [])),
   );
 }
 
@@ -66,6 +77,8 @@ const mutationKey = ['texts'];
 export function useTextChanges({ onSaved, onFailed }: TextListener) {
   const queries = useQueryClient();
   const isOutdated = useRef(false);
+  // Of these nobody knows here what the platform has: this page wrote them and got no response.
+  const uncertain = useRef(new Set<string>());
   const laterThan = (sent: TextChanges): TextChange[] =>
     queries
       .getMutationCache()
@@ -96,20 +109,26 @@ export function useTextChanges({ onSaved, onFailed }: TextListener) {
     mutationKey,
     // One after the other: what is sent again never comes after what is newer.
     scope: { id: 'texts' },
-    mutationFn: async ({ changes, before }: TextChanges) => {
-      const outcome: ChangeOutcome = { undo: [], refused: [] };
+    mutationFn: async ({ changes, before, expected = before }: TextChanges) => {
+      const outcome: ChangeOutcome = { undo: [], refused: [], overtaken: [] };
       for (let from = 0; from < changes.length; from += BATCH_MAX) {
         const batch = changes.slice(from, from + BATCH_MAX);
         const removals = batch.filter(({ value }) => value === null);
-        const refused = await putOverrides(batch.filter(isText));
+        const refused = await putOverrides(
+          batch.filter(isText),
+          expected.filter((one) => !uncertain.current.has(nameOf(one))),
+        );
         if (removals.length > 0) {
           const items = removals.map(({ value: _, ...key }) => key);
           await localization.removeLocalizationOverrides({ body: { items } });
         }
-        outcome.refused.push(...refused.values());
         for (const change of batch) {
           const name = nameOf(change);
-          if (!refused.has(name)) outcome.undo.push(...before.filter((one) => nameOf(one) === name));
+          uncertain.current.delete(name);
+          const error = refused.get(name);
+          if (!error) outcome.undo.push(...before.filter((one) => nameOf(one) === name));
+          else if (error.status === 409) outcome.overtaken.push(change);
+          else outcome.refused.push(`${change.key}: ${error.detail}`);
         }
       }
       return outcome;
@@ -121,12 +140,13 @@ export function useTextChanges({ onSaved, onFailed }: TextListener) {
     },
     onSuccess: (outcome, sent) => onSaved(sent, outcome),
     onError: (error, sent) => {
+      for (const change of sent.changes) uncertain.current.add(nameOf(change));
       const failed = withoutLater(sent, laterThan(sent));
       show(failed.before);
       onFailed(failed, error);
     },
     onSettled: async (outcome, _error, sent) => {
-      isOutdated.current ||= !outcome || outcome.refused.length > 0;
+      isOutdated.current ||= !outcome || outcome.refused.length + outcome.overtaken.length > 0;
       // A list that is asked for now would not have what is still under way.
       if (laterThan(sent).length > 0) return;
       // Overrides of which the list is made come and go.

@@ -11,6 +11,8 @@ export interface TextChanges {
   changes: readonly TextChange[];
   /** The same texts as they were before, as far as that is known. */
   before: readonly TextChange[];
+  /** The same as they must be for being written over, where that is not {@link before}. */
+  expected?: readonly TextChange[];
 }
 
 export const nameOf = ({ resourceName, key, cultureName }: TextChange): string =>

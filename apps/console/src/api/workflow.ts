@@ -42,6 +42,14 @@ export const approvalsQuery = infiniteQueryOptions({
   refetchInterval: 30_000,
 });
 
+export type Delegation = Awaited<ReturnType<typeof workflow.getDelegations>>['body'][number];
+
+/** In whose place others decide: what the person gave and received, and what is not over. */
+export const delegationsQuery = queryOptions({
+  queryKey: ['delegations'],
+  queryFn: async ({ signal }) => (await workflow.getDelegations({ signal })).body,
+});
+
 /** The state of an entity and what may become of it; null for a kind of entity that has no workflow. */
 export const workflowStatusQuery = (entity: Entity) =>
   queryOptions({

@@ -7,7 +7,9 @@ import { cultureQuery, templateOf } from '../api/templates';
 import { approvalsQuery, workflowStatusQuery, type Approval } from '../api/workflow';
 import { Button } from '../components/button';
 import { Page } from '../components/page';
-import { PagedList } from '../components/paged-list';
+import { Later } from '../components/later';
+import { itemsOf, PagedList } from '../components/paged-list';
+import { usePersonNames } from '../components/person-names';
 import { RelativeTime } from '../components/relative-time';
 import { Badge, Callout, EmptyState, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
@@ -24,14 +26,23 @@ const Evidence = lazyPart(
   ({ Evidence }) => Evidence,
 );
 
+const Delegations = lazyPart(
+  () => import('./delegations'),
+  ({ Delegations }) => Delegations,
+);
+
 /** What waits for the decision of this person, the oldest first. */
 export function ApprovalsPage() {
   const { t } = useTexts();
   const query = useInfiniteQuery(approvalsQuery);
   // Of one request at a time: each follows its entity.
   const [opened, setOpened] = useState<string>();
+  const [gone, { markDecided, forget }] = useGone(query.data);
   return (
     <Page title={t('Console.approvals.title')} lead={t('Console.approvals.lead')}>
+      <div role="status" className="announced">
+        {gone.length > 0 && <Gone approvals={gone} onClose={forget} />}
+      </div>
       <PagedList
         query={query}
         skeleton={{ lines: 4, height: '5rem' }}
@@ -48,11 +59,55 @@ export function ApprovalsPage() {
               approval={approval}
               showsEvidence={approval.id === opened}
               onEvidence={(isShown) => setOpened(isShown ? approval.id : undefined)}
+              onDecided={() => markDecided(approval.id)}
             />
           ))
         }
       </PagedList>
+      <Later place={<Skeleton lines={1} height="9rem" />}>
+        <Delegations />
+      </Later>
     </Page>
+  );
+}
+
+type Pages = NonNullable<ReturnType<typeof useInfiniteQuery<{ items: Approval[] }>>['data']>;
+
+/** What waited when the page was read before and waits no longer, without the decisions of this person. */
+function useGone(data: Pages | undefined) {
+  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  const [known, setKnown] = useState({ data, gone: [] as Approval[] });
+  if (data !== known.data) {
+    const waiting = new Set(itemsOf(data)?.map(({ id }) => id));
+    const left = (itemsOf(known.data) ?? []).filter(({ id }) => !waiting.has(id) && !decided.has(id));
+    setKnown({ data, gone: [...known.gone, ...left] });
+  }
+  const markDecided = (id: string) => setDecided((before) => new Set([...before, id]));
+  const forget = () => setKnown((before) => ({ ...before, gone: [] }));
+  return [known.gone, { markDecided, forget }] as const;
+}
+
+/** Says what became of requests that others decided meanwhile: what was written to them goes nowhere. */
+function Gone({ approvals, onClose }: { approvals: readonly Approval[]; onClose: () => void }) {
+  const { t } = useTexts();
+  return (
+    <Callout title={t('Console.approvals.gone', { count: approvals.length })}>
+      <div className="stack tight">
+        <span>{t('Console.approvals.goneHelp')}</span>
+        <ul className="plain">
+          {approvals.map(({ id, entityType, entityId }) => (
+            <li key={id}>
+              <Link to="/entities/$entityType/$entityId" params={{ entityType, entityId }}>
+                {entityType} {entityId}
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <div>
+          <Button onPress={onClose}>{t('Platform.actions.close')}</Button>
+        </div>
+      </div>
+    </Callout>
   );
 }
 
@@ -60,13 +115,16 @@ interface ApprovalCardProps {
   approval: Approval;
   showsEvidence: boolean;
   onEvidence: (isShown: boolean) => void;
+  onDecided: () => void;
 }
 
-function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps) {
+function ApprovalCard({ approval, showsEvidence, onEvidence, onDecided }: ApprovalCardProps) {
   const texts = useTexts();
   const { t, relative } = texts;
   const queries = useQueryClient();
   const { id, entityType, entityId, transitionName, formerState, targetState } = approval;
+  const { onBehalfOf } = approval;
+  const nameOf = usePersonNames(onBehalfOf === null ? [] : [onBehalfOf]);
   const template = templateOf(approval);
   // A text that is changed ends no request by itself, as a move does.
   const { data: status } = useQuery({
@@ -110,7 +168,7 @@ function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps
             })}
           </span>
         )}
-        {approval.onBehalfOf && <span>{t('Console.approvals.onBehalf', { name: approval.onBehalfOf })}</span>}
+        {onBehalfOf !== null && <span>{t('Console.approvals.onBehalf', { name: nameOf(onBehalfOf) })}</span>}
         {approval.expiresAt && (
           <span>{t('Console.approvals.expires', { time: relative(approval.expiresAt) })}</span>
         )}
@@ -141,7 +199,7 @@ function ApprovalCard({ approval, showsEvidence, onEvidence }: ApprovalCardProps
         </Suspense>
       )}
       <Suspense fallback={<Skeleton lines={2} height="4.5rem" />}>
-        <DecisionForm approval={approval} />
+        <DecisionForm approval={approval} onDecided={onDecided} />
       </Suspense>
     </article>
   );

@@ -7,7 +7,7 @@ import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { useTexts } from '../texts/texts';
 
 /** Approves or denies, with what is said to it. */
-export function DecisionForm({ approval }: { approval: Approval }) {
+export function DecisionForm({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const [refusal, setRefusal] = useState<TransitionResult['outcome']>();
@@ -17,8 +17,10 @@ export function DecisionForm({ approval }: { approval: Approval }) {
     defaultValues: { comment: '', targetState },
     send: async (values) => {
       const { succeeded, outcome } = await moveEntity(approval, values, approval.id);
+      if (succeeded) onDecided();
       setRefusal(succeeded ? undefined : outcome);
-      if (succeeded) await queries.invalidateQueries({ queryKey: approvalsQuery.queryKey });
+      // Also where somebody else was first: then it waits no longer, and the page says so.
+      await queries.invalidateQueries({ queryKey: approvalsQuery.queryKey });
     },
   });
   return (

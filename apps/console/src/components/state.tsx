@@ -82,7 +82,8 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => voi
   return (
     <Callout tone="bad" title={find(`Problems.types.${error.slug}`) ?? error.problem.title}>
       <div className="stack tight">
-        <span>{error.problem.detail}</span>
+        <span lang="en">{error.problem.detail}</span>
+        {error.status >= 500 && !onRetry && <span>{t('Console.failure.away')}</span>}
         {error.traceId && (
           <span className="small soft">{t('Platform.messages.traceId', { 0: error.traceId })}</span>
         )}

@@ -18,6 +18,8 @@ const shapes = {
   comment: CreateTimelineEntryRequest.pick({ body: true }),
   transitionRequest: TransitionRequestDto.pick({ comment: true }),
   entityType: z.object({ entityType: EntityType }),
+  // Days, of which the platform gets the instants.
+  delegation: z.object({ from: z.iso.date(), until: z.iso.date() }),
   state: z.object({ name: WorkflowTransition.shape.from }),
 };
 

@@ -1,6 +1,15 @@
-import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
+import { correctionColumns, correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
 import type { FormatCorrection, ImportFormat } from '../api/data-exchange';
 import { csvOf } from './csv';
+
+const CORRECTED = /_(corrected|errors)\.[^.]{1,5}$/;
+
+/** What a file of rows that were corrected by hand is called, after the file that they come from. */
+export const correctedName = (fileName: string): string =>
+  `${fileName.replace(CORRECTED, '').replace(/\.[^.]{1,5}$/, '')}_corrected.csv`;
+
+/** Whether a file is named as one of corrected rows, or as a correction file that was downloaded. */
+export const isNamedCorrected = (fileName: string): boolean => CORRECTED.test(fileName);
 
 /**
  * Corrected rows as a correction file of their upload: data exchange reads it as it read the upload, with its numbers,
@@ -13,14 +22,13 @@ export function correctionsOf(
   rows: readonly (readonly string[])[],
 ): string {
   if (delimiter === null) return csvOf([headers, ...rows]);
-  const kept = headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));
+  const kept = correctionColumns(headers);
   const records = rows.map((cells) => [
     ...kept.map((index) => cells[index] ?? ''),
     '',
     ...cells.slice(headers.length),
   ]);
-  const names = [...kept.map((index) => headers[index]!), ERRORS_COLUMN];
-  return csvOf([names, ...records], delimiter);
+  return csvOf([correctionHeaders(headers), ...records], delimiter);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { unguard } from '@plinth/kernel/formula-guard';
 import fc from 'fast-check';
 import { parse } from 'papaparse';
-import { correctedFormat, correctionsOf } from './corrections';
+import { correctedFormat, correctedName, correctionsOf, isNamedCorrected } from './corrections';
 import { csvOf } from './csv';
 
 describe('a file of corrected rows', () => {
@@ -43,6 +43,20 @@ describe('a file of corrected rows', () => {
     expect(correctionsOf({ delimiter: ';' }, ['name', '_Errors'], [['Ada', 'old error', '2']])).toBe(
       '\uFEFFname;_Errors\r\nAda;;2\r\n',
     );
+  });
+});
+
+describe('the name of corrected rows', () => {
+  it.each([
+    ['people.xlsx', 'people_corrected.csv'],
+    ['people', 'people_corrected.csv'],
+    ['people_corrected.csv', 'people_corrected.csv'],
+    ['people_errors.xlsx', 'people_corrected.csv'],
+    ['a.b.csv', 'a.b_corrected.csv'],
+  ])('of %s is %s', (fileName, corrected) => {
+    expect(correctedName(fileName)).toBe(corrected);
+    expect(isNamedCorrected(corrected)).toBe(true);
+    expect(isNamedCorrected(fileName)).toBe(/_(corrected|errors)/.test(fileName));
   });
 });
 

@@ -1,5 +1,5 @@
 import { dataExchange, upload, type ImportJob } from '../api/data-exchange';
-import { correctedFormat, correctionsOf } from './corrections';
+import { correctedFormat, correctedName, correctionsOf } from './corrections';
 
 /**
  * Uploads rows that were corrected by hand, to be read as the file that they come from. Where the same columns are
@@ -10,7 +10,7 @@ export async function importCorrected(
   headers: readonly string[],
   rows: readonly (readonly string[])[],
 ): Promise<ImportJob> {
-  const name = `${job.originalFileName.replace(/\.[^.]{1,5}$/, '')}_corrected.csv`;
+  const name = correctedName(job.originalFileName);
   const { body: former } = await dataExchange.getImportFormat({ params: { jobId: job.id } });
   const file = new File([correctionsOf(former, headers, rows)], name, { type: 'text/csv' });
   const corrected = await upload(file, job.definitionName, () => undefined);

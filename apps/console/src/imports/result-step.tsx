@@ -21,6 +21,7 @@ import { Callout, Failure, Progress, Skeleton } from '../components/state';
 import { useStoredState } from '../components/stored-state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import { isNamedCorrected } from './corrections';
 import { importCorrected } from './import-corrected';
 import { ErrorList } from './error-list';
 import { ReportFigures } from './report-figures';
@@ -101,6 +102,7 @@ function UndoButton({ job, report, until }: { job: ImportJob; report: ImportRepo
       void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
     },
   });
+  const isCorrected = isNamedCorrected(job.originalFileName);
   if (!definitions.some(({ name, isUndoable }) => name === job.definitionName && isUndoable)) return null;
   return (
     <>
@@ -122,6 +124,9 @@ function UndoButton({ job, report, until }: { job: ImportJob; report: ImportRepo
           )}
           {report.updatedRows > 0 && (
             <li>{t('Console.imports.undo.restores', { count: report.updatedRows })}</li>
+          )}
+          {(isCorrected || report.failedRows > 0) && (
+            <li>{t(isCorrected ? 'Console.imports.undo.onlyCorrected' : 'Console.imports.undo.onlyThis')}</li>
           )}
           <li>{t('Console.imports.undo.keeps')}</li>
           <li>{t('Console.imports.undo.until', { time: dateTime(until) })}</li>

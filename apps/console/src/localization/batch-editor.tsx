@@ -39,6 +39,8 @@ export function BatchEditor({ rows, onApply, onClose }: BatchEditorProps) {
     ({ value, platformValue }) => checker?.checkText(platformValue, value).difference,
   );
   const own = cells.filter(({ cell }) => cell.value !== null);
+  // Without one, the text is gone then.
+  const hasOriginals = own.every(({ cell }) => cell.platformValue !== null);
   const toChange = ({ resourceName, key, value }: (typeof replaced)[number]): TextChange => ({
     resourceName,
     key,
@@ -81,7 +83,9 @@ export function BatchEditor({ rows, onApply, onClose }: BatchEditorProps) {
             onApply(own.map(({ resourceName, key }) => ({ resourceName, key, cultureName, value: null })))
           }
         >
-          {t('Console.localization.resetMany', { count: own.length })}
+          {t(hasOriginals ? 'Console.localization.resetMany' : 'Console.localization.takeAway', {
+            count: own.length,
+          })}
         </Button>
         <Button look="quiet" onPress={onClose}>
           {t('Console.localization.unselect')}

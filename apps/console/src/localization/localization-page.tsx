@@ -34,7 +34,8 @@ export function LocalizationPage() {
     setSelected(new Map());
     grid.current?.focus({ preventScroll: true });
   };
-  const { apply, undo, retry, undoCount, isPending, failure, refused } = useTextEdits();
+  const edits = useTextEdits();
+  const { apply, undo, retry, undoCount, isPending, failure, refused } = edits;
   const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });
   const cultures = useMemo(() => {
     const shown = languages.filter(({ cultureName }) => !hidden.includes(cultureName));
@@ -109,6 +110,7 @@ export function LocalizationPage() {
         </div>
       </div>
       {failure && <Failure error={failure} onRetry={retry} />}
+      {edits.overtaken.length > 0 && <Overtaken {...edits} />}
       {refused.length > 0 && (
         <Callout tone="bad" title={t('Console.localization.refused', { count: refused.length })}>
           {refused.slice(0, 5).join(' ')}
@@ -151,5 +153,38 @@ export function LocalizationPage() {
         onUndo={undo}
       />
     </Page>
+  );
+}
+
+const OVERTAKEN_SHOWN = 5;
+
+/** Says which texts somebody else wrote meanwhile, and leaves the choice to this person. */
+function Overtaken({
+  overtaken,
+  writeAnyway,
+  leaveTheirs,
+}: Pick<ReturnType<typeof useTextEdits>, 'overtaken' | 'writeAnyway' | 'leaveTheirs'>) {
+  const { t } = useTexts();
+  return (
+    <div role="alert">
+      <Callout tone="warn" title={t('Console.localization.overtaken', { count: overtaken.length })}>
+        <div className="stack tight">
+          <span>{t('Console.localization.overtakenHelp')}</span>
+          <ul className="plain">
+            {overtaken.slice(0, OVERTAKEN_SHOWN).map(({ resourceName, key, cultureName, value }) => (
+              <li key={`${resourceName} ${key} ${cultureName}`}>
+                {key} · {t('Console.localization.yours', { text: value ?? '' })}
+              </li>
+            ))}
+          </ul>
+          <div className="row">
+            <Button onPress={leaveTheirs}>{t('Console.localization.leaveTheirs')}</Button>
+            <Button look="danger" onPress={writeAnyway}>
+              {t('Console.localization.writeAnyway', { count: overtaken.length })}
+            </Button>
+          </div>
+        </div>
+      </Callout>
+    </div>
   );
 }

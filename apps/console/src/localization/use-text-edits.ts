@@ -4,19 +4,23 @@ import { withoutLater, type TextChange, type TextChanges } from '../api/text-cha
 
 /** What somebody changes on this page: what undoes it, and what the platform did not take. */
 export function useTextEdits() {
-  const [past, setPast] = useState<TextChange[][]>([]);
+  const [past, setPast] = useState<TextChanges[]>([]);
   // It is not written twice: it is sent again.
   const [unsaved, setUnsaved] = useState<TextChanges>({ changes: [], before: [] });
   const [failure, setFailure] = useState<Error>();
   const [refused, setRefused] = useState<string[]>([]);
+  const [overtaken, setOvertaken] = useState<readonly TextChange[]>([]);
   const { mutate, isPending } = useTextChanges({
     onSaved: ({ changes }, outcome) => {
       const saved = new Set(changes);
       setPast((all) => {
-        const left = all.filter((undo) => !undo.every((change) => saved.has(change)));
-        return outcome.undo.length > 0 ? [...left, outcome.undo] : left;
+        const left = all.filter((undo) => !undo.changes.every((change) => saved.has(change)));
+        // What somebody else writes there later is not taken away by an undo.
+        const undo = { changes: outcome.undo, before: [], expected: changes };
+        return outcome.undo.length > 0 ? [...left, undo] : left;
       });
       setRefused((all) => [...all, ...outcome.refused]);
+      setOvertaken((all) => [...all, ...outcome.overtaken]);
     },
     onFailed: ({ changes, before }, error) => {
       setFailure(error);
@@ -28,6 +32,7 @@ export function useTextEdits() {
   });
   const apply = (sent: TextChanges) => {
     setUnsaved((all) => withoutLater(all, sent.changes));
+    setOvertaken((all) => withoutLater({ changes: all, before: [] }, sent.changes).changes);
     if (!isPending) setRefused([]);
     mutate(sent);
   };
@@ -39,11 +44,15 @@ export function useTextEdits() {
     /** Why some texts could not be sent. */
     failure: unsaved.changes.length > 0 ? failure : undefined,
     /** How many texts {@link undo} changes. */
-    undoCount: last?.length ?? 0,
+    undoCount: last?.changes.length ?? 0,
     apply,
     undo: () => {
-      if (last && !isPending) apply({ changes: last, before: [] });
+      if (last && !isPending) apply(last);
     },
     retry: () => apply(unsaved),
+    /** What somebody else was first with: it is theirs until this person decides. */
+    overtaken,
+    writeAnyway: () => apply({ changes: overtaken, before: [] }),
+    leaveTheirs: () => setOvertaken([]),
   };
 }

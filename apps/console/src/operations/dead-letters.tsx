@@ -28,6 +28,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const count = operations.services.reduce((sum, { queues }) => sum + (queues?.deadLetters ?? 0), 0);
+  // Whatever it could not process, it does not say now.
+  const silent = operations.services.flatMap(({ name, responds }) => (responds ? [] : [name]));
   const { data, error, refetch } = useQuery({
     // The figures of the services say when there is something to read.
     ...deadLettersQuery(count),
@@ -39,6 +41,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
       (await client.replayDeadLetters({ body })).body,
     onSettled: () => queries.invalidateQueries({ queryKey: operationsQuery.queryKey }),
   });
+  const isReplaying = ({ service, eventId }: { service: string; eventId?: string }) =>
+    replay.isPending && replay.variables.service === service && replay.variables.eventId === eventId;
   const [search, setSearch] = useState('');
   const { contains } = useFilter({ sensitivity: 'base' });
   const items = count > 0 ? (data?.items ?? []) : [];
@@ -67,14 +71,24 @@ export function DeadLetters({ operations }: DeadLettersProps) {
           )}
           {mayReplay &&
             services.map((service) => (
-              <Button key={service} isPending={replay.isPending} onPress={() => replay.mutate({ service })}>
+              <Button
+                key={service}
+                isPending={isReplaying({ service })}
+                isDisabled={replay.isPending && !isReplaying({ service })}
+                onPress={() => replay.mutate({ service })}
+              >
                 <RotateCw aria-hidden />
                 {t('Console.operations.replayAll', { service })}
               </Button>
             ))}
         </span>
       </div>
-      {count === 0 && <p className="soft">{t('Console.operations.noDead')}</p>}
+      {count === 0 && silent.length === 0 && <p className="soft">{t('Console.operations.noDead')}</p>}
+      {silent.length > 0 && (
+        <p className="soft">
+          {t('Console.operations.unknownDead', { count: silent.length, names: silent.join(', ') })}
+        </p>
+      )}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {replay.error && <Failure error={replay.error} />}
       {replay.data && (
@@ -111,7 +125,8 @@ export function DeadLetters({ operations }: DeadLettersProps) {
                 key={`${letter.service} ${letter.eventId}`}
                 letter={letter}
                 operations={operations}
-                isBusy={replay.isPending}
+                isPending={isReplaying(letter)}
+                isDisabled={replay.isPending && !isReplaying(letter)}
                 {...(mayReplay && {
                   onReplay: () => replay.mutate({ service: letter.service, eventId: letter.eventId }),
                 })}
@@ -128,11 +143,12 @@ const REASON_LENGTH_MAX = 200;
 
 interface RowProps extends DeadLettersProps {
   letter: DeadLetter;
-  isBusy: boolean;
+  isPending: boolean;
+  isDisabled: boolean;
   onReplay?: () => void;
 }
 
-function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: RowProps) {
+function Row({ letter, operations: { tenants, tracesUrl }, isPending, isDisabled, onReplay }: RowProps) {
   const { t, number } = useTexts();
   const { name, service, tenantId, deliveries, diedAt, traceId, error } = letter;
   const [reason = '', ...stack] = error.split(/\n(?=\s+at )/);
@@ -158,7 +174,7 @@ function Row({ letter, operations: { tenants, tracesUrl }, isBusy, onReplay }: R
       </td>
       {onReplay && (
         <td className="end">
-          <Button isPending={isBusy} onPress={onReplay}>
+          <Button isPending={isPending} isDisabled={isDisabled} onPress={onReplay}>
             <RotateCw aria-hidden />
             {t('Console.operations.replay')}
           </Button>

@@ -18,7 +18,7 @@ export function MinuteChart({ name, minutes, badName }: MinuteChartProps) {
   const summary = [
     name,
     t('Console.operations.highest', { value: number(highest) }),
-    ...(badName ? [`${badName}: ${number(bad)}`] : []),
+    ...(badName ? [t('Console.shell.valueOf', { name: badName, value: number(bad) })] : []),
   ].join(', ');
   return (
     <figure className="panel padded chart">

@@ -25,9 +25,12 @@ export function SettingHistory({ level, definition }: { level: Level; definition
           {changes.map(({ id, kind, previousValue, newValue, changedAt, changedBy }) => (
             <li key={id} className="stack tight">
               <span>
-                {t(`Settings.change.${kind}`)}
-                {(kind === 'Set' || kind === 'Cleared') &&
-                  `: ${valueText(texts, definition, previousValue)} → ${valueText(texts, definition, newValue)}`}
+                {kind === 'Set' || kind === 'Cleared'
+                  ? t('Console.shell.valueOf', {
+                      name: t(`Settings.change.${kind}`),
+                      value: `${valueText(texts, definition, previousValue)} → ${valueText(texts, definition, newValue)}`,
+                    })
+                  : t(`Settings.change.${kind}`)}
               </span>
               <span className="soft small">
                 {nameOf(changedBy)} · <RelativeTime instant={changedAt} />

@@ -53,12 +53,15 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       : []),
     ...themes.map((theme) => ({
       id: `theme-${theme}`,
-      name: `${t('Console.shell.theme')}: ${t(`Console.shell.themes.${theme}`)}`,
+      name: t('Console.shell.valueOf', {
+        name: t('Console.shell.theme'),
+        value: t(`Console.shell.themes.${theme}`),
+      }),
       run: () => change('theme', theme === 'system' ? null : theme),
     })),
     ...languages.map(({ cultureName, displayName }) => ({
       id: `culture-${cultureName}`,
-      name: `${t('Console.shell.language')}: ${displayName}`,
+      name: t('Console.shell.valueOf', { name: t('Console.shell.language'), value: displayName }),
       run: () => change('culture', cultureName),
     })),
     { id: 'sign-out', name: t('Platform.actions.signOut'), run: signOut },

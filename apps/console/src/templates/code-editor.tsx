@@ -4,10 +4,17 @@ import {
   closeBracketsKeymap,
   completionKeymap,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
-import { diagnosticCount, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import {
+  Compartment,
+  EditorState,
+  StateEffect,
+  StateField,
+  type Extension,
+  type Text,
+} from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -15,6 +22,7 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
+  type Command,
 } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTexts, type Texts } from '../texts/texts';
@@ -61,12 +69,34 @@ const wordsOf = (label: string, t: Texts['t']): Extension => [
     'Selection deleted': t('Console.templates.selectionDeleted'),
     Completions: t('Console.templates.completions'),
   }),
-  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+  EditorView.contentAttributes.of({
+    'aria-label': label,
+    'aria-description': t('Console.templates.leaveSource'),
+    tabindex: '0',
+  }),
 ];
 
+const writing = StateEffect.define<boolean>();
+
+/** Whether somebody came to write: only passing through by Tab, nobody is held and nothing is indented. */
+const isWriting = StateField.define<boolean>({
+  create: () => false,
+  update: (value, { docChanged, effects }) => {
+    const latest = effects.filter((effect) => effect.is(writing)).at(-1);
+    return docChanged || (latest?.value ?? value);
+  },
+});
+
+const whileWriting =
+  (command: Command): Command =>
+  (view) =>
+    (view.state.field(isWriting) || !view.state.selection.main.empty) && command(view);
+const indentMoreWhileWriting = whileWriting(indentMore);
+const indentLessWhileWriting = whileWriting(indentLess);
+
 /**
- * The editor of a template's source. Escape and then Tab leave it, as Tab alone indents. It is made in pieces, between
- * which keys are answered: the state, which reads the text, the view, and what the browser lays out.
+ * The editor of a template's source. It is made in pieces, between which keys are answered: the state, which reads the
+ * text, the view, and what the browser lays out.
  */
 export function CodeEditor({ label, value, onChange, onSave, errors, names, isReadOnly }: CodeEditorProps) {
   const { t } = useTexts();
@@ -108,8 +138,13 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
           ...historyKeymap,
           ...foldKeymap,
           ...completionKeymap,
-          indentWithTab,
+          { key: 'Tab', run: indentMoreWhileWriting, shift: indentLessWhileWriting },
         ]),
+        isWriting,
+        EditorView.domEventHandlers({
+          focus: (_event, view) => view.dispatch({ effects: writing.of(false) }),
+          click: (_event, view) => view.dispatch({ effects: writing.of(true) }),
+        }),
         templateLanguage(() => latest.current.names),
         codeTheme,
         EditorView.updateListener.of((update) => {
@@ -145,8 +180,11 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [editor, value]);
 
+  const hasShownErrors = useRef(false);
   useEffect(() => {
-    if (!editor || (errors.length === 0 && diagnosticCount(editor.state) === 0)) return;
+    if (!editor || (errors.length === 0 && !hasShownErrors.current)) return;
+    // Not asked of the editor: of a text that was deleted it counts nothing and still marks the line.
+    hasShownErrors.current = errors.length > 0;
     const diagnostics = errors.map((error) => diagnosticOf(editor.state.doc, error));
     editor.dispatch(setDiagnostics(editor.state, diagnostics));
   }, [editor, errors]);

@@ -1,5 +1,5 @@
 import { unguard } from '@plinth/kernel/formula-guard';
-import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
+import { correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
 import { uniqueHeaders } from './header-names';
@@ -26,8 +26,7 @@ export function formatOfCorrection(
     // The bytes were not checked for an encoding that was not detected, so each row is checked.
     const hasInvalidBytes = encoding === found.encoding ? found.hasInvalidBytes : true;
     const read = { ...withoutLayout(format), encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
-    const expected = [...headers.filter((header) => header !== ERRORS_COLUMN), ERRORS_COLUMN];
-    if (JSON.stringify(headerOf(head, read)) === JSON.stringify(expected)) return read;
+    if (JSON.stringify(headerOf(head, read)) === JSON.stringify(correctionHeaders(headers))) return read;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
+import { correctionColumns, correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
 import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
 import type { CsvFormat } from './file-format';
 import { writeCsvRows } from './csv-writer';
@@ -13,8 +13,8 @@ export async function* correctionFile(
   { delimiter }: Pick<CsvFormat, 'delimiter'>,
   pieces: AsyncIterable<FailedRowWithCells[]>,
 ): AsyncGenerator<string> {
-  const kept = keptColumns(headers);
-  yield writeCsvRows([[...kept.map((index) => headers[index]!), ERRORS_COLUMN]], delimiter);
+  const kept = correctionColumns(headers);
+  yield writeCsvRows([correctionHeaders(headers)], delimiter);
   for await (const rows of pieces) {
     const lines = rows.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeErrors(row)]);
     yield writeCsvRows(lines, delimiter);
@@ -26,18 +26,14 @@ export function correctionWorkbook(
   headers: readonly string[],
   pieces: AsyncIterable<FailedRowWithCells[]>,
 ): AsyncGenerator<Buffer> {
-  const kept = keptColumns(headers);
-  const columns = [...kept.map((index) => headers[index]!), ERRORS_COLUMN];
+  const kept = correctionColumns(headers);
   const rows = async function* () {
     for await (const piece of pieces) {
       yield piece.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeErrors(row)]);
     }
   };
   return writeXlsx(
-    columns.map((header) => ({ property: header, header, type: 'string' })),
+    correctionHeaders(headers).map((header) => ({ property: header, header, type: 'string' })),
     rows(),
   );
 }
-
-const keptColumns = (headers: readonly string[]): number[] =>
-  headers.flatMap((header, index) => (header === ERRORS_COLUMN ? [] : [index]));

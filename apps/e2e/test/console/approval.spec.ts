@@ -1,6 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
@@ -49,9 +49,29 @@ describe('an approval in the console', () => {
       .first()
       .waitFor();
     await expectForEverybody(grace);
+    // Somebody else reads the same requests, and writes to one of them.
+    const { page: ada } = await browser.signIn('Ada Lovelace');
+    let asRead: unknown;
+    await ada.route('**/workflow/approvals?*', async (route) => {
+      asRead ??= await (await route.fetch()).json();
+      await route.fulfill({ json: asRead });
+    });
+    await ada.goto('/console/approvals');
+    const same = ada.getByRole('article').filter({ hasText: invoice });
+    await same.getByRole('textbox', { name: 'Comment on your decision' }).fill('Also fine');
+
     await request.getByRole('textbox', { name: 'Comment on your decision' }).fill('Fine');
     await request.getByRole('button', { name: 'Approve' }).click();
     await request.waitFor({ state: 'detached' });
+    expect(await grace.getByText('no longer waits for you').count()).toBe(0);
+
+    await ada.unroute('**/workflow/approvals?*');
+    await same.getByRole('button', { name: 'Approve' }).click();
+    const gone = ada.getByRole('status').filter({ hasText: 'A request no longer waits for you' });
+    await gone.getByRole('link', { name: `Invoice ${invoice}` }).waitFor();
+    await expectForEverybody(ada);
+    await gone.getByRole('button', { name: 'Close' }).click();
+    await gone.waitFor({ state: 'detached' });
 
     await grace.clock.install();
     await grace.goto(address);
@@ -72,5 +92,62 @@ describe('an approval in the console', () => {
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });
     expect(body.currentState).toBe('Approved');
+  }, 180_000);
+
+  it('is given by somebody else while the person is away, also after the service was', async () => {
+    const journey = browser.journey();
+    const invoice = newId();
+    const address = `/api/v1/workflow/Invoice/${invoice}/transition`;
+    const token = await journey.tokenOf({
+      sub: 'demo-admin',
+      tenantId: tenants.console.id,
+      roles: ['admin'],
+    });
+    for (const targetState of ['Submitted', 'Approved'])
+      await journey.call('POST', address, { token, body: { targetState } });
+
+    const { page: emile, complaints } = await browser.signIn('Émile Zola');
+    const { page: grace, complaints: refusals } = await browser.signIn('Grace Hopper');
+    await grace.goto('/console/approvals');
+    await grace.getByRole('button', { name: 'Let somebody decide for you' }).click();
+    await grace.getByRole('button', { name: /Who decides for you/ }).click();
+    await grace.locator('[aria-autocomplete=list]:focus').fill('mile zo');
+    await grace.getByRole('option', { name: /^Émile Zola/ }).click();
+    await grace.getByRole('button', { name: 'Let this person decide' }).click();
+    await grace.getByText('Fill this in.').waitFor();
+    await grace.getByLabel('Last day').fill('2020-01-01');
+    await grace.getByRole('button', { name: 'Let this person decide' }).click();
+    await grace.getByText('at most 90 days').waitFor();
+    expect(refusals.splice(0)).toEqual([expect.stringContaining('422')]);
+    await expectForEverybody(grace);
+    const today = new Date().toISOString().slice(0, 10);
+    await grace.getByLabel('Last day').fill(today);
+    await grace.getByRole('button', { name: 'Let this person decide' }).click();
+    const given = grace.getByRole('list', { name: 'Who decides for you' }).getByRole('listitem');
+    await given.getByText('Émile Zola decides for you').waitFor();
+    await expectForEverybody(grace);
+
+    await emile.goto('/console/approvals');
+    const request = emile.getByRole('article').filter({ hasText: invoice });
+    await request.getByText('You decide for Grace Hopper').waitFor();
+    await emile.route(`**${address}`, (route) =>
+      route.request().method() === 'POST'
+        ? respondWithProblem(route, { status: 503, detail: 'The service does not respond.' })
+        : route.continue(),
+    );
+    await request.getByRole('textbox', { name: 'Comment on your decision' }).fill('Too much');
+    await request.getByRole('button', { name: 'Deny' }).click();
+    await request.getByText('Nothing on this page is lost. Try again in a moment.').waitFor();
+    await emile.unrouteAll();
+    await request.getByRole('button', { name: 'Deny' }).click();
+    await request.waitFor({ state: 'detached' });
+    expect(complaints.splice(0).filter((complaint) => !complaint.includes('503'))).toEqual([]);
+    await emile.goto(`/console/entities/Invoice/${invoice}`);
+    await emile.getByText('Approval denied, back to Submitted: Too much').waitFor();
+
+    await given.getByRole('button', { name: 'Take back' }).click();
+    await grace.getByRole('alertdialog').getByRole('button', { name: 'Take back' }).click();
+    await given.waitFor({ state: 'detached' });
+    await expectForEverybody(grace);
   }, 180_000);
 });

@@ -2,7 +2,7 @@
 import type * as axeCore from 'axe-core';
 import { readFileSync } from 'node:fs';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { startJourney, tenants, type Journey } from '../platform';
 
 /** A window of a real browser that can reach nothing but the platform, and remembers what went wrong in it. */
@@ -74,6 +74,17 @@ async function startBrowser(url: string): Promise<ConsoleBrowser> {
 /** A person on the page of the development sign-in, in the tenant of these journeys. */
 export const personOf = (page: Page, name: string): Locator =>
   page.getByRole('region', { name: tenants.console.name }).getByRole('button', { name });
+
+/** Responds in the place of the platform, as it says that something went wrong. */
+export const respondWithProblem = (
+  route: Route,
+  problem: { status: number; detail: string; type?: string; traceId?: string },
+): Promise<void> =>
+  route.fulfill({
+    status: problem.status,
+    contentType: 'application/problem+json',
+    json: { type: 'about:blank', title: 'Refused', ...problem },
+  });
 
 async function openWindow(
   browser: Browser,

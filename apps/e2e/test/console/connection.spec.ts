@@ -1,19 +1,17 @@
 import { newId } from '@plinth/kernel/uuid';
 import type { Route } from 'playwright-core';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
 const problem = {
   type: '/problems/area-unavailable',
-  title: 'Part of the platform unavailable',
   status: 503,
   detail: 'The service does not respond.',
   traceId: 'c0ffee00c0ffee00c0ffee00c0ffee00',
 };
-const refuse = (route: Route) =>
-  route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) });
+const refuse = (route: Route) => respondWithProblem(route, problem);
 
 describe('the console without the platform', () => {
   it('keeps what is written and where one goes until there is a connection again', async () => {
@@ -74,13 +72,7 @@ describe('the console without the platform', () => {
     const ended = `Bearer ${(JSON.parse(session) as { token: string }).token}`;
     await page.route(/\/api\//, (route) => {
       if (route.request().headers()['authorization'] !== ended) return route.continue();
-      const unauthorized = {
-        type: 'about:blank',
-        title: 'Unauthorized',
-        status: 401,
-        detail: 'It has expired.',
-      };
-      return route.fulfill({ status: 401, contentType: 'application/problem+json', json: unauthorized });
+      return respondWithProblem(route, { status: 401, detail: 'It has expired.' });
     });
     await page.getByRole('button', { name: 'Send' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Sign in again' });

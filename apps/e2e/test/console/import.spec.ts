@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stream } from 'exceljs';
 import type { Page } from 'playwright-core';
 import { newId } from '@plinth/kernel/uuid';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const ROWS = 10_000;
 
@@ -129,6 +129,7 @@ describe('an import in the console', () => {
 
     await page.getByRole('button', { name: 'Undo this import' }).click();
     await page.getByText('The 2 rows that it added will be removed.').waitFor();
+    await page.getByText('Only the corrected rows go').waitFor();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Undo this import' }).click();
     await page.getByText('2 rows were removed, 0 restored and 0 kept.').waitFor();
     await expectForEverybody(page);
@@ -163,8 +164,7 @@ describe('an import in the console', () => {
       sent.push(route.request().postDataJSON());
       if (sent.length > 1) return route.continue();
       await held;
-      const problem = { type: 'about:blank', title: 'Not found', status: 404, detail: 'Nothing is there.' };
-      await route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+      await respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
     });
     await choose(page, 'Columns are separated by', /^Comma/);
     await part('Columns are separated by', 'Comma');
@@ -188,13 +188,7 @@ describe('an import in the console', () => {
     };
     await page.route('**/imports/*', (route) => {
       if (route.request().method() !== 'DELETE') return route.continue();
-      const problem = {
-        type: 'about:blank',
-        title: 'Not found',
-        status: 404,
-        detail: 'It cannot be given up.',
-      };
-      return route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+      return respondWithProblem(route, { status: 404, detail: 'It cannot be given up.' });
     });
     await giveUp();
     await page.getByText('It cannot be given up.').waitFor();

@@ -2,7 +2,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { connectToDatabase } from '../databases';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
@@ -118,8 +118,7 @@ describe('texts in the console', () => {
       `**${overrides}`,
       async (route) => {
         await held;
-        const problem = { type: 'about:blank', title: 'Not found', status: 404, detail: 'Nothing is there.' };
-        await route.fulfill({ status: 404, contentType: 'application/problem+json', json: problem });
+        await respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
       },
       { times: 1 },
     );
@@ -139,6 +138,21 @@ describe('texts in the console', () => {
     await page.getByRole('button', { name: 'Undo the last change' }).click();
     await expectValue(2, 'Offer 2');
     await page.getByRole('button', { name: /^Undo/ }).waitFor({ state: 'detached' });
+
+    // What somebody else writes is written over by those only who want that.
+    const theirs = { ...items[0]!, value: 'Theirs' };
+    expect((await journey.call('PUT', overrides, { token, body: { items: [theirs] } })).status).toBe(207);
+    await grid.getByText('Offer 1', { exact: true }).click();
+    const editor = page.getByRole('region', { name: new RegExp(series) });
+    await editor.getByRole('textbox').fill('Mine');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    const overtaken = page.getByRole('alert').filter({ hasText: 'Somebody else wrote a text meanwhile' });
+    await overtaken.getByText('yours: “Mine”').waitFor();
+    await grid.getByText('Theirs', { exact: true }).waitFor();
+    await expectForEverybody(page);
+    await overtaken.getByRole('button', { name: 'Write yours over it' }).click();
+    await overtaken.waitFor({ state: 'detached' });
+    await expectValue(1, 'Mine');
   }, 60_000);
 
   it('are marked where the platform says something else since they were written', async () => {

@@ -92,6 +92,18 @@ describe('operations in the console', () => {
     await jobs.filter({ hasText: 'Import ·' }).first().waitFor({ state: 'detached' });
     await expectForEverybody(page);
 
+    // Of a service that does not respond nobody knows what it could not process.
+    const isFigures = ({ pathname }: URL) => /^\/api\/.*\/operations$/.test(pathname);
+    await page.route(isFigures, async (route) => {
+      const response = await route.fetch();
+      const figures = (await response.json()) as { services: object[] };
+      const services = figures.services.map((service) => ({ ...service, responds: false, queues: null }));
+      await route.fulfill({ response, json: { ...figures, services } });
+    });
+    await page.getByText(/^What .* could not process is unknown/).waitFor();
+    expect(await page.getByText('Every event was processed.').count()).toBe(0);
+    await page.unroute(isFigures);
+
     await letter.getByRole('button', { name: 'Replay' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('1 event was processed, 0 failed again.').waitFor();

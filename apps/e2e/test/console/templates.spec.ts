@@ -30,6 +30,11 @@ describe('templates in the console', () => {
 
     // An error is underlined where it is, and gone when it is corrected.
     const source = page.getByRole('textbox', { name: 'Source' });
+    // Who passes through by Tab is not held, and changes nothing.
+    await source.focus();
+    await page.keyboard.press('Tab');
+    await page.waitForFunction(() => !document.activeElement!.closest('.cm-editor'));
+    expect(await page.getByText('Not saved').count()).toBe(0);
     await source.click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('{{ total | nonsense }}');
@@ -43,6 +48,7 @@ describe('templates in the console', () => {
     await sheet.getByText('A new line').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect(await page.locator('.cm-lint-marker').count()).toBe(0);
 
     await preview.getByRole('tab', { name: 'PDF' }).click();
     await preview.getByRole('img', { name: 'Page 1' }).waitFor();

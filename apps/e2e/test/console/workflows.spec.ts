@@ -1,7 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import type { Locator, Page } from 'playwright-core';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
@@ -17,13 +17,11 @@ describe('workflows in the console', () => {
     await page.getByRole('button', { name: 'Draw it' }).click();
 
     // What could not be judged is judged once somebody can.
-    const failed = { type: 'about:blank', title: 'Not now', status: 500, detail: 'Not now.' };
-    const contentType = 'application/problem+json';
     let isBack = false;
     await page.route('**/validate', (route) => {
       if (isBack || !route.request().postData()?.includes('New state')) return route.continue();
       isBack = true;
-      return route.fulfill({ status: 500, contentType, json: failed });
+      return respondWithProblem(route, { status: 500, detail: 'Not now.' });
     });
     await page.getByRole('button', { name: 'Add a state' }).click();
     await page.getByText('The state "New state" cannot be reached from "Draft".').waitFor();

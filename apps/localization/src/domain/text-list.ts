@@ -11,6 +11,12 @@ export interface WrittenOverride extends Override {
   replacedValue: string | null;
 }
 
+/** An override of a batch. */
+export interface BatchOverride extends WrittenOverride {
+  /** What it was when it was read, null for none; undefined where it replaces anything. */
+  formerValue?: string | null | undefined;
+}
+
 /** Whether the platform says something else than when the override was written. */
 export const hasDrifted = (base: BaseTexts, override: WrittenOverride): boolean =>
   override.replacedValue !== null && override.replacedValue !== baseText(base, override);

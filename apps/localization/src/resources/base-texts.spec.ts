@@ -73,6 +73,13 @@ describe('the French texts of the platform', () => {
     }
   });
 
+  it('call a tenant an organisation, and nobody who rents', () => {
+    const texts = ['fr', 'fr-CA'].flatMap((culture) =>
+      Object.values(baseTexts[culture]!).flatMap((resource) => Object.values(resource)),
+    );
+    expect(texts.filter((text) => /locataire/i.test(text))).toEqual([]);
+  });
+
   it('have in Canada no space before ; ! ? and one that does not break before :', () => {
     const texts = resources.flatMap(([resourceName]) =>
       Object.values({ ...textsOf(resourceName, 'fr'), ...textsOf(resourceName, 'fr-CA') }),

@@ -23,7 +23,6 @@ import problemsFr from './problems/fr.json';
 import problemsFrCa from './problems/fr-CA.json';
 import settingsEn from './settings/en.json';
 import settingsFr from './settings/fr.json';
-import settingsFrCa from './settings/fr-CA.json';
 import templatingEn from './templating/en.json';
 import templatingFr from './templating/fr.json';
 import templatingFrCa from './templating/fr-CA.json';
@@ -34,7 +33,6 @@ import validationFr from './validation/fr.json';
 import workflowEn from './workflow/en.json';
 import workflowEnGb from './workflow/en-GB.json';
 import workflowFr from './workflow/fr.json';
-import workflowFrCa from './workflow/fr-CA.json';
 
 /** The platform's own texts. A regional file holds only what differs from its language. */
 export const resourceFiles = {
@@ -44,11 +42,11 @@ export const resourceFiles = {
   Permissions: [permissionsEn, permissionsEnGb, permissionsFr, permissionsFrCa],
   Platform: [platformEn, platformEnGb, platformFr, platformFrCa],
   Problems: [problemsEn, problemsFr, problemsFrCa],
-  Settings: [settingsEn, settingsFr, settingsFrCa],
+  Settings: [settingsEn, settingsFr],
   Templating: [templatingEn, templatingFr, templatingFrCa],
   Timeline: [timelineEn, timelineFr],
   Validation: [validationEn, validationFr],
-  Workflow: [workflowEn, workflowEnGb, workflowFr, workflowFrCa],
+  Workflow: [workflowEn, workflowEnGb, workflowFr],
 };
 
 export const baseTexts = arrangeBaseTexts(resourceFiles);

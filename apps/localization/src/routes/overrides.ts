@@ -3,11 +3,12 @@ import { LocalizationOverrideRules } from '@plinth/contracts/localization/shapes
 import type { Api } from '@plinth/http/api';
 import { batchResultOf } from '@plinth/http/batch';
 import { noContent, ok, okJson } from '@plinth/http/response';
+import { staleVersion } from '@plinth/kernel/entity-tag';
 import { parseInput } from '@plinth/kernel/validation';
 import type { Deps } from '../compose';
 import { requireSamePlaceholders } from '../domain/override';
 import { overrideNotFound } from '../domain/problems';
-import { baseText, type Override } from '../domain/texts';
+import { baseText, type Override, type OverrideKey } from '../domain/texts';
 import type { OverrideStore } from '../store/override-store';
 
 const {
@@ -30,16 +31,25 @@ export function mountOverrides(
   );
 
   api.on(putLocalizationOverrides, async ({ body, caller }) => {
-    const checked = await batchResultOf<Override, Override>(body.items, async (item) => {
+    const check = (item: Override): Override => {
       const override = parseInput(LocalizationOverrideRules, item, 'body');
       requireSamePlaceholders(base, override);
       return override;
-    });
-    await overrides.putMany(
+    };
+    const checked = await batchResultOf(body.items, async (item) => check(item));
+    const stale = await overrides.putMany(
       caller,
-      checked.results.flatMap(({ value }) => (value === null ? [] : [written(value)])),
+      checked.results.flatMap(({ value }, index) =>
+        value === null ? [] : [{ ...written(value), formerValue: body.items[index]!.formerValue }],
+      ),
     );
-    return checked;
+    if (stale.length === 0) return checked;
+    const names = new Set(stale.map(nameOf));
+    return batchResultOf(body.items, async (item) => {
+      const override = check(item);
+      if (names.has(nameOf(override))) throw staleVersion();
+      return override;
+    });
   });
 
   api.on(removeLocalizationOverrides, async ({ body, caller }) => {
@@ -64,3 +74,6 @@ export function mountOverrides(
     return noContent();
   });
 }
+
+const nameOf = ({ resourceName, cultureName, key }: OverrideKey): string =>
+  JSON.stringify([resourceName, cultureName, key]);

@@ -7,7 +7,7 @@ import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { tooManyTexts } from '../domain/problems';
-import type { WrittenOverride } from '../domain/text-list';
+import type { BatchOverride, WrittenOverride } from '../domain/text-list';
 import type { Bundle, Override, OverrideKey } from '../domain/texts';
 import type { Prisma } from '../generated/client';
 import { recordOverridesChanged } from './override-changes';
@@ -28,10 +28,11 @@ export interface OverrideStore {
   /** Creates or updates one. @throws Problem `stale-version`, `quota-exceeded` */
   put(caller: Caller, override: WrittenOverride, ifMatch: IfMatch): Promise<{ etag: string }>;
   /**
-   * Creates or updates many in one step and with one event; of two values for one text the last counts.
+   * Creates or updates many in one step and with one event; of two values for one text the last counts. Returns those
+   * that are left as they are, since they were another value than the former one.
    * @throws Problem `quota-exceeded`
    */
-  putMany(caller: Caller, overrides: readonly WrittenOverride[]): Promise<void>;
+  putMany(caller: Caller, overrides: readonly BatchOverride[]): Promise<OverrideKey[]>;
   /** Removes many in one step and with one event; those that are absent are no error. */
   removeMany(caller: Caller, keys: readonly OverrideKey[]): Promise<void>;
   /** Removes one; nothing happens where there is none. @throws Problem `stale-version` */
@@ -106,14 +107,19 @@ export function overrideStore(
       }),
 
     putMany: async (caller, overrides) => {
-      if (overrides.length === 0) return;
-      await write(caller, async (tx) => {
-        const values = putManyValues(caller, lastOfEach(overrides));
-        const [written] = await tx.$queryRawUnsafe<{ added: number }[]>(PUT_MANY, ...values);
-        if (written!.added > 0) quota.take(caller.tenantId, written!.added);
-        await recordOverridesChanged(tx, caller, overrides);
-        return {};
+      if (overrides.length === 0) return [];
+      const { stale } = await write(caller, async (tx) => {
+        const rows = lastOfEach(overrides);
+        const { added, stale } = rows.some(({ formerValue }) => formerValue !== undefined)
+          ? await putManyAsRead(tx, caller, rows)
+          : { added: await putManyAnyway(tx, caller, rows), stale: [] };
+        if (added > 0) quota.take(caller.tenantId, added);
+        const names = new Set(stale.map(nameOf));
+        const written = overrides.filter((override) => !names.has(nameOf(override)));
+        if (written.length > 0) await recordOverridesChanged(tx, caller, written);
+        return { stale };
       });
+      return stale;
     },
 
     removeMany: async (caller, keys) => {
@@ -227,6 +233,34 @@ const PUT_MANY = `
   RETURNING version
   ) SELECT (count(*) FILTER (WHERE version = 1))::int AS added FROM written`;
 
+/**
+ * The same for texts of which some ($9) are written only where they still are as they were read ($10). Those that are there
+ * are locked first, in the order of the index; one that comes while this is written is of another version than expected.
+ */
+const PUT_MANY_AS_READ = `
+  WITH item AS (
+    SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::text[])
+      WITH ORDINALITY AS item (id, resource_name, culture_name, key, value, replaced_value, is_guarded, former_value, place)
+  ), known AS (
+    SELECT item.place, own.version, own.value FROM item CROSS JOIN LATERAL (
+      SELECT version, value FROM override
+       WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
+         AND override.culture_name = item.culture_name AND override.key = item.key
+      LIMIT 1 FOR UPDATE
+    ) AS own
+  )
+  INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by, version)
+  SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2,
+         coalesce(known.version, 0) + 1
+  FROM item LEFT JOIN known USING (place)
+  WHERE NOT item.is_guarded OR known.value IS NOT DISTINCT FROM item.former_value
+  ORDER BY item.place
+  ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
+    value = excluded.value, replaced_value = excluded.replaced_value, version = override.version + 1,
+    modified_at = now(), modified_by = excluded.modified_by
+  WHERE excluded.version = override.version + 1 OR excluded.id = ANY ($11::uuid[])
+  RETURNING resource_name AS "resourceName", culture_name AS "cultureName", key, version`;
+
 const REMOVE_MANY = `
   DELETE FROM override USING unnest($2::text[], $3::text[], $4::text[]) AS item (resource_name, culture_name, key)
    WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
@@ -234,11 +268,12 @@ const REMOVE_MANY = `
 
 /** Each text once, in the order of the index, so that two batches never wait for each other. */
 function lastOfEach<One extends OverrideKey>(overrides: readonly One[]): One[] {
-  const lastByKey = new Map(
-    overrides.map((one) => [JSON.stringify([one.resourceName, one.cultureName, one.key]), one]),
-  );
+  const lastByKey = new Map(overrides.map((one) => [nameOf(one), one]));
   return [...lastByKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);
 }
+
+const nameOf = ({ resourceName, cultureName, key }: OverrideKey): string =>
+  JSON.stringify([resourceName, cultureName, key]);
 
 const columnsOf = (rows: readonly OverrideKey[]): string[][] => [
   rows.map(({ resourceName }) => resourceName),
@@ -254,6 +289,37 @@ const putManyValues = (caller: Caller, rows: readonly WrittenOverride[]): unknow
   rows.map(({ value }) => value),
   rows.map(({ replacedValue }) => replacedValue),
 ];
+
+/** Returns how many are new. */
+async function putManyAnyway(tx: Tx, caller: Caller, rows: readonly WrittenOverride[]): Promise<number> {
+  const [written] = await tx.$queryRawUnsafe<{ added: number }[]>(PUT_MANY, ...putManyValues(caller, rows));
+  return written!.added;
+}
+
+async function putManyAsRead(
+  tx: Tx,
+  caller: Caller,
+  rows: readonly BatchOverride[],
+): Promise<{ added: number; stale: OverrideKey[] }> {
+  const values = putManyValues(caller, rows);
+  const ids = values[2] as string[];
+  const isGuarded = rows.map(({ formerValue }) => formerValue !== undefined);
+  await readByIndexes(tx, 'for-values');
+  const written = await tx.$queryRawUnsafe<(OverrideKey & { version: number })[]>(
+    PUT_MANY_AS_READ,
+    ...values,
+    isGuarded,
+    rows.map(({ formerValue }) => formerValue ?? null),
+    ids.filter((_, index) => !isGuarded[index]),
+  );
+  const names = new Set(written.map(nameOf));
+  return {
+    added: written.filter(({ version }) => version === 1).length,
+    stale: rows
+      .filter((row) => !names.has(nameOf(row)))
+      .map(({ resourceName, cultureName, key }) => ({ resourceName, cultureName, key })),
+  };
+}
 
 async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOverride, ifMatch: IfMatch) {
   const { value, replacedValue, ...key } = override;

@@ -14,6 +14,11 @@ const english: Texts = {
   'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
   'workflow.approval-overtaken':
     'The request for approval was overtaken: what it was made for has been changed or moved since. Back to {newState}.',
+  'workflow.approval-denied': 'Approval denied, back to {newState}.',
+  'workflow.approval-denied-with-comment': 'Approval denied, back to {newState}: {comment}',
+  'workflow.approval-withdrawn': 'Request for approval withdrawn, back to {newState}.',
+  'workflow.approval-withdrawn-with-comment': 'Request for approval withdrawn, back to {newState}: {comment}',
+  'workflow.approval-expired': 'Request for approval expired, back to {newState}.',
   'template.published': 'Published.',
   // The text comes with the event of the service that owns the entity.
   'entity.noted': '{en}',
@@ -46,9 +51,15 @@ const french: Texts = {
   'workflow.moved-with-comment': 'Passé de « {previousState} » à « {newState} » : {comment}',
   'workflow.approval-overtaken':
     'La demande d’approbation est caduque : ce qu’elle concernait a été modifié ou déplacé depuis. Retour à « {newState} ».',
+  'workflow.approval-denied': 'Approbation refusée, retour à « {newState} ».',
+  'workflow.approval-denied-with-comment': 'Approbation refusée, retour à « {newState} » : {comment}',
+  'workflow.approval-withdrawn': 'Demande d’approbation retirée, retour à « {newState} ».',
+  'workflow.approval-withdrawn-with-comment':
+    'Demande d’approbation retirée, retour à « {newState} » : {comment}',
+  'workflow.approval-expired': 'Demande d’approbation expirée, retour à « {newState} ».',
   'template.published': 'Publié.',
   'entity.noted': '{fr}',
-  'settings.changed-for-tenant': 'Modifié pour le locataire.',
+  'settings.changed-for-tenant': 'Modifié pour l’organisation.',
   'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
   'exchange.export-completed':
     'Export de {definitionName} terminé : {rowCount, plural, one {# ligne} other {# lignes}}.',

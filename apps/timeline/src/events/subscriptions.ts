@@ -10,6 +10,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { subscription, subscriptionOfMany, type Subscription } from '@plinth/runtime/messaging/subscription';
 import type { BackgroundTask } from '@plinth/runtime/process/background-task';
+import { transitionMessage } from '../domain/transition-message';
 import type { Prisma } from '../generated/client';
 import { createNotifications } from '../store/notification-store';
 import { findDisplayName } from '../store/people-store';
@@ -55,14 +56,12 @@ export const subscriptions = ({
     }),
     systemLogOf(
       transitionExecuted,
-      ({ entityType, entityId, previousState, newState, comment, approvalEnd }) => {
+      (transition) => {
+        const { entityType, entityId, newState, approvalEnd } = transition;
         const isPublication = approvalEnd === undefined || approvalEnd === 'Approved';
         // The template service publishes an event of its own for this.
         if (entityType === 'Template' && newState === 'Published' && isPublication) return undefined;
-        const moved = comment ? 'workflow.moved-with-comment' : 'workflow.moved';
-        const key = approvalEnd === 'Overtaken' ? 'workflow.approval-overtaken' : moved;
-        const message = { key, values: { previousState, newState, comment: comment ?? '' } };
-        return { entityType, entityIds: [entityId], message };
+        return { entityType, entityIds: [entityId], message: transitionMessage(transition) };
       },
       ({ transitionedBy }) => transitionedBy,
     ),

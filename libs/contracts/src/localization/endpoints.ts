@@ -10,6 +10,7 @@ import {
   ResourceName,
   RemoveLocalizationOverride,
   ResourceTexts,
+  SaveLocalizationOverride,
   SaveLocalizationOverrideRequest,
   TextKey,
 } from './shapes';
@@ -84,8 +85,9 @@ export const putLocalizationOverrides = endpoint({
   method: 'PUT',
   path: '/localization/overrides',
   summary: 'Create or update many overrides; each one succeeds or fails alone',
+  description: 'One with a `formerValue` that is not its value any longer fails with the status 409.',
   access: manage,
-  body: batchOf(LocalizationOverride).meta({ id: 'SaveLocalizationOverridesRequest' }),
+  body: batchOf(SaveLocalizationOverride).meta({ id: 'SaveLocalizationOverridesRequest' }),
   success: { status: 207, body: batchResult(LocalizationOverride) },
   problems: ['override-store-missing', 'quota-exceeded'],
   atRoot: true,

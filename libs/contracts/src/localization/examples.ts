@@ -19,6 +19,7 @@ export const localizationExamples: Record<string, unknown> = {
     ],
   },
   LocalizationOverride: denied,
+  SaveLocalizationOverride: { ...denied, formerValue: 'Rejeté' },
   SaveLocalizationOverrideRequest: { value: denied.value },
   SaveLocalizationOverridesRequest: { items: [denied] },
   RemoveLocalizationOverride: { resourceName: 'Workflow', cultureName: 'fr', key: denied.key },
