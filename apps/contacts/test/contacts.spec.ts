@@ -96,6 +96,21 @@ describe('the endpoints of contacts', () => {
     expect((await http.get(`/contacts/${id}`)).status).toBe(404);
   });
 
+  it('are found in any case of any alphabet, by external ids as well', async () => {
+    const http = service.as(aCaller());
+    await aContact(http, { externalId: 'É-100%_\\', lastName: 'ÅNGSTRÖM' });
+    const found = async (query: string) => (await http.get(`/contacts?${query}`)).body.totalCount;
+    const query = (text: string) => encodeURIComponent(text);
+
+    for (const text of ['é-1', 'ångström', '%_\\', '0%'])
+      expect([text, await found(`search=${query(text)}`)]).toEqual([text, 1]);
+    for (const text of ['ð', '-%0', '1__', 'É-1.0', '\\\\'])
+      expect([text, await found(`search=${query(text)}`)]).toEqual([text, 0]);
+    expect(await found(`filter[externalId.startsWith]=${query('é-')}`)).toBe(1);
+    expect(await found(`filter[lastName.endsWith]=${query('öm')}&filter[externalId.contains]=-1`)).toBe(1);
+    expect(await found(`search=${query('x'.repeat(400))}`)).toBe(0);
+  });
+
   it('clear the fields that a PUT leaves out', async () => {
     const http = service.as(aCaller());
     const { id } = await aContact(http, { email: 'ada@example.com', wantsNews: true });

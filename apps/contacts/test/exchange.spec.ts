@@ -9,9 +9,12 @@ import { fieldsOf } from '@plinth/exchange/schema-fields';
 import type { RawRow } from '@plinth/exchange/import/convert-rows';
 import { openImportSession } from '@plinth/exchange/import/import-session';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
+import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { Client } from 'pg';
 import { companiesExchange } from '../src/exchange/companies';
@@ -253,13 +256,158 @@ describe('imports and exports of contacts and companies', () => {
     const rows: RawRow[] = [[2, 'C-1', 'Analytical Engines', 'Customer', 'true']];
     const batch = { number: 1, rows, duplicates: [] };
     const sent = Promise.withResolvers<void>();
-    const writing = importer.write(transaction, batch, importer.prepare(batch), { onSent: sent.resolve });
+    const writing = importer.tryOut(transaction, batch, importer.prepare(batch), { onSent: sent.resolve });
     await sent.promise;
     await Promise.all([expect(writing).rejects.toThrow('has ended'), close()]);
 
     const last = query.mock.calls.at(-1);
     query.mockRestore();
     expect(last).toEqual(['ROLLBACK']);
+  });
+
+  describe('in a dry-run', () => {
+    const nothing = () => undefined;
+    const contactColumns = ['externalId', 'lastName', 'channel'];
+
+    const openDryRun = async (caller: Caller) => {
+      const session = await openImportSession(service, {
+        definition: contactsExchange,
+        jobId: newId(),
+        columns: contactColumns,
+        mode: 'UPSERT',
+        commit: 'NEVER',
+        caller,
+        range: 0,
+        knowsDuplicates: false,
+      });
+      let number = 0;
+      const tryOut = (...externalIds: string[]) => {
+        const rows = externalIds.map((id, at): RawRow => [number * 10 + at + 2, id, 'tried out', 'Post']);
+        const batch = { number: ++number, rows, duplicates: [] };
+        return session.apply(batch, session.prepare(batch), { onSent: nothing, onWritten: nothing });
+      };
+      return { tryOut, close: session.close };
+    };
+
+    it('hold no row behind its batch, so that neither requests nor other dry-runs wait for it', async () => {
+      const caller = aCaller();
+      const http = service.as(caller);
+      const { id } = await aContact(http, { externalId: 'S-1' });
+      await aContact(http, { externalId: 'S-2' });
+      const [one, other] = await Promise.all([openDryRun(caller), openDryRun(caller)]);
+
+      for (const found of [one.tryOut('S-1', 'N-1'), other.tryOut('S-2', 'N-2')])
+        expect(await found).toMatchObject({ inserted: 1, updated: 1 });
+      const renamed = { externalId: 'S-1', lastName: 'King', channel: 'Post' };
+      expect((await http.put(`/contacts/${id}`, renamed)).status).toBe(200);
+      await aContact(http, { externalId: 'N-1' });
+      for (const found of [one.tryOut('S-2', 'N-2'), other.tryOut('S-1', 'N-3')])
+        expect(await found).toMatchObject({ inserted: 1, updated: 1 });
+      await Promise.all([one.close(), other.close()]);
+    });
+
+    it('are tried out again where Postgres gave a batch up for others', async () => {
+      const caller = aCaller();
+      const http = service.as(caller);
+      for (const externalId of ['S-1', 'S-2']) await aContact(http, { externalId });
+      const { tryOut, close } = await openDryRun(caller);
+
+      const found = await inTenantConnection(service.pool, caller.tenantId, async (connection) => {
+        const lock = (externalId: string) =>
+          connection.query('SELECT FROM contact WHERE external_id = $1 FOR UPDATE', [externalId]);
+        await lock('S-2');
+        const trying = tryOut('S-1', 'S-2');
+        const isWaiting = async () => {
+          const { rows } = await connection.query(
+            `SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
+          );
+          return rows.length;
+        };
+        await eventually(isWaiting);
+        await lock('S-1');
+        return { trying };
+      });
+
+      expect(await found.trying).toMatchObject({ updated: 2, failed: 0 });
+      await close();
+    });
+
+    it('are counted as they would be written, also those of one key or id in several batches', async () => {
+      const caller = aCaller();
+      const http = service.as(caller);
+      const [first, second] = [
+        await aContact(http, { externalId: 'S-1' }),
+        await aContact(http, { externalId: 'S-2' }),
+      ];
+      const rowsOf = (...rows: string[][]) => rows;
+      const batches = [
+        rowsOf(['', 'P-1', 'Post'], ['', 'P-2', 'Post']),
+        rowsOf(['', 'P-2', 'Post'], ['', 'S-1', 'Telegraph'], [second.id, 'S-3', 'Post']),
+        rowsOf([first.id, 'S-1', 'Post'], [second.id, 'S-4', 'Post'], ['', 'P-3', 'Post']),
+        rowsOf(['', 'P-3', 'Post'], ['', 'S-3', 'Post'], [first.id, 'S-5', 'Post'], [newId(), 'P-9', 'Post']),
+      ];
+      let rowNumber = 1;
+      const numbered = batches.map((rows) =>
+        rows.map(([id, key, channel]) => [++rowNumber, id, key, 'Lovelace', channel]),
+      );
+      const request = { ...start, columns: ['id', ...contactColumns] };
+
+      const dry = await owner.importRows(caller, { ...request, commit: 'NEVER' }, numbered);
+      const { results } = await owner.importRows(caller, request, numbered);
+
+      expect(dry.results).toEqual(results);
+      expect(results.map(({ inserted, updated, failed }) => [inserted, updated, failed])).toEqual([
+        [2, 0, 0],
+        [0, 1, 2],
+        [1, 0, 2],
+        [0, 1, 3],
+      ]);
+    });
+
+    it('take no room from others, and are refused what has none', async () => {
+      let room = 3;
+      const quota = {
+        tryTake: (_tenantId: string, rows: number) => (room -= rows) >= 0,
+        forDryRun: () => {
+          let left = room;
+          return { tryTake: (_tenantId: string, rows: number) => (left -= rows) >= 0 };
+        },
+      };
+      const limited = await openExchangeOwner([
+        serveExchange([contactsExchange], { ...service, importQuotas: { contact: quota } }),
+      ]);
+      const request = { ...start, columns: contactColumns, commit: 'NEVER' as const };
+
+      const { results } = await limited.importRows(aCaller(), request, [
+        [[2, 'P-1', 'Lovelace', 'Post']],
+        [
+          [3, 'P-2', 'Babbage', 'Post'],
+          [4, 'P-3', 'King', 'Post'],
+          [5, 'P-4', 'Byron', 'Post'],
+        ],
+      ]);
+      await limited.close();
+
+      expect(results).toMatchObject([
+        { inserted: 1, failed: 0 },
+        { inserted: 0, failed: 3 },
+      ]);
+      expect(room).toBe(3);
+    });
+  });
+
+  it('are given up where an export takes more than it may, and not tried again', async () => {
+    const caller = aCaller();
+    await aContact(service.as(caller));
+    const endless = {
+      ...contactsExchange,
+      visibleTo: () => 'pg_cancel_backend(pg_backend_pid()) AND pg_sleep(60)::text IS NULL',
+    };
+    const slow = await openExchangeOwner([serveExchange([endless], service)]);
+
+    const request = { definition: 'Contacts.Contacts', fields: ['externalId'] };
+    await expect(slow.exportRows(caller, request)).rejects.toMatchObject({ kind: 'too-large' });
+    await slow.close();
   });
 
   it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {

@@ -75,7 +75,10 @@ export interface ExchangeDefinition {
   widerPermission?: Permission;
   /** That permission counts for callers of the host tenant only. */
   widerOnHostOnly?: boolean;
-  /** Rules beyond single cells. May change `values` to those that are stored. */
+  /**
+   * Rules beyond single cells. May change `values` to those that are stored. In a dry-run it sees only rows of the same
+   * batch and those that are stored: each batch is undone before the next one.
+   */
   check?(rows: readonly ImportRow[], context: BatchContext): Promise<RowError[]>;
   /**
    * Runs after rows were written and before the commit: for history and events. Not in a dry-run. Where all rows of a

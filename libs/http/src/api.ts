@@ -45,6 +45,7 @@ import { readJson } from './body';
 import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { mountDeadLetters } from './dead-letters';
 import { gatherChunks } from './gather-chunks';
+import { isLongRead, longReadPlaces } from './long-reads';
 import { toListRequest, type ListRequest } from './paging';
 import { problemResponse, internalProblem } from './problem-details';
 import { quotaRefusals } from './quota-refusals';
@@ -124,7 +125,8 @@ export function createService(
   measureBytes(context.metrics, { bodies, responses });
   const turns = new EventLoopTurns();
   const encodings = turnsAt(ENCODINGS);
-  measurePlaces(context.metrics, { encodings });
+  const longReads = longReadPlaces();
+  measurePlaces(context.metrics, { encodings, 'long-reads': longReads });
 
   const app = express();
   app.disable('x-powered-by');
@@ -163,7 +165,9 @@ export function createService(
         reservation: ofBody,
         signal,
       });
-      const result = await handlers.get(found.route.endpoint)!(input);
+      const handleInput = async () => handlers.get(endpoint)!(input);
+      const isLong = isLongRead(endpoint, input.list);
+      const result = await (isLong ? longReads.run(owner, handleInput, signal) : handleInput());
       await sendResponse(found.route.endpoint, result, req, res, {
         prefix: context.config.PUBLIC_PREFIX,
         checkResponses: context.config.NODE_ENV === 'test',

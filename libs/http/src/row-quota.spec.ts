@@ -1,3 +1,4 @@
+import { undoingOnRollback } from '@plinth/runtime/postgres/on-rollback';
 import { silentLog } from '@plinth/runtime/process/log';
 import { Registry } from 'prom-client';
 import { RowQuota } from './row-quota';
@@ -113,5 +114,28 @@ describe('a quota of rows', () => {
     expect(quota.tryTake('one', 1)).toBe(false);
     const { values } = await metrics.getSingleMetric('plinth_quota_refusals_total')!.get();
     expect(values).toMatchObject([{ value: 1, labels: { quota: 'entries', scope: 'tenant' } }]);
+  });
+
+  it('has no less room after a dry-run, which is refused what its rows would be together', async () => {
+    const { quota, write } = aQuota(10, 4);
+    await write();
+    const dryRun = quota.forDryRun();
+
+    expect([3, 2, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
+    expect(quota.forDryRun().tryTake('one', 5)).toBe(true);
+    expect(await write(5)).toBe('written');
+  });
+
+  it('has no less room after a transaction that failed', async () => {
+    const { quota, write } = aQuota(10, 4);
+    await write();
+    const failing = undoingOnRollback(async () => {
+      quota.take('one', 2);
+      quota.tryTake('one', 3);
+      throw new Error('a conflict');
+    });
+    await expect(failing).rejects.toThrow('a conflict');
+
+    expect(await write(5)).toBe('written');
   });
 });

@@ -1,5 +1,6 @@
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
+import { onRollback } from '@plinth/runtime/postgres/on-rollback';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { forPlatform } from '@plinth/runtime/process/current-work';
 import type { Log } from '@plinth/runtime/process/log';
@@ -50,7 +51,7 @@ export class RowQuota {
     this.now = deps.now ?? Date.now;
   }
 
-  /** Takes room for rows that are added. @throws Problem `quota-exceeded` where there is too little */
+  /** Takes room for rows that are added; the transaction that adds them gives it back where it fails. @throws Problem `quota-exceeded` where there is too little */
   take(tenantId: string, rows = 1): void {
     if (this.fit(tenantId, rows)) return;
     const { quota, what, limit } = this.deps;
@@ -72,11 +73,26 @@ export class RowQuota {
     return hasRoom;
   }
 
-  private fit(tenantId: string, rows: number): boolean {
+  /** For one dry-run: refuses what would be refused of its rows together, and takes no room from anybody. */
+  forDryRun(): Pick<RowQuota, 'tryTake'> {
+    let tried = 0;
+    return {
+      tryTake: (tenantId, rows) => {
+        const hasRoom = this.fit(tenantId, tried + rows, 0);
+        if (hasRoom) tried += rows;
+        return hasRoom;
+      },
+    };
+  }
+
+  private fit(tenantId: string, rows: number, taken = rows): boolean {
     const usage = this.usageOf(tenantId);
     const room = this.deps.limit - usage.counted;
     const hasRoom = usage.added + rows <= room;
-    if (hasRoom) usage.added += rows;
+    if (hasRoom && taken > 0) {
+      usage.added += taken;
+      onRollback(() => this.giveBack(tenantId, taken));
+    }
     const isOutdated = !usage.isCounted || usage.added >= Math.max(ADDED_ROWS_MIN, room / 10);
     if ((isOutdated || !hasRoom) && this.now() >= usage.countableAt) this.count(tenantId, usage);
     return hasRoom;

@@ -14,6 +14,7 @@ import {
   type Planning,
   type RawStatements,
 } from '@plinth/runtime/postgres/postgres';
+import { onRollback } from '@plinth/runtime/postgres/on-rollback';
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
@@ -67,6 +68,22 @@ describe('a transaction in a tenant', () => {
       ),
     );
     await expect(work).rejects.toThrow('row-level security');
+  });
+
+  it('has what was done beside it undone where it fails, and only then', async () => {
+    const tenantId = newId();
+    let taken = 0;
+    const taking = (text: string) =>
+      inTenantConnection(pool, tenantId, async (connection) => {
+        taken++;
+        onRollback(() => void taken--);
+        await connection.query(text);
+      });
+
+    await expect(taking('SELECT 1 / 0')).rejects.toThrow('division by zero');
+    expect(taken).toBe(0);
+    await taking('SELECT 1');
+    expect(taken).toBe(1);
   });
 
   it('sends nothing more once it has ended, also where a part of its work goes on', async () => {

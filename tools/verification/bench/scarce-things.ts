@@ -259,6 +259,21 @@ const exporting = (rows: number) => async (target: Target) => {
   return () => exportRows(client, 'xlsx', rows);
 };
 
+const CONTACTS = 200_000;
+const FEW_CONTACTS = 100;
+/** As long as a text may be that is looked for, nearly. */
+const LONG_TEXT = 'x'.repeat(400);
+const contactsFile = (rows: number): Blob =>
+  new Blob([
+    'External id,First name,Last name,Preferred channel,Email\r\n',
+    ...Array.from({ length: rows }, (_, at) => `B-${at},Ada ${at},Lovelace,Email,ada.${at}@example.com\r\n`),
+  ]);
+const listingContacts = (rows: number, query: string) => async (target: Target) => {
+  const client = await signInToTenant(target);
+  await timeExecution(client, await mappedImport(client, 'Contacts.Contacts', contactsFile(rows)));
+  return () => client.call('GET', `/contacts${query}`);
+};
+
 /** In which things are attacked, and in which they are reported. */
 export const scarceThings: readonly Scarce[] = [
   { name: 'entry of a timeline', attackers: 100, prepareAttack: noting(), prepareRequest: noting() },
@@ -344,6 +359,12 @@ export const scarceThings: readonly Scarce[] = [
     attackers: 16,
     prepareAttack: listingDefinitions(DEFINITIONS, 200),
     prepareRequest: listingDefinitions(1, 30),
+  },
+  {
+    name: `list of contacts, beside searches in ${CONTACTS}`,
+    attackers: 24,
+    prepareAttack: listingContacts(CONTACTS, `?search=${LONG_TEXT}`),
+    prepareRequest: listingContacts(FEW_CONTACTS, ''),
   },
   {
     name: `dry-run of ${SMALL_ROWS} rows`,

@@ -22,9 +22,10 @@ interface DryRun {
   signal: AbortSignal;
 }
 
-/** Runs a complete import in a transaction of the owner that is rolled back. */
+/** Runs a complete import of which the owner undoes each batch as soon as it knows what becomes of its rows. */
 export async function dryRun({ job, definition, caller, options, withCells, owners, blobs, signal }: DryRun) {
-  const file = await openRows(job, blobs, options.sheet);
+  const reading = { sheet: options.sheet, signal };
+  const file = await openRows(job, blobs, reading);
   const isAborting = options.onError === 'abort';
   let counts = noRows;
   const failedRows: FailedRowWithCells[] = [];
@@ -52,6 +53,6 @@ export async function dryRun({ job, definition, caller, options, withCells, owne
     },
   });
   if (end !== 'sent')
-    counts = countsAfterAbort(await countRows(await openRows(job, blobs, options.sheet)), counts.failedRows);
+    counts = countsAfterAbort(await countRows(await openRows(job, blobs, reading)), counts.failedRows);
   return { status: finalStatus(counts, end !== 'sent'), counts, failedRows, groups: groups.result() };
 }

@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { XlsxFormat } from '../formats/file-format';
 import { readCsv, type FileRows } from '../formats/read-csv';
@@ -28,19 +29,32 @@ export async function openRange(
   }
 }
 
-/** Opens the uploaded file of a job as rows. @throws Problem `import-file-unreadable`. */
+export interface ReadingOptions {
+  /** Another sheet than that of the job's options. */
+  sheet?: string | undefined;
+  /** Ends the reading, such as that of a workbook for a client that left. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Opens the uploaded file of a job as rows. @throws Problem `import-file-unreadable`, and the reason of the signal. */
 export async function openRows(
   job: Pick<ImportJob, 'blobKey' | 'format' | 'options'>,
   blobs: BlobStore,
-  sheet: string | undefined = job.options.sheet,
+  { sheet = job.options.sheet, signal }: ReadingOptions = {},
 ): Promise<FileRows> {
   const { format } = job;
   try {
     const bytes = await blobs.get(job.blobKey);
+    if (signal?.aborted) bytes.destroy();
+    signal?.throwIfAborted();
+    if (signal) addAbortSignal(signal, bytes);
     const file =
-      format.kind === 'csv' ? await readCsv(bytes, format) : await readXlsx(bytes, sheetOf(format, sheet));
-    return { ...file, rows: withProblems(file.rows) };
+      format.kind === 'csv'
+        ? await readCsv(bytes, format)
+        : await readXlsx(bytes, sheetOf(format, sheet), signal);
+    return { ...file, rows: withProblems(file.rows, signal) };
   } catch (error) {
+    signal?.throwIfAborted();
     throw toProblem(error);
   }
 }
@@ -49,10 +63,14 @@ export async function openRows(
 const sheetOf = (format: XlsxFormat, sheet: string | undefined): XlsxFormat =>
   sheet === undefined || sheet === (format.sheet ?? format.sheets?.[0]) ? format : { kind: 'xlsx', sheet };
 
-async function* withProblems<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+async function* withProblems<Piece>(
+  pieces: AsyncGenerator<Piece>,
+  signal?: AbortSignal,
+): AsyncGenerator<Piece> {
   try {
     yield* pieces;
   } catch (error) {
+    signal?.throwIfAborted();
     throw toProblem(error);
   }
 }

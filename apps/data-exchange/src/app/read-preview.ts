@@ -7,7 +7,7 @@ import type { FileRow, FileRows } from '../formats/read-csv';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import { keptBytesOf } from '../store/kept-quota';
 import type { MappingStore } from '../store/mapping-store';
-import { openRows } from './open-rows';
+import { openRows, type ReadingOptions } from './open-rows';
 import { previewRowsOf } from './preview-rows';
 
 export interface PreviewDependencies {
@@ -34,10 +34,10 @@ export async function readPreview(
   { imports, savedMappings, blobs, kept }: PreviewDependencies,
   job: ImportJob,
   definition: Definition,
-  sheet: string | undefined,
+  reading: ReadingOptions,
 ): Promise<ImportPreview> {
   const fields = importableFields(definition);
-  const file = await openRows(job, blobs, sheet);
+  const file = await openRows(job, blobs, reading);
   const first = await firstRows(file, PREVIEW_ROWS);
   const { headers, headerRow, findings } = file;
   const shown = previewRowsOf(first, headers.length);

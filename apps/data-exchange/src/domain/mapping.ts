@@ -25,7 +25,9 @@ export const headerHash = (headers: readonly string[]): string =>
     .digest('base64url');
 
 const columnsOf = (headers: readonly string[]): string[] =>
-  headers.filter((header) => header !== ERRORS_COLUMN).map((header) => header.trim().toLowerCase());
+  headers.filter((header) => header !== ERRORS_COLUMN).map(plainName);
+
+const plainName = (header: string): string => header.trim().toLowerCase();
 
 /**
  * Suggests the property of each column. Surer kinds of similarity choose first, each property is suggested once, and a
@@ -44,10 +46,12 @@ export function suggestMappings(
     taken.add(targetProperty);
   };
 
+  // A file may have a thousand columns, and so may what was saved for it.
+  const savedByName = new Map(
+    saved.toReversed().map((mapping) => [plainName(mapping.sourceColumn), mapping] as const),
+  );
   for (const header of headers) {
-    const known = saved.find(
-      ({ sourceColumn }) => sourceColumn.trim().toLowerCase() === header.trim().toLowerCase(),
-    );
+    const known = savedByName.get(plainName(header));
     const stillExists = fields.some(({ propertyPath }) => propertyPath === known?.targetProperty);
     if (known?.targetProperty && stillExists) suggest(header, known.targetProperty, 'Saved');
   }

@@ -37,14 +37,18 @@ const readable = [
   ...['saxes', 'xmlchars'].map((name) => require.resolve(`${name}/package.json`)),
 ].map((file) => dirname(file));
 
-/** Opens one sheet of a workbook as rows below a header: the named one, else the first. */
+/**
+ * Opens one sheet of a workbook as rows below a header: the named one, else the first.
+ * @param signal ends the process that reads it, which may go on for minutes without a row
+ */
 export async function readXlsx(
   bytes: Readable,
   { sheet, headerRow }: Pick<XlsxFormat, 'sheet' | 'headerRow'>,
+  signal?: AbortSignal,
 ): Promise<FileRows> {
   let share = 0;
   let sizeBytes = 0;
-  const pieces = readInChild(bytes, sheet, (size) => (sizeBytes = size));
+  const pieces = readInChild(bytes, sheet, (size) => (sizeBytes = size), signal);
   const noted = async function* () {
     for await (const piece of pieces) {
       ({ share } = piece);
@@ -104,19 +108,24 @@ async function* readInChild(
   bytes: Readable,
   sheet: string | undefined,
   noteSize: (sizeBytes: number) => void,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<ReaderPiece> {
   const files: FileHandle[] = [];
   let child: ChildProcess | undefined;
+  const end = () => void child?.kill('SIGKILL');
+  signal?.addEventListener('abort', end, { once: true });
   try {
     for (let count = 0; count < 2; count++) files.push(await openNameless());
     const [workbook, scratch] = files as [FileHandle, FileHandle];
     for await (const chunk of bytes as AsyncIterable<Buffer>) await workbook.appendFile(chunk);
     const { size: sizeBytes } = await workbook.stat();
     noteSize(sizeBytes);
+    signal?.throwIfAborted();
     child = startReader({ sheet, sizeBytes, columnsMax: COLUMNS_MAX }, [workbook.fd, scratch.fd]);
     yield* piecesOf(child);
   } finally {
-    child?.kill('SIGKILL');
+    signal?.removeEventListener('abort', end);
+    end();
     bytes.destroy();
     for (const file of files) await file.close().catch(() => undefined);
   }

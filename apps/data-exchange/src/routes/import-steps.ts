@@ -74,7 +74,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
 
   api.on(previewImport, async ({ params, query, caller, request, signal }) => {
     const { job, definition } = await prepare(caller, params.jobId, 'preview');
-    const read = () => readPreview(deps, job, definition, query.sheet);
+    const read = () => readPreview(deps, job, definition, { sheet: query.sheet, signal });
     const readInPlace = () => reading(job, caller, read, signal);
     const preview = await previewPlaces.run(caller, readInPlace, signal);
     const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);

@@ -1,4 +1,5 @@
 import { escapeLike } from '@plinth/kernel/like-pattern';
+import { likeIgnoringCase } from '@plinth/runtime/postgres/ignoring-case';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
@@ -119,6 +120,9 @@ export function textListStore(
 const patternOf = (own: OwnTexts | undefined): string | null =>
   own?.search ? `%${escapeLike(own.search)}%` : null;
 
+const isFound = (pattern: string): string =>
+  `${pattern}::text IS NULL OR ${likeIgnoringCase('key', pattern)} OR ${likeIgnoringCase('value', pattern)}`;
+
 /** Beyond the last row nobody knows how many there are, but nobody asks there either: a page begins within the list. */
 const listNames = (direction: 'ASC' | 'DESC') => `
   WITH name AS (
@@ -128,7 +132,7 @@ const listNames = (direction: 'ASC' | 'DESC') => `
     SELECT resource_name, key FROM override
      WHERE $4::boolean AND tenant_id = $1::uuid
        AND ($5::text IS NULL OR resource_name = $5)
-       AND ($6::text IS NULL OR key COLLATE "default" ILIKE $6 OR value ILIKE $6)
+       AND (${isFound('$6')})
   )
   SELECT resource_name AS "resourceName", key, (SELECT count(*)::int FROM name) AS total
     FROM name ORDER BY resource_name ${direction}, key LIMIT $7 OFFSET $8`;
@@ -150,7 +154,7 @@ const listDrifted = (base: BaseTexts, direction: 'ASC' | 'DESC') => `
   WITH first AS MATERIALIZED (
     SELECT resource_name, key,
            replaced_value IS DISTINCT FROM ($2::jsonb #>> ARRAY[${platformCulture(base)}, resource_name, key])
-             AND ($4::text IS NULL OR key COLLATE "default" ILIKE $4 OR value ILIKE $4) AS is_listed
+             AND (${isFound('$4')}) AS is_listed
       FROM override
      WHERE tenant_id = $1::uuid AND replaced_value IS NOT NULL AND ($3::text IS NULL OR resource_name = $3)
      ORDER BY resource_name, key LIMIT ${READ_TEXTS_MAX + 1}

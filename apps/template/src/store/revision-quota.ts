@@ -34,6 +34,15 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
   const lengthOf = (contents: readonly unknown[]): number =>
     contents.reduce((sum: number, content) => sum + String(content).length, 0);
 
+  const forRows = (
+    ofRevisions: Pick<RowQuota, 'tryTake'>,
+    ofCharacters: Pick<RowQuota, 'tryTake'>,
+  ): Pick<ImportQuota, 'tryTake'> => ({
+    tryTake: (tenantId, count, rows) =>
+      ofRevisions.tryTake(tenantId, count) &&
+      ofCharacters.tryTake(tenantId, lengthOf(rows.map(({ values }) => values['content']))),
+  });
+
   return {
     take(tenantId, contents) {
       revisions.take(tenantId, contents.length);
@@ -43,8 +52,7 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       revisions.giveBack(tenantId, contents.length);
       characters.giveBack(tenantId, lengthOf(contents));
     },
-    tryTake: (tenantId, count, rows) =>
-      revisions.tryTake(tenantId, count) &&
-      characters.tryTake(tenantId, lengthOf(rows.map(({ values }) => values['content']))),
+    ...forRows(revisions, characters),
+    forDryRun: () => forRows(revisions.forDryRun(), characters.forDryRun()),
   };
 }

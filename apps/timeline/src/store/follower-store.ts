@@ -2,12 +2,12 @@ import { FOLLOWERS_OF_ENTITY_MAX } from '@plinth/contracts/timeline/shapes';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { raw, send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import type { Prisma } from '../generated/client';
 import { tooManyFollowers } from '../domain/problems';
-import { visibleTo } from './visibility';
+import { visibleSql } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
@@ -50,19 +50,14 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
     list: (audience, { entityType, entityId }) =>
       db.inTenant(audience.tenantId, async (tx) => {
         const { tenantId } = audience;
-        const followers = await tx.follower.findMany({
-          where: { tenantId, entityType, entityId, ...visibleTo(audience) },
-          orderBy: [{ since: 'asc' }, { userId: 'asc' }],
-          select: { userId: true },
-          take: FOLLOWERS_OF_ENTITY_MAX,
-        });
-        const ids = followers.map(({ userId }) => userId);
-        const people = await tx.person.findMany({
-          where: { tenantId, userId: { in: ids } },
-          select: { userId: true },
-        });
-        const known = new Set(people.map(({ userId }) => userId));
-        return ids.filter((id) => known.has(id));
+        const followers = await tx.$queryRaw<{ userId: string }[]>(sql`
+          SELECT user_id AS "userId" FROM follower
+          WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
+            AND ${raw(visibleSql(audience) ?? 'true')}
+            AND EXISTS (SELECT FROM person
+              WHERE person.tenant_id = ${tenantId}::uuid AND person.user_id = follower.user_id)
+          ORDER BY since, user_id LIMIT ${FOLLOWERS_OF_ENTITY_MAX}`);
+        return followers.map(({ userId }) => userId);
       }),
   };
 }

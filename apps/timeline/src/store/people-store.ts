@@ -4,6 +4,7 @@ import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { escapeLike } from '@plinth/kernel/like-pattern';
+import { likeIgnoringCase } from '@plinth/runtime/postgres/ignoring-case';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Prisma } from '../generated/client';
 
@@ -14,6 +15,15 @@ export interface Person {
   id: string;
   displayName: string;
 }
+
+const NAME = 'display_name';
+const SUGGEST = `
+  SELECT user_id AS id, display_name AS "displayName" FROM person
+  WHERE tenant_id = $1::uuid AND (${likeIgnoringCase(NAME, '$2')} OR ${likeIgnoringCase('user_id', '$2')})
+  ORDER BY CASE WHEN ${likeIgnoringCase(NAME, '$3')} THEN 0 WHEN ${likeIgnoringCase(NAME, '$4')} THEN 1
+                WHEN ${likeIgnoringCase(NAME, '$5')} THEN 2 WHEN ${likeIgnoringCase(NAME, '$2')} THEN 3 ELSE 4 END,
+           lower(display_name), user_id
+  LIMIT ${SUGGESTIONS_MAX}`;
 
 /** The directory of a tenant: everyone who called in it, by the name of their last token, while its quota has room. */
 export interface PeopleStore {
@@ -52,40 +62,28 @@ export function peopleStore({ db, clock, quota }: Parts): PeopleStore {
       const key = `${tenantId}/${userId}`;
       const earlier = recent.get(key);
       if (earlier?.name === userName && now.getTime() - earlier.at < RECORD_AGAIN_MILLISECONDS) return;
-      // A transaction may be repeated, and fail in the end.
       let isTaken = false;
-      let added = 0;
       const write = async (tx: Prisma.TransactionClient): Promise<number> => {
         const known = await tx.$executeRaw`
           UPDATE person SET display_name = ${userName}, seen_at = ${now}
           WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}`;
         if (known > 0) return 0;
-        isTaken ||= quota.tryTake(tenantId, 1);
+        isTaken = quota.tryTake(tenantId, 1);
         if (!isTaken) return 0;
         return tx.$executeRaw`
           INSERT INTO person (tenant_id, user_id, display_name, seen_at)
           VALUES (${tenantId}::uuid, ${userId}, ${userName}, ${now}) ON CONFLICT DO NOTHING`;
       };
-      try {
-        added = await db.inTenant(tenantId, write, 'once');
-      } finally {
-        if (isTaken && added === 0) quota.giveBack(tenantId, 1);
-      }
+      const added = await db.inTenant(tenantId, write, 'once');
+      if (isTaken && added === 0) quota.giveBack(tenantId, 1);
       recent.set(key, { name: userName, at: now.getTime() });
     },
 
     suggest: (tenantId, search) => {
       const text = escapeLike(search.trim());
       const [whole, begin, word, inside] = [text, `${text}%`, `% ${text}%`, `%${text}%`];
-      return db.inTenant(
-        tenantId,
-        (tx) => tx.$queryRaw<Person[]>`
-          SELECT user_id AS id, display_name AS "displayName" FROM person
-          WHERE tenant_id = ${tenantId}::uuid AND (display_name ILIKE ${inside} OR user_id ILIKE ${inside})
-          ORDER BY CASE WHEN display_name ILIKE ${whole} THEN 0 WHEN display_name ILIKE ${begin} THEN 1
-                        WHEN display_name ILIKE ${word} THEN 2 WHEN display_name ILIKE ${inside} THEN 3 ELSE 4 END,
-                   lower(display_name), user_id
-          LIMIT ${SUGGESTIONS_MAX}`,
+      return db.inTenant(tenantId, (tx) =>
+        tx.$queryRawUnsafe<Person[]>(SUGGEST, tenantId, inside, whole, begin, word),
       );
     },
   };

@@ -141,10 +141,9 @@ async function lockDefinition(tx: Tx, caller: Caller, entityType: string): Promi
  */
 async function requireRoom(tx: Tx, tenantId: string, definition: Definition): Promise<void> {
   await lockUntilCommit(tx, `${tenantId}/workflow-definitions`);
-  const { types, bytes } = await readOwnSize(tx, tenantId, definition.entityType);
+  const { types, bytes, added } = await readOwnSize(tx, tenantId, definition);
   if (types >= OWN_DEFINITIONS_MAX) throw tooManyDefinitions(types);
-  if (bytes + Buffer.byteLength(JSON.stringify(definition)) > OWN_DEFINITION_BYTES_MAX)
-    throw definitionsTooLarge(bytes);
+  if (bytes + added > OWN_DEFINITION_BYTES_MAX) throw definitionsTooLarge(bytes);
 }
 
 /** Versions that a tenant keeps of the definition of one type. The platform keeps all of its own. */

@@ -1,7 +1,8 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { escapeLike } from '@plinth/kernel/like-pattern';
 import { parseSelection, type Filter, type Selection, type SelectionText } from '@plinth/kernel/list-query';
-import { invalid } from '@plinth/kernel/problem';
+import { invalid, Problem } from '@plinth/kernel/problem';
+import { likeIgnoringCase } from '@plinth/runtime/postgres/ignoring-case';
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -48,7 +49,7 @@ export async function streamExport(
       } catch (error) {
         // While rows are unread no other statement can run, not even the end of the transaction.
         await connection.end();
-        throw error;
+        throw !signal.aborted && isBeyondLimits(error) ? tooLarge(error) : error;
       } finally {
         signal.removeEventListener('abort', close);
       }
@@ -56,6 +57,17 @@ export async function streamExport(
     'BEGIN READ ONLY',
   );
 }
+
+/** Its time was over, or what one connection may take of the disk to sort rows: trying again would take as much again. */
+const isBeyondLimits = (error: unknown): boolean =>
+  ['57014', '53400'].includes(String((error as { code?: unknown }).code));
+
+const tooLarge = (cause: unknown): Problem =>
+  new Problem(
+    'too-large',
+    'The export takes more time or room than one may; select fewer rows, or sort by other fields.',
+    { cause },
+  );
 
 /** Splits a stream between lines. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -153,9 +165,7 @@ function filterSql(definition: ExchangeDefinition, { field, operator, values }: 
   }
 }
 
-/** These ignore case, in any alphabet, so a column that is compared byte by byte is compared as text here. */
-const like = (column: string, pattern: string): string =>
-  `${column} COLLATE "default" ILIKE ${literal(pattern)}`;
+const like = (column: string, pattern: string): string => likeIgnoringCase(column, literal(pattern));
 
 function searchSql(definition: ExchangeDefinition, { search }: Selection): string[] {
   if (search === undefined) return [];

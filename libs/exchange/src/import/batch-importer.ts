@@ -1,7 +1,14 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { BulkTransaction } from '../bulk-transaction';
-import { isUndoable, type BatchContext, type ExchangeDefinition, type ImportRow } from '../definition';
+import {
+  ID_PROPERTY,
+  isUndoable,
+  type BatchContext,
+  type ExchangeDefinition,
+  type ImportRow,
+  type WrittenRow,
+} from '../definition';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import type { Batch, BatchOutcome } from './batch';
@@ -17,9 +24,11 @@ import {
 import {
   duplicateKeyError,
   findDuplicateKeys,
+  findRepeatedIds,
   firstRowsByKey,
   preferDuplicateKeys,
   recordUnwrittenKeys,
+  recordWrittenIds,
   separateKnownDuplicates,
   type KeyCheck,
 } from './duplicate-keys';
@@ -32,7 +41,12 @@ import type { ImportMode } from './write-statements';
 export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 
 /** How many rows a tenant may have in the table of a definition. */
-export interface ImportQuota {
+export interface ImportQuota extends QuotaOfRows {
+  /** The same for one dry-run, which takes room from nobody else. */
+  forDryRun(): QuotaOfRows;
+}
+
+interface QuotaOfRows {
   /** Whether there is room for these rows, which it takes. */
   tryTake(tenantId: string, count: number, rows: readonly ImportRow[]): boolean;
 }
@@ -69,13 +83,18 @@ export class BatchImporter {
   private readonly keepsValues: boolean;
   private readonly resolveRelations: ReturnType<typeof relationResolver>;
   private readonly writer: BatchWriter;
+  private readonly quota: QuotaOfRows | undefined;
+  /** Rows of the file may name the rows that they change by their ids. */
+  private readonly hasIds: boolean;
 
   constructor(
     private readonly options: ImportOptions,
     /** Of rows of the job that were not written before. */
     private readonly unwrittenKeys: UnwrittenKeys,
   ) {
-    const { definition, caller, commit, mode, format } = options;
+    const { definition, caller, commit, mode, format, quota } = options;
+    this.quota = commit === 'NEVER' ? quota?.forDryRun() : quota;
+    this.hasIds = options.columns.includes(ID_PROPERTY);
     const columns = columnsWithKey(definition, options.columns);
     this.convert = rowConverter(definition, columns, format);
     this.resolveRelations = relationResolver(definition, columns);
@@ -107,10 +126,49 @@ export class BatchImporter {
     transaction: BulkTransaction,
     batch: Batch,
     prepared: PreparedBatch,
-    { onSent, beforeLookUps }: Pick<WritingHooks, 'onSent' | 'beforeLookUps'>,
+    hooks: Pick<WritingHooks, 'onSent' | 'beforeLookUps'>,
   ): Promise<BatchOutcome> {
-    const { definition, caller, jobId, commit } = this.options;
-    const context: BatchContext = { ...transaction, caller, jobId };
+    const context = this.contextIn(transaction);
+    const { outcome, unwritten } = await this.writeRows(context, batch, prepared, hooks);
+    await this.recordUnwritten(unwritten, context);
+    return outcome;
+  }
+
+  /**
+   * Finds out what `write` would do, and undoes it at once: whoever wants a row that it changed waits for one batch, not
+   * for all of a dry-run. What later batches would find in the table is kept beside, where nobody else looks.
+   */
+  async tryOut(
+    transaction: BulkTransaction,
+    batch: Batch,
+    prepared: PreparedBatch,
+    hooks: Pick<WritingHooks, 'onSent'>,
+  ): Promise<BatchOutcome> {
+    const { connection } = transaction;
+    const { rows, invalidRows } = prepared.conversion;
+    const context = this.contextIn(transaction);
+    await connection.query('SAVEPOINT batch');
+    const { outcome, updated } = await this.writeRows(context, batch, prepared, hooks).finally(() =>
+      connection.query('ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch'),
+    );
+    await this.recordUnwritten([...invalidRows, ...rows], context);
+    if (this.hasIds && updated.length > 0) await recordWrittenIds(context, updated, this.unwrittenKeys);
+    return outcome;
+  }
+
+  private contextIn(transaction: BulkTransaction): BatchContext {
+    const { caller, jobId } = this.options;
+    return { ...transaction, caller, jobId };
+  }
+
+  /** Writes what can be written; returns also the rows that were not, as far as they have a key. */
+  private async writeRows(
+    context: BatchContext,
+    batch: Batch,
+    prepared: PreparedBatch,
+    { onSent, beforeLookUps }: Pick<WritingHooks, 'onSent' | 'beforeLookUps'>,
+  ): Promise<{ outcome: BatchOutcome; unwritten: ConvertedRow[]; updated: readonly WrittenRow[] }> {
+    const { definition, commit } = this.options;
     const { conversion } = prepared;
     const { unique, repeated } = await this.checkKeys(batch, prepared, context, beforeLookUps);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
@@ -134,27 +192,25 @@ export class BatchImporter {
       )),
     ];
     const failedRows = rowNumbersOf(errors);
-    await this.recordUnwritten(
-      [
-        ...conversion.invalidRows,
-        ...unique.filter(({ rowNumber }) => failedRows.has(rowNumber)),
-        ...written.skipped,
-      ],
-      context,
-    );
-    return {
+    const unwritten = [
+      ...conversion.invalidRows,
+      ...unique.filter(({ rowNumber }) => failedRows.has(rowNumber)),
+      ...written.skipped,
+    ];
+    const outcome = {
       inserted: written.inserted.length,
       updated: written.updated.length,
       skipped: written.skipped.length,
       failed: failedRows.size,
       errors,
     };
+    return { outcome, unwritten, updated: written.updated };
   }
 
   /** Which rows are new is not known yet; those that were not are noticed when the quota counts again. */
   private async check(rows: readonly ImportRow[], context: BatchContext): Promise<readonly RowError[]> {
-    const { definition, caller, quota } = this.options;
-    if (quota && !quota.tryTake(caller.tenantId, rows.length, rows))
+    const { definition, caller } = this.options;
+    if (this.quota && !this.quota.tryTake(caller.tenantId, rows.length, rows))
       return rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded')));
     return definition.check ? definition.check(rows, context) : [];
   }
@@ -166,9 +222,15 @@ export class BatchImporter {
     beforeLookUps: WritingHooks['beforeLookUps'],
   ): Promise<KeyCheck> {
     const { unwrittenKeys, writer } = this;
-    return firstByKey
-      ? findDuplicateKeys(conversion, firstByKey, context, { unwrittenKeys, writer, beforeLookUps })
-      : separateKnownDuplicates(conversion, duplicates);
+    if (!firstByKey) return separateKnownDuplicates(conversion, duplicates);
+    const check = await findDuplicateKeys(conversion, firstByKey, context, {
+      unwrittenKeys,
+      writer,
+      beforeLookUps,
+    });
+    return this.options.commit === 'NEVER' && this.hasIds
+      ? findRepeatedIds(check, context, unwrittenKeys)
+      : check;
   }
 
   /** Where the sender does not know the duplicates of a file, only the table knows those of earlier batches. */

@@ -81,6 +81,42 @@ export async function findDuplicateKeys(
   };
 }
 
+/** A text that is the key of no row, since those end with a NUL. */
+const keyOfId = (id: string): string => `id ${id}`;
+
+/** Stores which rows of the table were changed, where a dry-run has undone that. */
+export const recordWrittenIds = (
+  context: BatchContext,
+  rows: readonly { rowNumber: number; id: string }[],
+  unwrittenKeys: UnwrittenKeys,
+): Promise<void> =>
+  recordUnwrittenKeys(
+    context,
+    rows.map(({ rowNumber, id }) => ({ rowNumber, key: keyOfId(id) })),
+    unwrittenKeys,
+  );
+
+/** Separates also the rows that name one by its id which an earlier batch of a dry-run has changed. */
+export async function findRepeatedIds(
+  { unique, repeated }: KeyCheck,
+  context: BatchContext,
+  unwrittenKeys: UnwrittenKeys,
+): Promise<KeyCheck> {
+  const named = unique.flatMap((row) => (row.id === null ? [] : [{ row, key: keyOfId(row.id) }]));
+  const earlier = await readUnwrittenKeys(
+    context,
+    named.map(({ key }) => key),
+    { unwrittenKeys },
+  );
+  if (earlier.size === 0) return { unique, repeated };
+  const again = named.flatMap(({ row, key }) => {
+    const first = earlier.get(key);
+    return first === undefined ? [] : [{ row, first }];
+  });
+  const rows = new Set(again.map(({ row }) => row));
+  return { unique: unique.filter((row) => !rows.has(row)), repeated: [...repeated, ...again] };
+}
+
 /** Stores the keys of rows that are not in the table; of several rows with one key the first one counts. */
 export async function recordUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,

@@ -1,3 +1,4 @@
+import { newId } from '@plinth/kernel/uuid';
 import { inTenantConnection, isRetryable, retryConflicts } from '@plinth/runtime/postgres/postgres';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import {
@@ -17,6 +18,7 @@ import {
   sealLedger,
   type BatchKey,
 } from './import-ledger';
+import { UnwrittenKeys } from './unwritten-keys';
 
 /** What is to be known of a batch while it is applied, and of the one before it. */
 export interface Applying {
@@ -47,6 +49,7 @@ export async function openImportSession(
   options: ImportOptions,
 ): Promise<ImportSession> {
   const { caller, jobId, commit, range } = options;
+  if (commit === 'NEVER') return dryRunSession(database, options);
   const ledger = await inBulkTransaction(database, caller.tenantId, ({ connection }) =>
     openLedger(connection, caller.tenantId, jobId, range),
   );
@@ -152,6 +155,30 @@ function eachBatchSession(
   };
 }
 
+/**
+ * A dry-run has an id of its own, so that those of one job know nothing of each other. Its transaction holds nothing but
+ * what it knows of earlier batches, each of which is undone as soon as it was tried out.
+ */
+async function dryRunSession(database: BulkDatabase, options: ImportOptions): Promise<ImportSession> {
+  const importer = new BatchImporter({ ...options, jobId: newId() }, new UnwrittenKeys());
+  const { transaction, close } = await openBulkTransaction(database, options.caller.tenantId);
+  return {
+    lastBatch: 0,
+    prepare: (batch) => importer.prepare(batch),
+    apply(batch, prepared, { onSent }) {
+      let rows: PreparedBatch | undefined = prepared;
+      return retryConflicts(() => {
+        // Rows have ids once they were written, so they are read anew.
+        const next = rows ?? importer.prepare(batch);
+        rows = undefined;
+        return importer.tryOut(transaction, batch, next, { onSent });
+      });
+    },
+    end: async () => false,
+    close,
+  };
+}
+
 async function singleTransactionSession(
   database: BulkDatabase,
   options: ImportOptions,
@@ -159,17 +186,13 @@ async function singleTransactionSession(
   lastBatch: number,
 ): Promise<ImportSession> {
   const { definition, caller } = options;
-  const isDryRun = options.commit === 'NEVER';
   const { transaction, commit, close } = await openBulkTransaction(database, caller.tenantId);
   return {
-    lastBatch: isDryRun ? 0 : lastBatch,
+    lastBatch,
     prepare: (batch) => importer.prepare(batch),
     apply: (batch, prepared, { onSent }) =>
-      isDryRun
-        ? importer.write(transaction, batch, prepared, { onSent })
-        : applyNext(transaction, options, importer, batch, prepared, { onSent }),
+      applyNext(transaction, options, importer, batch, prepared, { onSent }),
     async end() {
-      if (isDryRun) return false;
       await commit();
       definition.afterCommit?.({ caller });
       return true;

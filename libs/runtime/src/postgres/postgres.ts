@@ -1,6 +1,7 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
+import { undoingOnRollback } from './on-rollback';
 import { sendTogether } from './raw-statements';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';
@@ -173,11 +174,18 @@ export interface TransactionOptions {
  * One transaction on one connection. On a pool with `pipeline` it begins in one message with its first statements, and
  * ends in one with its last. `sent` takes statements that nobody waits for: the transaction fails where one of them does.
  */
-export async function inTransaction<Result>(
+export const inTransaction = <Result>(
   pool: FairPool,
   scope: Scope,
   work: (connection: PoolClient, sent: Promise<unknown>[]) => Promise<Result>,
   options: TransactionOptions = {},
+): Promise<Result> => undoingOnRollback(() => runTransaction(pool, scope, work, options));
+
+async function runTransaction<Result>(
+  pool: FairPool,
+  scope: Scope,
+  work: (connection: PoolClient, sent: Promise<unknown>[]) => Promise<Result>,
+  options: TransactionOptions,
 ): Promise<Result> {
   const connection = await pool.connectFor(scope);
   const own = untilEnd(connection);

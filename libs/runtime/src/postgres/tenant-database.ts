@@ -11,6 +11,7 @@ import {
   type RawStatements,
   type TenantDatabase,
 } from './postgres';
+import { withPatternsLoweredOnce } from './ignoring-case';
 import { collectSent, rawStatements } from './raw-statements';
 import { statementName } from './statement-names';
 
@@ -153,7 +154,9 @@ class LendingPool extends Pool {
     if (!connection) return Promise.reject(new Error('Prisma was used outside of a transaction.'));
     return Promise.resolve({
       query: (statement: QueryConfig) =>
-        TRANSACTION_CONTROL.test(statement.text) ? Promise.resolve(nothing) : connection.query(statement),
+        TRANSACTION_CONTROL.test(statement.text)
+          ? Promise.resolve(nothing)
+          : connection.query({ ...statement, text: withPatternsLoweredOnce(statement.text) }),
       on: () => undefined,
       removeListener: () => undefined,
       release: () => undefined,

@@ -23,7 +23,7 @@ import type { Log } from '../process/log';
 import { problemOfDatabase } from '../postgres/postgres';
 import { countMessages, isUnread, notingSizes, type MessageBudget } from './message-budget';
 import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
-import type { StreamedCall } from './streamed-call';
+import { disconnected, type StreamedCall } from './streamed-call';
 import { currentTraceparent, inSpan, TRACE_PARENT_HEADER } from '../process/tracing';
 
 const PROBLEM_KEY = 'plinth-problem-bin';
@@ -134,7 +134,7 @@ export function grpcHandlers(callerKeys: readonly string[], log: Log) {
       (call: Call): void => {
         inTrace({ metadata: call.metadata, path: call.getPath() }, () => handle(call)).then(
           () => call.end(),
-          (error: unknown) => call.emit('error', toGrpcError(error, log)),
+          (error: unknown) => call.emit('error', toGrpcError(ofCall(call, error), log)),
         );
       },
     /** Handles a call with one request and one response. */
@@ -152,6 +152,12 @@ export function grpcHandlers(callerKeys: readonly string[], log: Log) {
       },
   };
 }
+
+/** Who reads the messages of a call whose client disconnected is told that they ended too early, which is no bug. */
+const ofCall = (call: StreamedCall<never>, error: unknown): unknown =>
+  call.cancelled && (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
+    ? disconnected(error)
+    : error;
 
 /** The response to a failed call. An error that is no problem is a bug: logged whole, sent as one neutral sentence. */
 function toGrpcError(error: unknown, log: Log): ServerErrorResponse {

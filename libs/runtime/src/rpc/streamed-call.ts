@@ -35,4 +35,6 @@ export async function sendMessage<Message>(call: StreamedCall<Message>, message:
   }
 }
 
-const disconnected = (cause?: unknown) => new Problem('timed-out', 'The client disconnected.', { cause });
+/** The problem of a call whose client has left. */
+export const disconnected = (cause?: unknown) =>
+  new Problem('timed-out', 'The client disconnected.', { cause });

@@ -25,6 +25,7 @@ export async function preparePostgres({ layout, port, password, settings = [] })
     'unix_socket_directories=',
     'max_connections=320',
     'shared_buffers=256MB',
+    'temp_file_limit=10GB',
     'jit=off',
     'timezone=UTC',
     ...settings,

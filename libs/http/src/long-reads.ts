@@ -1,0 +1,40 @@
+import type { Endpoint } from '@plinth/contracts/endpoint';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import type { ListRequest } from './paging';
+
+/** How many lists of a process that need all rows of a tenant are read at the same time; two of one tenant at most. */
+export const LONG_READS = 3;
+const WAITING_MAX = 200;
+const PATIENCE_MILLISECONDS = 10_000;
+/** Rows that are read and passed over for a page. */
+const PASSED_OVER_MAX = 10_000;
+
+/** The places in which lists are read that need all rows of a tenant. */
+export const longReadPlaces = (): FairPlaces =>
+  new FairPlaces({
+    places: LONG_READS,
+    waitingMax: WAITING_MAX,
+    patienceMilliseconds: PATIENCE_MILLISECONDS,
+    refused: (scope) => shareUsedUp(scope, 'lists that wait to be searched or sorted'),
+  });
+
+/**
+ * Whether Postgres may have to read all rows of the tenant for a request, since no index looks into texts, knows which
+ * rows any filter leaves, has another order than that of the list, or knows which row is the hundred thousandth. Some of
+ * them at the same time would keep all processors of the database busy, beside which everybody else waits, however many
+ * connections are left.
+ */
+export function isLongRead(
+  { list: rules, query }: Pick<Endpoint, 'list' | 'query'>,
+  list: Pick<ListRequest, 'search' | 'filters' | 'sort' | 'offset'> | undefined,
+): boolean {
+  if (!list) return query !== undefined && 'search' in query.shape;
+  const order = list.sort.map(({ field }) => field).join(',');
+  return (
+    list.search !== undefined ||
+    list.filters.length > 0 ||
+    list.offset > PASSED_OVER_MAX ||
+    order !== rules?.defaultSort.replaceAll('-', '')
+  );
+}
