@@ -33,7 +33,7 @@ const spans: Span[] = [];
 /** Where files are stored; without a program for it on the disk. */
 let store: S3Server | undefined;
 /** For whom the platform was started. */
-let user: ChildProcess;
+let parent: ChildProcess;
 let journey: LoneJourney;
 let token: string;
 
@@ -47,17 +47,17 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   const { port } = collector.address() as AddressInfo;
   store = s3 === undefined ? undefined : await startS3Server(s3);
-  user = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1_000)']);
+  parent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1_000)']);
   const environment = {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     ...(store && { BLOB_URL: store.url }),
   };
-  journey = await startJourneyAlone(environment, user.pid);
+  journey = await startJourneyAlone(environment, parent.pid);
   token = await journey.tokenOf({ sub: 'operator', tenantId: TENANT_ID, roles: ['admin'] });
 }, 300_000);
 
 afterAll(async () => {
-  user?.kill();
+  parent?.kill();
   await journey?.end();
   await store?.stop();
   collector.close();
@@ -302,7 +302,7 @@ describe('a platform that was started for a process', () => {
     const state = join(journey.platform.dataDirectory, 'processes.json');
     const pid = journey.platform.processIds()['gateway']!;
     expect(existsSync(state)).toBe(true);
-    user.kill('SIGKILL');
+    parent.kill('SIGKILL');
     await eventually(() => !existsSync(state));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   }, 120_000);

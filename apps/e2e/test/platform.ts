@@ -78,11 +78,11 @@ export async function startJourney(): Promise<Journey> {
 
 /**
  * A journey on a platform of its own: for specs that configure it, kill its processes or read its files.
- * @param user the process with which the platform ends, where it is not the run of the specs
+ * @param parent the process with which the platform ends, where it is not the run of the specs
  */
 export async function startJourneyAlone(
   environment: Record<string, string> = {},
-  user?: number,
+  parent?: number,
 ): Promise<LoneJourney> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'plinth-e2e-'));
   // For root the database server runs as another user, who needs access.
@@ -90,7 +90,7 @@ export async function startJourneyAlone(
   const platform = await startPlatform({
     dataDirectory,
     environment: { RATE_LIMITS: LIMITS, ...environment },
-    ...(user === undefined ? {} : { user }),
+    ...(parent === undefined ? {} : { parent }),
   });
   return {
     ...journeyOn(platform),

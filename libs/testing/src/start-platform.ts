@@ -24,12 +24,12 @@ export async function startPlatform(options: {
   /** For every process of the platform; overrides the launcher's. */
   environment?: Record<string, string>;
   /** The process with which it ends, however that ended; the run of the specs unless told otherwise. */
-  user?: number;
+  parent?: number;
 }): Promise<RunningPlatform> {
   const port = options.port ?? (await freePort());
   const data = ['--data', options.dataDirectory];
-  const user = ['--user', String(options.user ?? runProcess())];
-  await launcher('start.mjs', ['--detach', '--port', String(port), ...data, ...user], options.environment);
+  const parent = ['--parent', String(options.parent ?? runProcess())];
+  await launcher('start.mjs', ['--detach', '--port', String(port), ...data, ...parent], options.environment);
   return {
     url: `http://localhost:${port}`,
     dataDirectory: options.dataDirectory,

@@ -12,8 +12,8 @@ export function readOptions(args = process.argv.slice(2)) {
     throw new LauncherError(`The port of the gateway is a number between 1 and 65535.`);
   }
   const only = values.only?.split(',').map((name) => name.trim());
-  const user = values.user === undefined ? undefined : Number(values.user);
-  return { ...values, only, port, user, layout: layoutOf(values.data) };
+  const parent = values.parent === undefined ? undefined : Number(values.parent);
+  return { ...values, only, port, parent, layout: layoutOf(values.data) };
 }
 
 /** @param {string[]} args */
@@ -28,7 +28,7 @@ function parse(args) {
         port: { type: 'string' },
         only: { type: 'string' },
         inspect: { type: 'boolean', default: false },
-        user: { type: 'string' },
+        parent: { type: 'string' },
       },
     });
     return values;

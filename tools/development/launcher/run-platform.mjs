@@ -21,7 +21,7 @@ import { demoToken, examplesOf, welcome } from './welcome.mjs';
  * @param {import('./options.mjs').Options} options
  * @param {(platform: RunningPlatform) => Promise<void>} [watch] restarts what changes
  */
-export async function runPlatform({ layout, port, only, inspect, supervised, user }, watch) {
+export async function runPlatform({ layout, port, only, inspect, supervised, parent }, watch) {
   const beganAt = Date.now();
   const url = `http://localhost:${port}`;
   const print = (/** @type {string} */ line) => {
@@ -39,7 +39,7 @@ export async function runPlatform({ layout, port, only, inspect, supervised, use
   stopOnce(() => {
     print('stopping …');
     void stop(0);
-  }, user);
+  }, parent);
 
   try {
     const publicUrl = process.env.PUBLIC_URL ?? url;

@@ -31,7 +31,7 @@ export async function startBenchPlatform(name = 'bench'): Promise<BenchTarget & 
   const data = `.plinth/${name}`;
   const layout = layoutOf(data);
   rmSync(layout.data, { recursive: true, force: true });
-  await launcher('start.mjs', data, ['--detach', '--port', String(port), '--user', String(process.pid)]);
+  await launcher('start.mjs', data, ['--detach', '--port', String(port), '--parent', String(process.pid)]);
   const read = (file: string) => JSON.parse(readFileSync(join(layout.data, file), 'utf8'));
   const ports = read('ports.json');
   const secrets = read('secrets.json');

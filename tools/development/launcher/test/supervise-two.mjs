@@ -4,7 +4,7 @@ import { stopOnce } from '../stop-once.mjs';
 import { Supervisor } from '../supervisor.mjs';
 
 /** Keeps a server and a service running in the given folder, for the process of the given pid where there is one (supervisor.spec.ts). */
-const [, , folder, user] = process.argv;
+const [, , folder, parent] = process.argv;
 const layout = layoutOf(folder);
 createFolders(layout);
 const ports = await reservePorts(layout.ports, ['server', 'service']);
@@ -26,5 +26,8 @@ for (const name of /** @type {const} */ (['server', 'service'])) {
   });
   await supervisor.untilReady(name, 20);
 }
-stopOnce(() => void supervisor.stop().then(() => process.exit(0)), user === undefined ? user : Number(user));
+stopOnce(
+  () => void supervisor.stop().then(() => process.exit(0)),
+  parent === undefined ? parent : Number(parent),
+);
 supervisor.describe({ ready: true });

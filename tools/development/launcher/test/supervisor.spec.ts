@@ -39,11 +39,11 @@ describe('the supervisor of the launcher', () => {
   it('stops everything when the process that it was started for has been killed', async () => {
     supervising.kill('SIGTERM');
     await eventually(() => supervising.exitCode !== null);
-    const user = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-    supervising = supervise(user.pid);
+    const parent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    supervising = supervise(parent.pid);
     await eventually(() => state().ready === true);
     const running = [pidOf('service'), pidOf('server')];
-    user.kill('SIGKILL');
+    parent.kill('SIGKILL');
     await eventually(() => supervising.exitCode !== null);
     expect(running.some(isAlive)).toBe(false);
   });
@@ -66,9 +66,9 @@ describe('the supervisor of the launcher', () => {
   });
 });
 
-/** @param user the process that it is for */
-function supervise(user?: number) {
-  const args = [data, ...(user === undefined ? [] : [String(user)])];
+/** @param parent the process that it is for */
+function supervise(parent?: number) {
+  const args = [data, ...(parent === undefined ? [] : [String(parent)])];
   return spawn(process.execPath, [join(__dirname, 'supervise-two.mjs'), ...args], { stdio: 'inherit' });
 }
 
