@@ -12,7 +12,6 @@ import { ConfigurationError } from '@plinth/runtime/process/config';
 import { Drain } from '@plinth/runtime/process/drain';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { EventLoopTurns, measurePlaces } from '@plinth/runtime/process/fair-places';
-import { watchProcessorSlowness } from '@plinth/runtime/process/processor-slowness';
 import type { Log } from '@plinth/runtime/process/log';
 import { createRedis } from './redis';
 import { createGateway } from './app';
@@ -253,10 +252,9 @@ function createUpstreams(config: GatewayConfig) {
     breakerOpenMilliseconds: config.BREAKER_OPEN_MILLISECONDS,
   };
   const turns = new EventLoopTurns();
-  const slowness = watchProcessorSlowness();
   return new Map(
     Object.entries(config.HTTP_SERVICES).map(([service, origin]) => {
-      const upstream = new Upstream(service, origin, settings, systemClock, slowness);
+      const upstream = new Upstream(service, origin, settings, systemClock);
       return [service, { upstream, stream: createStreamProxy(upstream, turns) }];
     }),
   );

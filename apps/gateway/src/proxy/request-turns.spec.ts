@@ -73,18 +73,6 @@ describe('the turns of requests', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('last longer where processors are scarce, so that they are not left by requests that use one', async () => {
-    const options = { count: 1, turnMilliseconds: TURN_MILLISECONDS, slowness: () => 4 };
-    const turns = new RequestTurns(options, { now: () => new Date() });
-    for (const owner of [busy, other]) (await turns.begin(owner))();
-    await turns.begin(busy);
-    const next = turns.begin(other);
-    await jest.advanceTimersByTimeAsync(4 * TURN_MILLISECONDS - 1);
-    expect(turns.places.waitingCount).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    (await next)();
-  });
-
   it('are given up by a client that disconnects, which holds up nobody', async () => {
     const turns = await startShared(1);
     const client = new EventEmitter();

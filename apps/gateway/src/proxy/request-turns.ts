@@ -10,8 +10,6 @@ export interface RequestTurnsOptions {
   count: number;
   /** Who takes longer leaves its turn to the next, and goes on. */
   turnMilliseconds: number;
-  /** How many times as long a turn lasts now, because processors are scarce: then a quick request takes that long. */
-  slowness?: (() => number) | undefined;
   /** Beyond so many waiting ones requests are refused; without it, whoever admitted them limits how many wait. */
   waitingMax?: number;
 }
@@ -83,8 +81,7 @@ export class RequestTurns {
       this.places.leave(owner);
     };
     let hasEnded = false;
-    const { turnMilliseconds, slowness } = this.options;
-    const timer = setTimeout(end, turnMilliseconds * (slowness?.() ?? 1));
+    const timer = setTimeout(end, this.options.turnMilliseconds);
     return end;
   }
 }

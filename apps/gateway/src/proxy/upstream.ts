@@ -54,13 +54,11 @@ export class Upstream {
   private readonly streams: FairShares;
   private retryBudget = RETRY_BUDGET_MAX;
 
-  /** @param slowness of this process, by which turns are longer */
   constructor(
     readonly service: string,
     readonly origin: string,
     readonly settings: UpstreamSettings,
     clock: Clock,
-    slowness?: () => number,
   ) {
     this.calls = new FairShares(settings.concurrencyMax);
     this.streams = new FairShares(settings.streamsMax);
@@ -79,18 +77,17 @@ export class Upstream {
     );
     const { turns } = settings;
     this.turns = {
-      calls: new RequestTurns({ count: turns, turnMilliseconds: CALL_TURN_MILLISECONDS, slowness }, clock),
+      calls: new RequestTurns({ count: turns, turnMilliseconds: CALL_TURN_MILLISECONDS }, clock),
       largeBodies: new RequestTurns(
         {
           count: Math.ceil(turns / CALLS_PER_LARGE_BODY),
           turnMilliseconds: BODY_TURN_MILLISECONDS,
-          slowness,
           waitingMax: settings.concurrencyMax,
         },
         clock,
       ),
       uploads: new RequestTurns(
-        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: BODY_TURN_MILLISECONDS, slowness },
+        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: BODY_TURN_MILLISECONDS },
         clock,
       ),
     };
