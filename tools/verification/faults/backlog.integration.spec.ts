@@ -9,7 +9,7 @@ import { watchPodMemory } from './pod-memory.ts';
 
 /** `npm run faults -- backlog` runs it with 100,000 events. */
 const { FAULTS_EVENTS } = process.env;
-const EVENTS = Number(FAULTS_EVENTS ?? 2_000);
+const EVENTS = Number(FAULTS_EVENTS ?? 500);
 const isLarge = FAULTS_EVENTS !== undefined;
 const COMPLETION_MILLISECONDS_MAX = 600_000;
 /** Who waits longer for a notification has looked elsewhere. */

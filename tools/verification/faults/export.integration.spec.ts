@@ -8,7 +8,7 @@ import { waitForCompletion } from './wait-for-completion';
 
 /** `npm run faults -- export` runs it with 100 exports of 10,000 rows, every other one to a workbook. */
 const { FAULTS_EXPORTS } = process.env;
-const EXPORTS = Number(FAULTS_EXPORTS ?? 2);
+const EXPORTS = Number(FAULTS_EXPORTS ?? 1);
 const KILLED_PROCESSES = [
   'data-exchange-worker',
   'data-exchange',
@@ -17,7 +17,7 @@ const KILLED_PROCESSES = [
   'nats',
   'temporal',
 ];
-const FORMATS = ['csv', 'xlsx'] as const;
+const FORMATS = ['xlsx', 'csv'] as const;
 type Format = (typeof FORMATS)[number];
 
 const campaign = startCampaign({ isLarge: FAULTS_EXPORTS !== undefined });
@@ -63,7 +63,7 @@ describe('an export during which processes are killed', () => {
       for (const format of FORMATS) undisturbed.push(await runExport(client, format, async () => []));
       for (const { state } of undisturbed)
         expect(state).toMatchObject({ status: 'Completed', rowCount: ROWS });
-      expect(undisturbed[1]!.state.rows).toHaveLength(ROWS + 1);
+      expect(undisturbed[0]!.state.rows).toHaveLength(ROWS + 1);
 
       const times: number[] = [];
       for (let index = 0; index < EXPORTS; index++) {

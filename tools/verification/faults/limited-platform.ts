@@ -9,7 +9,7 @@ import { probe, type Probe } from '../../development/launcher/probes.mjs';
 export const pods = podsOfProcesses();
 
 /** Off, since an attacker may have many users. */
-const RATE_LIMITS = { default: { user: 1e9, tenant: 1e9, address: 1e9 } };
+export const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
 const READY_MILLISECONDS_MAX = 120_000;
 
 /**
@@ -19,7 +19,7 @@ const READY_MILLISECONDS_MAX = 120_000;
 export async function limitedPlatform(): Promise<SharedPlatform> {
   const platform = await sharedPlatform('faults', {
     NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '',
-    RATE_LIMITS: JSON.stringify(RATE_LIMITS),
+    RATE_LIMITS,
   });
   await eventually(() => areReady(platform.dataDirectory), READY_MILLISECONDS_MAX);
   return platform;
