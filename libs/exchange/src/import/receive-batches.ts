@@ -22,8 +22,11 @@ export async function receiveBatches(
   let applied: Promise<unknown> | undefined;
   let answered: Promise<unknown> = Promise.resolve();
   let [sent, written] = [answered, answered];
+  // A client that waits for the result of a batch sends nothing more, so its failure ends the call at once.
+  const failure = Promise.withResolvers<never>();
+  const nextMessage = () => Promise.race([messages.next(), failure.promise]);
   // Not `for await`: leaving it would destroy the call, and with it the response.
-  for (let next = await messages.next(); !next.done && !call.cancelled; next = await messages.next()) {
+  for (let next = await nextMessage(); !next.done && !call.cancelled; next = await nextMessage()) {
     const message = next.value;
     if (message.batch) {
       await sent;
@@ -44,7 +47,8 @@ export async function receiveBatches(
         sendMessage(call, { result: toResult(batch.number, outcome) }),
       );
       // They are awaited before the next batches; until then their rejection is not unhandled.
-      for (const one of [applied, sent, written, answered]) one.catch(() => undefined);
+      for (const one of [applied, sent, written]) one.catch(() => undefined);
+      answered.catch(failure.reject);
     } else if (message.end) {
       await answered;
       await sendMessage(call, { ended: { committed: await session.end() } });
