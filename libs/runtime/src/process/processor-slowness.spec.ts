@@ -1,4 +1,4 @@
-import { watchProcessorSlowness, type ProcessorTimes } from './processor-slowness';
+import { timesOfMainThread, watchProcessorSlowness, type ProcessorTimes } from './processor-slowness';
 
 const watch = () => {
   let times: ProcessorTimes = { ran: 1_000, waited: 5_000 };
@@ -40,7 +40,8 @@ describe('how slow a process is', () => {
     expect(slowness()).toBe(1);
   });
 
-  it('is told of this process', () => {
-    expect(watchProcessorSlowness()()).toBe(1);
+  it('is told of this process, where the system says how long it ran', () => {
+    const { ran } = timesOfMainThread();
+    expect(ran > 0).toBe(process.platform === 'linux');
   });
 });

@@ -33,8 +33,11 @@ export function watchProcessorSlowness(
   };
 }
 
-/** https://docs.kernel.org/scheduler/sched-stats.html, `/proc/<pid>/schedstat` */
-function timesOfMainThread(): ProcessorTimes {
+/**
+ * Of the main thread of this process, in nanoseconds; zeros where the system does not say it.
+ * https://docs.kernel.org/scheduler/sched-stats.html, `/proc/<pid>/schedstat`
+ */
+export function timesOfMainThread(): ProcessorTimes {
   try {
     const [ran = 0, waited = 0] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number);
     return { ran, waited };
