@@ -103,6 +103,15 @@ describe('workflows in the console', () => {
     // The script that the page begins with asks what the page asks.
     expect(asked.filter((one) => one === path)).toHaveLength(1);
     await page.unroute(/workflow\/definitions\/Loan/);
+    // Nor twice where that script comes after the application.
+    await page.route('**/assets/start-*.js', async (route) => {
+      await page.getByRole('button', { name: 'Grant' }).waitFor();
+      await route.continue();
+    });
+    asked.splice(0);
+    await page.reload();
+    await page.getByRole('button', { name: 'Grant' }).click();
+    expect(asked.filter((one) => one === path)).toHaveLength(1);
     const chosen = page.getByRole('list', { name: 'Who approves: people by name' });
     await chosen.getByText('Émile Zola').waitFor();
     await chosen.getByRole('button', { name: 'Remove nobody' }).click();
