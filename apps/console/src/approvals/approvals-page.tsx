@@ -93,7 +93,7 @@ function Gone({ approvals, onClose }: { approvals: readonly Approval[]; onClose:
   return (
     <Callout title={t('Console.approvals.gone', { count: approvals.length })}>
       <div className="stack tight">
-        <span>{t('Console.approvals.goneHelp')}</span>
+        <span>{t('Console.approvals.goneHelp', { count: approvals.length })}</span>
         <ul className="plain">
           {approvals.map(({ id, entityType, entityId }) => (
             <li key={id}>
