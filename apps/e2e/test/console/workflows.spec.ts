@@ -11,8 +11,14 @@ describe('workflows in the console', () => {
     const window = await browser.signIn('Ada Lovelace');
     const { page } = window;
     await page.getByRole('link', { name: 'Workflows' }).click();
-    await page.getByRole('row', { name: /^Invoice/ }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const pageScript = page.waitForRequest(/workflow-page-/);
+    await page.getByRole('row', { name: /^Invoice/ }).getByRole('link').hover();
+    await pageScript;
     await expectForEverybody(page);
+    // Pointing at a link asks for its page, not for what that shows.
+    expect(asked.filter((one) => one.endsWith('/definitions/Invoice'))).toEqual([]);
     await page.getByRole('textbox', { name: 'Draw a workflow for' }).fill(entityType);
     await page.getByRole('button', { name: 'Draw it' }).click();
 
