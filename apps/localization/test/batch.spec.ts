@@ -129,6 +129,33 @@ describe('PUT /localization/overrides', () => {
     });
   });
 
+  it('lets one of several write what none of them has seen', async () => {
+    const caller = aCaller();
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      put([item('first', `of ${writer}`, { formerValue: null })], caller),
+    );
+    const counts = (await Promise.all(writers)).map(({ body }) => body.successCount);
+    expect(counts.toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
+  });
+
+  it('never deadlocks batches that have the same texts in different orders', async () => {
+    const caller = aCaller();
+    const items = Array.from({ length: 100 }, (_, index) => item(`key ${index}`));
+    const responses = await Promise.all(
+      [items, items.toReversed(), items, items.toReversed()].map((one) => put(one, caller)),
+    );
+    expect(responses.map(({ status, body }) => [status, body.successCount])).toEqual(
+      responses.map(() => [207, 100]),
+    );
+  });
+
+  it('responds 207 also when every item fails', async () => {
+    const { status, body } = await put([item('', '')]);
+    expect([status, body.successCount, body.failureCount]).toEqual([207, 0, 1]);
+  });
+});
+
+describe('POST /localization/overrides/removals', () => {
   it('takes nothing away that others wrote since it was read', async () => {
     const caller = aCaller();
     const remove = (items: [key: string, formerValue?: string | null][]) =>
@@ -159,30 +186,5 @@ describe('PUT /localization/overrides', () => {
 
     expect((await remove([['read', 'old'], ['absent', 'old'], ['never', null], ['any']])).status).toBe(204);
     expect(await texts()).toEqual({ changed: 'theirs', made: 'theirs' });
-  });
-
-  it('lets one of several write what none of them has seen', async () => {
-    const caller = aCaller();
-    const writers = Array.from({ length: 8 }, (_, writer) =>
-      put([item('first', `of ${writer}`, { formerValue: null })], caller),
-    );
-    const counts = (await Promise.all(writers)).map(({ body }) => body.successCount);
-    expect(counts.toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
-  });
-
-  it('never deadlocks batches that have the same texts in different orders', async () => {
-    const caller = aCaller();
-    const items = Array.from({ length: 100 }, (_, index) => item(`key ${index}`));
-    const responses = await Promise.all(
-      [items, items.toReversed(), items, items.toReversed()].map((one) => put(one, caller)),
-    );
-    expect(responses.map(({ status, body }) => [status, body.successCount])).toEqual(
-      responses.map(() => [207, 100]),
-    );
-  });
-
-  it('responds 207 also when every item fails', async () => {
-    const { status, body } = await put([item('', '')]);
-    expect([status, body.successCount, body.failureCount]).toEqual([207, 0, 1]);
   });
 });
