@@ -101,7 +101,8 @@ describe('texts in the console', () => {
         return (await journey.call('GET', path, { token })).body.value === value;
       });
 
-    const { page } = await browser.signIn('Ada Lovelace');
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
     await page.getByRole('link', { name: 'Localization' }).click();
     await page.getByRole('textbox', { name: 'Search keys and texts' }).fill(series);
     const grid = page.getByRole('grid', { name: 'Texts by language' });
@@ -160,6 +161,7 @@ describe('texts in the console', () => {
     await grid.getByText('Mine', { exact: true }).click();
     await editor.getByRole('button', { name: 'Delete' }).click();
     await overtaken.getByText('yours: the original again, or no text').waitFor();
+    expect(window.complaints.splice(0)).toEqual([expect.stringContaining('409')]);
     await grid.getByText('Theirs again', { exact: true }).waitFor();
     await overtaken.getByRole('button', { name: 'Leave theirs' }).click();
     await expectValue(1, 'Theirs again');
