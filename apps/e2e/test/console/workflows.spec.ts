@@ -14,7 +14,10 @@ describe('workflows in the console', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     const pageScript = page.waitForRequest(/workflow-page-/);
-    await page.getByRole('row', { name: /^Invoice/ }).getByRole('link').hover();
+    await page
+      .getByRole('row', { name: /^Invoice/ })
+      .getByRole('link')
+      .hover();
     await pageScript;
     await expectForEverybody(page);
     // Pointing at a link asks for its page, not for what that shows.
