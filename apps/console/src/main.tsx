@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { configurationQuery } from './api/platform';
 import { Starting } from './components/brand';
 import { router } from './router';
+import { beginAsking } from './session/early-answers';
 import { currentSession, endSession, followSignOuts, isLapsed } from './session/session';
 import { TextsProvider, type Fallback } from './texts/texts';
 import '@fontsource-variable/inter/index.css';
@@ -19,6 +20,8 @@ import './styles/exports.css';
 import './styles/settings.css';
 import './styles/localization.css';
 import './styles/operations.css';
+
+beginAsking();
 
 /** The platform accepts the token no longer: whoever it was signs in again and comes back to this page. */
 function onError(error: Error): void {

@@ -90,7 +90,9 @@ const oneImport = createRoute({
   path: '/imports/$jobId',
   validateSearch: ({ step }: Record<string, unknown>): { step?: 'columns' } =>
     step === 'columns' ? { step } : {},
-  loader: ({ params: { jobId }, context: { queries } }) => void queries.prefetchQuery(importQuery(jobId)),
+  loader: ({ preload, params: { jobId }, context: { queries } }) => {
+    if (!preload) void queries.prefetchQuery(importQuery(jobId));
+  },
   component: page(() => import('./imports/import-page'), 'ImportPage'),
 });
 
@@ -121,7 +123,8 @@ const approvals = createRoute({
 const notifications = createRoute({
   getParentRoute: () => shell,
   path: '/notifications',
-  loader: ({ context: { queries } }) => {
+  loader: ({ preload, context: { queries } }) => {
+    if (preload) return;
     void queries.prefetchInfiniteQuery(notificationsQuery);
     void queries.prefetchQuery(unreadCountQuery);
   },
@@ -131,7 +134,8 @@ const notifications = createRoute({
 const entity = createRoute({
   getParentRoute: () => shell,
   path: '/entities/$entityType/$entityId',
-  loader: ({ params: entity, context: { queries } }) => {
+  loader: ({ preload, params: entity, context: { queries } }) => {
+    if (preload) return;
     // Not known yet on the first page of a window.
     const caller = queries.getQueryData(callerQuery.queryKey);
     if (!caller || mayDo(caller, 'Workflow.Transitions.Read'))
@@ -152,7 +156,8 @@ const settings = createRoute({
     return known ? { level: known } : {};
   },
   loaderDeps: ({ search: { level } }) => ({ level }),
-  loader: ({ deps: { level }, context: { queries } }) => {
+  loader: ({ preload, deps: { level }, context: { queries } }) => {
+    if (preload) return;
     void queries.prefetchQuery(settingDefinitionsQuery);
     if (level === undefined) void queries.prefetchQuery(settingsQuery('user'));
   },
@@ -191,15 +196,18 @@ const oneTemplate = createRoute({
   path: '/templates/$name',
   validateSearch: texts<'culture' | 'view'>('culture', 'view'),
   loaderDeps: ({ search: { culture } }) => ({ culture }),
-  loader: ({ params: { name }, deps: { culture }, context: { queries } }) =>
-    void queries.prefetchQuery(templateQuery({ name, culture })),
+  loader: ({ preload, params: { name }, deps: { culture }, context: { queries } }) => {
+    if (!preload) void queries.prefetchQuery(templateQuery({ name, culture }));
+  },
   component: page(() => import('./templates/template-page'), 'TemplatePage'),
 });
 
 const templateCategories = createRoute({
   getParentRoute: () => shell,
   path: '/template-categories',
-  loader: ({ context: { queries } }) => void queries.prefetchQuery(categoriesQuery),
+  loader: ({ preload, context: { queries } }) => {
+    if (!preload) void queries.prefetchQuery(categoriesQuery);
+  },
   component: page(() => import('./templates/categories-page'), 'CategoriesPage'),
 });
 
@@ -212,8 +220,9 @@ const workflowList = createRoute({
 const oneWorkflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$entityType',
-  loader: ({ params: { entityType }, context: { queries } }) =>
-    void queries.prefetchQuery(definitionQuery(entityType)),
+  loader: ({ preload, params: { entityType }, context: { queries } }) => {
+    if (!preload) void queries.prefetchQuery(definitionQuery(entityType));
+  },
   component: page(() => import('./workflows/workflow-page'), 'WorkflowPage'),
 });
 
@@ -268,6 +277,8 @@ export const router = createRouter({
   context: { queries: undefined! },
   defaultErrorComponent: BrokenPage,
   defaultPreload: 'intent',
+  // What is loaded for a link that is pointed at is the page without what it shows: that is asked for when it is opened.
+  defaultPreloadStaleTime: 0,
   scrollRestoration: true,
 });
 

@@ -1,4 +1,4 @@
-import { askEarly, firstQuestions } from './session/early-answers';
+import { askEarly, firstQuestions, isEarly } from './session/early-answers';
 import { storedSession } from './session/stored-session';
 import { storedPreferences } from './texts/stored-preferences';
 import { textsSelection } from './texts/texts-selection';
@@ -8,13 +8,16 @@ import { textsSelection } from './texts/texts-selection';
 const { culture, theme } = storedPreferences();
 if (theme) document.documentElement.style.colorScheme = theme;
 
-const session = storedSession();
-const query = new URLSearchParams(textsSelection(culture, session?.tenantId));
-const link = document.createElement('link');
-Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous' });
-link.href = `/localization?${query.toString()}`;
-document.head.append(link);
-if (session) askEarly(session, ['/me', ...firstQuestions(location)]);
+// It can be late all the same, and nobody takes then what it asks.
+if (isEarly()) {
+  const session = storedSession();
+  const query = new URLSearchParams(textsSelection(culture, session?.tenantId));
+  const link = document.createElement('link');
+  Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous' });
+  link.href = `/localization?${query.toString()}`;
+  document.head.append(link);
+  if (session) askEarly(session, ['/me', ...firstQuestions(location)]);
+}
 
 // The first question about a language makes the browser read what it knows of all of them, for 12 ms on a fast machine: now,
 // when nothing else is to be done, and not as a part of the application's first task.

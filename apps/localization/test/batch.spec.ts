@@ -154,3 +154,37 @@ describe('PUT /localization/overrides', () => {
     expect([status, body.successCount, body.failureCount]).toEqual([207, 0, 1]);
   });
 });
+
+describe('POST /localization/overrides/removals', () => {
+  it('takes nothing away that others wrote since it was read', async () => {
+    const caller = aCaller();
+    const remove = (items: [key: string, formerValue?: string | null][]) =>
+      localization.as(caller).post('/localization/overrides/removals', {
+        items: items.map(([key, formerValue]) => ({
+          resourceName: 'Shop',
+          cultureName: 'en',
+          key,
+          formerValue,
+        })),
+      });
+    const texts = async () =>
+      (await localization.as(caller).get('/localization?cultureName=en')).body.resources.Shop;
+    await put([item('read', 'old'), item('changed', 'theirs'), item('made', 'theirs'), item('any')], caller);
+    const overtaken = await remove([
+      ['read', 'old'],
+      ['changed', 'old'],
+      ['absent', 'old'],
+      ['made', null],
+      ['any'],
+    ]);
+    expect(overtaken.status).toBe(409);
+    expect(overtaken.body).toMatchObject({
+      type: expect.stringMatching(/stale-version$/),
+      staleItems: [1, 3],
+    });
+    expect(await texts()).toEqual({ read: 'old', changed: 'theirs', made: 'theirs', any: 'text' });
+
+    expect((await remove([['read', 'old'], ['absent', 'old'], ['never', null], ['any']])).status).toBe(204);
+    expect(await texts()).toEqual({ changed: 'theirs', made: 'theirs' });
+  });
+});

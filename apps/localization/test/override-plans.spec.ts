@@ -63,7 +63,11 @@ async function write(db: Database, caller: Caller, value: string): Promise<void>
   await overrides.putMany(caller, batch);
   const asRead = batch.map((one) => ({ ...one, value: `${value} again`, formerValue: value }));
   expect(await overrides.putMany(caller, asRead)).toEqual([]);
-  await overrides.removeMany(caller, batch.slice(0, TEXTS / 2));
+  await overrides.removeMany(
+    caller,
+    asRead.slice(0, TEXTS / 4).map(({ value, ...one }) => ({ ...one, formerValue: value })),
+  );
+  await overrides.removeMany(caller, batch.slice(TEXTS / 4, TEXTS / 2));
   await read(db, overrides, caller);
 }
 

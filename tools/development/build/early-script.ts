@@ -28,7 +28,8 @@ export function earlyScript(source: string): Plugin {
       {
         tag: 'script',
         attrs: { src: `/console/${fileName}`, async: true, fetchpriority: 'high' },
-        injectTo: 'head',
+        // Before the application, which it does not wait for, nor the other way round.
+        injectTo: 'head-prepend',
       },
     ],
   };

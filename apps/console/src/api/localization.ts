@@ -3,7 +3,15 @@ import { createClient } from '@plinth/sdk/client';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { clientOptions } from './platform';
-import { nameOf, withoutLater, type TextChange, type TextChanges } from './text-changes';
+import {
+  nameOf,
+  withChanges,
+  without,
+  withoutLater,
+  type TextChange,
+  type TextChanges,
+} from './text-changes';
+import { writeTexts, type UncertainTexts } from './write-texts';
 
 const localization = createClient(localizationEndpoints, clientOptions);
 
@@ -12,7 +20,6 @@ export type TextRow = TextPage['items'][number];
 export type TextCell = TextRow['values'][number];
 
 export const PAGE_SIZE = 100;
-const BATCH_MAX = 500;
 
 /** Which texts the grid lists. */
 export interface TextFilter {
@@ -42,30 +49,9 @@ interface ChangeOutcome {
   overtaken: TextChange[];
 }
 
-const isText = (change: TextChange): change is TextChange & { value: string } => change.value !== null;
-
-type BatchError = NonNullable<
-  Awaited<ReturnType<typeof localization.putLocalizationOverrides>>['body']['results'][number]['error']
->;
-
-/** Why some of the texts were refused, by their names. @param before what they replace, as far as that is known */
-async function putOverrides(
-  texts: (TextChange & { value: string })[],
-  before: readonly TextChange[],
-): Promise<Map<string, BatchError>> {
-  if (texts.length === 0) return new Map();
-  const former = new Map(before.map((one) => [nameOf(one), one.value]));
-  const items = texts.map((text) => {
-    const formerValue = former.get(nameOf(text));
-    return formerValue === undefined ? text : { ...text, formerValue };
-  });
-  const { body } = await localization.putLocalizationOverrides({ body: { items } });
-  return new Map(
-    body.results.flatMap(({ error }, index) => (error ? [[nameOf(texts[index]!), error] as const] : [])),
-  );
-}
-
 interface TextListener {
+  /** What the list shows of texts is this from now on. */
+  onShown: (texts: readonly TextChange[]) => void;
   onSaved: (sent: TextChanges, outcome: ChangeOutcome) => void;
   /** With what nothing that was sent after it changes too. */
   onFailed: (failed: TextChanges, error: Error) => void;
@@ -74,64 +60,57 @@ interface TextListener {
 const mutationKey = ['texts'];
 
 /** Changes texts; the grid shows them at once, and as they were where the platform refuses them. */
-export function useTextChanges({ onSaved, onFailed }: TextListener) {
+export function useTextChanges({ onShown, onSaved, onFailed }: TextListener) {
   const queries = useQueryClient();
   const isOutdated = useRef(false);
-  // Of these nobody knows here what the platform has: this page wrote them and got no response.
-  const uncertain = useRef(new Set<string>());
+  const uncertain = useRef<UncertainTexts>(new Map());
+  // Of these the list shows what was sent, or what was there before it, until it is read again.
+  const guessed = useRef(new Map<string, TextChange>());
   const laterThan = (sent: TextChanges): TextChange[] =>
     queries
       .getMutationCache()
       .findAll({ mutationKey, status: 'pending' })
       .map(({ state }) => state.variables as TextChanges)
       .flatMap((one) => (one === sent ? [] : one.changes));
-  const show = (changes: readonly TextChange[]): TextChange[] => {
-    const byName = new Map(changes.map((change) => [nameOf(change), change]));
-    const before = new Map<string, TextChange>();
-    queries.setQueriesData<TextPage>({ queryKey: ['text-list'] }, (page) => {
-      if (!page) return page;
-      const items = page.items.map((row) => {
-        const { resourceName, key } = row;
-        const values = row.values.map((cell) => {
-          const { cultureName, value } = cell;
-          const change = byName.get(nameOf({ resourceName, key, cultureName, value }));
-          if (!change) return cell;
-          before.set(nameOf(change), { resourceName, key, cultureName, value });
-          return { ...cell, value: change.value, replacedValue: cell.platformValue, hasDrifted: false };
-        });
-        return { ...row, values };
-      });
-      return { ...page, items };
-    });
-    return [...before.values()];
+  const show = (changes: readonly TextChange[]) => {
+    queries.setQueriesData<TextPage>(
+      { queryKey: ['text-list'] },
+      (page) => page && { ...page, items: page.items.map((row) => withChanges(row, changes)) },
+    );
+    onShown(changes);
+  };
+  /** Takes what a list that was just read says about what was guessed. */
+  const takeRead = (sent: TextChanges) => {
+    const names = new Set(without([...guessed.current.values()], laterThan(sent)).map(nameOf));
+    const read: TextChange[] = [];
+    for (const { state } of queries.getQueryCache().findAll({ queryKey: ['text-list'], type: 'active' })) {
+      if (state.status !== 'success' || state.isInvalidated) continue;
+      for (const { resourceName, key, values } of (state.data as TextPage).items)
+        for (const { cultureName, value } of values)
+          if (names.has(nameOf({ resourceName, key, cultureName })))
+            read.push({ resourceName, key, cultureName, value });
+    }
+    for (const text of read) {
+      guessed.current.delete(nameOf(text));
+      uncertain.current.delete(nameOf(text));
+    }
+    if (read.length > 0) onShown(read);
   };
   return useMutation({
     mutationKey,
     // One after the other: what is sent again never comes after what is newer.
     scope: { id: 'texts' },
-    mutationFn: async ({ changes, before, expected = before }: TextChanges) => {
-      const outcome: ChangeOutcome = { undo: [], refused: [], overtaken: [] };
-      for (let from = 0; from < changes.length; from += BATCH_MAX) {
-        const batch = changes.slice(from, from + BATCH_MAX);
-        const removals = batch.filter(({ value }) => value === null);
-        const refused = await putOverrides(
-          batch.filter(isText),
-          expected.filter((one) => !uncertain.current.has(nameOf(one))),
-        );
-        if (removals.length > 0) {
-          const items = removals.map(({ value: _, ...key }) => key);
-          await localization.removeLocalizationOverrides({ body: { items } });
-        }
-        for (const change of batch) {
-          const name = nameOf(change);
-          uncertain.current.delete(name);
-          const error = refused.get(name);
-          if (!error) outcome.undo.push(...before.filter((one) => nameOf(one) === name));
-          else if (error.status === 409) outcome.overtaken.push(change);
-          else outcome.refused.push(`${change.key}: ${error.detail}`);
-        }
-      }
-      return outcome;
+    mutationFn: async ({ changes, before, expected = before }: TextChanges): Promise<ChangeOutcome> => {
+      const outcome = await writeTexts(localization, { changes, expected }, uncertain.current);
+      const { written, refused, overtaken } = outcome;
+      for (const change of written) guessed.current.delete(nameOf(change));
+      for (const change of [...overtaken, ...refused.map(({ change }) => change)])
+        guessed.current.set(nameOf(change), change);
+      return {
+        undo: before.filter((one) => written.some((change) => nameOf(change) === nameOf(one))),
+        refused: refused.map(({ change, detail }) => `${change.key}: ${detail}`),
+        overtaken,
+      };
     },
     onMutate: ({ changes }) => {
       // A list that is on its way does not have them.
@@ -140,9 +119,9 @@ export function useTextChanges({ onSaved, onFailed }: TextListener) {
     },
     onSuccess: (outcome, sent) => onSaved(sent, outcome),
     onError: (error, sent) => {
-      for (const change of sent.changes) uncertain.current.add(nameOf(change));
+      for (const change of sent.changes) guessed.current.set(nameOf(change), change);
       const failed = withoutLater(sent, laterThan(sent));
-      show(failed.before);
+      show(failed.expected ?? failed.before);
       onFailed(failed, error);
     },
     onSettled: async (outcome, _error, sent) => {
@@ -153,6 +132,7 @@ export function useTextChanges({ onSaved, onFailed }: TextListener) {
       const refetchType = isOutdated.current ? 'active' : 'none';
       isOutdated.current = false;
       await queries.invalidateQueries({ queryKey: ['text-list'], refetchType });
+      if (refetchType === 'active') takeRead(sent);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { withoutLater, type TextChange } from './text-changes';
+import { withChanges, withoutLater, type TextChange } from './text-changes';
 
 const text = (key: string, value: string | null, cultureName = 'en'): TextChange => ({
   resourceName: 'Shop',
@@ -18,5 +18,23 @@ describe('changes of texts', () => {
       before: [text('lead', 'Before')],
     });
     expect(withoutLater(sent, [])).toEqual(sent);
+    expect(withoutLater({ ...sent, expected: sent.changes }, [text('lead', 'Newer')]).expected).toEqual([
+      text('title', 'One'),
+      text('title', 'Un', 'fr'),
+    ]);
+  });
+
+  it('are seen in the rows that they are about', () => {
+    const cell = { platformValue: 'Title', replacedValue: 'Former title', hasDrifted: true };
+    const row = {
+      resourceName: 'Shop',
+      key: 'title',
+      values: ['en', 'fr'].map((cultureName) => ({ ...cell, cultureName, value: 'Own' })),
+    };
+    expect(withChanges(row, [text('lead', 'Newer'), text('title', 'Own')])).toEqual(row);
+    expect(withChanges(row, [text('title', 'First'), text('title', null)]).values).toEqual([
+      { cultureName: 'en', value: null, platformValue: 'Title', replacedValue: 'Title', hasDrifted: false },
+      row.values[1],
+    ]);
   });
 });

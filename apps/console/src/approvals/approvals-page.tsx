@@ -15,6 +15,7 @@ import { Badge, Callout, EmptyState, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
+import { afterDecision, afterReading, type Waited } from './gone';
 
 const DecisionForm = lazyPart(
   () => import('./decision-form'),
@@ -75,16 +76,19 @@ type Pages = NonNullable<ReturnType<typeof useInfiniteQuery<{ items: Approval[] 
 
 /** What waited when the page was read before and waits no longer, without the decisions of this person. */
 function useGone(data: Pages | undefined) {
-  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  const [known, setKnown] = useState({ data, gone: [] as Approval[] });
-  if (data !== known.data) {
-    const waiting = new Set(itemsOf(data)?.map(({ id }) => id));
-    const left = (itemsOf(known.data) ?? []).filter(({ id }) => !waiting.has(id) && !decided.has(id));
-    setKnown({ data, gone: [...known.gone, ...left] });
+  const [read, setRead] = useState(data);
+  const [waited, setWaited] = useState<Waited<Approval>>({
+    waiting: itemsOf(data) ?? [],
+    gone: [],
+    decided: new Set(),
+  });
+  if (data && data !== read) {
+    setRead(data);
+    setWaited(afterReading(waited, itemsOf(data)!));
   }
-  const markDecided = (id: string) => setDecided((before) => new Set([...before, id]));
-  const forget = () => setKnown((before) => ({ ...before, gone: [] }));
-  return [known.gone, { markDecided, forget }] as const;
+  const markDecided = (id: string) => setWaited((before) => afterDecision(before, id));
+  const forget = () => setWaited((before) => ({ ...before, gone: [] }));
+  return [waited.gone, { markDecided, forget }] as const;
 }
 
 /** Says what became of requests that others decided meanwhile: what was written to them goes nowhere. */
@@ -93,7 +97,7 @@ function Gone({ approvals, onClose }: { approvals: readonly Approval[]; onClose:
   return (
     <Callout title={t('Console.approvals.gone', { count: approvals.length })}>
       <div className="stack tight">
-        <span>{t('Console.approvals.goneHelp')}</span>
+        <span>{t('Console.approvals.goneHelp', { count: approvals.length })}</span>
         <ul className="plain">
           {approvals.map(({ id, entityType, entityId }) => (
             <li key={id}>

@@ -20,6 +20,8 @@ export function Delegations() {
   const caller = useCaller();
   const { data, error, refetch } = useQuery(delegationsQuery);
   const [isGiving, setGiving] = useState(false);
+  // For those who do not see the list change.
+  const [said, setSaid] = useState('');
   const mayGive = mayDo(caller, 'Workflow.Transitions.Execute');
   const given = data?.filter(({ delegatorId }) => delegatorId === caller.userId) ?? [];
   const received = data?.filter(({ delegatorId }) => delegatorId !== caller.userId) ?? [];
@@ -30,12 +32,20 @@ export function Delegations() {
         <h2 id="delegations">{t('Console.approvals.delegation.title')}</h2>
         <p className="soft">{t('Console.approvals.delegation.help')}</p>
       </div>
+      <p role="status" className="visually-hidden">
+        {said}
+      </p>
       {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton lines={1} height="2.4rem" />}
       {given.length > 0 && (
         <ul className="delegations" aria-label={t('Console.approvals.delegation.given')}>
           {given.map((delegation) => (
-            <Given key={delegation.id} delegation={delegation} name={nameOf(delegation.delegateId)} />
+            <Given
+              key={delegation.id}
+              delegation={delegation}
+              name={nameOf(delegation.delegateId)}
+              onTakenBack={setSaid}
+            />
           ))}
         </ul>
       )}
@@ -57,7 +67,14 @@ export function Delegations() {
           </Button>
         </div>
       )}
-      {data && mayGive && isGiving && <GiveForm onGiven={() => setGiving(false)} />}
+      {data && mayGive && isGiving && (
+        <GiveForm
+          onGiven={(name) => {
+            setGiving(false);
+            setSaid(t('Console.approvals.delegation.decidesForYou', { name }));
+          }}
+        />
+      )}
     </section>
   );
 }
@@ -75,11 +92,19 @@ function Period({ from, until, createdAt }: Pick<Delegation, 'from' | 'until' | 
   );
 }
 
-function Given({ delegation, name }: { delegation: Delegation; name: string }) {
+interface GivenProps {
+  delegation: Delegation;
+  name: string;
+  /** @param message says it */
+  onTakenBack: (message: string) => void;
+}
+
+function Given({ delegation, name, onTakenBack }: GivenProps) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => workflow.deleteDelegation({ params: { delegationId: delegation.id } }),
+    onSuccess: () => onTakenBack(t('Console.approvals.delegation.takenBack', { name })),
     onSettled: () => queries.invalidateQueries({ queryKey: delegationsQuery.queryKey }),
   });
   return (
@@ -103,7 +128,7 @@ function Given({ delegation, name }: { delegation: Delegation; name: string }) {
   );
 }
 
-function GiveForm({ onGiven }: { onGiven: () => void }) {
+function GiveForm({ onGiven }: { onGiven: (name: string) => void }) {
   const { t } = useTexts();
   const { userId } = useCaller();
   const { timeZone } = usePreferences();
@@ -129,7 +154,7 @@ function GiveForm({ onGiven }: { onGiven: () => void }) {
       await workflow.postDelegation({ body });
       await queries.invalidateQueries({ queryKey: delegationsQuery.queryKey });
     },
-    onSent: onGiven,
+    onSent: () => onGiven(delegate!.displayName || delegate!.id),
   });
   return (
     <Form form={form} className="stack">

@@ -65,6 +65,9 @@ interface EmptyStateProps {
   action?: ReactNode;
 }
 
+/** Statuses of what may succeed a moment later. */
+const PASSING = [500, 502, 503, 504];
+
 /** What went wrong, in the reader's language where the platform knows the problem, and what they can do about it. */
 export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => void) | undefined }) {
   const { t, find } = useTexts();
@@ -83,7 +86,7 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => voi
     <Callout tone="bad" title={find(`Problems.types.${error.slug}`) ?? error.problem.title}>
       <div className="stack tight">
         <span lang="en">{error.problem.detail}</span>
-        {error.status >= 500 && !onRetry && <span>{t('Console.failure.away')}</span>}
+        {PASSING.includes(error.status) && !onRetry && <span>{t('Console.failure.away')}</span>}
         {error.traceId && (
           <span className="small soft">{t('Platform.messages.traceId', { 0: error.traceId })}</span>
         )}

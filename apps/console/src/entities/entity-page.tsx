@@ -16,6 +16,8 @@ import { CurrentState, StatePath } from './workflow-panel';
 export function EntityPage() {
   const { t } = useTexts();
   const entity = useParams({ from: '/shell/entities/$entityType/$entityId' });
+  // What is deferred is never shown of another entity.
+  const name = JSON.stringify(entity);
   const template = templateOf(entity);
   const caller = useCaller();
   const mayReadTimeline = mayDo(caller, 'Timeline.Entries.Read');
@@ -42,8 +44,8 @@ export function EntityPage() {
     >
       <div className={mayReadTimeline ? 'entity' : 'stack'}>
         {mayReadTimeline && <Timeline entity={entity} />}
-        {mayReadState && <CurrentState entity={entity} />}
-        {mayReadState && <StatePath entity={entity} />}
+        {mayReadState && <CurrentState key={`state of ${name}`} entity={entity} />}
+        {mayReadState && <StatePath key={`path of ${name}`} entity={entity} />}
       </div>
     </Page>
   );

@@ -12,6 +12,8 @@ describe('the fields of a form', () => {
     ['transitionRequest', { comment: '' }],
     ['entityType', { entityType: 'Pièce comptable' }],
     ['state', { name: 'Draft' }],
+    ['delegation', { from: '2026-11-26', until: '2026-11-26' }],
+    ['delegation', { from: '2026-11-26', until: '2027-02-24' }],
   ])('of a %s are accepted as %j', (shape, values) => {
     expect(refusalOf(shape, values)).toBeUndefined();
   });
@@ -26,6 +28,15 @@ describe('the fields of a form', () => {
       errors: { [field]: coded(rule) },
       maximumLengths: {},
     });
+  });
+
+  it.each([
+    ['2026-11-26', '2026-11-25'],
+    ['2026-11-26', '2027-02-25'],
+    ['2026-11-26', '9999-12-31'],
+    ['9999-12-31', '9999-12-31'],
+  ])('of a delegation are refused from %s until %s', (from, until) => {
+    expect(refusalOf('delegation', { from, until })?.errors).toEqual({ until: coded('Range') });
   });
 
   it.each<[ShapeName, string, number]>([

@@ -9,6 +9,9 @@ import { TransitionRequestDto, WorkflowTransition } from '@plinth/contracts/work
 import { problemOfIssues } from '@plinth/kernel/validation';
 import { z } from 'zod';
 
+/** As long as the platform allows. */
+const DELEGATION_DAYS_MAX = 90;
+
 /** The fields of forms, by the contracts of what the forms send. */
 const shapes = {
   template: SaveTemplateRequest.pick({ name: true }),
@@ -18,8 +21,14 @@ const shapes = {
   comment: CreateTimelineEntryRequest.pick({ body: true }),
   transitionRequest: TransitionRequestDto.pick({ comment: true }),
   entityType: z.object({ entityType: EntityType }),
-  // Days, of which the platform gets the instants.
-  delegation: z.object({ from: z.iso.date(), until: z.iso.date() }),
+  // Days, of which the platform gets the instants: there are none of days that calendars here do not have.
+  delegation: z.object({ from: z.iso.date(), until: z.iso.date() }).refine(
+    ({ from, until }) => {
+      const days = (Date.parse(until) - Date.parse(from)) / 86_400_000;
+      return days >= 0 && days <= DELEGATION_DAYS_MAX && until < '9999-12-31';
+    },
+    { path: ['until'], params: { rule: 'Range' } },
+  ),
   state: z.object({ name: WorkflowTransition.shape.from }),
 };
 

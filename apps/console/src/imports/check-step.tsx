@@ -46,6 +46,9 @@ export function CheckStep({ job }: { job: ImportJob }) {
   // Fields and hundreds of rows are rendered in pieces, between which keys and clicks are answered.
   const options = useDeferredValue(data);
   const change = useOptionsChange(job.id);
+  // Of those that were chosen last, which may not be rendered yet.
+  const choose = (chosen: Partial<ImportOptions>) =>
+    change.mutate({ ...options!, ...queries.getQueryData(importOptionsQuery(job.id).queryKey), ...chosen });
   const check = useQuery({
     queryKey: ['import', job.id, 'dry-run', options],
     enabled: options !== undefined,
@@ -78,13 +81,13 @@ export function CheckStep({ job }: { job: ImportJob }) {
         <Choices
           label={t('Console.imports.mode')}
           value={options.mode}
-          onChange={(mode) => change.mutate({ ...options, mode })}
+          onChange={(mode) => choose({ mode })}
           options={modes.map((id) => ({ id, label: t(`DataExchange.mode.${id}`) }))}
         />
         <Choices
           label={t('Console.imports.onError')}
           value={options.onError}
-          onChange={(onError) => change.mutate({ ...options, onError })}
+          onChange={(onError) => choose({ onError })}
           options={reactions.map((id) => ({ id, label: t(`DataExchange.onError.${id}`) }))}
         />
       </div>

@@ -29,9 +29,14 @@ const goesOn = ({ status }: ImportJob): boolean =>
 
 /** One import, at the step where it is: whoever opens its address goes on there. */
 export function ImportPage() {
+  const { jobId } = useParams({ from: '/shell/imports/$jobId' });
+  // What is deferred is never shown of another import.
+  return <OneImport key={jobId} jobId={jobId} />;
+}
+
+function OneImport({ jobId }: { jobId: string }) {
   const texts = useTexts();
   const { t, bytes } = texts;
-  const { jobId } = useParams({ from: '/shell/imports/$jobId' });
   const { data, error, refetch } = useQuery(importQuery(jobId));
   // Its steps are rendered in pieces, between which keys and clicks are answered.
   const job = useDeferredValue(data);

@@ -1,7 +1,7 @@
 import { Undo2 } from 'lucide-react';
 import { useDeferredValue, useMemo, useRef, useState } from 'react';
 import type { TextFilter, TextRow } from '../api/localization';
-import type { TextChange } from '../api/text-changes';
+import { withChanges, type TextChange } from '../api/text-changes';
 import { Button } from '../components/button';
 import { Checkbox } from '../components/choices';
 import { Page } from '../components/page';
@@ -34,7 +34,11 @@ export function LocalizationPage() {
     setSelected(new Map());
     grid.current?.focus({ preventScroll: true });
   };
-  const edits = useTextEdits();
+  // What this page has changed meanwhile is not what somebody else did: the rows follow it, and nothing but it.
+  const edits = useTextEdits((texts) => {
+    setSelected((all) => new Map([...all].map(([name, row]) => [name, withChanges(row, texts)])));
+    setEdited((one) => one && { ...one, row: withChanges(one.row, texts) });
+  });
   const { apply, undo, retry, undoCount, isPending, failure, refused } = edits;
   const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });
   const cultures = useMemo(() => {
@@ -169,13 +173,21 @@ function Overtaken({
     <div role="alert">
       <Callout tone="warn" title={t('Console.localization.overtaken', { count: overtaken.length })}>
         <div className="stack tight">
-          <span>{t('Console.localization.overtakenHelp')}</span>
+          <span>{t('Console.localization.overtakenHelp', { count: overtaken.length })}</span>
           <ul className="plain">
             {overtaken.slice(0, OVERTAKEN_SHOWN).map(({ resourceName, key, cultureName, value }) => (
               <li key={`${resourceName} ${key} ${cultureName}`}>
-                {key} · {t('Console.localization.yours', { text: value ?? '' })}
+                {key} ·{' '}
+                {value === null
+                  ? t('Console.localization.yoursTakenAway')
+                  : t('Console.localization.yours', { text: value })}
               </li>
             ))}
+            {overtaken.length > OVERTAKEN_SHOWN && (
+              <li>
+                {t('Console.localization.moreOvertaken', { count: overtaken.length - OVERTAKEN_SHOWN })}
+              </li>
+            )}
           </ul>
           <div className="row">
             <Button onPress={leaveTheirs}>{t('Console.localization.leaveTheirs')}</Button>

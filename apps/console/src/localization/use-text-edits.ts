@@ -1,38 +1,44 @@
 import { useState } from 'react';
 import { useTextChanges } from '../api/localization';
-import { withoutLater, type TextChange, type TextChanges } from '../api/text-changes';
+import { without, withoutLater, type TextChange, type TextChanges } from '../api/text-changes';
 
-/** What somebody changes on this page: what undoes it, and what the platform did not take. */
-export function useTextEdits() {
+/**
+ * What somebody changes on this page: what undoes it, and what the platform did not take.
+ * @param onShown what the list shows of texts from then on
+ */
+export function useTextEdits(onShown: (texts: readonly TextChange[]) => void) {
   const [past, setPast] = useState<TextChanges[]>([]);
   // It is not written twice: it is sent again.
-  const [unsaved, setUnsaved] = useState<TextChanges>({ changes: [], before: [] });
+  const [unsaved, setUnsaved] = useState<Required<TextChanges>>({ changes: [], before: [], expected: [] });
   const [failure, setFailure] = useState<Error>();
   const [refused, setRefused] = useState<string[]>([]);
   const [overtaken, setOvertaken] = useState<readonly TextChange[]>([]);
   const { mutate, isPending } = useTextChanges({
+    onShown,
     onSaved: ({ changes }, outcome) => {
       const saved = new Set(changes);
       setPast((all) => {
         const left = all.filter((undo) => !undo.changes.every((change) => saved.has(change)));
         // What somebody else writes there later is not taken away by an undo.
-        const undo = { changes: outcome.undo, before: [], expected: changes };
+        const expected = without(changes, without(changes, outcome.undo));
+        const undo = { changes: outcome.undo, before: [], expected };
         return outcome.undo.length > 0 ? [...left, undo] : left;
       });
       setRefused((all) => [...all, ...outcome.refused]);
-      setOvertaken((all) => [...all, ...outcome.overtaken]);
+      setOvertaken((all) => [...without(all, outcome.overtaken), ...outcome.overtaken]);
     },
-    onFailed: ({ changes, before }, error) => {
+    onFailed: ({ changes, before, expected = before }, error) => {
       setFailure(error);
       setUnsaved((all) => ({
         changes: [...all.changes, ...changes],
         before: [...all.before, ...before],
+        expected: [...all.expected, ...expected],
       }));
     },
   });
   const apply = (sent: TextChanges) => {
-    setUnsaved((all) => withoutLater(all, sent.changes));
-    setOvertaken((all) => withoutLater({ changes: all, before: [] }, sent.changes).changes);
+    setUnsaved((all) => ({ ...all, ...withoutLater(all, sent.changes) }));
+    setOvertaken((all) => without(all, sent.changes));
     if (!isPending) setRefused([]);
     mutate(sent);
   };

@@ -24,8 +24,8 @@ export function UnreadBadge() {
     const readAgain = async () => {
       const before = queries.getQueryData(unreadCountQuery.queryKey);
       const now = await queries.fetchQuery({ ...unreadCountQuery, staleTime: 0 });
-      if (before !== undefined && before !== now)
-        await queries.invalidateQueries({ queryKey: notificationsQuery.queryKey });
+      // Also where it was not known: a list that is there was read before.
+      if (before !== now) await queries.invalidateQueries({ queryKey: notificationsQuery.queryKey });
     };
     const follow = async () => {
       try {

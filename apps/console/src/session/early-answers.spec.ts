@@ -1,4 +1,4 @@
-import { askEarly, fetchAfterEarlyAnswers, firstQuestions } from './early-answers';
+import { askEarly, beginAsking, fetchAfterEarlyAnswers, firstQuestions, isEarly } from './early-answers';
 
 const origin = 'https://plinth.example';
 const session = { token: 'of-ada', expiresAt: 0 };
@@ -105,6 +105,40 @@ describe('an early answer', () => {
     expect(asked).toEqual(['GET /me', `GET ${origin}/you`, `PUT ${origin}/me`, `GET ${origin}/me`]);
   });
 
+  it('is none after a change, nor after half a minute', async () => {
+    globalThis.earlyAnswers = undefined;
+    askEarly(session, ['/me', '/you']);
+    await fetchAfterEarlyAnswers(`${origin}/you`, { method: 'DELETE', headers });
+    asked = [];
+    await fetchAfterEarlyAnswers(`${origin}/me`, { headers });
+    expect(asked).toEqual([`GET ${origin}/me`]);
+
+    globalThis.earlyAnswers = undefined;
+    askEarly(session, ['/me']);
+    asked = [];
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 31_000);
+    await fetchAfterEarlyAnswers(`${origin}/me`, { headers });
+    jest.restoreAllMocks();
+    expect(asked).toEqual([`GET ${origin}/me`]);
+  });
+
+  it('is not asked for once the application asks', async () => {
+    globalThis.earlyAnswers = undefined;
+    beginAsking();
+    await fetchAfterEarlyAnswers(`${origin}/me`, { headers });
+    expect(isEarly()).toBe(false);
+    askEarly(session, ['/me']);
+    await fetchAfterEarlyAnswers(`${origin}/me`, { headers });
+    expect(asked).toEqual(['GET /me', `GET ${origin}/me`, `GET ${origin}/me`]);
+  });
+
+  it('stays where the application begins after it', async () => {
+    beginAsking();
+    await fetchAfterEarlyAnswers(`${origin}/me`, { headers });
+    expect(asked).toEqual(['GET /me']);
+  });
+
   it('that stops in the middle is waited for no longer than the reader wants', async () => {
     const half = (signal: AbortSignal) =>
       new ReadableStream({
@@ -114,6 +148,7 @@ describe('an early answer', () => {
         },
       });
     globalThis.fetch = (_, init) => Promise.resolve(new Response(half(init!.signal!)));
+    globalThis.earlyAnswers = undefined;
     askEarly(session, ['/me']);
     const reader = new AbortController();
     const answer = await fetchAfterEarlyAnswers(`${origin}/me`, { headers, signal: reader.signal });
@@ -126,6 +161,7 @@ describe('an early answer', () => {
       new Promise((_resolve, reject) =>
         init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
       );
+    globalThis.earlyAnswers = undefined;
     askEarly(session, ['/me']);
     const reader = new AbortController();
     const answer = fetchAfterEarlyAnswers(`${origin}/me`, { headers, signal: reader.signal });

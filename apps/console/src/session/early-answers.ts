@@ -4,10 +4,18 @@ interface EarlyAnswer {
   authorization: string;
   response: Promise<Response>;
   stop: AbortController;
+  /** When it was asked for, in milliseconds since 1970. */
+  askedAt: number;
 }
 
+/** As long as an answer is taken for what is: nothing says what changed since. */
+const AGE_MILLISECONDS_MAX = 30_000;
+
 declare global {
-  /** By address: what the script that a page begins with leaves for the application, which is another script. */
+  /**
+   * By address: what the script that a page begins with leaves for the application, which is another script. There is none
+   * until one of the two begins to ask: on a slow network the application can be the first.
+   */
   var earlyAnswers: Map<string, EarlyAnswer> | undefined;
 }
 
@@ -72,8 +80,17 @@ function asSent(name: string): string {
   }
 }
 
-/** Asks the platform, long before the application could. */
+/** Whether nothing was asked yet, neither early nor by the application. */
+export const isEarly = (): boolean => globalThis.earlyAnswers === undefined;
+
+/** The application asks from now on: what would be asked early after that would be asked twice. */
+export function beginAsking(): void {
+  globalThis.earlyAnswers ??= new Map();
+}
+
+/** Asks the platform, long before the application could; nothing where that asks already. */
 export function askEarly({ token }: Session, paths: readonly string[]): void {
+  if (!isEarly()) return;
   const authorization = `Bearer ${token}`;
   const headers = { accept: 'application/json, application/problem+json', authorization };
   const answers = paths.map((path): [string, EarlyAnswer] => {
@@ -81,18 +98,20 @@ export function askEarly({ token }: Session, paths: readonly string[]): void {
     const response = fetch(path, { headers, signal: stop.signal });
     // The application asks again where this failed.
     response.catch(() => undefined);
-    return [location.origin + path, { authorization, response, stop }];
+    return [location.origin + path, { authorization, response, stop, askedAt: Date.now() }];
   });
   globalThis.earlyAnswers = new Map(answers);
 }
 
-/** `fetch`, but for the first time that something is read which has been asked already. */
+/** `fetch`, but for the first time that something is read which has been asked just before, and not changed since. */
 export const fetchAfterEarlyAnswers: typeof fetch = (input, init) => {
-  const early = typeof input === 'string' ? globalThis.earlyAnswers?.get(input) : undefined;
-  if (!early || (init?.method ?? 'GET') !== 'GET') return fetch(input, init);
-  globalThis.earlyAnswers!.delete(input as string);
+  const answers = globalThis.earlyAnswers;
+  if ((init?.method ?? 'GET') !== 'GET') answers?.clear();
+  const early = typeof input === 'string' ? answers?.get(input) : undefined;
+  if (!early) return fetch(input, init);
+  answers!.delete(input as string);
   const isSamePerson = new Headers(init?.headers).get('authorization') === early.authorization;
-  if (!isSamePerson) return fetch(input, init);
+  if (!isSamePerson || Date.now() - early.askedAt > AGE_MILLISECONDS_MAX) return fetch(input, init);
   const { stop, response } = early;
   const { signal } = init!;
   signal?.addEventListener('abort', () => stop.abort(signal.reason));

@@ -2,7 +2,6 @@ import type { SettingDefinition } from '../api/settings';
 import { Later } from '../components/later';
 import { lazyPart } from '../components/lazy-part';
 import { Select } from '../components/select';
-import { Skeleton } from '../components/state';
 import { useTexts, type Texts } from '../texts/texts';
 import { choicesOf, settingName, valueText } from './setting-text';
 
@@ -44,7 +43,7 @@ export function SettingEditor(props: SettingEditorProps) {
     );
   }
   return (
-    <Later place={<Skeleton lines={1} height="2.4rem" />}>
+    <Later place={<div className="skeleton" style={{ height: '2.4rem' }} aria-hidden />}>
       <TypedValue {...props} label={label} />
     </Later>
   );

@@ -12,6 +12,7 @@ import {
   EditorState,
   StateEffect,
   StateField,
+  Transaction,
   type Extension,
   type Text,
 } from '@codemirror/state';
@@ -81,9 +82,11 @@ const writing = StateEffect.define<boolean>();
 /** Whether somebody came to write: only passing through by Tab, nobody is held and nothing is indented. */
 const isWriting = StateField.define<boolean>({
   create: () => false,
-  update: (value, { docChanged, effects }) => {
-    const latest = effects.filter((effect) => effect.is(writing)).at(-1);
-    return docChanged || (latest?.value ?? value);
+  update: (value, change) => {
+    const latest = change.effects.filter((effect) => effect.is(writing)).at(-1);
+    // A text that comes from outside is nobody's writing.
+    const isWritten = change.docChanged && change.annotation(Transaction.userEvent) !== undefined;
+    return isWritten || (latest?.value ?? value);
   },
 });
 
@@ -114,6 +117,7 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
       return true;
     };
     let view: EditorView | undefined;
+    let isWindowLeft = false;
     const state = EditorState.create({
       doc: latest.current.value,
       extensions: [
@@ -142,7 +146,14 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
         ]),
         isWriting,
         EditorView.domEventHandlers({
-          focus: (_event, view) => view.dispatch({ effects: writing.of(false) }),
+          // Whoever comes back to the window goes on where they were.
+          blur: (_event, view) => {
+            isWindowLeft = document.activeElement === view.contentDOM;
+          },
+          focus: (_event, view) => {
+            if (!isWindowLeft) view.dispatch({ effects: writing.of(false) });
+            isWindowLeft = false;
+          },
           click: (_event, view) => view.dispatch({ effects: writing.of(true) }),
         }),
         templateLanguage(() => latest.current.names),

@@ -101,7 +101,8 @@ describe('texts in the console', () => {
         return (await journey.call('GET', path, { token })).body.value === value;
       });
 
-    const { page } = await browser.signIn('Ada Lovelace');
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
     await page.getByRole('link', { name: 'Localization' }).click();
     await page.getByRole('textbox', { name: 'Search keys and texts' }).fill(series);
     const grid = page.getByRole('grid', { name: 'Texts by language' });
@@ -153,6 +154,29 @@ describe('texts in the console', () => {
     await overtaken.getByRole('button', { name: 'Write yours over it' }).click();
     await overtaken.waitFor({ state: 'detached' });
     await expectValue(1, 'Mine');
+
+    // Nor is it taken away.
+    const theirsAgain = { ...theirs, value: 'Theirs again' };
+    await journey.call('PUT', overrides, { token, body: { items: [theirsAgain] } });
+    await grid.getByText('Mine', { exact: true }).click();
+    await editor.getByRole('button', { name: 'Delete' }).click();
+    await overtaken.getByText('yours: the original again, or no text').waitFor();
+    expect(window.complaints.splice(0)).toEqual([expect.stringContaining('409')]);
+    await grid.getByText('Theirs again', { exact: true }).waitFor();
+    await overtaken.getByRole('button', { name: 'Leave theirs' }).click();
+    await expectValue(1, 'Theirs again');
+
+    // What somebody selects follows what they write themselves.
+    await grid.focus();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('Space');
+    await page.getByRole('heading', { name: '1 text selected' }).waitFor();
+    await write('Theirs again', 'Mine again');
+    await page.getByRole('textbox', { name: 'Find' }).fill('Mine');
+    await page.getByRole('textbox', { name: 'Replace by' }).fill('Ours');
+    await page.getByRole('button', { name: 'Replace in 1 text' }).click();
+    await expectValue(1, 'Ours again');
+    expect(await overtaken.count()).toBe(0);
   }, 60_000);
 
   it('are marked where the platform says something else since they were written', async () => {

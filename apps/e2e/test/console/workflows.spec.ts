@@ -11,8 +11,17 @@ describe('workflows in the console', () => {
     const window = await browser.signIn('Ada Lovelace');
     const { page } = window;
     await page.getByRole('link', { name: 'Workflows' }).click();
-    await page.getByRole('row', { name: /^Invoice/ }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const pageScript = page.waitForRequest(/workflow-page-/);
+    await page
+      .getByRole('row', { name: /^Invoice/ })
+      .getByRole('link')
+      .hover();
+    await pageScript;
     await expectForEverybody(page);
+    // Pointing at a link asks for its page, not for what that shows.
+    expect(asked.filter((one) => one.endsWith('/definitions/Invoice'))).toEqual([]);
     await page.getByRole('textbox', { name: 'Draw a workflow for' }).fill(entityType);
     await page.getByRole('button', { name: 'Draw it' }).click();
 
@@ -103,6 +112,15 @@ describe('workflows in the console', () => {
     // The script that the page begins with asks what the page asks.
     expect(asked.filter((one) => one === path)).toHaveLength(1);
     await page.unroute(/workflow\/definitions\/Loan/);
+    // Nor twice where that script comes after the application.
+    await page.route('**/assets/start-*.js', async (route) => {
+      await page.getByRole('button', { name: 'Grant' }).waitFor();
+      await route.continue();
+    });
+    asked.splice(0);
+    await page.reload();
+    await page.getByRole('button', { name: 'Grant' }).click();
+    expect(asked.filter((one) => one === path)).toHaveLength(1);
     const chosen = page.getByRole('list', { name: 'Who approves: people by name' });
     await chosen.getByText('Émile Zola').waitFor();
     await chosen.getByRole('button', { name: 'Remove nobody' }).click();

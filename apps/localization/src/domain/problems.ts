@@ -1,4 +1,5 @@
 import { localizationProblems } from '@plinth/contracts/localization/problems';
+import { platformProblems } from '@plinth/contracts/platform/problems';
 import { invalid, Problem } from '@plinth/kernel/problem';
 import type { PlaceholderDifference } from '@plinth/kernel/placeholders';
 import type { OverrideKey } from './texts';
@@ -11,6 +12,13 @@ export const overrideStoreMissing = (): Problem =>
 export const overrideNotFound = ({ resourceName, cultureName, key }: OverrideKey): Problem =>
   localizationProblems['override-not-found'](
     `The text "${key}" of ${resourceName} is not overridden in ${cultureName}.`,
+  );
+
+/** @param places of the texts of a request, from 0 */
+export const textsChanged = (places: readonly number[]): Problem =>
+  platformProblems['stale-version'](
+    `${places.length} of the texts were changed since you read them; read them again and repeat your change.`,
+    { extensions: { staleItems: places } },
   );
 
 export const tooManyTexts = (charactersMax: number, textsMax: number): Problem =>

@@ -17,6 +17,12 @@ export interface BatchOverride extends WrittenOverride {
   formerValue?: string | null | undefined;
 }
 
+/** A text of which the override is taken away. */
+export interface Removal extends OverrideKey {
+  /** What it was when it was read, null for none; undefined where any is taken away. */
+  formerValue?: string | null | undefined;
+}
+
 /** Whether the platform says something else than when the override was written. */
 export const hasDrifted = (base: BaseTexts, override: WrittenOverride): boolean =>
   override.replacedValue !== null && override.replacedValue !== baseText(base, override);

@@ -6,8 +6,8 @@ import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
-import { tooManyTexts } from '../domain/problems';
-import type { BatchOverride, WrittenOverride } from '../domain/text-list';
+import { textsChanged, tooManyTexts } from '../domain/problems';
+import type { BatchOverride, Removal, WrittenOverride } from '../domain/text-list';
 import type { Bundle, Override, OverrideKey } from '../domain/texts';
 import type { Prisma } from '../generated/client';
 import { recordOverridesChanged } from './override-changes';
@@ -33,8 +33,11 @@ export interface OverrideStore {
    * @throws Problem `quota-exceeded`
    */
   putMany(caller: Caller, overrides: readonly BatchOverride[]): Promise<OverrideKey[]>;
-  /** Removes many in one step and with one event; those that are absent are no error. */
-  removeMany(caller: Caller, keys: readonly OverrideKey[]): Promise<void>;
+  /**
+   * Removes many in one step and with one event; those that are absent are no error.
+   * @throws Problem `stale-version` where one has another value than the former one; then none is removed
+   */
+  removeMany(caller: Caller, removals: readonly Removal[]): Promise<void>;
   /** Removes one; nothing happens where there is none. @throws Problem `stale-version` */
   remove(caller: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<void>;
 }
@@ -122,11 +125,12 @@ export function overrideStore(
       return stale;
     },
 
-    removeMany: async (caller, keys) => {
+    removeMany: async (caller, removals) => {
       await write(caller, async (tx) => {
-        await readByIndexes(tx, 'for-values');
-        await tx.$executeRawUnsafe(REMOVE_MANY, caller.tenantId, ...columnsOf(lastOfEach(keys)));
-        await recordOverridesChanged(tx, caller, keys);
+        const stale = new Set((await removeManyAsRead(tx, caller, lastOfEach(removals))).map(nameOf));
+        if (stale.size > 0)
+          throw textsChanged(removals.flatMap((one, place) => (stale.has(nameOf(one)) ? [place] : [])));
+        await recordOverridesChanged(tx, caller, removals);
         return {};
       });
     },
@@ -261,10 +265,24 @@ const PUT_MANY_AS_READ = `
   WHERE excluded.version = override.version + 1 OR excluded.id = ANY ($11::uuid[])
   RETURNING resource_name AS "resourceName", culture_name AS "cultureName", key, version`;
 
+/** Those of which $5 is true only where they still are as they were read ($6). */
 const REMOVE_MANY = `
-  DELETE FROM override USING unnest($2::text[], $3::text[], $4::text[]) AS item (resource_name, culture_name, key)
+  DELETE FROM override
+   USING unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
+     AS item (resource_name, culture_name, key, is_guarded, former_value)
    WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
-     AND override.culture_name = item.culture_name AND override.key = item.key`;
+     AND override.culture_name = item.culture_name AND override.key = item.key
+     AND (NOT item.is_guarded OR override.value = item.former_value)`;
+
+const STILL_THERE = `
+  SELECT item.resource_name AS "resourceName", item.culture_name AS "cultureName", item.key
+  FROM unnest($2::text[], $3::text[], $4::text[]) AS item (resource_name, culture_name, key)
+  CROSS JOIN LATERAL (
+    SELECT FROM override
+     WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
+       AND override.culture_name = item.culture_name AND override.key = item.key
+    LIMIT 1
+  ) AS own`;
 
 /** Each text once, in the order of the index, so that two batches never wait for each other. */
 function lastOfEach<One extends OverrideKey>(overrides: readonly One[]): One[] {
@@ -319,6 +337,21 @@ async function putManyAsRead(
       .filter((row) => !names.has(nameOf(row)))
       .map(({ resourceName, cultureName, key }) => ({ resourceName, cultureName, key })),
   };
+}
+
+/** Returns those that are there all the same, since they are another value than the former one. */
+async function removeManyAsRead(tx: Tx, caller: Caller, rows: readonly Removal[]): Promise<OverrideKey[]> {
+  await readByIndexes(tx, 'for-values');
+  const guarded = rows.filter(({ formerValue }) => formerValue !== undefined);
+  await tx.$executeRawUnsafe(
+    REMOVE_MANY,
+    caller.tenantId,
+    ...columnsOf(rows),
+    rows.map(({ formerValue }) => formerValue !== undefined),
+    rows.map(({ formerValue }) => formerValue ?? null),
+  );
+  if (guarded.length === 0) return [];
+  return tx.$queryRawUnsafe<OverrideKey[]>(STILL_THERE, caller.tenantId, ...columnsOf(guarded));
 }
 
 async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOverride, ifMatch: IfMatch) {

@@ -97,10 +97,12 @@ export const removeLocalizationOverrides = endpoint({
   method: 'POST',
   path: '/localization/overrides/removals',
   summary: 'Remove many overrides, all or none; one that is absent is no error',
+  description:
+    'None is removed where one with a `formerValue` has another value by now; `staleItems` of the problem has the places of such items, from 0.',
   access: manage,
   body: batchOf(RemoveLocalizationOverride).meta({ id: 'RemoveLocalizationOverridesRequest' }),
   success: { status: 204 },
-  problems: ['override-store-missing'],
+  problems: ['override-store-missing', 'stale-version'],
   atRoot: true,
 });
 

@@ -22,7 +22,12 @@ export const localizationExamples: Record<string, unknown> = {
   SaveLocalizationOverride: { ...denied, formerValue: 'Rejeté' },
   SaveLocalizationOverrideRequest: { value: denied.value },
   SaveLocalizationOverridesRequest: { items: [denied] },
-  RemoveLocalizationOverride: { resourceName: 'Workflow', cultureName: 'fr', key: denied.key },
+  RemoveLocalizationOverride: {
+    resourceName: 'Workflow',
+    cultureName: 'fr',
+    key: denied.key,
+    formerValue: denied.value,
+  },
   LocalizationText: {
     resourceName: 'Workflow',
     key: denied.key,

@@ -52,16 +52,26 @@ export const LocalizationOverride = z
   .object({ resourceName: z.string(), cultureName: z.string(), key: z.string(), value: z.string() })
   .meta({ id: 'LocalizationOverride' });
 
+const FormerValue = z.string().nullable().optional();
+
 /** One override of a batch, and what it replaces. */
 export const SaveLocalizationOverride = LocalizationOverride.extend({
-  formerValue: z.string().nullable().optional().meta({
+  formerValue: FormerValue.meta({
     description:
       'The value of the override as it was read, null where there was none: another one is not replaced. Left out, any is.',
   }),
 }).meta({ id: 'SaveLocalizationOverride' });
 
 export const RemoveLocalizationOverride = z
-  .object({ resourceName: ResourceName, cultureName: Culture, key: TextKey })
+  .object({
+    resourceName: ResourceName,
+    cultureName: Culture,
+    key: TextKey,
+    formerValue: FormerValue.meta({
+      description:
+        'The value of the override as it was read, null where there was none: another one is not removed. Left out, any is.',
+    }),
+  })
   .meta({ id: 'RemoveLocalizationOverride' });
 
 /** How a text reads in one culture. */
