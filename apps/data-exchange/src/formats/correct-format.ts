@@ -170,9 +170,12 @@ async function sample(
 ): Promise<CellEvidence> {
   const { headers, rows } = await readCsv(await open(), corrected);
   const cells: string[][] = [];
+  let isWhole = true;
   for await (const piece of rows) {
-    cells.push(...piece.slice(0, SAMPLE_ROWS - cells.length).map((row) => row.cells));
-    if (cells.length >= SAMPLE_ROWS) break;
+    const room = SAMPLE_ROWS - cells.length;
+    cells.push(...piece.slice(0, room).map((row) => row.cells));
+    isWhole = piece.length <= room;
+    if (!isWhole) break;
   }
   if (headers.length === 0)
     throw invalid({ headerRow: 'Range' }, `The file has no row ${corrected.headerRow ?? 1}.`);
@@ -181,7 +184,7 @@ async function sample(
       { delimiter: 'Format' },
       `The header has no ${JSON.stringify(corrected.delimiter)} between columns.`,
     );
-  return readEvidence(cells);
+  return readEvidence(cells, { isWhole, columnCount: headers.length });
 }
 
 function requireEvidence(
