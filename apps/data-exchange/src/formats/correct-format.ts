@@ -96,7 +96,10 @@ async function correctText(
     corrected = { ...layoutOnly, ...(await cellFormatOf(evidence, cultureOf)) };
   }
   return {
-    ...withSeparator(corrected, decimalSeparator),
+    ...withSeparator(
+      corrected,
+      decimalSeparator ?? (format.isSeparatorNamed ? format.decimalSeparator : undefined),
+    ),
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
     ...withDateOrder(dateOrder),
   };
@@ -106,7 +109,7 @@ async function correctText(
 function withSeparator(format: CsvFormat, decimalSeparator: '.' | ',' | undefined): CsvFormat {
   if (decimalSeparator === undefined) return format;
   const { unclearColumns: _unclearColumns, ...clear } = format;
-  return { ...clear, decimalSeparator };
+  return { ...clear, decimalSeparator, isSeparatorNamed: true };
 }
 
 /**
