@@ -23,7 +23,12 @@ export async function receiveBatches(
   let answered: Promise<unknown> = Promise.resolve();
   let [sent, written] = [answered, answered];
   // Not `for await`: leaving it would destroy the call, and with it the response.
-  for (let next = await messages.next(); !next.done && !call.cancelled; next = await messages.next()) {
+  const nextUnlessFailed = async () => {
+    const next = messages.next();
+    // Who waits for the answer to its last batch sends nothing before it.
+    return Promise.race([next, Promise.all([next, answered]).then(() => next)]);
+  };
+  for (let next = await nextUnlessFailed(); !next.done && !call.cancelled; next = await nextUnlessFailed()) {
     const message = next.value;
     if (message.batch) {
       await sent;
