@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineExchange, type ExchangeDefinition } from '@plinth/exchange/definition';
 import {
@@ -19,10 +19,11 @@ import { TEST_KEYS } from '@plinth/testing/http';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { Client } from 'pg';
 
-const ownerTables = readFileSync(
-  join(__dirname, '../../../libs/exchange/migrations/20261122000200_import_ledger/migration.sql'),
-  'utf8',
-);
+const migrations = join(__dirname, '../../../libs/exchange/migrations');
+const ownerTables = readdirSync(migrations)
+  .toSorted()
+  .map((name) => readFileSync(join(migrations, name, 'migration.sql'), 'utf8'))
+  .join('\n');
 
 const article = `
   CREATE TABLE article (
