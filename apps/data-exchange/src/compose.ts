@@ -113,6 +113,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     presets: presetStore(db),
     countWorkers: () => countWorkers(temporal, config),
     starter,
+    checks,
     health,
     metrics,
     countExpired: expiredCounter(metrics),

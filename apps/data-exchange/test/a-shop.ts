@@ -21,7 +21,7 @@ import { Client } from 'pg';
 
 const migrations = join(__dirname, '../../../libs/exchange/migrations');
 const ownerTables = readdirSync(migrations)
-  .toSorted()
+  .sort()
   .map((name) => readFileSync(join(migrations, name, 'migration.sql'), 'utf8'))
   .join('\n');
 

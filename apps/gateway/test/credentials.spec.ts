@@ -274,7 +274,8 @@ describe('a bearer token', () => {
     ]);
   });
 
-  it('is refused when its issuer has withdrawn the key that signed it, and goes on while the issuer does not respond', async () => {
+  /** A token that was accepted once, whose issuer then withdraws the key that signed it, or does not respond. */
+  async function acceptedToken() {
     let now = Date.now();
     let keys: JWTVerifyGetKey = createLocalJWKSet({ keys: [await jwk(rsa.publicKey, 'k1')] });
     const issuer: Issuer = {
@@ -293,16 +294,39 @@ describe('a bearer token', () => {
         () => false,
       );
     expect(await isAccepted()).toBe(true);
-
-    keys = async () => {
-      throw platformProblems['identity-provider-unavailable']('The keys cannot be fetched.');
+    return {
+      isAccepted,
+      pass: (seconds: number) => void (now += seconds * 1000),
+      async withdrawKey() {
+        keys = createLocalJWKSet({ keys: [await jwk(other.publicKey, 'k2')] });
+      },
+      takeIssuerAway() {
+        keys = async () => {
+          throw platformProblems['identity-provider-unavailable']('The keys cannot be fetched.');
+        };
+      },
     };
-    now += 61_000;
+  }
+
+  it('is refused when its issuer has withdrawn the key that signed it, and goes on while the issuer does not respond', async () => {
+    const { isAccepted, pass, withdrawKey, takeIssuerAway } = await acceptedToken();
+    takeIssuerAway();
+    pass(61);
+    expect([await isAccepted(), await isAccepted()]).toEqual([true, true]);
+    pass(18_000);
     expect([await isAccepted(), await isAccepted()]).toEqual([true, true]);
 
-    keys = createLocalJWKSet({ keys: [await jwk(other.publicKey, 'k2')] });
-    now += 61_000;
+    await withdrawKey();
+    pass(61);
     await eventually(async () => !(await isAccepted()));
+  });
+
+  it('that was not used for hours is refused at once when its issuer has withdrawn the key that signed it', async () => {
+    const { isAccepted, pass, withdrawKey } = await acceptedToken();
+    await withdrawKey();
+    pass(18_000);
+    const together = await Promise.all([isAccepted(), isAccepted(), isAccepted()]);
+    expect([...together, await isAccepted()]).toEqual([false, false, false, false]);
   });
 });
 

@@ -261,7 +261,7 @@ describe('the PDF printer', () => {
   });
 
   it('replaces its browser again and again, and leaves no process behind', async () => {
-    const documents = Number(process.env['PLINTH_PDF_DOCUMENTS'] ?? 12);
+    const documents = Number(process.env['PLINTH_TEST_DOCUMENTS'] ?? 12);
     const own = printer({ documentsPerBrowser: Math.max(4, documents / 10), queueMax: 4 * documents });
 
     const printed = await Promise.all(

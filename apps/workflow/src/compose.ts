@@ -91,6 +91,7 @@ export async function compose(
     bulkPool,
     outbox,
     db,
+    checks,
     health,
     metrics,
     consume: consumer.start,

@@ -19,9 +19,6 @@ runProcess(log, async (onClose) => {
   const deps = await compose(config, log, onClose);
   const workflowBundle = { codePath: join(__dirname, 'workflows.js') };
   onClose(startWorker({ config, log, workflowBundle, activities: createActivities(deps) }));
-  const health = new Health(
-    { postgres: () => deps.pool.query('SELECT 1'), temporal: deps.temporal.check },
-    { log },
-  );
+  const health = new Health({ ...deps.checks, temporal: deps.temporal.check }, { log });
   onClose((await serveAdmin(config, health, deps.metrics)).close);
 });

@@ -107,7 +107,7 @@ describe('the inbox of approvals', () => {
           expect(body.totalCount).toBe(decidable.length);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: Number(process.env['PLINTH_TEST_INBOXES'] ?? 40) },
     );
   });
 });

@@ -34,6 +34,14 @@ describe('lists for which all rows may be read', () => {
     },
   );
 
+  it('are those in a default order of several fields that is asked for in mixed directions', () => {
+    const two = { ...rules, sortable: ['name', 'createdAt'], defaultSort: '-createdAt,name' } as const;
+    const isLong = (sort: string) =>
+      isLongRead({ list: two }, toListRequest(parseListQuery({ sort }, two), '', ['key']));
+    expect(['-createdAt,name', 'createdAt,-name'].map(isLong)).toEqual([false, false]);
+    expect(['-createdAt,-name', 'createdAt,name', 'createdAt'].map(isLong)).toEqual([true, true, true]);
+  });
+
   it('are all of what is searched without being a list', () => {
     expect(isLongRead({ query: z.object({ search: z.string().optional() }) }, undefined)).toBe(true);
     expect(isLongRead({ query: z.object({ name: z.string() }) }, undefined)).toBe(false);

@@ -30,11 +30,13 @@ export function isLongRead(
   list: Pick<ListRequest, 'search' | 'filters' | 'sort' | 'offset'> | undefined,
 ): boolean {
   if (!list) return query !== undefined && 'search' in query.shape;
-  const order = list.sort.map(({ field }) => field).join(',');
+  // An index is read from either end, so that all fields turn around together or none does.
+  const orderOf = (turns: boolean) =>
+    list.sort.map(({ field, descending }) => (descending === turns ? field : `-${field}`)).join(',');
   return (
     list.search !== undefined ||
     list.filters.length > 0 ||
     list.offset > PASSED_OVER_MAX ||
-    order !== rules?.defaultSort.replaceAll('-', '')
+    ![false, true].some((turns) => orderOf(turns) === rules?.defaultSort)
   );
 }

@@ -5,11 +5,12 @@ import { RowQuota } from './row-quota';
 
 /** A quota of a table that stands for the database. */
 function aQuota(limit: number, rows: number) {
-  const table = { rows, counts: 0, isAway: false };
+  const table = { rows, counts: 0, isAway: false, counted: Promise.resolve() };
   const time = { now: 0 };
   const $queryRawUnsafe = async () => {
     table.counts += 1;
     if (table.isAway) throw new Error('away');
+    await table.counted;
     return [{ rows: table.rows }];
   };
   const db = {
@@ -137,5 +138,22 @@ describe('a quota of rows', () => {
     await expect(failing).rejects.toThrow('a conflict');
 
     expect(await write(5)).toBe('written');
+  });
+
+  it('has no more room after a transaction that failed while its rows were counted', async () => {
+    const { table, quota, write } = aQuota(10, 4);
+    const counted = Promise.withResolvers<void>();
+    table.counted = counted.promise;
+    const failing = undoingOnRollback(async () => {
+      quota.take('one', 3);
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('a conflict');
+    });
+    await expect(failing).rejects.toThrow('a conflict');
+    counted.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(await write(7)).not.toBe('written');
+    expect(await write(6)).toBe('written');
   });
 });

@@ -3,6 +3,7 @@ import { BoundedMap } from '@plinth/kernel/bounded-map';
 import { onRollback } from '@plinth/runtime/postgres/on-rollback';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { forPlatform } from '@plinth/runtime/process/current-work';
+import type { Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/process/log';
 import type { Registry } from 'prom-client';
 import { quotaRefusals } from './quota-refusals';
@@ -53,10 +54,18 @@ export class RowQuota {
 
   /** Takes room for rows that are added; the transaction that adds them gives it back where it fails. @throws Problem `quota-exceeded` where there is too little */
   take(tenantId: string, rows = 1): void {
-    if (this.fit(tenantId, rows)) return;
+    if (!this.fit(tenantId, rows)) throw this.exceeded(tenantId);
+  }
+
+  /** The same without taking it, for rows that need room in several quotas or none. @throws Problem `quota-exceeded` */
+  requireRoom(tenantId: string, rows: number): void {
+    if (!this.fit(tenantId, rows, 0)) throw this.exceeded(tenantId);
+  }
+
+  private exceeded(tenantId: string): Problem {
     const { quota, what, limit } = this.deps;
     const { counted, added } = this.usageOf(tenantId);
-    throw quotaExceeded({ quota, what, limit, used: counted + added });
+    return quotaExceeded({ quota, what, limit, used: counted + added });
   }
 
   /** Gives back the room for rows that turned out not to be added. */
@@ -68,21 +77,25 @@ export class RowQuota {
 
   /** The same as `take` for who has another answer than a problem, which is counted here. */
   tryTake(tenantId: string, rows: number): boolean {
-    const hasRoom = this.fit(tenantId, rows);
+    return this.hasRoom(tenantId, rows, rows);
+  }
+
+  /** The same as `requireRoom` for who has another answer than a problem, which is counted here. */
+  hasRoom(tenantId: string, rows: number, taken = 0): boolean {
+    const hasRoom = this.fit(tenantId, rows, taken);
     if (!hasRoom) quotaRefusals(this.deps.metrics).inc({ quota: this.deps.quota, scope: 'tenant' });
     return hasRoom;
   }
 
   /** For one dry-run: refuses what would be refused of its rows together, and takes no room from anybody. */
-  forDryRun(): Pick<RowQuota, 'tryTake'> {
+  forDryRun(): Pick<RowQuota, 'tryTake' | 'hasRoom'> {
     let tried = 0;
-    return {
-      tryTake: (tenantId, rows) => {
-        const hasRoom = this.fit(tenantId, tried + rows, 0);
-        if (hasRoom) tried += rows;
-        return hasRoom;
-      },
+    const hasRoom = (tenantId: string, rows: number, taken = 0) => {
+      const fits = this.fit(tenantId, tried + rows, 0);
+      if (fits) tried += taken;
+      return fits;
     };
+    return { hasRoom, tryTake: (tenantId, rows) => hasRoom(tenantId, rows, rows) };
   }
 
   private fit(tenantId: string, rows: number, taken = rows): boolean {
@@ -113,7 +126,8 @@ export class RowQuota {
       const addedBefore = usage.added;
       try {
         usage.counted = await forPlatform(() => this.rowsOf(tenantId));
-        usage.added -= addedBefore;
+        // A transaction that failed meanwhile has given back some of it.
+        usage.added = Math.max(0, usage.added - addedBefore);
         usage.isCounted = true;
       } catch (error) {
         this.deps.log.warn({ err: error, tenantId, quota: this.deps.quota }, 'rows could not be counted');

@@ -47,6 +47,13 @@ describe('the pieces of the JSON of a value', () => {
     expect(lengths.length).toBeGreaterThan(135);
   });
 
+  it('are at most six times as long where each character is written as an escape', () => {
+    const value = ['\u0000'.repeat(50_000), '\ud83d'.repeat(50_000), '\ude00'.repeat(50_000)];
+    const pieces = [...jsonPieces(value, 1_000)];
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(6_100);
+    expect(pieces.join('')).toBe(JSON.stringify(value));
+  });
+
   it('do not part the halves of a character', () => {
     const texts = [
       '\u{1f600}'.repeat(9),

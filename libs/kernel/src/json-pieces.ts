@@ -33,7 +33,7 @@ export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generat
     for (let begin = 0, end; begin < text.length; begin = end) {
       end = Math.min(begin + Math.max(1, pieceLength - piece.length), text.length);
       // The halves of a character stay together: apart each would be written as an escape.
-      while (end < text.length && isFirstHalf(text.charCodeAt(end - 1))) end++;
+      if (isFirstHalf(text.charCodeAt(end - 1)) && isSecondHalf(text.charCodeAt(end))) end++;
       piece += JSON.stringify(text.slice(begin, end)).slice(1, -1);
       if (piece.length < pieceLength) continue;
       yield piece;
@@ -53,6 +53,7 @@ export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generat
 }
 
 const isFirstHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+const isSecondHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
 /** Whether it is written by its members; what writes itself (`toJSON`) and what is a value in an object is not. */
 const hasMembers = (value: unknown): value is object =>

@@ -16,6 +16,7 @@ import {
 } from '@plinth/runtime/postgres/postgres';
 import { onRollback } from '@plinth/runtime/postgres/on-rollback';
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
+import { tenantDatabase } from '@plinth/runtime/postgres/tenant-database';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -84,6 +85,18 @@ describe('a transaction in a tenant', () => {
     expect(taken).toBe(0);
     await taking('SELECT 1');
     expect(taken).toBe(1);
+  });
+
+  it('has it undone also where it is repeated after a conflict', async () => {
+    const db = tenantDatabase<RawStatements>(pool, () => ({}) as never);
+    let taken = 0;
+    let attempts = 0;
+    await db.inTenant(newId(), async (tx) => {
+      taken++;
+      onRollback(() => void taken--);
+      if (attempts++ === 0) await tx.$executeRawUnsafe('DO $$ BEGIN RAISE serialization_failure; END $$');
+    });
+    expect([attempts, taken]).toEqual([2, 1]);
   });
 
   it('sends nothing more once it has ended, also where a part of its work goes on', async () => {

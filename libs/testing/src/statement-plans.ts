@@ -62,8 +62,10 @@ export interface FilledTables {
 
 const FIRST_ROWS = 20;
 const KNOWN_ROWS = 2_000;
-/** Of one row: its place in indexes of a few levels, the row itself, and what is written of it. */
-const PAGES_PER_ROW = 40;
+/** Of one row: its place in indexes of a few levels, and the row itself. */
+const PAGES_PER_ROW = 10;
+/** However few rows it asks for, a statement passes over those that were deleted before its first one. */
+const PAGES_OF_STATEMENT = 40;
 /** The row that is wanted, its neighbours in the index, and what is looked at again. */
 const READS_PER_ROW = 4;
 
@@ -71,7 +73,8 @@ const READS_PER_ROW = 4;
 export function excessiveOf(reads: readonly TableRead[], rowsAsked: number): TableRead[] {
   if (reads.length === 0) throw new Error('No statement was explained.');
   const excessive = reads.filter(
-    ({ rows, pages }) => rows > rowsAsked * READS_PER_ROW || pages > rowsAsked * PAGES_PER_ROW,
+    ({ rows, pages }) =>
+      rows > rowsAsked * READS_PER_ROW || pages > Math.max(PAGES_OF_STATEMENT, rowsAsked * PAGES_PER_ROW),
   );
   return [
     ...new Map(excessive.map((read) => [`${read.plans} ${read.access} ${read.statement}`, read])).values(),

@@ -13,6 +13,9 @@ export function readOptions(args = process.argv.slice(2)) {
   }
   const only = values.only?.split(',').map((name) => name.trim());
   const parent = values.parent === undefined ? undefined : Number(values.parent);
+  if (parent !== undefined && (!Number.isInteger(parent) || parent < 1)) {
+    throw new LauncherError(`The parent is the id of a process.`);
+  }
   return { ...values, only, port, parent, layout: layoutOf(values.data) };
 }
 

@@ -19,7 +19,7 @@ import { Supervisor } from './supervisor.mjs';
 
 const layout = layoutOf(join('.plinth', 'test'));
 const addressesFile = join(layout.data, 'servers.json');
-const usersFolder = join(layout.data, 'users');
+const runsFolder = join(layout.data, 'runs');
 const recoverWithinSeconds = 60;
 const self = fileURLToPath(import.meta.url);
 
@@ -43,12 +43,12 @@ const configured = {
 
 /**
  * Makes sure that the servers of the tests run, for all test runs of this checkout.
- * @param {number} [user] the process that uses them
+ * @param {number} [run] the process of a test run that uses them
  * @returns {Promise<boolean>} whether this call started them
  */
-export function startTestServers(user) {
+export function startTestServers(run) {
   return withLock(layout.lock, async () => {
-    if (user !== undefined) addUser(user);
+    if (run !== undefined) addRun(run);
     if (await areHealthy()) return false;
     await stopPlatform(layout);
     await startDetached();
@@ -61,19 +61,19 @@ export const areTestServersStarted = () => isRunning(readState(layout));
 async function stopTestServers() {
   await stopPlatform(layout);
   rmSync(addressesFile, { force: true });
-  rmSync(usersFolder, { recursive: true, force: true });
+  rmSync(runsFolder, { recursive: true, force: true });
 }
 
-/** Records a process that uses the servers, so that they are not stopped while it does. @param {number} pid */
-function addUser(pid) {
-  writeJson(join(usersFolder, `${pid}.json`), identify(pid));
+/** Records the process of a test run, so that the servers are not stopped while it uses them. @param {number} pid */
+function addRun(pid) {
+  writeJson(join(runsFolder, `${pid}.json`), identify(pid));
 }
 
 /** Stops the servers unless another test run still uses them. */
 export function stopTestServersWhenUnused() {
   return withLock(layout.lock, async () => {
-    const files = existsSync(usersFolder) ? readdirSync(usersFolder) : [];
-    if (!files.some((file) => isAlive(readJson(join(usersFolder, file), undefined)))) await stopTestServers();
+    const files = existsSync(runsFolder) ? readdirSync(runsFolder) : [];
+    if (!files.some((file) => isAlive(readJson(join(runsFolder, file), undefined)))) await stopTestServers();
   });
 }
 
@@ -142,9 +142,9 @@ async function stopAndExit(supervisor, code) {
 }
 
 async function main() {
-  const [command, user] = process.argv.slice(2);
+  const [command, run] = process.argv.slice(2);
   if (command === 'supervise') await supervise();
-  else if (command === 'start') await startTestServers(user === undefined ? undefined : Number(user));
+  else if (command === 'start') await startTestServers(run === undefined ? undefined : Number(run));
   else if (command === 'stop') await withLock(layout.lock, stopTestServers);
   else
     console.log('usage: node tools/development/launcher/test-servers.mjs start [pid of the test run] | stop');

@@ -74,8 +74,8 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
 
   const kill = (name: string): void => {
     const ids = name === WORKBOOK_READERS ? workbookReaders() : [platform.processIds()[name]];
-    for (const id of ids) signalProcess(id, 'SIGKILL');
-    kills[name] = (kills[name] ?? 0) + 1;
+    const killed = ids.filter((id) => signalProcess(id, 'SIGKILL'));
+    kills[name] = (kills[name] ?? 0) + killed.length;
   };
 
   return {
@@ -116,8 +116,9 @@ function chaosOn(platform: SharedPlatform, random: () => number): ChaosPlatform 
         if (probe.kind !== 'http' || !probe.url.endsWith('/readyz')) continue;
         const text = await (await fetch(probe.url.replace(/readyz$/, 'metrics'))).text();
         for (const [, places, count] of text.matchAll(PLACES_TAKEN))
-          // To read the metrics takes one of these.
-          if (count !== '0' && places !== 'platform-connections') taken[`${name}: ${places}`] = Number(count);
+          // To read the metrics takes one connection of the platform.
+          if (Number(count) > (places === 'platform-connections' ? 1 : 0))
+            taken[`${name}: ${places}`] = Number(count);
       }
       return taken;
     },
@@ -151,12 +152,13 @@ function isWorkbookReader(processId: number): boolean {
   }
 }
 
-/** A process that was killed before may not be running again yet. */
-function signalProcess(processId: number | undefined, signal: NodeJS.Signals): void {
-  if (processId === undefined) return;
+/** Whether there was somebody to get the signal: a process that was killed before may not be running again yet. */
+function signalProcess(processId: number | undefined, signal: NodeJS.Signals): boolean {
+  if (processId === undefined) return false;
   try {
-    process.kill(processId, signal);
+    return process.kill(processId, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return false;
   }
 }

@@ -17,6 +17,8 @@ export function writeEntries(client: Client): () => Promise<string[]> {
     }
   };
   const writing = Promise.all(Array.from({ length: WRITERS }, write));
+  // Whoever stops it learns of a failure; until then nobody waits.
+  writing.catch(() => undefined);
   return async () => {
     isStopped = true;
     await writing;

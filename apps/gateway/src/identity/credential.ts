@@ -43,14 +43,17 @@ interface Verified {
   validUntil: number;
   /** When it is verified again. */
   againAt: number;
+  /** The verification that was begun then, until it ends. */
+  again?: Promise<Identity> | undefined;
   /** Of the token, by which what is kept of it is measured. */
   length: number;
 }
 
 /**
  * Checks bearer tokens: signed by a trusted issuer with an asymmetric algorithm, for this audience, not expired.
- * A valid header is cached by its hash until its token expires. It is verified again from time to time, while requests go
- * on, so that no token outlives the key that signed it. API keys come the same way.
+ * A valid header is cached by its hash until its token expires. It is verified again from time to time, so that no token
+ * outlives the key that signed it while its issuer responds: beside the requests of a token that is in use, and before
+ * one of a token that was not. API keys come the same way.
  */
 export class Credentials {
   private readonly verified = new Map<string, Verified>();
@@ -85,7 +88,11 @@ export class Credentials {
     if (verified && this.isValid(verified)) {
       if (!isLatest && header.length <= LATEST_LENGTH_MAX)
         this.latest.set(connection, { header, fingerprint });
-      if (verified.againAt <= this.clock.now().getTime()) this.verifyAgain(header, fingerprint, verified);
+      const sinceAgain = this.clock.now().getTime() - verified.againAt;
+      if (sinceAgain < 0) return verified.identity;
+      const again = (verified.again ??= this.verifyAgain(header, fingerprint, verified));
+      if (sinceAgain >= AGAIN_MILLISECONDS) return again;
+      again.catch(() => undefined);
       return verified.identity;
     }
     const token = bearerOf(header);
@@ -100,12 +107,19 @@ export class Credentials {
     return validUntil > this.clock.now().getTime();
   }
 
-  /** Nobody waits for it, and a token whose issuer does not respond goes on: only one that is refused is forgotten. */
-  private verifyAgain(header: string, fingerprint: string, verified: Verified): void {
-    verified.againAt = this.clock.now().getTime() + AGAIN_MILLISECONDS;
-    this.verify(bearerOf(header)!, fingerprint).catch((error: Problem) => {
-      if (refusalOf(error) !== undefined) this.forget(fingerprint);
-    });
+  /** A token whose issuer does not respond goes on: only one that is refused is forgotten. */
+  private async verifyAgain(header: string, fingerprint: string, verified: Verified): Promise<Identity> {
+    try {
+      return await this.verify(bearerOf(header)!, fingerprint);
+    } catch (error) {
+      if (refusalOf(error as Problem) !== undefined) {
+        this.forget(fingerprint);
+        throw error;
+      }
+      verified.againAt = this.clock.now().getTime() + AGAIN_MILLISECONDS;
+      verified.again = undefined;
+      return verified.identity;
+    }
   }
 
   private async verify(token: string, fingerprint: string): Promise<Identity> {

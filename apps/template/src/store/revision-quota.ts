@@ -34,19 +34,22 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
   const lengthOf = (contents: readonly unknown[]): number =>
     contents.reduce((sum: number, content) => sum + String(content).length, 0);
 
+  // Of neither anything is taken where the other one has no room.
   const forRows = (
-    ofRevisions: Pick<RowQuota, 'tryTake'>,
+    ofRevisions: Pick<RowQuota, 'tryTake' | 'hasRoom'>,
     ofCharacters: Pick<RowQuota, 'tryTake'>,
   ): Pick<ImportQuota, 'tryTake'> => ({
     tryTake: (tenantId, count, rows) =>
-      ofRevisions.tryTake(tenantId, count) &&
-      ofCharacters.tryTake(tenantId, lengthOf(rows.map(({ values }) => values['content']))),
+      ofRevisions.hasRoom(tenantId, count) &&
+      ofCharacters.tryTake(tenantId, lengthOf(rows.map(({ values }) => values['content']))) &&
+      ofRevisions.tryTake(tenantId, count),
   });
 
   return {
     take(tenantId, contents) {
-      revisions.take(tenantId, contents.length);
+      revisions.requireRoom(tenantId, contents.length);
       characters.take(tenantId, lengthOf(contents));
+      revisions.take(tenantId, contents.length);
     },
     giveBack(tenantId, contents) {
       revisions.giveBack(tenantId, contents.length);

@@ -191,17 +191,22 @@ export function templateStore(
    * What a creation writes where nothing is there; undefined where it has to look first. What it would be refused for
    * counts only then: an earlier attempt at the operation may have succeeded. A category is looked for and held anyway.
    */
-  const stepOfCreation = (
-    tenantId: string,
-    decide: (current: Template | undefined) => Step,
-  ): Step | undefined => {
+  const stepOfCreation = (decide: (current: Template | undefined) => Step): Step | undefined => {
     try {
       const step = decide(undefined);
-      if (step.template.category !== undefined) return undefined;
-      revisionQuota.take(tenantId, contentsOf(step.revisions));
-      return step;
+      return step.template.category === undefined ? step : undefined;
     } catch {
       return undefined;
+    }
+  };
+
+  /** Takes the room of a transaction for revisions, where there is enough; `change` says what it is refused for. */
+  const hasRoom = (tenantId: string, revisions: readonly Revision[]): boolean => {
+    try {
+      revisionQuota.take(tenantId, contentsOf(revisions));
+      return true;
+    } catch {
+      return false;
     }
   };
 
@@ -250,12 +255,13 @@ export function templateStore(
 
     async create(caller, key, decide) {
       const { tenantId, operationId, userId } = caller;
-      const step = stepOfCreation(tenantId, decide);
+      const step = stepOfCreation(decide);
       if (!step) return change(caller, key, decide);
       const { template, revisions } = step;
-      const { isWritten } = await db.inTenant(
+      const writing = await db.inTenant(
         tenantId,
         async (tx) => {
+          if (!hasRoom(tenantId, revisions)) return undefined;
           await lockTemplate(tx, tenantId, key);
           return writeCreation(tx, caller, step, {
             decisive: sql`${templateInserted(tenantId, template)} ON CONFLICT DO NOTHING`,
@@ -268,8 +274,8 @@ export function templateStore(
         },
         'once',
       );
-      if (await isWritten) return { template };
-      revisionQuota.giveBack(tenantId, contentsOf(revisions));
+      if (await writing?.isWritten) return { template };
+      if (writing) revisionQuota.giveBack(tenantId, contentsOf(revisions));
       return change(caller, key, decide);
     },
 

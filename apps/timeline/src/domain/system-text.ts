@@ -111,9 +111,12 @@ export const systemTexts: Record<SystemCulture, Texts> = {
   'fr-CA': canadianFrench,
 };
 
-/** The body of an entry in a culture; what people wrote is the same in every culture. */
+/**
+ * The body of an entry in a culture; what people wrote is the same in every culture. Beside a newer version of this
+ * service there may be texts that only that one has: their body is what it wrote.
+ */
 export const bodyIn = (culture: SystemCulture, { body, message }: Pick<Entry, 'body' | 'message'>): string =>
-  message ? localizeMessage(message, culture) : body;
+  message && Object.hasOwn(systemTexts[culture], message.key) ? localizeMessage(message, culture) : body;
 
 /** The text of a system log in a culture. */
 export function localizeMessage({ key, values }: SystemMessage, culture: SystemCulture): string {

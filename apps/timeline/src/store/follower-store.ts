@@ -55,7 +55,7 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
           WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
             AND ${raw(visibleSql(audience) ?? 'true')}
             AND EXISTS (SELECT FROM person
-              WHERE person.tenant_id = ${tenantId}::uuid AND person.user_id = follower.user_id)
+              WHERE person.tenant_id = ${tenantId}::uuid AND person.user_id = follower.user_id OFFSET 0)
           ORDER BY since, user_id LIMIT ${FOLLOWERS_OF_ENTITY_MAX}`);
         return followers.map(({ userId }) => userId);
       }),

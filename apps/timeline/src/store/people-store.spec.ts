@@ -1,3 +1,4 @@
+import { onRollback, undoingOnRollback } from '@plinth/runtime/postgres/on-rollback';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Prisma } from '../generated/client';
@@ -10,6 +11,30 @@ const caller: Caller = {
   userName: 'Ada',
   permissions: [],
 };
+
+/** Records somebody in a transaction that fails once with a conflict, after which another process has recorded them. */
+async function countedAfterConflict(): Promise<number> {
+  let counted = 0;
+  const quota = {
+    tryTake: () => {
+      counted++;
+      onRollback(quota.giveBack);
+      return true;
+    },
+    giveBack: () => void counted--,
+  };
+  const inTenant = async (_tenantId: string, work: (tx: unknown) => Promise<unknown>) => {
+    const conflict = undoingOnRollback(async () => {
+      await work({ $executeRaw: async () => 0 });
+      throw new Error('could not serialize access');
+    });
+    await conflict.catch(() => undefined);
+    return undoingOnRollback(() => work({ $executeRaw: async () => 1 }));
+  };
+  const db = { inTenant } as unknown as TenantDatabase<Prisma.TransactionClient>;
+  await peopleStore({ db, clock: { now: () => new Date(0) }, quota }).record(caller);
+  return counted;
+}
 
 /** Records somebody whom nobody knew when it was looked; returns what the quota counts then. */
 async function countedAfter(inserted: 0 | 1): Promise<number> {
@@ -35,5 +60,9 @@ describe('the quota of the directory of people', () => {
 
   it('does not count who was recorded by another process meanwhile', async () => {
     expect(await countedAfter(0)).toBe(0);
+  });
+
+  it('does not count them either where that made the transaction be repeated', async () => {
+    expect(await countedAfterConflict()).toBe(0);
   });
 });

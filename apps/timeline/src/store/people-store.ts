@@ -64,6 +64,8 @@ export function peopleStore({ db, clock, quota }: Parts): PeopleStore {
       if (earlier?.name === userName && now.getTime() - earlier.at < RECORD_AGAIN_MILLISECONDS) return;
       let isTaken = false;
       const write = async (tx: Prisma.TransactionClient): Promise<number> => {
+        // Where it is repeated, what it took the first time was given back.
+        isTaken = false;
         const known = await tx.$executeRaw`
           UPDATE person SET display_name = ${userName}, seen_at = ${now}
           WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}`;

@@ -4,19 +4,26 @@ import type { ImportRequest__Output } from '@plinth/proto/generated/plinth/excha
 import type { ImportSession } from './import-session';
 import { receiveBatches } from './receive-batches';
 
-describe('receiveBatches', () => {
-  it('fails when the last batch does, though its sender waits for the answer and sends nothing more', async () => {
-    const batch = { number: 1, rows: Buffer.from('[]'), duplicates: Buffer.from('') };
-    const messages = (async function* () {
-      yield { batch } as ImportRequest__Output;
-      await new Promise(() => undefined);
-    })();
-    const session = {
-      prepare: () => ({}),
-      apply: () => Promise.reject(new Error('a lost connection')),
-    } as unknown as ImportSession;
-    const call = { cancelled: false } as ServerDuplexStream<ImportRequest__Output, ImportAnswer>;
+type Call = ServerDuplexStream<ImportRequest__Output, ImportAnswer>;
 
-    await expect(receiveBatches(call, messages, session)).rejects.toThrow('a lost connection');
+const batch = { batch: { number: 1, rows: Buffer.from('[]'), duplicates: Buffer.alloc(0) } };
+
+describe('the batches of a call', () => {
+  it('end with the one that failed, also where the client waits for its result and sends nothing more', async () => {
+    const messages = {
+      next: jest
+        .fn()
+        .mockResolvedValueOnce({ value: batch, done: false })
+        .mockReturnValue(new Promise(() => undefined)),
+    };
+    const session = {
+      lastBatch: 0,
+      prepare: () => ({}),
+      apply: () => Promise.reject(new Error('The disk is full.')),
+    } as unknown as ImportSession;
+
+    const received = receiveBatches({ cancelled: false } as Call, messages, session);
+
+    await expect(received).rejects.toThrow('The disk is full.');
   });
 });

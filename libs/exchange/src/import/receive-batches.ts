@@ -25,7 +25,7 @@ export async function receiveBatches(
   // Not `for await`: leaving it would destroy the call, and with it the response.
   const nextUnlessFailed = async () => {
     const next = messages.next();
-    // Who waits for the answer to its last batch sends nothing before it.
+    // Who waits for the answer to its last batch sends nothing before it. A promise for all of the call would keep its messages.
     return Promise.race([next, Promise.all([next, answered]).then(() => next)]);
   };
   for (let next = await nextUnlessFailed(); !next.done && !call.cancelled; next = await nextUnlessFailed()) {

@@ -88,7 +88,9 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
     idleTimeoutMillis: 30_000,
     ...limits,
     statement_timeout: statementMilliseconds,
-    // The end of a `COPY`, which a pipeline does not know, is not noticed by the timer of its statement.
+    // It counts from the sending, that of the server from the beginning of each statement: a statement that waits behind
+    // others of its pipeline may end before its own time is over. The end of a `COPY`, which a pipeline does not know, is
+    // not noticed by this timer.
     ...(pipeline && { query_timeout: statementMilliseconds + silenceMilliseconds }),
     keepAlive: true,
     keepAliveInitialDelayMillis: silenceMilliseconds,

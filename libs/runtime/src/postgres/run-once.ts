@@ -62,7 +62,7 @@ export async function findOperation<Result>(
 
 /**
  * Runs an effect once for an operation without looking first whether it ran before. Its result is known before it, so it
- * records the operation with what it writes (`operationRecorded`), in one round trip where it needs no other, and fails
+ * records the operation with what it writes (`operationRecorded`), so that it costs no round trip of its own, and fails
  * where the operation is recorded already. Only then it is looked up: a retry finds the result of the first run, also where
  * it is refused for what the first run was not, and one beside the first run waits for it at the record.
  * @param effect a transaction of its own

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
 import { freePort } from '@plinth/testing/free-port';
+import { prepareCode } from '@plinth/testing/prepare-code';
 
 const START_MILLISECONDS_MAX = 240_000;
 const SAVE_MILLISECONDS_MAX = 60_000;
@@ -27,7 +28,8 @@ beforeAll(async () => {
   copy = mkdtempSync(join(tmpdir(), 'plinth-dev-'));
   execFileSync('node', [join(__dirname, '..', 'copy-project.mjs'), copy]);
   // What browsers get and workflows take longest to build, and nothing of them is edited here.
-  if (existsSync(built)) cpSync(built, join(copy, 'dist/apps'), { recursive: true });
+  prepareCode();
+  cpSync(built, join(copy, 'dist/apps'), { recursive: true, preserveTimestamps: true });
   const options = ['--only', 'settings', '--inspect', '--port', String(await freePort())];
   dev = spawn('node', ['tools/development/launcher/dev.mjs', ...options], { cwd: copy });
   for (const stream of [dev.stdout!, dev.stderr!])

@@ -1,0 +1,48 @@
+import { undoingOnRollback } from '@plinth/runtime/postgres/on-rollback';
+import { silentLog } from '@plinth/runtime/process/log';
+import { Registry } from 'prom-client';
+import { revisionQuota } from './revision-quota';
+
+/** A quota of ten revisions and a hundred characters of a tenant that has none. */
+function aQuota() {
+  const $queryRawUnsafe = async () => [{ rows: 0 }];
+  return revisionQuota({
+    db: {
+      inTenant: (_tenantId: string, work: (tx: never) => Promise<unknown>) =>
+        work({ $queryRawUnsafe } as never),
+    } as never,
+    log: silentLog(),
+    metrics: new Registry(),
+    config: { TEMPLATE_TENANT_REVISIONS_MAX: 10, TEMPLATE_TENANT_CHARACTERS_MAX: 100 },
+  });
+}
+
+const texts = (count: number, length: number) => Array.from({ length: count }, () => 'x'.repeat(length));
+const rows = (contents: string[]) => contents.map((content) => ({ values: { content } })) as never;
+
+describe('the quota of revisions and of their characters', () => {
+  it('takes no room for revisions whose characters have none', () => {
+    const quota = aQuota();
+    for (let count = 0; count < 20; count++) expect(() => quota.take('one', ['x'.repeat(101)])).toThrow();
+    quota.take('one', texts(10, 1));
+    expect(() => quota.take('one', ['x'])).toThrow('revisions');
+  });
+
+  it.each(['tryTake', 'forDryRun'])('takes none for rows of an import either: %s', (way) => {
+    const quota = aQuota();
+    const { tryTake } = way === 'tryTake' ? quota : quota.forDryRun();
+    for (let count = 0; count < 20; count++) expect(tryTake('one', 1, rows(['x'.repeat(101)]))).toBe(false);
+    expect(tryTake('one', 10, rows(texts(10, 1)))).toBe(true);
+    expect(tryTake('one', 1, rows(['x']))).toBe(false);
+  });
+
+  it('has both again after a transaction that failed', async () => {
+    const quota = aQuota();
+    const failing = undoingOnRollback(async () => {
+      quota.take('one', texts(10, 10));
+      throw new Error('a conflict');
+    });
+    await expect(failing).rejects.toThrow('a conflict');
+    quota.take('one', texts(10, 10));
+  });
+});
