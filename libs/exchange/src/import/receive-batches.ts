@@ -22,12 +22,12 @@ export async function receiveBatches(
   let applied: Promise<unknown> | undefined;
   let answered: Promise<unknown> = Promise.resolve();
   let [sent, written] = [answered, answered];
-  // Not `for await`: leaving it would destroy the call, and with it the response.
   const nextUnlessFailed = async () => {
     const next = messages.next();
     // Who waits for the answer to its last batch sends nothing before it. A promise for all of the call would keep its messages.
     return Promise.race([next, Promise.all([next, answered]).then(() => next)]);
   };
+  // Not `for await`: leaving it would destroy the call, and with it the response.
   for (let next = await nextUnlessFailed(); !next.done && !call.cancelled; next = await nextUnlessFailed()) {
     const message = next.value;
     if (message.batch) {
