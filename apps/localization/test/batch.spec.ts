@@ -1,3 +1,4 @@
+import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { startLocalization, type Localization } from './start-localization';
 
@@ -129,6 +130,28 @@ describe('PUT /localization/overrides', () => {
     });
   });
 
+  it('takes what it wrote itself for no change by others when it is sent again', async () => {
+    const caller = aCaller();
+    await put([item('read', 'old')], caller);
+    const wanted = [item('read', 'mine', { formerValue: 'old' }), item('new', 'mine', { formerValue: null })];
+
+    for (const { body } of [await put(wanted, caller), await put(wanted, caller)])
+      expect([body.successCount, body.failureCount]).toEqual([2, 0]);
+  });
+
+  it('answers a retry of what the former version wrote, which recorded no result', async () => {
+    const caller = aCaller({ operationId: newId() });
+    await localization.db!.inTenant(
+      caller.tenantId,
+      (tx) =>
+        tx.$executeRaw`INSERT INTO executed_operation (tenant_id, operation_id, result)
+          VALUES (${caller.tenantId}::uuid, ${caller.operationId}, '{}')`,
+    );
+
+    const { status, body } = await put([item('one')], caller);
+    expect([status, body.successCount]).toEqual([207, 1]);
+  });
+
   it('lets one of several write what none of them has seen', async () => {
     const caller = aCaller();
     const writers = Array.from({ length: 8 }, (_, writer) =>
@@ -141,8 +164,11 @@ describe('PUT /localization/overrides', () => {
   it('never deadlocks batches that have the same texts in different orders', async () => {
     const caller = aCaller();
     const items = Array.from({ length: 100 }, (_, index) => item(`key ${index}`));
+    const stored = item('key 99');
+    await put([stored], caller);
+    const guarded = [...items.slice(0, -1), { ...stored, formerValue: stored.value }];
     const responses = await Promise.all(
-      [items, items.toReversed(), items, items.toReversed()].map((one) => put(one, caller)),
+      [items, items.toReversed(), guarded, items, items.toReversed(), guarded].map((one) => put(one, caller)),
     );
     expect(responses.map(({ status, body }) => [status, body.successCount])).toEqual(
       responses.map(() => [207, 100]),

@@ -4,16 +4,18 @@ import { toPlainCell } from '@plinth/exchange/import/cell-format';
 import fc from 'fast-check';
 import { cellFormatOf, readEvidence } from './cell-evidence';
 
+const whole = { isWhole: true, columnCount: 0 };
+
 const columnOf = (...cells: string[]): string[][] => cells.map((cell) => [cell]);
 
 describe('readEvidence', () => {
   it('counts formats in columns where most cells that are not blank are numbers or dates', () => {
-    expect(readEvidence(columnOf('1,5', '', '7', 'none'))).toMatchObject({ comma: 1 });
-    expect(readEvidence(columnOf('31.12.2026', ''))).toMatchObject({ dates: { DayMonthYear: 1 } });
+    expect(readEvidence(columnOf('1,5', '', '7', 'none'), whole)).toMatchObject({ comma: 1 });
+    expect(readEvidence(columnOf('31.12.2026', ''), whole)).toMatchObject({ dates: { DayMonthYear: 1 } });
   });
 
   it('counts nothing in a column of texts', () => {
-    const evidence = readEvidence(columnOf('1,5', '31.12.2026', 'word', 'another', 'and more'));
+    const evidence = readEvidence(columnOf('1,5', '31.12.2026', 'word', 'another', 'and more'), whole);
 
     expect(evidence).toMatchObject({ comma: 0, dates: { DayMonthYear: 0 } });
   });
@@ -28,7 +30,7 @@ describe('readEvidence', () => {
     [['10 500.00', '1'], { dot: 1 }],
     [['ART 1.5', 'ART 2.5'], { dot: 0, currency: undefined }],
   ])('reads amounts such as %j', (cells, expected) => {
-    expect(readEvidence(columnOf(...cells))).toMatchObject(expected);
+    expect(readEvidence(columnOf(...cells), whole)).toMatchObject(expected);
   });
 
   const dollars = [
@@ -39,7 +41,7 @@ describe('readEvidence', () => {
   it.each([[['0']], [['0.00']], [['7.00 USD', 'TOP 10']], [['7.00 USD', 'AMD 5600']]])(
     'finds a currency beside %j',
     (row) => {
-      expect(readEvidence([...dollars, row]).currency).toBe('USD');
+      expect(readEvidence([...dollars, row], whole).currency).toBe('USD');
     },
   );
 
@@ -49,16 +51,21 @@ describe('readEvidence', () => {
     ['another column has another', [['7.00 USD', '', '€5']]],
     ['another stands among texts', [['7.00 USD', '€5']]],
   ])('leaves a currency with its numbers where %s', (_, rows) => {
-    expect(readEvidence(dollars).currency).toBe('USD');
-    expect(readEvidence([...dollars, ...rows]).currency).toBeUndefined();
+    expect(readEvidence(dollars, whole).currency).toBe('USD');
+    expect(readEvidence([...dollars, ...rows], whole).currency).toBeUndefined();
   });
 });
 
 const field = numberField({ column: 'price', header: 'Price' });
 
 /** The numbers of a file that somebody uploads; undefined where one is refused. */
-async function readNumbers(rows: readonly (readonly string[])[], culture: string) {
-  const format = await cellFormatOf(readEvidence(rows), () => Promise.resolve(culture));
+async function readNumbers(
+  rows: readonly (readonly string[])[],
+  culture: string,
+  sampled: readonly (readonly string[])[] = rows,
+) {
+  const sample = { isWhole: sampled === rows, columnCount: 2 };
+  const format = await cellFormatOf(readEvidence(sampled, sample), () => Promise.resolve(culture));
   const { unclearColumns = [], ...common } = format;
   return rows.map((row) =>
     row.map((cell, column) => {
@@ -138,6 +145,50 @@ describe('the numbers of a file', () => {
       for (const culture of ['en', 'de']) expect(await readNumbers(rows, culture)).toEqual(read);
     },
   );
+
+  it.each([
+    [
+      'a column of words for nothing',
+      [
+        ['1.234,50', 'NULL'],
+        ['2.345,60', 'n/a'],
+        ['3.456,70', 'NULL'],
+        ['2,00', '48.137'],
+      ],
+    ],
+    [
+      'a column of texts',
+      [
+        ['1.234,50', 'unknown'],
+        ['2.345,60', 'here'],
+        ['2,00', '48.137'],
+      ],
+    ],
+    [
+      'a column with a zero',
+      [
+        ['1,50', '12.340'],
+        ['2,75', '0'],
+        ['2,00', '48.137'],
+      ],
+    ],
+  ])('before three digits are refused in %s beside decimal commas', async (_, rows) => {
+    expect((await readNumbers(rows, 'de')).at(-1)).toEqual([2, undefined]);
+  });
+
+  it.each([
+    ['is empty', ['1.234,50', ''], undefined],
+    ['is left out', ['1.234,50'], undefined],
+    ['has whole numbers', ['1.234,50', '7'], undefined],
+    ['has decimal commas', ['1.234,50', '7,5'], 48137],
+    ['has two groups', ['1.234,50', '1.234.567'], 48137],
+    ['has a currency', ['1.234,50', '7,50 €'], 48137],
+  ])('below the sample are as clear as their column in it, which %s', async (_, row, expected) => {
+    const sampled = [row, row];
+    const rows = [...sampled, ['2,00', '48.137']];
+
+    expect((await readNumbers(rows, 'de', sampled)).at(-1)).toEqual([2, expected]);
+  });
 
   const cultures = ['en', 'de', 'fr', 'es', 'de-CH', 'en-IN', 'pt-BR', 'pl'] as const;
   const currencies = ['EUR', 'USD', 'CHF', 'JPY', 'INR', 'GBP'];

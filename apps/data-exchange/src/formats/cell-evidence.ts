@@ -1,5 +1,6 @@
 import type { DateOrder } from '@plinth/contracts/data-exchange/shapes';
 import { readAmount } from '@plinth/exchange/import/amount';
+import { NOTHING } from '@plinth/exchange/import/convert-rows';
 import type { CsvFormat, DateFormat } from './file-format';
 
 /** How many cells of a sample show a format of numbers or dates. */
@@ -14,7 +15,7 @@ export interface CellEvidence {
   unsureDates: number;
   /** The only currency of the file, with all numbers of its columns but zeros: else it says what a number means. */
   currency: string | undefined;
-  /** Columns whose dots all stand before three digits, and that do not show whether they group digits. */
+  /** Columns whose dots all stand, or below the sample may stand, before three digits, and that do not show whether they group digits. */
   unclearColumns: number[];
 }
 
@@ -35,7 +36,8 @@ const SAME_EVERYWHERE = /^[+-]?\d+$|^\d{4}-\d\d-\d\d/;
 const YEAR_FIRST = /^\d{4}([./])\d{1,2}\1\d{1,2}(?!\d)/;
 /** `1.234`, which may be either. */
 const LONE_DOT = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
-const WHOLE = /^[+-]?\d{1,3}$/;
+/** Zeros are written so among decimals too. */
+const WHOLE = /^[+-]?[1-9]\d{0,2}$/;
 /** The same amount in each currency. */
 const ZERO = /^0+(?:[.,]0+)?$/;
 const SIGN = /\p{Sc}/u;
@@ -49,15 +51,28 @@ const noEvidence = (): ColumnEvidence => ({
   currencies: [],
 });
 
+/** What of a file is counted. */
+interface Sample {
+  /** Nothing follows it in the file. */
+  isWhole: boolean;
+  /** Of the file: rows may be shorter. */
+  columnCount: number;
+}
+
 /** Counts in the columns where most cells are numbers or dates: among texts `1,5` may be anything. */
-export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence {
-  const columns = rows.reduce((most, { length }) => Math.max(most, length), 0);
+export function readEvidence(
+  rows: readonly (readonly string[])[],
+  { isWhole, columnCount }: Sample,
+): CellEvidence {
+  const columns = rows.reduce((most, { length }) => Math.max(most, length), columnCount);
   let evidence = noEvidence();
   const currencies = new Set<string>();
   const unclearColumns: number[] = [];
   let areClear = true;
   for (let column = 0; column < columns; column++) {
-    const cells = rows.map((row) => row[column]?.trim() ?? '').filter((cell) => cell !== '');
+    const cells = rows
+      .map((row) => row[column]?.trim() ?? '')
+      .filter((cell) => cell !== '' && !NOTHING.test(cell));
     const ofColumn = noEvidence();
     const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
     const isTyped = typed * 2 >= cells.length;
@@ -67,7 +82,7 @@ export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence
     if (shown.length > 0)
       areClear &&= isTyped && shown.length + cells.filter((cell) => ZERO.test(cell)).length === typed;
     if (isTyped) evidence = add(evidence, ofColumn);
-    if (isTyped && !groupsByDots(cells, ofColumn)) unclearColumns.push(column);
+    if (!groupsByDots(cells, ofColumn, isWhole)) unclearColumns.push(column);
   }
   const [currency, ...others] = currencies;
   const { currencies: _currencies, ...counts } = evidence;
@@ -77,11 +92,17 @@ export function readEvidence(rows: readonly (readonly string[])[]): CellEvidence
 /**
  * Whether the lone dots of a column group digits, as far as the column itself shows: by a decimal comma, two groups, or a
  * currency, or by a whole number without a dot beside one that ends in zero. Programs write decimals with a dot, whatever
- * the amounts beside them look like; but they end them in no zeros, or all at the same place.
+ * the amounts beside them look like; but they end them in no zeros, or all at the same place. Without lone dots there is
+ * nothing to group, unless some follow below the sample.
  */
-function groupsByDots(cells: readonly string[], { comma, dot, currencies }: ColumnEvidence): boolean {
+function groupsByDots(
+  cells: readonly string[],
+  { comma, dot, currencies }: ColumnEvidence,
+  isWhole: boolean,
+): boolean {
   const lone = cells.filter((cell) => LONE_DOT.test(cell));
-  if (lone.length === 0 || comma > 0 || dot > 0 || currencies.length > 0) return true;
+  if (comma > 0 || dot > 0 || currencies.length > 0) return true;
+  if (lone.length === 0) return isWhole;
   return lone.some((cell) => cell.endsWith('0')) && cells.some((cell) => WHOLE.test(cell));
 }
 

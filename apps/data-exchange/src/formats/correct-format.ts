@@ -96,7 +96,10 @@ async function correctText(
     corrected = { ...layoutOnly, ...(await cellFormatOf(evidence, cultureOf)) };
   }
   return {
-    ...withSeparator(corrected, decimalSeparator),
+    ...withSeparator(
+      corrected,
+      decimalSeparator ?? (format.isSeparatorNamed ? format.decimalSeparator : undefined),
+    ),
     ...(format.dateOrderFrom === 'Caller' ? withDateOrder(format.dateOrder) : {}),
     ...withDateOrder(dateOrder),
   };
@@ -106,7 +109,7 @@ async function correctText(
 function withSeparator(format: CsvFormat, decimalSeparator: '.' | ',' | undefined): CsvFormat {
   if (decimalSeparator === undefined) return format;
   const { unclearColumns: _unclearColumns, ...clear } = format;
-  return { ...clear, decimalSeparator };
+  return { ...clear, decimalSeparator, isSeparatorNamed: true };
 }
 
 /**
@@ -170,9 +173,12 @@ async function sample(
 ): Promise<CellEvidence> {
   const { headers, rows } = await readCsv(await open(), corrected);
   const cells: string[][] = [];
+  let isWhole = true;
   for await (const piece of rows) {
-    cells.push(...piece.slice(0, SAMPLE_ROWS - cells.length).map((row) => row.cells));
-    if (cells.length >= SAMPLE_ROWS) break;
+    const room = SAMPLE_ROWS - cells.length;
+    cells.push(...piece.slice(0, room).map((row) => row.cells));
+    isWhole = piece.length <= room;
+    if (!isWhole) break;
   }
   if (headers.length === 0)
     throw invalid({ headerRow: 'Range' }, `The file has no row ${corrected.headerRow ?? 1}.`);
@@ -181,7 +187,7 @@ async function sample(
       { delimiter: 'Format' },
       `The header has no ${JSON.stringify(corrected.delimiter)} between columns.`,
     );
-  return readEvidence(cells);
+  return readEvidence(cells, { isWhole, columnCount: headers.length });
 }
 
 function requireEvidence(

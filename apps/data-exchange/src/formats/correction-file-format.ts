@@ -1,5 +1,5 @@
 import { unguard } from '@plinth/kernel/formula-guard';
-import { correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
+import { correctionColumns, correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
 import { uniqueHeaders } from './header-names';
@@ -25,7 +25,8 @@ export function formatOfCorrection(
     const encoding = encodingOf(found, format);
     // The bytes were not checked for an encoding that was not detected, so each row is checked.
     const hasInvalidBytes = encoding === found.encoding ? found.hasInvalidBytes : true;
-    const read = { ...withoutLayout(format), encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
+    const cells = withColumnsOf(headers, withoutLayout(format));
+    const read = { ...cells, encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
     if (JSON.stringify(headerOf(head, read)) === JSON.stringify(correctionHeaders(headers))) return read;
   }
   return undefined;
@@ -45,6 +46,17 @@ function withoutLayout({
   ...format
 }: CsvFormat): CsvFormat {
   return format;
+}
+
+/** Columns of the upload stand elsewhere in its correction file where it had errors before its last column. */
+function withColumnsOf(headers: readonly string[], format: CsvFormat): CsvFormat {
+  if (!format.unclearColumns) return format;
+  const columns = correctionColumns(headers);
+  const unclearColumns = format.unclearColumns.flatMap((position) => {
+    const moved = columns.indexOf(position);
+    return moved < 0 ? [] : [moved];
+  });
+  return { ...format, unclearColumns };
 }
 
 /** Unicode is detected reliably; all other encodings are guesses, which may have been corrected. */

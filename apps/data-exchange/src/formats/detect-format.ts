@@ -189,10 +189,12 @@ function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvid
   const reader = new CsvReader(format);
   const records = [...reader.push(text), ...(isWhole ? reader.end() : [])];
   const { begin, headerRows } = headerOf(format);
-  const rows = records
-    .filter(({ number }) => number >= begin && number <= (format.lastRow ?? Infinity))
-    .slice(headerRows);
-  return readEvidence(rows.map(({ cells }) => cells));
+  const table = records.filter(({ number }) => number >= begin && number <= (format.lastRow ?? Infinity));
+  const header = table.slice(0, Math.max(1, headerRows)).map(({ cells }) => cells.length);
+  return readEvidence(
+    table.slice(headerRows).map(({ cells }) => cells),
+    { isWhole, columnCount: Math.max(format.columnCount ?? 0, ...header) },
+  );
 }
 
 /**

@@ -182,22 +182,12 @@ describe('a text file', () => {
     ],
     [
       'with a total below a ruled line, and text below it',
-      'name;city;sum\nAda;Paris;1,00 €\nBob;Rome;2,00 €\n---;---;---\nSumme:;;99,00 €\n===;;\n\nAs of March;;\n',
+      'name;city;sum\nAda;Paris;1,00 €\nBob;Rome;2,00 €\n---;---;---\nSumme:;;3,00 €\n===;===;===\n\nAs of March;;\n',
       {
         headers: ['name', 'city', 'sum'],
         first: [2, 'Ada', 'Paris', '1,00 €'],
         findings: ['Totals', 'Footnote'],
         count: 2,
-      },
-    ],
-    [
-      'with sums that nothing names',
-      'name,city,sum,paid\nAda,Paris,1,1\nBob,Rome,2,1\nEve,Bonn,3,2\n,,6,4\n',
-      {
-        headers: ['name', 'city', 'sum', 'paid'],
-        first: [2, 'Ada', 'Paris', '1', '1'],
-        findings: ['Totals'],
-        count: 3,
       },
     ],
     [
@@ -253,6 +243,45 @@ describe('a text file', () => {
     expect(found.findings).toEqual(findings);
     expect(found.headers).toEqual(headers);
     expect(found.rows[0] ?? []).toEqual(first);
+  });
+
+  it.each([
+    ['ids add up and nothing else is filled', 'externalId;creditLimit\n1;\n2;\n3;\n'],
+    ['prices add up and a column is empty', 'sku,price,stock\n1,10,\n2,20,\n3,30,\n'],
+    ['prices add up and the last column is empty', 'code;price;note\n1;10;\n2;20;\n3;30;\n'],
+    ['prices add up and the first column is empty', 'x;code;price\n;1;10\n;2;20\n;3;30\n'],
+    ['nothing names what adds up', 'title;a;b\nX;1;\nY;1;\n;2;\n'],
+    [
+      'all columns of numbers add up',
+      'name,city,sum,paid\nAda,Paris,1,1\nBob,Rome,2,1\nEve,Bonn,3,2\n,,6,4\n',
+    ],
+    ['Total has only one number that is a sum', 'name;number;sum\nAcme;1;5\nGlobex;2;7\nTotal;3;20\n'],
+    ['Total stands below a blank line', 'name;number;sum\nAcme;1;5\nGlobex;2;7\n\nTotal;900;20\n'],
+    [
+      'Total stands below a ruled line',
+      'name;city;sum\nAcme;Rome;5\nGlobex;Bonn;7\n---;---;---\nTotal;;20\n',
+    ],
+    ['Total is a sum by chance', 'name;sum\nAcme;5\nGlobex;7\nTotal;12\n'],
+    ['Total has a zero as all have', 'name;sum\nAcme;0\nGlobex;0\nInitech;0\nTotal;0\n'],
+    ['marks are stars', 'quality,service\n***,****\n****,***\n'],
+    ['marks are signs', 'quality,service\n+++,++\n~~~,~~~\n+++,+++\n'],
+    ['a mark is a line', 'quality,service\ngood,poor\npoor,good\n---,\n'],
+  ])('keeps its last row where %s', async (_name, text) => {
+    const { rows, findings } = await read(text);
+    const lines = text.trimEnd().split('\n');
+
+    expect(findings).not.toContain('Totals');
+    expect(rows.at(-1)).toEqual([lines.length, ...lines.at(-1)!.split(/[,;]/)]);
+  });
+
+  it.each([
+    ['three rows', 'name;number;sum\nAcme;1;5\nGlobex;2;7\nInitech;;8\nTotal;3;20\n', 3],
+    ['two rows with a text that it lacks', 'name;city;sum\nAcme;Rome;5\nGlobex;Bonn;7\n\nTotal;;12\n', 2],
+  ])('leaves out Total below %s', async (_name, text, count) => {
+    const { rows, findings } = await read(text);
+
+    expect(findings).toEqual(['Totals']);
+    expect(rows).toHaveLength(count);
   });
 
   const word = fc.stringMatching(/^[a-z]{2,8}$/);

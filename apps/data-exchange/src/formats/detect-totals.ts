@@ -1,40 +1,64 @@
 import { readAmount } from '@plinth/exchange/import/amount';
 import type { FileRecord } from './csv-reader';
 
-const RULE = /^[-=_*+~–—─━═]{3,}$/u;
+/** Not of signs that are marks too, such as `***` and `+++`. */
+const RULE = /^[-=_─━═]{3,}$/u;
 const LABEL =
   /^(?:(?:grand|sub)[\s-]?)?totals?(?: general| général)?:?$|^(?:sum|summe|gesamt|gesamtsumme|insgesamt|zwischensumme|somme|sous-total|totale|suma|razem|ogółem|итого|всего|合計|合计|总计|總計|小計|小计)[:：]?$/iu;
-/** Fewer have the same sum by chance. */
-const SUMMED_ROWS_MIN = 2;
+/** Fewer numbers of a column have the same sum by chance. */
+const SUMMED_NUMBERS_MIN = 2;
+/** Fewer rows have it by chance, unless a total lacks a text that all of them have. */
+const SUMMED_ROWS_MIN = 3;
 /** Of cents that were rounded row by row. */
 const ROUNDING = 0.005;
 
 /**
  * How many records at the end of a table are no rows of it but totals and the lines that are ruled above and below them. A
- * record that only begins with `Total` may as well be a company of that name: its numbers have to be the sums of their
- * columns, or it stands apart from the rows above it.
+ * record that is called `Total` may as well be a company of that name: all of its numbers have to be the sums of their
+ * columns. What has no such name is a row, whatever adds up.
  */
 export function totalsOf(rows: readonly FileRecord[], columnCount: number): number {
   if (columnCount < 2) return 0;
+  const isLine = ruledLinesOf(rows);
   let first = rows.length;
-  while (first > 1 && isTotal(rows, first - 1)) first--;
+  while (first > 1 && (isLine(first - 1) || isTotal(rows, first - 1, isLine))) first--;
   return rows.length - first;
 }
 
-function isTotal(rows: readonly FileRecord[], index: number): boolean {
-  const { number, cells } = rows[index]!;
-  if (isRule(cells)) return true;
-  const above = rows[index - 1]!;
-  const summed = rows.slice(0, index).filter((row) => !isRule(row.cells));
-  if (summed.length < SUMMED_ROWS_MIN) return false;
-  const texts = cells.filter((cell) => cell.trim() !== '' && !isNumber(cell));
-  const sums = cells.flatMap((cell, column) =>
-    cell.trim() === '' || texts.includes(cell) ? [] : [isSumOf(cell, summed, column)],
-  );
-  if (sums.length === 0) return false;
-  if (texts.length === 0) return sums.every(Boolean) && cells.some((cell) => cell.trim() === '');
-  if (texts.length > 1 || !LABEL.test(texts[0]!.trim())) return false;
-  return sums.some(Boolean) || isRule(above.cells) || number - above.number > 1;
+/** Whether a record is a ruled line, by its index: one through all columns that are filled above it. */
+function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
+  const filledFrom: number[] = [];
+  for (const [index, { cells }] of rows.entries())
+    for (const [column, cell] of cells.entries()) if (cell.trim() !== '') filledFrom[column] ??= index;
+  return (index) => {
+    const { cells } = rows[index]!;
+    return (
+      isRule(cells) &&
+      filledFrom.every((from, column) => from >= index || RULE.test((cells[column] ?? '').trim()))
+    );
+  };
+}
+
+function isTotal(rows: readonly FileRecord[], index: number, isLine: (index: number) => boolean): boolean {
+  const { cells } = rows[index]!;
+  const texts = cells.filter(isText);
+  if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
+  const above = rows.flatMap((row, at) => (at < index && !isLine(at) ? [row.cells] : []));
+  const lacksText = () =>
+    above[0]!.some(
+      (_, column) => (cells[column] ?? '').trim() === '' && above.every((row) => isText(row[column] ?? '')),
+    );
+  if (above.length === 0 || (above.length < SUMMED_ROWS_MIN && !lacksText())) return false;
+  let sums = 0;
+  for (const [column, cell] of cells.entries()) {
+    if (cell.trim() === '' || isText(cell)) continue;
+    const numbers = above.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
+    if (numbers.some(isText)) continue;
+    if (!isSumOf(cell, numbers)) return false;
+    // Zeros add up everywhere.
+    if (numbers.length >= SUMMED_NUMBERS_MIN && /[1-9]/.test(cell)) sums++;
+  }
+  return sums > 0;
 }
 
 /** Whether a record is a line of `---` or `===`, in all cells that are filled. */
@@ -44,22 +68,19 @@ export function isRule(cells: readonly string[]): boolean {
 }
 
 /** Whether a number is the sum of the numbers above it, as one of both signs separates their decimals. */
-function isSumOf(cell: string, rows: readonly FileRecord[], column: number): boolean {
+function isSumOf(cell: string, texts: readonly string[]): boolean {
   return SEPARATORS.some((separator) => {
     const total = toNumber(cell, separator);
-    const numbers = rows
-      .map(({ cells }) => cells[column] ?? '')
-      .filter((text) => text.trim() !== '')
-      .map((text) => toNumber(text, separator));
-    if (total === undefined || numbers.length < SUMMED_ROWS_MIN || numbers.includes(undefined)) return false;
+    const numbers = texts.map((text) => toNumber(text, separator));
+    if (total === undefined || numbers.includes(undefined)) return false;
     const sum = numbers.reduce<number>((all, number) => all + number!, 0);
-    return sum !== 0 && Math.abs(sum - total) < Math.min(ROUNDING * (numbers.length + 1), 0.5);
+    return Math.abs(sum - total) < Math.min(ROUNDING * (numbers.length + 1), 0.5);
   });
 }
 
 const SEPARATORS = ['.', ','] as const;
-const isNumber = (text: string): boolean =>
-  SEPARATORS.some((separator) => toNumber(text, separator) !== undefined);
+const isText = (text: string): boolean =>
+  text.trim() !== '' && SEPARATORS.every((separator) => toNumber(text, separator) === undefined);
 
 /** A number without what groups its digits. */
 function toNumber(text: string, separator: '.' | ','): number | undefined {

@@ -49,6 +49,8 @@ export interface CsvFormat extends DateFormat, CsvLayout {
   hasInvalidBytes: boolean;
   /** Absent: a dot, and digits are not grouped. */
   decimalSeparator?: '.' | ',' | undefined;
+  /** Somebody said which it is, so that no other layout of the file changes it. */
+  isSeparatorNamed?: boolean | undefined;
   /** Some numbers have the other sign before their decimals: a lone one before three digits is not read then. */
   hasOtherDecimals?: boolean | undefined;
   /** Positions of columns of which the same holds, though no number of the file contradicts them. */

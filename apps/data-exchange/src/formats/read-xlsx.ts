@@ -4,10 +4,10 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { unavailable } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { COLUMNS_MAX } from './csv-reader';
 import { uniqueHeaders } from './header-names';
+import { InterruptedReading } from './interrupted-reading';
 import type { XlsxFormat } from './file-format';
 import type { FileRow, FileRows } from './read-csv';
 import { HEAD_ROWS, headerOfSheet } from './sheet-header';
@@ -185,9 +185,7 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
     }
     const [code, signal] = await closed;
     if (code === UNREADABLE_EXIT_CODE) throw new UnreadableFile(reason);
-    // Such as by the kernel, for the memory of others in its pod: the same workbook can be read again.
-    if (signal === 'SIGKILL' && !isSilent && !isWhole)
-      throw unavailable('The workbook could not be read to its end just now; try again.');
+    if (signal === 'SIGKILL' && !isSilent && !isWhole) throw new InterruptedReading();
     if (code !== 0 && !isWhole)
       throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
     if (!isWhole) throw new Error('The reader of the workbook ended before the last row.');

@@ -1,4 +1,4 @@
-import { Problem, type ProblemKind } from '@plinth/kernel/problem';
+import { Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/process/log';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
 import { ApplicationFailure, Context } from '@temporalio/activity';
@@ -10,6 +10,7 @@ import { readKeys } from '../app/read-keys';
 import { runExport, type ExportDependencies } from '../app/run-export';
 import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
 import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
+import { failureOf } from './job-failure';
 import { WholeJobs } from './whole-jobs';
 import { isShortQueue } from './workflows/task-queues';
 
@@ -17,10 +18,6 @@ import { isShortQueue } from './workflows/task-queues';
 const JOB_ID_LENGTH = 36;
 /** So often that a worker may stand still for most of the time after which it counts as crashed. */
 const HEARTBEAT_MILLISECONDS = 250;
-/** An unexpected error is not retried for ever. */
-const UNEXPECTED_ERROR_ATTEMPTS_MAX = 5;
-
-const retryableKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
 /**
  * The activities by the names that recorded workflow histories have for them, so these and their arguments stay:
@@ -84,18 +81,10 @@ async function withHeartbeat<Result>(
     const problem = error instanceof Problem ? error : problemOfDatabase(error);
     if (!problem || problem.kind === 'internal') {
       log.error({ err: error, attempt, job }, `${activityType} failed`);
-      throw ApplicationFailure.create({
-        message: 'An unexpected error happened.',
-        type: 'Bug',
-        nonRetryable: attempt >= UNEXPECTED_ERROR_ATTEMPTS_MAX,
-      });
+      throw failureOf(undefined, attempt);
     }
     log.warn({ err: problem.options.cause ?? problem, attempt, job }, `${activityType}: ${problem.detail}`);
-    throw ApplicationFailure.create({
-      message: problem.detail,
-      type: 'Problem',
-      nonRetryable: !retryableKinds.includes(problem.kind),
-    });
+    throw failureOf(problem, attempt);
   } finally {
     clearInterval(heartbeat);
   }

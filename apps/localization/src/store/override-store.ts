@@ -111,7 +111,7 @@ export function overrideStore(
 
     putMany: async (caller, overrides) => {
       if (overrides.length === 0) return [];
-      const { stale } = await write(caller, async (tx) => {
+      const { stale } = await write<{ stale?: OverrideKey[] }>(caller, async (tx) => {
         const rows = lastOfEach(overrides);
         const { added, stale } = rows.some(({ formerValue }) => formerValue !== undefined)
           ? await putManyAsRead(tx, caller, rows)
@@ -122,7 +122,8 @@ export function overrideStore(
         if (written.length > 0) await recordOverridesChanged(tx, caller, written);
         return { stale };
       });
-      return stale;
+      // The former version recorded an empty result, and a retry of a request that it answered comes here.
+      return stale ?? [];
     },
 
     removeMany: async (caller, removals) => {
@@ -238,8 +239,8 @@ const PUT_MANY = `
   ) SELECT (count(*) FILTER (WHERE version = 1))::int AS added FROM written`;
 
 /**
- * The same for texts of which some ($9) are written only where they still are as they were read ($10). Those that are there
- * are locked first, in the order of the index; one that comes while this is written is of another version than expected.
+ * The same for texts of which some ($9) are written only where they still are as they were read ($10), or are what is written
+ * already, as when a batch is sent again. Those that are there are locked first, in the order of the index; one that comes while this is written is of another version than expected.
  */
 const PUT_MANY_AS_READ = `
   WITH item AS (
@@ -257,7 +258,7 @@ const PUT_MANY_AS_READ = `
   SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2,
          coalesce(known.version, 0) + 1
   FROM item LEFT JOIN known USING (place)
-  WHERE NOT item.is_guarded OR known.value IS NOT DISTINCT FROM item.former_value
+  WHERE NOT item.is_guarded OR known.value IS NOT DISTINCT FROM item.former_value OR known.value = item.value
   ORDER BY item.place
   ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
     value = excluded.value, replaced_value = excluded.replaced_value, version = override.version + 1,
@@ -284,7 +285,11 @@ const STILL_THERE = `
     LIMIT 1
   ) AS own`;
 
-/** Each text once, in the order of the index, so that two batches never wait for each other. */
+/**
+ * Each text once, in the order of the index, in which two batches lock them and do not wait for each other. One with
+ * guarded texts locks those that are there before it adds any; where it and another wait for each other, the database ends
+ * one of them, which is repeated.
+ */
 function lastOfEach<One extends OverrideKey>(overrides: readonly One[]): One[] {
   const lastByKey = new Map(overrides.map((one) => [nameOf(one), one]));
   return [...lastByKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);

@@ -85,7 +85,8 @@ export const putLocalizationOverrides = endpoint({
   method: 'PUT',
   path: '/localization/overrides',
   summary: 'Create or update many overrides; each one succeeds or fails alone',
-  description: 'One with a `formerValue` that is not its value any longer fails with the status 409.',
+  description:
+    'One with a `formerValue` that is not its value any longer fails with the status 409, unless it has the new value already.',
   access: manage,
   body: batchOf(SaveLocalizationOverride).meta({ id: 'SaveLocalizationOverridesRequest' }),
   success: { status: 207, body: batchResult(LocalizationOverride) },

@@ -180,11 +180,14 @@ describe('a column whose dots may stand before thousands or decimals', () => {
     expect(read('price', '48', format)).toBe('48');
   });
 
-  it('is refused elsewhere, and says why', () => {
-    expect(read('price', '-48.137', format)).toBe(
-      'Price must be a number; the file does not show whether its dot or comma groups digits or separates decimals.',
-    );
-  });
+  it.each(['-48.137', '48.137-', '(48.137)', '48.137 €'])(
+    'is refused elsewhere, and says why: %s',
+    (cell) => {
+      expect(read('price', cell, { ...format, currency: '€' })).toBe(
+        'Price must be a number; the file does not show whether its dot or comma groups digits or separates decimals.',
+      );
+    },
+  );
 });
 
 describe('a cell as long as a file', () => {

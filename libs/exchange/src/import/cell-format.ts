@@ -83,7 +83,7 @@ function plainNumber(text: string, format: NumberFormat): string | CellError {
   const trimmed = text.trim();
   const plain = dottedNumber(trimmed, format) ?? plainAmount(text, format);
   if (plain !== undefined) return plain;
-  if (format.hasOtherDecimals && THOUSANDS_OR_DECIMALS.test(trimmed.replace(/^[+-]/, '')))
+  if (format.hasOtherDecimals && THOUSANDS_OR_DECIMALS.test(readAmount(text)?.digits ?? ''))
     return notOfType('Number', rowMessage('unclearNumber'));
   return hasDot ? text : notOfType('Number', rowMessage('numberLike', '1.234,56'));
 }

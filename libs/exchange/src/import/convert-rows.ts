@@ -100,7 +100,7 @@ function readCell(field: ExchangeField, text: string): FieldValue | CellError {
 }
 
 /** What databases and people write where there is nothing. */
-const NOTHING = /^(?:null|n\/a|\\n)$/i;
+export const NOTHING = /^(?:null|n\/a|\\n)$/i;
 const DASH = /^[-–—]$/;
 
 /**

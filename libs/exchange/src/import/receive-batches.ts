@@ -22,11 +22,13 @@ export async function receiveBatches(
   let applied: Promise<unknown> | undefined;
   let answered: Promise<unknown> = Promise.resolve();
   let [sent, written] = [answered, answered];
-  // A client that waits for the result of a batch sends nothing more, so its failure ends the call at once.
-  const failure = Promise.withResolvers<never>();
-  const nextMessage = () => Promise.race([messages.next(), failure.promise]);
+  const nextUnlessFailed = async () => {
+    const next = messages.next();
+    // Who waits for the answer to its last batch sends nothing before it. A promise for all of the call would keep its messages.
+    return Promise.race([next, Promise.all([next, answered]).then(() => next)]);
+  };
   // Not `for await`: leaving it would destroy the call, and with it the response.
-  for (let next = await nextMessage(); !next.done && !call.cancelled; next = await nextMessage()) {
+  for (let next = await nextUnlessFailed(); !next.done && !call.cancelled; next = await nextUnlessFailed()) {
     const message = next.value;
     if (message.batch) {
       await sent;
@@ -47,8 +49,7 @@ export async function receiveBatches(
         sendMessage(call, { result: toResult(batch.number, outcome) }),
       );
       // They are awaited before the next batches; until then their rejection is not unhandled.
-      for (const one of [applied, sent, written]) one.catch(() => undefined);
-      answered.catch(failure.reject);
+      for (const one of [applied, sent, written, answered]) one.catch(() => undefined);
     } else if (message.end) {
       await answered;
       await sendMessage(call, { ended: { committed: await session.end() } });

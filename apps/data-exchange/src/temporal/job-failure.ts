@@ -1,0 +1,25 @@
+import type { Problem, ProblemKind } from '@plinth/kernel/problem';
+import { ApplicationFailure } from '@temporalio/activity';
+import { InterruptedReading } from '../formats/interrupted-reading';
+
+/** What may fail each time it is tried is not retried for ever. */
+const ATTEMPTS_MAX = 5;
+
+const retryableKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
+
+/** What Temporal is told of an attempt that failed, and whether another one may succeed; without a problem it is a bug. */
+export function failureOf(problem: Problem | undefined, attempt: number): ApplicationFailure {
+  const isLast = attempt >= ATTEMPTS_MAX;
+  if (!problem)
+    return ApplicationFailure.create({
+      message: 'An unexpected error happened.',
+      type: 'Bug',
+      nonRetryable: isLast,
+    });
+  return ApplicationFailure.create({
+    message: problem.detail,
+    type: 'Problem',
+    // A workbook that needs all memory of its pod has its reader killed each time.
+    nonRetryable: !retryableKinds.includes(problem.kind) || (problem instanceof InterruptedReading && isLast),
+  });
+}
