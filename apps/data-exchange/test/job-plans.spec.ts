@@ -29,7 +29,7 @@ type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 
 const JOBS = 20_000;
-const BATCH_ROWS = 40;
+const BATCH_ROWS = 10;
 const at = new Date('2026-11-22T10:00:00Z');
 
 /** Jobs that have ended, each with an undo, a range, and rows of all kinds; as many of another tenant still have their files. */

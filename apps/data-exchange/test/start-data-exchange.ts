@@ -93,6 +93,8 @@ export async function startDataExchange(options: StartOptions = {}) {
   }
   const server = await serveForTest(createApp(deps));
   onClose(server.close);
+  // On a busy machine the first call to the shop may take longer than an upload waits for it.
+  await eventually(async () => (await deps.owners.list()).length > 0);
   return { ...deps, shop, environment, folder, as: server.as, close: () => closeAll(closers, log) };
 }
 

@@ -17,7 +17,7 @@ const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 
 const OVERRIDES = 20_000;
 /** Of one batch. */
-const TEXTS = 20;
+const TEXTS = 10;
 
 /** Texts of one resource in one language. */
 const fillOverrides = (admin: Client, tenantId: string, count: number) =>

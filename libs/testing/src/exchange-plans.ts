@@ -19,10 +19,10 @@ export interface LargeExchange {
   services(pool: FairPool): readonly GrpcService[];
 }
 
-/** So few that a walk through one index of the large tenant, which compares each entry and keeps few, has more pages than they may. */
-export const BATCH_ROWS = 10;
 /** Of the large tenant. */
 export const ROWS = Number(process.env['PLINTH_TEST_PLAN_ROWS'] ?? 20_000);
+/** So few that a walk through one index of the large tenant, which compares each entry and keeps few, has more pages than they may. */
+export const BATCH_ROWS = Math.min(40, ROWS / 2_000);
 /** How many rows of the ledger belong to one job of the large tenant. */
 const LEDGER_ROWS_OF_JOB = 10;
 
