@@ -51,16 +51,19 @@ describe('lists for which all rows may be read', () => {
   it('of one tenant leave a place to the next', async () => {
     const places = longReadPlaces();
     const begun: string[] = [];
+    const end = Promise.withResolvers<void>();
     const read = (tenantId: string) =>
-      void places.run({ tenantId, userId: 'ada' }, () => {
+      places.run({ tenantId, userId: 'ada' }, () => {
         begun.push(tenantId);
-        return new Promise(() => undefined);
+        return end.promise;
       });
-    for (let count = 0; count < 24; count++) read('acme');
-    read('other');
+    const reads = Array.from({ length: 24 }, () => read('acme'));
+    reads.push(read('other'));
     await turn();
 
     expect(begun).toEqual(['acme', 'acme', 'other']);
     expect(begun).toHaveLength(LONG_READS);
+    end.resolve();
+    await Promise.all(reads);
   });
 });
