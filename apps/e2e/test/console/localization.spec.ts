@@ -166,12 +166,29 @@ describe('texts in the console', () => {
     await overtaken.getByRole('button', { name: 'Leave theirs' }).click();
     await expectValue(1, 'Theirs again');
 
+    // Nor by who goes on writing before they are told.
+    let tell = () => {};
+    const untold = new Promise<void>((resolve) => (tell = resolve));
+    await page.route(`**${overrides}`, (route) => untold.then(() => route.continue()), { times: 1 });
+    await journey.call('PUT', overrides, { token, body: { items: [theirs] } });
+    await write('Theirs again', 'Mine once more');
+    await grid.getByText('Mine once more', { exact: true }).click();
+    await editor.getByRole('textbox').fill('Mine at last');
+    tell();
+    await overtaken.getByText('yours: “Mine once more”').waitFor();
+    await grid.getByText('Theirs', { exact: true }).waitFor();
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await overtaken.getByText('yours: “Mine at last”').waitFor();
+    await overtaken.getByRole('button', { name: 'Leave theirs' }).click();
+    await grid.getByText('Theirs', { exact: true }).waitFor();
+    await expectValue(1, 'Theirs');
+
     // What somebody selects follows what they write themselves.
     await grid.focus();
     await page.keyboard.press('Control+Home');
     await page.keyboard.press('Space');
     await page.getByRole('heading', { name: '1 text selected' }).waitFor();
-    await write('Theirs again', 'Mine again');
+    await write('Theirs', 'Mine again');
     await page.getByRole('textbox', { name: 'Find' }).fill('Mine');
     await page.getByRole('textbox', { name: 'Replace by' }).fill('Ours');
     await page.getByRole('button', { name: 'Replace in 1 text' }).click();
