@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { connectToDatabase } from '../databases';
@@ -194,6 +195,31 @@ describe('texts in the console', () => {
     await page.getByRole('button', { name: 'Replace in 1 text' }).click();
     await expectValue(1, 'Ours again');
     expect(await overtaken.count()).toBe(0);
+
+    // Whoever does not know whether a text was written knows it with the next list, whoever asks for that.
+    const list = /\/localization\/texts\?/;
+    const isAway = (route: Route) => respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
+    await page.route(list, isAway);
+    await page.route(`**${overrides}`, (route) => respondWithProblem(route, { status: 500, detail: 'No.' }), {
+      times: 1,
+    });
+    const notRead = page.waitForResponse(list);
+    await grid.getByText('Ours again', { exact: true }).click();
+    await editor.getByRole('textbox').fill('Perhaps');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await notRead;
+    await page.unroute(list);
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    const readAgain = page.waitForResponse(list);
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await (await readAgain).finished();
+    await journey.call('PUT', overrides, { token, body: { items: [theirs] } });
+    await grid.getByText('Ours again', { exact: true }).click();
+    await editor.getByRole('textbox').fill('Mine over theirs');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await overtaken.getByText('yours: “Mine over theirs”').waitFor();
+    await expectValue(1, 'Theirs');
+    expect(window.complaints.splice(0)).toEqual([expect.stringContaining('500')]);
   }, 60_000);
 
   it('are marked where the platform says something else since they were written', async () => {
