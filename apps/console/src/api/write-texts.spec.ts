@@ -97,8 +97,11 @@ describe('texts', () => {
     await expect(writeTexts(platform, sent, unsettled)).rejects.toBe(error);
     error = undefined;
     texts.a = 'theirs';
-    expect((await writeTexts(platform, sent, structuredClone(unsettled))).overtaken).toHaveLength(1);
     const later = { changes: [text('a', 'newer')], expected: [text('a', 'old')] };
+    // Then it is known that others wrote.
+    const known = structuredClone(unsettled);
+    expect((await writeTexts(platform, sent, known)).overtaken).toHaveLength(1);
+    expect((await writeTexts(platform, later, known)).overtaken).toHaveLength(1);
     expect((await writeTexts(platform, later, unsettled)).written).toHaveLength(1);
     expect([texts.a, unsettled.uncertain.size]).toEqual(['newer', 0]);
   });

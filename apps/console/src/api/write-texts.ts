@@ -93,10 +93,8 @@ export async function writeTexts(
     throw error;
   }
   for (const { change } of outcome.refused) markRefused(change);
-  for (const change of outcome.written) {
-    uncertain.delete(nameOf(change));
-    refused.delete(nameOf(change));
-  }
+  for (const change of [...outcome.written, ...outcome.overtaken]) uncertain.delete(nameOf(change));
+  for (const change of outcome.written) refused.delete(nameOf(change));
   return outcome;
 }
 
