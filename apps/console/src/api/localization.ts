@@ -1,7 +1,7 @@
 import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
 import { createClient } from '@plinth/sdk/client';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { clientOptions } from './platform';
 import {
   nameOf,
@@ -11,7 +11,8 @@ import {
   type TextChange,
   type TextChanges,
 } from './text-changes';
-import { writeTexts, type UncertainTexts } from './write-texts';
+import { onTextsRead } from './texts-read';
+import { settledTexts, settleText, writeTexts } from './write-texts';
 
 const localization = createClient(localizationEndpoints, clientOptions);
 
@@ -49,9 +50,11 @@ interface ChangeOutcome {
   overtaken: TextChange[];
 }
 
-interface TextListener {
+export interface TextListener {
   /** What the list shows of texts is this from now on. */
   onShown: (texts: readonly TextChange[]) => void;
+  /** These are in the list now, which others wrote, or which were there before. */
+  onRead: (texts: readonly TextChange[]) => void;
   onSaved: (sent: TextChanges, outcome: ChangeOutcome) => void;
   /** With what nothing that was sent after it changes too. */
   onFailed: (failed: TextChanges, error: Error) => void;
@@ -60,13 +63,15 @@ interface TextListener {
 const mutationKey = ['texts'];
 
 /** Changes texts; the grid shows them at once, and as they were where the platform refuses them. */
-export function useTextChanges({ onShown, onSaved, onFailed }: TextListener) {
+export function useTextChanges({ onShown, onRead, onSaved, onFailed }: TextListener) {
   const queries = useQueryClient();
   const isOutdated = useRef(false);
-  const uncertain = useRef<UncertainTexts>(new Map());
+  const unsettled = useRef(settledTexts());
   // Of these the list shows what was sent, or what was there before it, until it is read again.
-  const guessed = useRef(new Map<string, TextChange>());
-  const laterThan = (sent: TextChanges): TextChange[] =>
+  const guessed = useRef(new Set<string>());
+  // What was sent last of that which has its response: it is pending until the list is read.
+  const settling = useRef<TextChanges>(undefined);
+  const laterThan = (sent?: TextChanges): TextChange[] =>
     queries
       .getMutationCache()
       .findAll({ mutationKey, status: 'pending' })
@@ -79,35 +84,30 @@ export function useTextChanges({ onShown, onSaved, onFailed }: TextListener) {
     );
     onShown(changes);
   };
-  /** Takes what a list that was just read says about what was guessed. */
-  const takeRead = (sent: TextChanges) => {
-    const names = new Set(without([...guessed.current.values()], laterThan(sent)).map(nameOf));
-    const read: TextChange[] = [];
-    for (const { state } of queries.getQueryCache().findAll({ queryKey: ['text-list'], type: 'active' })) {
-      if (state.status !== 'success' || state.isInvalidated) continue;
-      for (const { resourceName, key, values } of (state.data as TextPage).items)
-        for (const { cultureName, value } of values)
-          if (names.has(nameOf({ resourceName, key, cultureName })))
-            read.push({ resourceName, key, cultureName, value });
-    }
-    for (const text of read) {
-      guessed.current.delete(nameOf(text));
-      uncertain.current.delete(nameOf(text));
-    }
-    if (read.length > 0) onShown(read);
-  };
+  useEffect(() =>
+    onTextsRead(queries, (texts) => {
+      // It may have been asked for before what is under way, or after it.
+      if (laterThan(settling.current).length > 0) return;
+      const { refused } = unsettled.current;
+      const read = texts.filter((one) => guessed.current.has(nameOf(one)) || refused.has(nameOf(one)));
+      const own = read.filter((text) => settleText(unsettled.current, text));
+      for (const text of read) guessed.current.delete(nameOf(text));
+      if (own.length > 0) onShown(own);
+      if (own.length < read.length) onRead(without(read, own));
+    }),
+  );
   return useMutation({
     mutationKey,
     // One after the other: what is sent again never comes after what is newer.
     scope: { id: 'texts' },
     mutationFn: async ({ changes, before, expected = before }: TextChanges): Promise<ChangeOutcome> => {
-      const outcome = await writeTexts(localization, { changes, expected }, uncertain.current);
+      const outcome = await writeTexts(localization, { changes, expected }, unsettled.current);
       const { written, refused, overtaken } = outcome;
       for (const change of written) guessed.current.delete(nameOf(change));
       for (const change of [...overtaken, ...refused.map(({ change }) => change)])
-        guessed.current.set(nameOf(change), change);
+        guessed.current.add(nameOf(change));
       return {
-        undo: before.filter((one) => written.some((change) => nameOf(change) === nameOf(one))),
+        undo: without(before, without(before, written)),
         refused: refused.map(({ change, detail }) => `${change.key}: ${detail}`),
         overtaken,
       };
@@ -119,7 +119,7 @@ export function useTextChanges({ onShown, onSaved, onFailed }: TextListener) {
     },
     onSuccess: (outcome, sent) => onSaved(sent, outcome),
     onError: (error, sent) => {
-      for (const change of sent.changes) guessed.current.set(nameOf(change), change);
+      for (const change of sent.changes) guessed.current.add(nameOf(change));
       const failed = withoutLater(sent, laterThan(sent));
       show(failed.expected ?? failed.before);
       onFailed(failed, error);
@@ -131,8 +131,8 @@ export function useTextChanges({ onShown, onSaved, onFailed }: TextListener) {
       // Overrides of which the list is made come and go.
       const refetchType = isOutdated.current ? 'active' : 'none';
       isOutdated.current = false;
+      settling.current = sent;
       await queries.invalidateQueries({ queryKey: ['text-list'], refetchType });
-      if (refetchType === 'active') takeRead(sent);
     },
   });
 }

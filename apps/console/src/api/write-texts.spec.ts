@@ -1,6 +1,6 @@
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import type { TextChange } from './text-changes';
-import { writeTexts, type UncertainTexts } from './write-texts';
+import { settledTexts, settleText, writeTexts, type UnsettledTexts } from './write-texts';
 
 const text = (key: string, value: string | null): TextChange => ({
   resourceName: 'Shop',
@@ -52,9 +52,9 @@ function platformWith(texts: Record<string, string>, fails: () => Error | undefi
 }
 
 describe('texts', () => {
-  let uncertain: UncertainTexts;
+  let unsettled: UnsettledTexts;
   beforeEach(() => {
-    uncertain = new Map();
+    unsettled = settledTexts();
   });
 
   it('are written and taken away where they are as expected, each alone', async () => {
@@ -70,7 +70,7 @@ describe('texts', () => {
       text('e', null),
     ];
     const expected = [...['a', 'b', 'c', 'd'].map((key) => text(key, 'old')), text('e', null)];
-    const { written, refused, overtaken } = await writeTexts(platform, { changes, expected }, uncertain);
+    const { written, refused, overtaken } = await writeTexts(platform, { changes, expected }, unsettled);
     expect(written.map(({ key }) => key)).toEqual(['a', 'new', 'c']);
     expect(refused).toEqual([{ change: text('x', 'refused'), detail: 'No such words.' }]);
     expect(overtaken.map(({ key }) => key)).toEqual(['b', 'd', 'e']);
@@ -83,10 +83,10 @@ describe('texts', () => {
     const texts = { a: 'theirs' };
     const { platform } = platformWith(texts, () => error);
     const sent = { changes: [text('a', 'mine')], expected: [text('a', 'old')] };
-    await expect(writeTexts(platform, sent, uncertain)).rejects.toBe(error);
-    expect(uncertain.size).toBe(0);
+    await expect(writeTexts(platform, sent, unsettled)).rejects.toBe(error);
+    expect(unsettled.uncertain.size).toBe(0);
     error = undefined;
-    expect((await writeTexts(platform, sent, uncertain)).overtaken).toHaveLength(1);
+    expect((await writeTexts(platform, sent, unsettled)).overtaken).toHaveLength(1);
   });
 
   it('of which there was no response are written over by what comes later, and sent again as they were', async () => {
@@ -94,21 +94,76 @@ describe('texts', () => {
     const texts = { a: 'old' };
     const { platform } = platformWith(texts, () => error);
     const sent = { changes: [text('a', 'mine')], expected: [text('a', 'old')] };
-    await expect(writeTexts(platform, sent, uncertain)).rejects.toBe(error);
+    await expect(writeTexts(platform, sent, unsettled)).rejects.toBe(error);
     error = undefined;
     texts.a = 'theirs';
-    expect((await writeTexts(platform, sent, new Map(uncertain))).overtaken).toHaveLength(1);
     const later = { changes: [text('a', 'newer')], expected: [text('a', 'old')] };
-    expect((await writeTexts(platform, later, uncertain)).written).toHaveLength(1);
-    expect([texts.a, uncertain.size]).toEqual(['newer', 0]);
+    // Then it is known that others wrote.
+    const known = structuredClone(unsettled);
+    expect((await writeTexts(platform, sent, known)).overtaken).toHaveLength(1);
+    expect((await writeTexts(platform, later, known)).overtaken).toHaveLength(1);
+    expect((await writeTexts(platform, later, unsettled)).written).toHaveLength(1);
+    expect([texts.a, unsettled.uncertain.size]).toEqual(['newer', 0]);
   });
 
   it('that were refused are no reason to refuse the next ones', async () => {
     const texts = { a: 'old' };
     const { platform } = platformWith(texts);
-    await writeTexts(platform, { changes: [text('a', 'refused')], expected: [text('a', 'old')] }, uncertain);
+    await writeTexts(platform, { changes: [text('a', 'refused')], expected: [text('a', 'old')] }, unsettled);
     const next = { changes: [text('a', 'better')], expected: [text('a', 'refused')] };
-    expect((await writeTexts(platform, next, uncertain)).written).toHaveLength(1);
+    expect((await writeTexts(platform, next, unsettled)).written).toHaveLength(1);
     expect(texts.a).toBe('better');
+  });
+
+  it('that were refused as a whole are no conflict of what was written upon them', async () => {
+    let error: Error | undefined = problem(429);
+    const texts: Record<string, string> = { a: 'old', b: 'old' };
+    const { platform } = platformWith(texts, () => error);
+    const first = {
+      changes: [text('a', 'one'), text('b', null), text('new', 'one')],
+      expected: [text('a', 'old'), text('b', 'old'), text('new', null)],
+    };
+    await expect(writeTexts(platform, first, unsettled)).rejects.toBe(error);
+    const second = {
+      changes: [text('a', 'two'), text('b', 'two'), text('new', 'two')],
+      expected: first.changes,
+    };
+    await expect(writeTexts(platform, second, unsettled)).rejects.toBe(error);
+    error = undefined;
+    // A list that was read does not change what an editor still shows.
+    expect(settleText(unsettled, text('a', 'old'))).toBe(false);
+    texts.b = 'theirs';
+    // Again, and over what the first one had put there for a while.
+    const { written, overtaken } = await writeTexts(platform, second, unsettled);
+    expect([written, overtaken].map((all) => all.map(({ key }) => key))).toEqual([['a', 'new'], ['b']]);
+    expect(texts).toEqual({ a: 'two', b: 'theirs', new: 'two' });
+  });
+
+  it('that were refused are written over nothing that others wrote', async () => {
+    const texts = { a: 'old' };
+    const { platform } = platformWith(texts);
+    await writeTexts(platform, { changes: [text('a', 'refused')], expected: [text('a', 'old')] }, unsettled);
+    texts.a = 'theirs';
+    const next = { changes: [text('a', 'better')], expected: [text('a', 'refused')] };
+    expect((await writeTexts(platform, next, unsettled)).overtaken).toHaveLength(1);
+  });
+
+  it.each(['written', null])('of which an earlier attempt is under way are uncertain: %s', async (value) => {
+    const underWay = problem(409);
+    const { platform } = platformWith({ a: 'old' }, () => underWay);
+    const sent = { changes: [text('a', value)], expected: [text('a', 'old')] };
+    await expect(writeTexts(platform, sent, unsettled)).rejects.toBe(underWay);
+    expect([...unsettled.uncertain.values()]).toEqual([value]);
+    expect(settleText(unsettled, text('a', 'theirs'))).toBe(false);
+    expect(unsettled).toEqual(settledTexts());
+  });
+
+  it('that are read are known to be those that got no response', async () => {
+    const error = new TypeError('Failed to fetch');
+    const { platform } = platformWith({ a: 'old' }, () => error);
+    const sent = { changes: [text('a', 'mine')], expected: [text('a', 'old')] };
+    await expect(writeTexts(platform, sent, unsettled)).rejects.toBe(error);
+    expect(settleText(unsettled, text('a', 'mine'))).toBe(true);
+    expect(unsettled).toEqual(settledTexts());
   });
 });

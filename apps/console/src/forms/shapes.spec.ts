@@ -13,7 +13,7 @@ describe('the fields of a form', () => {
     ['entityType', { entityType: 'Pièce comptable' }],
     ['state', { name: 'Draft' }],
     ['delegation', { from: '2026-11-26', until: '2026-11-26' }],
-    ['delegation', { from: '2026-11-26', until: '2027-02-24' }],
+    ['delegation', { from: '2026-11-26', until: '2027-02-23' }],
   ])('of a %s are accepted as %j', (shape, values) => {
     expect(refusalOf(shape, values)).toBeUndefined();
   });
@@ -32,7 +32,7 @@ describe('the fields of a form', () => {
 
   it.each([
     ['2026-11-26', '2026-11-25'],
-    ['2026-11-26', '2027-02-25'],
+    ['2026-11-26', '2027-02-24'],
     ['2026-11-26', '9999-12-31'],
     ['9999-12-31', '9999-12-31'],
   ])('of a delegation are refused from %s until %s', (from, until) => {

@@ -25,7 +25,8 @@ const shapes = {
   delegation: z.object({ from: z.iso.date(), until: z.iso.date() }).refine(
     ({ from, until }) => {
       const days = (Date.parse(until) - Date.parse(from)) / 86_400_000;
-      return days >= 0 && days <= DELEGATION_DAYS_MAX && until < '9999-12-31';
+      // The last day is one of them.
+      return days >= 0 && days < DELEGATION_DAYS_MAX && until < '9999-12-31';
     },
     { path: ['until'], params: { rule: 'Range' } },
   ),

@@ -34,10 +34,16 @@ export function LocalizationPage() {
     setSelected(new Map());
     grid.current?.focus({ preventScroll: true });
   };
-  // What this page has changed meanwhile is not what somebody else did: the rows follow it, and nothing but it.
-  const edits = useTextEdits((texts) => {
+  const updateSelected = (texts: readonly TextChange[]) =>
     setSelected((all) => new Map([...all].map(([name, row]) => [name, withChanges(row, texts)])));
-    setEdited((one) => one && { ...one, row: withChanges(one.row, texts) });
+  const edits = useTextEdits({
+    // What this page has changed meanwhile is not what somebody else did: the rows follow it.
+    onShown: (texts) => {
+      updateSelected(texts);
+      setEdited((one) => one && { ...one, row: withChanges(one.row, texts) });
+    },
+    // Who edits a text does not see in the editor what others wrote, and does not mean to write over it.
+    onRead: updateSelected,
   });
   const { apply, undo, retry, undoCount, isPending, failure, refused } = edits;
   const filter = useDeferredValue({ search: search.trim(), resourceName: '', show });

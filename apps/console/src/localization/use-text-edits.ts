@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import { useTextChanges } from '../api/localization';
+import { useTextChanges, type TextListener } from '../api/localization';
 import { without, withoutLater, type TextChange, type TextChanges } from '../api/text-changes';
 
 /**
  * What somebody changes on this page: what undoes it, and what the platform did not take.
- * @param onShown what the list shows of texts from then on
+ * @param listener is told what the list shows of texts from then on, and what others wrote of it
  */
-export function useTextEdits(onShown: (texts: readonly TextChange[]) => void) {
+export function useTextEdits(listener: Pick<TextListener, 'onShown' | 'onRead'>) {
   const [past, setPast] = useState<TextChanges[]>([]);
   // It is not written twice: it is sent again.
   const [unsaved, setUnsaved] = useState<Required<TextChanges>>({ changes: [], before: [], expected: [] });
@@ -14,7 +14,7 @@ export function useTextEdits(onShown: (texts: readonly TextChange[]) => void) {
   const [refused, setRefused] = useState<string[]>([]);
   const [overtaken, setOvertaken] = useState<readonly TextChange[]>([]);
   const { mutate, isPending } = useTextChanges({
-    onShown,
+    ...listener,
     onSaved: ({ changes }, outcome) => {
       const saved = new Set(changes);
       setPast((all) => {

@@ -117,7 +117,7 @@ describe('an approval in the console', () => {
     await grace.getByText('Fill this in.').waitFor();
     await grace.getByLabel('Last day').fill('2020-01-01');
     await grace.getByRole('button', { name: 'Let this person decide' }).click();
-    await grace.getByText('at most 90 days').waitFor();
+    await grace.getByText('at most 89 days').waitFor();
     await expectForEverybody(grace);
     const today = new Date().toISOString().slice(0, 10);
     await grace.getByLabel('Last day').fill(today);

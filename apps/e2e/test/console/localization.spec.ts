@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { connectToDatabase } from '../databases';
@@ -166,17 +167,59 @@ describe('texts in the console', () => {
     await overtaken.getByRole('button', { name: 'Leave theirs' }).click();
     await expectValue(1, 'Theirs again');
 
+    // Nor by who goes on writing before they are told.
+    let tell = () => {};
+    const untold = new Promise<void>((resolve) => (tell = resolve));
+    await page.route(`**${overrides}`, (route) => untold.then(() => route.continue()), { times: 1 });
+    await journey.call('PUT', overrides, { token, body: { items: [theirs] } });
+    await write('Theirs again', 'Mine once more');
+    await grid.getByText('Mine once more', { exact: true }).click();
+    await editor.getByRole('textbox').fill('Mine at last');
+    tell();
+    await overtaken.getByText('yours: “Mine once more”').waitFor();
+    await grid.getByText('Theirs', { exact: true }).waitFor();
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await overtaken.getByText('yours: “Mine at last”').waitFor();
+    await overtaken.getByRole('button', { name: 'Leave theirs' }).click();
+    await grid.getByText('Theirs', { exact: true }).waitFor();
+    await expectValue(1, 'Theirs');
+
     // What somebody selects follows what they write themselves.
     await grid.focus();
     await page.keyboard.press('Control+Home');
     await page.keyboard.press('Space');
     await page.getByRole('heading', { name: '1 text selected' }).waitFor();
-    await write('Theirs again', 'Mine again');
+    await write('Theirs', 'Mine again');
     await page.getByRole('textbox', { name: 'Find' }).fill('Mine');
     await page.getByRole('textbox', { name: 'Replace by' }).fill('Ours');
     await page.getByRole('button', { name: 'Replace in 1 text' }).click();
     await expectValue(1, 'Ours again');
     expect(await overtaken.count()).toBe(0);
+
+    // Whoever does not know whether a text was written knows it with the next list, whoever asks for that.
+    const list = /\/localization\/texts\?/;
+    const isAway = (route: Route) => respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
+    await page.route(list, isAway);
+    await page.route(`**${overrides}`, (route) => respondWithProblem(route, { status: 500, detail: 'No.' }), {
+      times: 1,
+    });
+    const notRead = page.waitForResponse(list);
+    await grid.getByText('Ours again', { exact: true }).click();
+    await editor.getByRole('textbox').fill('Perhaps');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await notRead;
+    await page.unroute(list);
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    const readAgain = page.waitForResponse(list);
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await (await readAgain).finished();
+    await journey.call('PUT', overrides, { token, body: { items: [theirs] } });
+    await grid.getByText('Ours again', { exact: true }).click();
+    await editor.getByRole('textbox').fill('Mine over theirs');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await overtaken.getByText('yours: “Mine over theirs”').waitFor();
+    await expectValue(1, 'Theirs');
+    expect(window.complaints.splice(0)).toEqual([expect.stringContaining('500')]);
   }, 60_000);
 
   it('are marked where the platform says something else since they were written', async () => {
