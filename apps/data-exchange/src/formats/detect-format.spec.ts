@@ -136,6 +136,6 @@ describe('FormatDetector', () => {
   ])('tells columns that do not show what their dots mean, below %i rows without any', (count, unclear) => {
     const detection = detect(`preis;lat;menge\n${'1.234,50;;7\n'.repeat(count)}2,00;48,137;7\n`, 10_000);
 
-    expect(detection).toMatchObject({ evidence: { unclearColumns: unclear } });
+    expect(detection).toMatchObject({ evidence: { unclearColumns: { ',': unclear } } });
   });
 });

@@ -192,9 +192,11 @@ function hasOtherWidth(rows: readonly FileRecord[], index: number): boolean {
   return length !== above && usualWidth(rows.slice(index)) === length;
 }
 
-const mayBeNote = (cells: readonly string[]): boolean => filled(cells) <= 1 && !isRule(cells);
+/** A value alone, such as an id, is a row whose other cells are blank. */
+const mayBeNote = (cells: readonly string[]): boolean =>
+  filled(cells) <= 1 && !isRule(cells) && cells.every((cell) => ['blank', 'text'].includes(kindOf(cell)));
 
-/** How many records at the end are no rows: at most one cell of them is filled, and a gap is above them. */
+/** How many records at the end are no rows: at most one cell of them is filled, with text, and a gap is above them. */
 function footnotesOf(rows: readonly FileRecord[], columnCount: number): number {
   if (columnCount < 3) return 0;
   let first = rows.length;
