@@ -57,12 +57,14 @@ interface Sample {
   isWhole: boolean;
   /** Of the file: rows may be shorter. */
   columnCount: number;
+  /** Records below the rows, which are none: their decimals are those of the rows. */
+  totals?: readonly (readonly string[])[];
 }
 
 /** Counts in the columns where most cells are numbers or dates: among texts `1,5` may be anything. */
 export function readEvidence(
   rows: readonly (readonly string[])[],
-  { isWhole, columnCount }: Sample,
+  { isWhole, columnCount, totals = [] }: Sample,
 ): CellEvidence {
   const columns = rows.reduce((most, { length }) => Math.max(most, length), columnCount);
   let evidence = noEvidence();
@@ -81,6 +83,10 @@ export function readEvidence(
     for (const currency of shown) currencies.add(currency);
     if (shown.length > 0)
       areClear &&= isTyped && shown.length + cells.filter((cell) => ZERO.test(cell)).length === typed;
+    const ofTotals = noEvidence();
+    for (const total of totals) countCell(total[column]?.trim() ?? '', ofTotals);
+    ofColumn.comma += ofTotals.comma;
+    ofColumn.dot += ofTotals.dot;
     if (isTyped) evidence = add(evidence, ofColumn);
     if (!groupsByDots(cells, ofColumn, isWhole)) unclearColumns[','].push(column);
     // Commas group digits unless a number of the file shows otherwise; those among texts are not counted.

@@ -235,6 +235,11 @@ describe('a text file', () => {
       'code,name,stock\nA,One,many\nB,Two,1\nC,Three,2\nD,Four,3\n',
       { headers: ['code', 'name', 'stock'], first: [2, 'A', 'One', 'many'], findings: [] },
     ],
+    [
+      'with words for nothing beside a number in its first row',
+      'id;name;stock;price\n2;Ada;none;unknown\n3;Bob;4;5.50\n4;Eve;7;8.50\n5;Kim;9;1.50\n',
+      { headers: ['id', 'name', 'stock', 'price'], first: [2, '2', 'Ada', 'none', 'unknown'], findings: [] },
+    ],
     ['of a header only', 'name,city\n', { headers: ['name', 'city'], first: [], findings: [] }],
   ])('%s', async (_name, text, { headers, first, findings, count }) => {
     const found = await read(text);
@@ -268,6 +273,7 @@ describe('a text file', () => {
     ['a mark is a line', 'quality,service\ngood,poor\npoor,good\n---,\n'],
     ['Total is the next of two', 'id;name;city\n1;Acme;Rome\n2;Globex;Bonn\n3;Total;\n'],
     ['Total is the next of three', 'id;name;city\n0;Acme;Rome\n1;Globex;Bonn\n2;Initech;Ulm\n3;Total;\n'],
+    ['Total stands below two rows and a blank one', 'name;sum\n;\nAcme;5\nGlobex;7\nTotal;12\n'],
     ['Total has the only amount again', 'name;sum\nAcme;0\nGlobex;0\nInitech;500\nTotal;500\n'],
     ['all marks are lines', 'quality;note\n---;\n---;\n---;\n'],
     ['all marks are lines of two kinds', 'sku;price\n---;\n===;\n'],
@@ -280,7 +286,7 @@ describe('a text file', () => {
     expect(rows.at(-1)).toEqual([lines.length, ...lines.at(-1)!.split(/[,;]/)]);
   });
 
-  it.each(['3', '3.5', '2026-03-04', 'A-3', 'ada@example.org'])(
+  it.each(['3', '3.5', '-', '2026-03-04', 'A-3', 'ada@example.org'])(
     'keeps a row of %s alone below a blank line',
     async (cell) => {
       const text = `externalId;name;city\n1;Ada;Rome\n2;Bob;Bonn\n\n${cell};;\n`;

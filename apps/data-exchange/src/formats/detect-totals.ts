@@ -45,11 +45,15 @@ function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
   };
 }
 
+const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
+
 function isTotal(rows: readonly FileRecord[], index: number, isLine: (index: number) => boolean): boolean {
   const { cells } = rows[index]!;
   const texts = cells.filter(isText);
   if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
-  const above = rows.flatMap((row, at) => (at < index && !isLine(at) ? [row.cells] : []));
+  const above = rows.flatMap((row, at) =>
+    at < index && !isBlank(row.cells) && !isLine(at) ? [row.cells] : [],
+  );
   if (above.length < SUMMED_ROWS_MIN) return false;
   let sums = 0;
   for (const [column, cell] of cells.entries()) {
@@ -68,7 +72,7 @@ const isCounting = (texts: readonly string[]): boolean =>
   texts.every((text, index) => index === 0 || Number(text) === Number(texts[index - 1]) + 1);
 
 /** Whether a record is a line of `---` or `===`, in all cells that are filled. */
-export function isRule(cells: readonly string[]): boolean {
+function isRule(cells: readonly string[]): boolean {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
   return filled.length > 0 && filled.every((cell) => RULE.test(cell));
 }
