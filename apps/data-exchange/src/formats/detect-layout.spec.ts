@@ -274,6 +274,7 @@ describe('a text file', () => {
     ['Total is the next of two', 'id;name;city\n1;Acme;Rome\n2;Globex;Bonn\n3;Total;\n'],
     ['Total is the next of three', 'id;name;city\n0;Acme;Rome\n1;Globex;Bonn\n2;Initech;Ulm\n3;Total;\n'],
     ['Total stands below two rows and a blank one', 'name;sum\n;\nAcme;5\nGlobex;7\nTotal;12\n'],
+    ['Total stands below two rows and a mark', 'sum;name;note\n5;---;\n;---;\n7;---;\n12;Total;\n'],
     ['Total has the only amount again', 'name;sum\nAcme;0\nGlobex;0\nInitech;500\nTotal;500\n'],
     ['all marks are lines', 'quality;note\n---;\n---;\n---;\n'],
     ['all marks are lines of two kinds', 'sku;price\n---;\n===;\n'],

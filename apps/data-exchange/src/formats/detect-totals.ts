@@ -22,7 +22,7 @@ export function totalsOf(rows: readonly FileRecord[], columnCount: number): numb
   if (columnCount < 2) return 0;
   const isLine = ruledLinesOf(rows);
   let first = rows.length;
-  while (first > 1 && (isLine(first - 1) || isTotal(rows, first - 1, isLine))) first--;
+  while (first > 1 && (isLine(first - 1) || isTotal(rows, first - 1))) first--;
   return rows.length - first;
 }
 
@@ -47,13 +47,14 @@ function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
 
 const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
 
-function isTotal(rows: readonly FileRecord[], index: number, isLine: (index: number) => boolean): boolean {
+function isTotal(rows: readonly FileRecord[], index: number): boolean {
   const { cells } = rows[index]!;
   const texts = cells.filter(isText);
   if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
-  const above = rows.flatMap((row, at) =>
-    at < index && !isBlank(row.cells) && !isLine(at) ? [row.cells] : [],
-  );
+  const above = rows
+    .slice(0, index)
+    .map((row) => row.cells)
+    .filter((row) => !isBlank(row) && !isRule(row));
   if (above.length < SUMMED_ROWS_MIN) return false;
   let sums = 0;
   for (const [column, cell] of cells.entries()) {
