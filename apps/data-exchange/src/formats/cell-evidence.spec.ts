@@ -172,8 +172,32 @@ describe('the numbers of a file', () => {
         ['2,00', '48.137'],
       ],
     ],
+    [
+      'a column of texts with a decimal dot',
+      [
+        ['1.234,50', 'unknown'],
+        ['2.345,60', 'unknown'],
+        ['3.456,70', 'unknown'],
+        ['4,00', '48.5'],
+        ['2,00', '48.137'],
+      ],
+    ],
   ])('before three digits are refused in %s beside decimal commas', async (_, rows) => {
     expect((await readNumbers(rows, 'de')).at(-1)).toEqual([2, undefined]);
+  });
+
+  it('before three digits are refused in a column of texts with a decimal comma beside decimal dots', async () => {
+    const rows = [
+      ['1234.50', 'unknown'],
+      ['2.60', 'unknown'],
+      ['3.70', 'unknown'],
+      ['1.5', '48,1'],
+      ['2.25', '48,137'],
+    ];
+
+    expect((await readNumbers(rows, 'de')).at(-1)).toEqual([2.25, undefined]);
+    const withoutDecimalComma = rows.filter(([, cell]) => cell !== '48,1');
+    expect((await readNumbers(withoutDecimalComma, 'de')).at(-1)).toEqual([2.25, 48137]);
   });
 
   it.each([

@@ -15,8 +15,8 @@ export interface CellEvidence {
   unsureDates: number;
   /** The only currency of the file, with all numbers of its columns but zeros: else it says what a number means. */
   currency: string | undefined;
-  /** Columns whose dots all stand, or below the sample may stand, before three digits, and that do not show whether they group digits. */
-  unclearColumns: number[];
+  /** By the decimal separator of the file: columns that do not show whether the other sign groups their digits. */
+  unclearColumns: Record<'.' | ',', number[]>;
 }
 
 /** What the cells of one column show. */
@@ -57,17 +57,19 @@ interface Sample {
   isWhole: boolean;
   /** Of the file: rows may be shorter. */
   columnCount: number;
+  /** Records below the rows, which are none: their decimals are those of the rows. */
+  totals?: readonly (readonly string[])[];
 }
 
 /** Counts in the columns where most cells are numbers or dates: among texts `1,5` may be anything. */
 export function readEvidence(
   rows: readonly (readonly string[])[],
-  { isWhole, columnCount }: Sample,
+  { isWhole, columnCount, totals = [] }: Sample,
 ): CellEvidence {
   const columns = rows.reduce((most, { length }) => Math.max(most, length), columnCount);
   let evidence = noEvidence();
   const currencies = new Set<string>();
-  const unclearColumns: number[] = [];
+  const unclearColumns: CellEvidence['unclearColumns'] = { '.': [], ',': [] };
   let areClear = true;
   for (let column = 0; column < columns; column++) {
     const cells = rows
@@ -81,8 +83,14 @@ export function readEvidence(
     for (const currency of shown) currencies.add(currency);
     if (shown.length > 0)
       areClear &&= isTyped && shown.length + cells.filter((cell) => ZERO.test(cell)).length === typed;
+    const ofTotals = noEvidence();
+    for (const total of totals) countCell(total[column]?.trim() ?? '', ofTotals);
+    ofColumn.comma += ofTotals.comma;
+    ofColumn.dot += ofTotals.dot;
     if (isTyped) evidence = add(evidence, ofColumn);
-    if (!groupsByDots(cells, ofColumn, isWhole)) unclearColumns.push(column);
+    if (!groupsByDots(cells, ofColumn, isWhole)) unclearColumns[','].push(column);
+    // Commas group digits unless a number of the file shows otherwise; those among texts are not counted.
+    if (ofColumn.comma > 0 && !isTyped) unclearColumns['.'].push(column);
   }
   const [currency, ...others] = currencies;
   const { currencies: _currencies, ...counts } = evidence;
@@ -91,9 +99,9 @@ export function readEvidence(
 
 /**
  * Whether the lone dots of a column group digits, as far as the column itself shows: by a decimal comma, two groups, or a
- * currency, or by a whole number without a dot beside one that ends in zero. Programs write decimals with a dot, whatever
- * the amounts beside them look like; but they end them in no zeros, or all at the same place. Without lone dots there is
- * nothing to group, unless some follow below the sample.
+ * currency, or by a whole number without a dot beside one that ends in zero. A decimal dot shows the opposite, also among
+ * texts. Programs write decimals with a dot, whatever the amounts beside them look like; but they end them in no zeros, or
+ * all at the same place. Without lone dots there is nothing to group, unless some follow below the sample.
  */
 function groupsByDots(
   cells: readonly string[],
@@ -101,7 +109,8 @@ function groupsByDots(
   isWhole: boolean,
 ): boolean {
   const lone = cells.filter((cell) => LONE_DOT.test(cell));
-  if (comma > 0 || dot > 0 || currencies.length > 0) return true;
+  if (dot > 0) return false;
+  if (comma > 0 || currencies.length > 0) return true;
   if (lone.length === 0) return isWhole;
   return lone.some((cell) => cell.endsWith('0')) && cells.some((cell) => WHOLE.test(cell));
 }
@@ -220,12 +229,11 @@ export async function cellFormatOf(
   const isAmbiguous = separator === 'culture' || order === 'culture';
   const conventions = isAmbiguous ? conventionsOf(await cultureOf()) : undefined;
   const decimalSeparator = separator === 'culture' ? conventions!.decimalSeparator : separator;
+  const unclearColumns = decimalSeparator === undefined ? [] : evidence.unclearColumns[decimalSeparator];
   const numbers = {
     ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
     ...(evidence.comma > 0 && evidence.dot > 0 ? { hasOtherDecimals: true } : {}),
-    ...(decimalSeparator === ',' && evidence.unclearColumns.length > 0
-      ? { unclearColumns: evidence.unclearColumns }
-      : {}),
+    ...(unclearColumns.length > 0 ? { unclearColumns } : {}),
     ...(evidence.currency === undefined ? {} : { currency: evidence.currency }),
   };
   if (order === undefined) return numbers;

@@ -131,11 +131,20 @@ describe('FormatDetector', () => {
   });
 
   it.each([
+    ['41,156', '12,912', '79,02', { comma: 1, dot: 0, unsureComma: 3 }],
+    ['611,111', '623,456', '1,259,519', { comma: 0, dot: 1, unsureComma: 3 }],
+  ])('counts what only the total of %s and %s shows', (first, second, total, counts) => {
+    const detection = detect(`name;sum\nAda;${first}\nBob;${second}\nEve;24,952\nTotal;${total}\n`);
+
+    expect(detection).toMatchObject({ format: { findings: [{ code: 'Totals' }] }, evidence: counts });
+  });
+
+  it.each([
     [20, []],
     [20_000, [1, 2]],
   ])('tells columns that do not show what their dots mean, below %i rows without any', (count, unclear) => {
     const detection = detect(`preis;lat;menge\n${'1.234,50;;7\n'.repeat(count)}2,00;48,137;7\n`, 10_000);
 
-    expect(detection).toMatchObject({ evidence: { unclearColumns: unclear } });
+    expect(detection).toMatchObject({ evidence: { unclearColumns: { ',': unclear } } });
   });
 });

@@ -191,9 +191,15 @@ function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvid
   const { begin, headerRows } = headerOf(format);
   const table = records.filter(({ number }) => number >= begin && number <= (format.lastRow ?? Infinity));
   const header = table.slice(0, Math.max(1, headerRows)).map(({ cells }) => cells.length);
+  const hasTotals = format.findings?.some(({ code }) => code === 'Totals');
+  const totals = hasTotals ? records.filter(({ number }) => number > format.lastRow!) : [];
   return readEvidence(
     table.slice(headerRows).map(({ cells }) => cells),
-    { isWhole, columnCount: Math.max(format.columnCount ?? 0, ...header) },
+    {
+      isWhole,
+      columnCount: Math.max(format.columnCount ?? 0, ...header),
+      totals: totals.map(({ cells }) => cells),
+    },
   );
 }
 

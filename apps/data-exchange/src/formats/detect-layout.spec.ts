@@ -182,12 +182,12 @@ describe('a text file', () => {
     ],
     [
       'with a total below a ruled line, and text below it',
-      'name;city;sum\nAda;Paris;1,00 €\nBob;Rome;2,00 €\n---;---;---\nSumme:;;3,00 €\n===;===;===\n\nAs of March;;\n',
+      'name;city;sum\nAda;Paris;1,00 €\nBob;Rome;2,00 €\nEve;Bonn;3,00 €\n---;---;---\nSumme:;;6,00 €\n===;===;===\n\nAs of March;;\n',
       {
         headers: ['name', 'city', 'sum'],
         first: [2, 'Ada', 'Paris', '1,00 €'],
         findings: ['Totals', 'Footnote'],
-        count: 2,
+        count: 3,
       },
     ],
     [
@@ -235,6 +235,11 @@ describe('a text file', () => {
       'code,name,stock\nA,One,many\nB,Two,1\nC,Three,2\nD,Four,3\n',
       { headers: ['code', 'name', 'stock'], first: [2, 'A', 'One', 'many'], findings: [] },
     ],
+    [
+      'with words for nothing beside a number in its first row',
+      'id;name;stock;price\n2;Ada;none;unknown\n3;Bob;4;5.50\n4;Eve;7;8.50\n5;Kim;9;1.50\n',
+      { headers: ['id', 'name', 'stock', 'price'], first: [2, '2', 'Ada', 'none', 'unknown'], findings: [] },
+    ],
     ['of a header only', 'name,city\n', { headers: ['name', 'city'], first: [], findings: [] }],
   ])('%s', async (_name, text, { headers, first, findings, count }) => {
     const found = await read(text);
@@ -266,6 +271,14 @@ describe('a text file', () => {
     ['marks are stars', 'quality,service\n***,****\n****,***\n'],
     ['marks are signs', 'quality,service\n+++,++\n~~~,~~~\n+++,+++\n'],
     ['a mark is a line', 'quality,service\ngood,poor\npoor,good\n---,\n'],
+    ['Total is the next of two', 'id;name;city\n1;Acme;Rome\n2;Globex;Bonn\n3;Total;\n'],
+    ['Total is the next of three', 'id;name;city\n0;Acme;Rome\n1;Globex;Bonn\n2;Initech;Ulm\n3;Total;\n'],
+    ['Total stands below two rows and a blank one', 'name;sum\n;\nAcme;5\nGlobex;7\nTotal;12\n'],
+    ['Total stands below two rows and a mark', 'sum;name;note\n5;---;\n;---;\n7;---;\n12;Total;\n'],
+    ['Total has the only amount again', 'name;sum\nAcme;0\nGlobex;0\nInitech;500\nTotal;500\n'],
+    ['all marks are lines', 'quality;note\n---;\n---;\n---;\n'],
+    ['all marks are lines of two kinds', 'sku;price\n---;\n===;\n'],
+    ['only one column is filled above a line', 'code;name;city\n;;b\n;;b\n;;b\n;;b\n;;---\n'],
   ])('keeps its last row where %s', async (_name, text) => {
     const { rows, findings } = await read(text);
     const lines = text.trimEnd().split('\n');
@@ -274,9 +287,24 @@ describe('a text file', () => {
     expect(rows.at(-1)).toEqual([lines.length, ...lines.at(-1)!.split(/[,;]/)]);
   });
 
+  it.each(['3', '3.5', '-', '2026-03-04', 'A-3', 'ada@example.org'])(
+    'keeps a row of %s alone below a blank line',
+    async (cell) => {
+      const text = `externalId;name;city\n1;Ada;Rome\n2;Bob;Bonn\n\n${cell};;\n`;
+      const { rows, findings } = await read(text);
+
+      expect(findings).toEqual([]);
+      expect(rows).toEqual([
+        [2, '1', 'Ada', 'Rome'],
+        [3, '2', 'Bob', 'Bonn'],
+        [5, cell, '', ''],
+      ]);
+    },
+  );
+
   it.each([
     ['three rows', 'name;number;sum\nAcme;1;5\nGlobex;2;7\nInitech;;8\nTotal;3;20\n', 3],
-    ['two rows with a text that it lacks', 'name;city;sum\nAcme;Rome;5\nGlobex;Bonn;7\n\nTotal;;12\n', 2],
+    ['rows that are counted', 'id;name;sum\n0;Acme;5\n1;Globex;7\n2;Initech;8\n3;Total;20\n', 3],
   ])('leaves out Total below %s', async (_name, text, count) => {
     const { rows, findings } = await read(text);
 

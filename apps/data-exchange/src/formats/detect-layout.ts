@@ -1,7 +1,7 @@
 import { compareKinds, isValue, kindOf, kindsOfColumns } from './cell-kind';
 import type { CsvOptions, FileRecord } from './csv-reader';
 import { detectQuoting } from './detect-quoting';
-import { isRule, totalsOf } from './detect-totals';
+import { totalsOf } from './detect-totals';
 import type { CsvLayout, LayoutFinding } from './file-format';
 import { isRepeatedHeader, joinHeaderRows } from './header-names';
 import { sampleRecords, usualWidth } from './sample-records';
@@ -118,7 +118,7 @@ function headerRowsOf(table: readonly FileRecord[], width: number): number {
     const next = table[rows]!;
     if (next.cells.length !== table[0]!.cells.length) break;
     const { alike, texts, others } = compareKinds(next.cells, kindsBelow(rows + 1));
-    const isText = alike === 0 && others === 0 && texts > 0;
+    const isText = alike === 0 && others === 0 && texts > 0 && !next.cells.some(isNumber);
     const fillsBlanks = table[rows - 1]!.cells.some(
       (cell, column) => cell.trim() === '' && next.cells[column]!.trim() !== '',
     );
@@ -127,6 +127,9 @@ function headerRowsOf(table: readonly FileRecord[], width: number): number {
   }
   return rows;
 }
+
+/** Whether a cell is a number that stands in no second row of a header, as years do. */
+const isNumber = (cell: string): boolean => kindOf(cell) === 'number' && !/^(?:19|20)\d\d$/.test(cell.trim());
 
 const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   left.length > 1 &&
@@ -192,9 +195,13 @@ function hasOtherWidth(rows: readonly FileRecord[], index: number): boolean {
   return length !== above && usualWidth(rows.slice(index)) === length;
 }
 
-const mayBeNote = (cells: readonly string[]): boolean => filled(cells) <= 1 && !isRule(cells);
+/** A value alone, such as an id or a mark, is a row whose other cells are blank. */
+const mayBeNote = (cells: readonly string[]): boolean =>
+  filled(cells) <= 1 && cells.every((cell) => cell.trim() === '' || isWords(cell));
 
-/** How many records at the end are no rows: at most one cell of them is filled, and a gap is above them. */
+const isWords = (cell: string): boolean => kindOf(cell) === 'text' && /\p{L}/u.test(cell);
+
+/** How many records at the end are no rows: at most one cell of them is filled, with text, and a gap is above them. */
 function footnotesOf(rows: readonly FileRecord[], columnCount: number): number {
   if (columnCount < 3) return 0;
   let first = rows.length;

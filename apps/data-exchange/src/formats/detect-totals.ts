@@ -5,10 +5,11 @@ import type { FileRecord } from './csv-reader';
 const RULE = /^[-=_─━═]{3,}$/u;
 const LABEL =
   /^(?:(?:grand|sub)[\s-]?)?totals?(?: general| général)?:?$|^(?:sum|summe|gesamt|gesamtsumme|insgesamt|zwischensumme|somme|sous-total|totale|suma|razem|ogółem|итого|всего|合計|合计|总计|總計|小計|小计)[:：]?$/iu;
-/** Fewer numbers of a column have the same sum by chance. */
+/** Fewer numbers of a column have the same sum by chance; zeros add nothing. */
 const SUMMED_NUMBERS_MIN = 2;
-/** Fewer rows have it by chance, unless a total lacks a text that all of them have. */
+/** Fewer rows have it by chance. */
 const SUMMED_ROWS_MIN = 3;
+const NOT_ZERO = /[1-9]/;
 /** Of cents that were rounded row by row. */
 const ROUNDING = 0.005;
 
@@ -21,48 +22,58 @@ export function totalsOf(rows: readonly FileRecord[], columnCount: number): numb
   if (columnCount < 2) return 0;
   const isLine = ruledLinesOf(rows);
   let first = rows.length;
-  while (first > 1 && (isLine(first - 1) || isTotal(rows, first - 1, isLine))) first--;
+  while (first > 1 && (isLine(first - 1) || isTotal(rows, first - 1))) first--;
   return rows.length - first;
 }
 
-/** Whether a record is a ruled line, by its index: one through all columns that are filled above it. */
+/**
+ * Whether a record is a ruled line, by its index: one through all columns, more than one, that have values above it. Where
+ * lines are all that a column has, they are its values.
+ */
 function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
   const filledFrom: number[] = [];
   for (const [index, { cells }] of rows.entries())
-    for (const [column, cell] of cells.entries()) if (cell.trim() !== '') filledFrom[column] ??= index;
+    for (const [column, cell] of cells.entries())
+      if (cell.trim() !== '' && !RULE.test(cell.trim())) filledFrom[column] ??= index;
   return (index) => {
     const { cells } = rows[index]!;
     return (
       isRule(cells) &&
+      filledFrom.filter((from) => from < index).length > 1 &&
       filledFrom.every((from, column) => from >= index || RULE.test((cells[column] ?? '').trim()))
     );
   };
 }
 
-function isTotal(rows: readonly FileRecord[], index: number, isLine: (index: number) => boolean): boolean {
+const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
+
+function isTotal(rows: readonly FileRecord[], index: number): boolean {
   const { cells } = rows[index]!;
   const texts = cells.filter(isText);
   if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
-  const above = rows.flatMap((row, at) => (at < index && !isLine(at) ? [row.cells] : []));
-  const lacksText = () =>
-    above[0]!.some(
-      (_, column) => (cells[column] ?? '').trim() === '' && above.every((row) => isText(row[column] ?? '')),
-    );
-  if (above.length === 0 || (above.length < SUMMED_ROWS_MIN && !lacksText())) return false;
+  const above = rows
+    .slice(0, index)
+    .map((row) => row.cells)
+    .filter((row) => !isBlank(row) && !isRule(row));
+  if (above.length < SUMMED_ROWS_MIN) return false;
   let sums = 0;
   for (const [column, cell] of cells.entries()) {
     if (cell.trim() === '' || isText(cell)) continue;
     const numbers = above.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
     if (numbers.some(isText)) continue;
     if (!isSumOf(cell, numbers)) return false;
-    // Zeros add up everywhere.
-    if (numbers.length >= SUMMED_NUMBERS_MIN && /[1-9]/.test(cell)) sums++;
+    const summed = numbers.filter((number) => NOT_ZERO.test(number));
+    if (summed.length >= SUMMED_NUMBERS_MIN && NOT_ZERO.test(cell) && !isCounting([...numbers, cell])) sums++;
   }
   return sums > 0;
 }
 
+/** Whether each number is one more than the one before, as ids are: 3 is the sum of 0, 1 and 2 by chance. */
+const isCounting = (texts: readonly string[]): boolean =>
+  texts.every((text, index) => index === 0 || Number(text) === Number(texts[index - 1]) + 1);
+
 /** Whether a record is a line of `---` or `===`, in all cells that are filled. */
-export function isRule(cells: readonly string[]): boolean {
+function isRule(cells: readonly string[]): boolean {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
   return filled.length > 0 && filled.every((cell) => RULE.test(cell));
 }

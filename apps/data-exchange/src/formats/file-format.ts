@@ -53,7 +53,7 @@ export interface CsvFormat extends DateFormat, CsvLayout {
   isSeparatorNamed?: boolean | undefined;
   /** Some numbers have the other sign before their decimals: a lone one before three digits is not read then. */
   hasOtherDecimals?: boolean | undefined;
-  /** Positions of columns of which the same holds, though no number of the file contradicts them. */
+  /** Positions of columns of which the same holds, whatever other columns show. */
   unclearColumns?: number[] | undefined;
   /** The only currency of the file, with all numbers of its columns but zeros. */
   currency?: string | undefined;

@@ -7,7 +7,10 @@ const ATTEMPTS_MAX = 5;
 
 const retryableKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
-/** What Temporal is told of an attempt that failed, and whether another one may succeed; without a problem it is a bug. */
+/**
+ * What Temporal is told of an attempt that failed, and whether another one may succeed; without a problem it is a bug.
+ * `attempt` counts all attempts of the activity, whatever the others failed for.
+ */
 export function failureOf(problem: Problem | undefined, attempt: number): ApplicationFailure {
   const isLast = attempt >= ATTEMPTS_MAX;
   if (!problem)

@@ -239,8 +239,9 @@ const PUT_MANY = `
   ) SELECT (count(*) FILTER (WHERE version = 1))::int AS added FROM written`;
 
 /**
- * The same for texts of which some ($9) are written only where they still are as they were read ($10), or are what is written
- * already, as when a batch is sent again. Those that are there are locked first, in the order of the index; one that comes while this is written is of another version than expected.
+ * The same for texts of which some ($9) are written only where they still are as they were read ($10), or are what is
+ * written already, as when a batch is sent again. Those that are there are locked first, in the order of the index; one
+ * that comes while this is written is of another version than expected.
  */
 const PUT_MANY_AS_READ = `
   WITH item AS (
