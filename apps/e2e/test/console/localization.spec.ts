@@ -211,7 +211,7 @@ describe('texts in the console', () => {
     await page.unroute(list);
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     const readAgain = page.waitForResponse(list);
-    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
     await (await readAgain).finished();
     await journey.call('PUT', overrides, { token, body: { items: [theirs] } });
     await grid.getByText('Ours again', { exact: true }).click();
