@@ -175,18 +175,19 @@ describe('/imports/{id}/format', () => {
 
   it('takes a lone dot for one of thousands only where its column shows it, or when told so', async () => {
     const caller = aCaller();
-    const content = 'x;code;title;price;stock\n;A;a;1.234,50;48.137\n;B;b;2.000;11.575\nTotal;;;3.234,50;\n';
+    const content =
+      'x;code;title;price;stock\n;A;a;1.234,50;48.137\n;B;b;2.000;11.575\n;C;c;10,00;12.501\nTotal;;;3.244,50;\n';
     const jobId = await mappedImport(exchange, caller, content);
     const dryRun = async () => (await exchange.as(caller).post(`/imports/${jobId}/dry-run`)).body;
 
     expect(await dryRun()).toMatchObject({
-      totalRows: 2,
-      rowErrors: ['48.137', '11.575'].map((value) => ({
+      totalRows: 3,
+      rowErrors: ['48.137', '11.575', '12.501'].map((value) => ({
         details: [{ column: 'stock', value, code: 'Service:Conversion:Number' }],
       })),
     });
     expect((await correct(caller, jobId, { decimalSeparator: ',' })).status).toBe(200);
-    expect(await dryRun()).toMatchObject({ insertedRows: 2, rowErrors: [] });
+    expect(await dryRun()).toMatchObject({ insertedRows: 3, rowErrors: [] });
   });
 
   it.each([

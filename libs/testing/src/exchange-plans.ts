@@ -45,7 +45,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     Array.from({ length: BATCH_ROWS }, (_, at) => [first + at, ...cells(from + at)]);
 
   let newRows = 0;
-  let firstChangedTwice = 401;
+  let round = 0;
   const work = async (pool: FairPool, text: string) => {
     const owner = await openExchangeOwner(exchange.services(pool));
     const count = async (by: Caller, options: object, batches: unknown[][][]) => {
@@ -62,21 +62,31 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     const existing = (number: number) => cellsOf(number, text);
     // Undone rows of some definitions stay, retired: they are not new again.
     newRows += ROWS;
+    // Other rows each time: how many former versions of a row are still there depends on what else the server does.
+    const first = 1_000 * round++;
     const fresh = (number: number) => cellsOf(number + newRows, text);
     const byId = { columns: ['id', ...columns] };
     const jobs = [
       // Updated, inserted, and repeated in a later batch.
-      await count(caller, {}, [batch(2, 1, existing), batch(102, 1, fresh), batch(202, 1, existing)]),
+      await count(caller, {}, [
+        batch(2, first + 1, existing),
+        batch(102, first + 1, fresh),
+        batch(202, first + 1, existing),
+      ]),
       // Keys that were not written are remembered from the second batch on.
       await count(caller, { mode: 'UPDATE' }, [
-        batch(2, 101, existing),
-        batch(102, 101, fresh),
-        batch(202, 151, fresh),
+        batch(2, first + 101, existing),
+        batch(102, first + 101, fresh),
+        batch(202, first + 151, fresh),
       ]),
-      await count(caller, { mode: 'INSERT' }, [batch(2, 1, existing)]),
-      await count(caller, byId, [batch(2, 201, (number) => [rowId.of(number), ...existing(number)])]),
+      await count(caller, { mode: 'INSERT' }, [batch(2, first + 1, existing)]),
+      await count(caller, byId, [batch(2, first + 201, (number) => [rowId.of(number), ...existing(number)])]),
       ...(keysChange
-        ? [await count(caller, byId, [batch(2, 301, (number) => [rowId.of(number), ...fresh(number)])])]
+        ? [
+            await count(caller, byId, [
+              batch(2, first + 301, (number) => [rowId.of(number), ...fresh(number)]),
+            ]),
+          ]
         : []),
     ];
     expect(jobs.map(({ counts }) => counts)).toEqual([
@@ -90,8 +100,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
       const undone = await owner.undoImport(caller, { definition, jobId });
       expect(undone.flatMap(({ kept }) => kept)).toEqual([]);
     }
-    // Each time other rows, which have not been changed so often.
-    const changedTwice = batch(2, (firstChangedTwice += BATCH_ROWS), existing);
+    const changedTwice = batch(2, first + 401, existing);
     const [earlier, later] = [
       await count(caller, {}, [changedTwice]),
       await count(caller, {}, [changedTwice]),

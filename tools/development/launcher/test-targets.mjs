@@ -33,9 +33,9 @@ const phases = [
   [
     '--targets=test,typecheck,lint,knip,format,references',
     `--projects=${longest},workspace`,
-    ...sideBySide(processors + 3),
+    ...sideBySide(processors + 1),
   ],
-  ['--targets=test', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 2)],
+  ['--targets=test', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 1)],
   ['--targets=unit', ...sideBySide(processors)],
 ];
 
