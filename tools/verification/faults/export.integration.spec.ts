@@ -65,22 +65,12 @@ describe('an export during which processes are killed', () => {
         expect(state).toMatchObject({ status: 'Completed', rowCount: ROWS });
       expect(undisturbed[0]!.state.rows).toHaveLength(ROWS + 1);
 
-      const times: number[] = [];
-      for (let index = 0; index < EXPORTS; index++) {
-        const usual = undisturbed[index % FORMATS.length]!;
-        const { state, milliseconds, killed } = await runExport(
-          client,
-          FORMATS[index % FORMATS.length]!,
-          () => campaign.platform.killRandomly(KILLED_PROCESSES, usual.milliseconds),
-        );
-        times.push(milliseconds);
-        expect({ index, killed, ...state }).toEqual({ index, killed, ...usual.state });
-        expect(milliseconds).toBeLessThan(COMPLETION_MILLISECONDS_MAX);
-      }
-      campaign.pass({
+      await campaign.repeatUnderKills({
         what: 'exports',
-        milliseconds: times,
-        undisturbed: Math.max(...undisturbed.map(({ milliseconds }) => milliseconds)),
+        count: EXPORTS,
+        processes: KILLED_PROCESSES,
+        undisturbed,
+        run: (kind, injectFaults) => runExport(client, FORMATS[kind]!, injectFaults),
       });
     },
     60_000 + EXPORTS * (COMPLETION_MILLISECONDS_MAX + 60_000),

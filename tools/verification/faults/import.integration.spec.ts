@@ -78,21 +78,12 @@ describe('an import during which processes are killed', () => {
       expect(ofText!.report['failedRows']).toBeGreaterThan(0);
       expect(ofWorkbook).toMatchObject({ table: ofText!.table, report: { totalRows: ROWS } });
 
-      const times: number[] = [];
-      for (let index = 0; index < IMPORTS; index++) {
-        const file = files[index % files.length]!;
-        const usual = undisturbed[index % files.length]!;
-        const { state, milliseconds, killed } = await runImport(file, () =>
-          campaign.platform.killRandomly(KILLED_PROCESSES, usual.milliseconds),
-        );
-        times.push(milliseconds);
-        expect({ index, killed, ...state }).toEqual({ index, killed, ...usual.state });
-        expect(milliseconds).toBeLessThan(COMPLETION_MILLISECONDS_MAX);
-      }
-      campaign.pass({
+      await campaign.repeatUnderKills({
         what: 'imports',
-        milliseconds: times,
-        undisturbed: Math.max(...undisturbed.map(({ milliseconds }) => milliseconds)),
+        count: IMPORTS,
+        processes: KILLED_PROCESSES,
+        undisturbed,
+        run: (kind, injectFaults) => runImport(files[kind]!, injectFaults),
       });
     },
     60_000 + IMPORTS * (COMPLETION_MILLISECONDS_MAX + 60_000),
