@@ -173,9 +173,14 @@ describe('an import in the console', () => {
     await part('Columns are separated by', 'Comma');
     await choose(page, 'Columns are separated by', /^Semicolon/);
     await part('Columns are separated by', 'Semicolon');
+    // The last one shows the same before its response as after it: only the response itself says that it was sent.
+    const last = page.waitForResponse(
+      (response) => response.request().postData() === JSON.stringify({ delimiter: ';' }),
+    );
     goOn();
     await page.getByText('Nothing is there.').waitFor();
     await columnField(page, 'Surname').waitFor();
+    await last;
     await part('Names of the columns are in', 'Row 2');
     await part('Columns are separated by', 'Semicolon');
     await page.getByText('Nothing is there.').waitFor();
