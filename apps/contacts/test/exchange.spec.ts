@@ -3,7 +3,7 @@ import { CompanyFields } from '@plinth/contracts/contacts/shapes';
 import { openBulkTransaction } from '@plinth/exchange/bulk-transaction';
 import { defineExchange } from '@plinth/exchange/definition';
 import { BatchImporter } from '@plinth/exchange/import/batch-importer';
-import { UnwrittenKeys } from '@plinth/exchange/import/unwritten-keys';
+import { RecentKeys, UnwrittenKeys } from '@plinth/exchange/import/unwritten-keys';
 import { relationField } from '@plinth/exchange/relation';
 import { fieldsOf } from '@plinth/exchange/schema-fields';
 import type { RawRow } from '@plinth/exchange/import/convert-rows';
@@ -269,6 +269,8 @@ describe('imports and exports of contacts and companies', () => {
     const nothing = () => undefined;
     const contactColumns = ['externalId', 'lastName', 'channel'];
 
+    afterEach(() => jest.restoreAllMocks());
+
     const openDryRun = async (caller: Caller) => {
       const session = await openImportSession(service, {
         definition: contactsExchange,
@@ -340,37 +342,50 @@ describe('imports and exports of contacts and companies', () => {
       await dryRun.close();
     });
 
-    it('are counted as they would be written, also those of one key or id in several batches', async () => {
-      const caller = aCaller();
-      const http = service.as(caller);
-      const [first, second] = [
-        await aContact(http, { externalId: 'S-1' }),
-        await aContact(http, { externalId: 'S-2' }),
-      ];
-      const rowsOf = (...rows: string[][]) => rows;
-      const batches = [
-        rowsOf(['', 'P-1', 'Post'], ['', 'P-2', 'Post']),
-        rowsOf(['', 'P-2', 'Post'], ['', 'S-1', 'Telegraph'], [second.id, 'S-3', 'Post']),
-        rowsOf([first.id, 'S-1', 'Post'], [second.id, 'S-4', 'Post'], ['', 'P-3', 'Post']),
-        rowsOf(['', 'P-3', 'Post'], ['', 'S-3', 'Post'], [first.id, 'S-5', 'Post'], [newId(), 'P-9', 'Post']),
-      ];
-      let rowNumber = 1;
-      const numbered = batches.map((rows) =>
-        rows.map(([id, key, channel]) => [++rowNumber, id, key, 'Lovelace', channel]),
-      );
-      const request = { ...start, columns: ['id', ...contactColumns] };
+    it.each([
+      ['in memory', RecentKeys.maximum],
+      ['partly in the database', 4],
+      ['all in the database', 1],
+    ])(
+      'are counted as they would be written, also those of one key or id in several batches, %s',
+      async (_where, maximum) => {
+        jest.replaceProperty(RecentKeys, 'maximum', maximum);
+        const caller = aCaller();
+        const http = service.as(caller);
+        const [first, second] = [
+          await aContact(http, { externalId: 'S-1' }),
+          await aContact(http, { externalId: 'S-2' }),
+        ];
+        const rowsOf = (...rows: string[][]) => rows;
+        const batches = [
+          rowsOf(['', 'P-1', 'Post'], ['', 'P-2', 'Post']),
+          rowsOf(['', 'P-2', 'Post'], ['', 'S-1', 'Telegraph'], [second.id, 'S-3', 'Post']),
+          rowsOf([first.id, 'S-1', 'Post'], [second.id, 'S-4', 'Post'], ['', 'P-3', 'Post']),
+          rowsOf(
+            ['', 'P-3', 'Post'],
+            ['', 'S-3', 'Post'],
+            [first.id, 'S-5', 'Post'],
+            [newId(), 'P-9', 'Post'],
+          ),
+        ];
+        let rowNumber = 1;
+        const numbered = batches.map((rows) =>
+          rows.map(([id, key, channel]) => [++rowNumber, id, key, 'Lovelace', channel]),
+        );
+        const request = { ...start, columns: ['id', ...contactColumns] };
 
-      const dry = await owner.importRows(caller, { ...request, commit: 'NEVER' }, numbered);
-      const { results } = await owner.importRows(caller, request, numbered);
+        const dry = await owner.importRows(caller, { ...request, commit: 'NEVER' }, numbered);
+        const { results } = await owner.importRows(caller, request, numbered);
 
-      expect(dry.results).toEqual(results);
-      expect(results.map(({ inserted, updated, failed }) => [inserted, updated, failed])).toEqual([
-        [2, 0, 0],
-        [0, 1, 2],
-        [1, 0, 2],
-        [0, 1, 3],
-      ]);
-    });
+        expect(dry.results).toEqual(results);
+        expect(results.map(({ inserted, updated, failed }) => [inserted, updated, failed])).toEqual([
+          [2, 0, 0],
+          [0, 1, 2],
+          [1, 0, 2],
+          [0, 1, 3],
+        ]);
+      },
+    );
 
     it('take no room from others, and are refused what has none', async () => {
       let room = 3;

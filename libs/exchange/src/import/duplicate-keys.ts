@@ -117,20 +117,34 @@ export async function findRepeatedIds(
   return { unique: unique.filter((row) => !rows.has(row)), repeated: [...repeated, ...again] };
 }
 
-/** Stores the keys of rows that are not in the table; of several rows with one key the first one counts. */
+/** Remembers the keys of rows that are not in the table; of several rows with one key the first one counts. */
 export async function recordUnwrittenKeys(
-  { connection, caller, jobId }: BatchContext,
+  context: BatchContext,
   rows: readonly KeyedRow[],
   unwrittenKeys: UnwrittenKeys,
 ): Promise<void> {
-  const hashes = rows.map(({ key }) => hashKey(key));
+  const { recent } = unwrittenKeys;
+  const hashed = rows.map(({ key, rowNumber }): HashedRow => [hashKey(key), rowNumber]);
+  if (!recent) return storeUnwrittenKeys(context, hashed, unwrittenKeys);
+  for (const [hash, rowNumber] of hashed) recent.add(hash, rowNumber);
+  const many = recent.takeIfMany();
+  if (many.length > 0) await storeUnwrittenKeys(context, many, unwrittenKeys);
+}
+
+type HashedRow = [hash: string, rowNumber: number];
+
+async function storeUnwrittenKeys(
+  { connection, caller, jobId }: BatchContext,
+  rows: readonly HashedRow[],
+  unwrittenKeys: UnwrittenKeys,
+): Promise<void> {
   await connection.query(
     `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
      SELECT $1, $2, * FROM unnest($3::uuid[], $4::int[]) AS k (key_hash, row_number)
-     ORDER BY row_number ON CONFLICT DO NOTHING`,
-    [caller.tenantId, jobId, hashes, rows.map(({ rowNumber }) => rowNumber)],
+     ORDER BY key_hash, row_number ON CONFLICT DO NOTHING`,
+    [caller.tenantId, jobId, rows.map(([hash]) => hash), rows.map(([, rowNumber]) => rowNumber)],
   );
-  for (const hash of hashes) unwrittenKeys.add(hash);
+  for (const [hash] of rows) unwrittenKeys.add(hash);
 }
 
 const UNWRITTEN_KEY = lookUp({
@@ -146,10 +160,15 @@ async function readUnwrittenKeys(
   { unwrittenKeys, beforeLookUps }: Omit<EarlierKeys, 'writer'>,
 ): Promise<Map<string, number>> {
   if (unwrittenKeys.isEmpty) return new Map();
-  const keysByHash = new Map(
-    keys.map((key) => [hashKey(key), key] as const).filter(([hash]) => unwrittenKeys.mayHave(hash)),
-  );
-  if (keysByHash.size === 0) return new Map();
+  const found = new Map<string, number>();
+  const keysByHash = new Map<string, string>();
+  for (const key of keys) {
+    const hash = hashKey(key);
+    const recent = unwrittenKeys.recent?.rowOf(hash);
+    if (recent !== undefined) found.set(key, recent);
+    if (unwrittenKeys.mayHave(hash)) keysByHash.set(hash, key);
+  }
+  if (keysByHash.size === 0) return found;
   await beforeLookUps?.();
   const { rows } = await inIndexOrder(connection, () =>
     connection.query<{ key_hash: string; row_number: number }>(
@@ -157,9 +176,10 @@ async function readUnwrittenKeys(
       [caller.tenantId, jobId, [...keysByHash.keys()]],
     ),
   );
-  return new Map(
-    rows.map(({ key_hash, row_number }) => [keysByHash.get(key_hash.replaceAll('-', ''))!, row_number]),
-  );
+  // What is in the database came before what is not there yet.
+  for (const { key_hash, row_number } of rows)
+    found.set(keysByHash.get(key_hash.replaceAll('-', ''))!, row_number);
+  return found;
 }
 
 /** The error of a row whose key an earlier row of the file has. */

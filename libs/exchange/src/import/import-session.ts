@@ -18,7 +18,7 @@ import {
   sealLedger,
   type BatchKey,
 } from './import-ledger';
-import { UnwrittenKeys } from './unwritten-keys';
+import { RecentKeys, UnwrittenKeys } from './unwritten-keys';
 
 /** What is to be known of a batch while it is applied, and of the one before it. */
 export interface Applying {
@@ -160,7 +160,8 @@ function eachBatchSession(
  * what it knows of earlier batches, each of which is undone as soon as it was tried out.
  */
 async function dryRunSession(database: BulkDatabase, options: ImportOptions): Promise<ImportSession> {
-  const importer = new BatchImporter({ ...options, jobId: newId() }, new UnwrittenKeys());
+  const keys = new UnwrittenKeys(undefined, new RecentKeys());
+  const importer = new BatchImporter({ ...options, jobId: newId() }, keys);
   const { transaction, close } = await openBulkTransaction(database, options.caller.tenantId);
   return {
     lastBatch: 0,

@@ -6,6 +6,39 @@ const PLACES = 4;
 const KNOWN_KEYS_MAX = 200_000;
 
 /**
+ * The newest keys of a dry-run, which nobody continues elsewhere: they need not be in the database before they are many,
+ * and many at once are stored there in the order of its index, which takes less than a few for each batch.
+ */
+export class RecentKeys {
+  /** How many are kept in memory, each in some 100 bytes. */
+  static maximum = 65_536;
+
+  private rows = new Map<string, number>();
+
+  get isEmpty(): boolean {
+    return this.rows.size === 0;
+  }
+
+  /** Of several rows with one key the first one counts. */
+  add(hash: string, rowNumber: number): void {
+    const known = this.rows.get(hash);
+    if (known === undefined || rowNumber < known) this.rows.set(hash, rowNumber);
+  }
+
+  rowOf(hash: string): number | undefined {
+    return this.rows.get(hash);
+  }
+
+  /** Returns all keys and forgets them, once they are too many to be kept. */
+  takeIfMany(): [hash: string, rowNumber: number][] {
+    if (this.rows.size < RecentKeys.maximum) return [];
+    const taken = [...this.rows];
+    this.rows = new Map();
+    return taken;
+  }
+}
+
+/**
  * Which keys of a job may belong to rows that were not written. Most keys of most files do not, so most need not be
  * looked up. It takes 512 kB, whatever the number of keys: a Bloom filter, whose places are parts of a hash.
  */
@@ -16,17 +49,23 @@ export class UnwrittenKeys {
   /** How many hashes to read to know all of them, and to see whether there are too many. */
   static readonly readMax = KNOWN_KEYS_MAX + 1;
 
-  /** @param hashes 16 bytes each */
-  constructor(hashes: Buffer = Buffer.alloc(0)) {
+  /**
+   * @param hashes of keys in the database, 16 bytes each
+   * @param recent where keys are before they are in the database
+   */
+  constructor(
+    hashes: Buffer = Buffer.alloc(0),
+    readonly recent?: RecentKeys,
+  ) {
     for (let at = 0; at < hashes.length; at += HASH_BYTES)
       this.add(hashes.toString('hex', at, at + HASH_BYTES));
   }
 
   get isEmpty(): boolean {
-    return this.count === 0;
+    return this.count === 0 && (this.recent?.isEmpty ?? true);
   }
 
-  /** @param hash hexadecimal digits */
+  /** @param hash hexadecimal digits of a key that is in the database */
   add(hash: string): void {
     for (let index = 0; index < PLACES; index++) {
       const place = placeOf(hash, index);
@@ -40,7 +79,7 @@ export class UnwrittenKeys {
     this.count = Infinity;
   }
 
-  /** False only if the key was never added. */
+  /** False only if the key is not in the database. */
   mayHave(hash: string): boolean {
     if (this.count > KNOWN_KEYS_MAX) return true;
     for (let index = 0; index < PLACES; index++) {
