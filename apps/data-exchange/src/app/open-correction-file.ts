@@ -1,5 +1,8 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { localize, type FailedRowWithCells } from '../domain/failed-row';
 import type { MessageTexts } from '../domain/message-texts';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
@@ -7,9 +10,23 @@ import { encodeText } from '../formats/text-stream';
 import type { FailedRowStore } from '../store/failed-row-store';
 import type { ImportJob } from '../store/import-store';
 
-const PAGE = { bytesMax: 4 * 1024 * 1024, withCells: true };
+/** A client that reads slowly holds some of them, and of their rows many times as much in memory. */
+const PAGE = { bytesMax: 128 * 1024, withCells: true };
 const FIRST_ROWS = 100;
 const ROWS_PER_QUERY_MAX = 1_000;
+/** Downloads of a process at the same time, however slowly they are read. */
+const DOWNLOADS_MAX = 16;
+const WAITING_MAX = 200;
+const PATIENCE_MILLISECONDS = 30_000;
+
+/** The places in which correction files are written while their clients read them. */
+export const correctionPlaces = (count = DOWNLOADS_MAX): FairPlaces =>
+  new FairPlaces({
+    places: count,
+    waitingMax: WAITING_MAX,
+    patienceMilliseconds: PATIENCE_MILLISECONDS,
+    refused: (scope) => shareUsedUp(scope, 'correction files'),
+  });
 
 export interface CorrectionFile {
   content: Readable;
@@ -17,11 +34,20 @@ export interface CorrectionFile {
   type: string;
 }
 
+/** Whose download it is, which waits for its place when it is read first. */
+export interface CorrectionDownload {
+  owner: ShareOwner;
+  places: FairPlaces;
+  /** Aborted when the client disconnects. */
+  signal?: AbortSignal;
+}
+
 /** Streams the failed rows of an import in the format of its upload; undefined where no row failed. */
 export async function openCorrectionFile(
   failedRows: FailedRowStore,
   job: ImportJob,
   texts: MessageTexts,
+  download: CorrectionDownload,
 ): Promise<CorrectionFile | undefined> {
   const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
@@ -30,17 +56,33 @@ export async function openCorrectionFile(
   const rows = localizedRows(failedRows, job, texts);
   if (format.kind === 'xlsx') {
     return {
-      content: Readable.from(correctionWorkbook(headers, rows), { objectMode: false }),
+      content: Readable.from(inPlace(download, correctionWorkbook(headers, rows)), { objectMode: false }),
       name: fileNameOf(job, 'xlsx'),
       type: fileTypes.xlsx,
     };
   }
   const type = format.delimiter === '\t' ? 'tsv' : 'csv';
+  // Read ahead, each of several pieces would be a page.
+  const pieces = Readable.from(inPlace(download, correctionFile(headers, format, rows)), {
+    highWaterMark: 1,
+  });
   return {
-    content: Readable.from(correctionFile(headers, format, rows)).pipe(encodeText(format)),
+    content: pipeline(pieces, encodeText(format), () => undefined),
     name: fileNameOf(job, type),
     type: fileTypes[type],
   };
+}
+
+async function* inPlace<Piece>(
+  { owner, places, signal }: CorrectionDownload,
+  pieces: AsyncIterable<Piece>,
+): AsyncGenerator<Piece> {
+  if (!places.tryEnter(owner)) await places.wait(owner, signal);
+  try {
+    yield* pieces;
+  } finally {
+    places.leave(owner);
+  }
 }
 
 async function* localizedRows(
