@@ -34,7 +34,7 @@ export interface CorrectionFile {
   type: string;
 }
 
-/** Whose download it is, which waits for its place when it is read first. */
+/** Whose download it is. */
 export interface CorrectionDownload {
   owner: ShareOwner;
   places: FairPlaces;
@@ -42,47 +42,43 @@ export interface CorrectionDownload {
   signal?: AbortSignal;
 }
 
-/** Streams the failed rows of an import in the format of its upload; undefined where no row failed. */
+/**
+ * Streams the failed rows of an import in the format of its upload; undefined where no row failed. It has a place until
+ * the content is read or destroyed, and waits for one.
+ * @throws Problem `share-used-up` or `overloaded` where there is none for long
+ */
 export async function openCorrectionFile(
   failedRows: FailedRowStore,
   job: ImportJob,
   texts: MessageTexts,
-  download: CorrectionDownload,
+  { owner, places, signal }: CorrectionDownload,
 ): Promise<CorrectionFile | undefined> {
   const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
+  if (!places.tryEnter(owner)) await places.wait(owner, signal);
+  const file = writeWhileRead(job, localizedRows(failedRows, job, texts));
+  file.content.once('close', () => places.leave(owner));
+  return file;
+}
+
+function writeWhileRead(job: ImportJob, rows: AsyncIterable<FailedRowWithCells[]>): CorrectionFile {
   const { format } = job;
   const headers = job.headers ?? [];
-  const rows = localizedRows(failedRows, job, texts);
   if (format.kind === 'xlsx') {
     return {
-      content: Readable.from(inPlace(download, correctionWorkbook(headers, rows)), { objectMode: false }),
+      content: Readable.from(correctionWorkbook(headers, rows), { objectMode: false }),
       name: fileNameOf(job, 'xlsx'),
       type: fileTypes.xlsx,
     };
   }
   const type = format.delimiter === '\t' ? 'tsv' : 'csv';
   // Read ahead, each of several pieces would be a page.
-  const pieces = Readable.from(inPlace(download, correctionFile(headers, format, rows)), {
-    highWaterMark: 1,
-  });
+  const pieces = Readable.from(correctionFile(headers, format, rows), { highWaterMark: 1 });
   return {
     content: pipeline(pieces, encodeText(format), () => undefined),
     name: fileNameOf(job, type),
     type: fileTypes[type],
   };
-}
-
-async function* inPlace<Piece>(
-  { owner, places, signal }: CorrectionDownload,
-  pieces: AsyncIterable<Piece>,
-): AsyncGenerator<Piece> {
-  if (!places.tryEnter(owner)) await places.wait(owner, signal);
-  try {
-    yield* pieces;
-  } finally {
-    places.leave(owner);
-  }
 }
 
 async function* localizedRows(
