@@ -17,7 +17,7 @@ const ROWS_PER_QUERY_MAX = 1_000;
 /** Downloads of a process at the same time, however slowly they are read. */
 const DOWNLOADS_MAX = 16;
 const WAITING_MAX = 200;
-const PATIENCE_MILLISECONDS = 30_000;
+const PATIENCE_MILLISECONDS = 10_000;
 
 /** The places in which correction files are written while their clients read them. */
 export const correctionPlaces = (count = DOWNLOADS_MAX): FairPlaces =>
