@@ -1,7 +1,7 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
-import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, FairPlaces, measurePlaces } from '@plinth/runtime/process/fair-places';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -10,6 +10,7 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
 import { ArrivingBytes } from './app/arriving-bytes';
+import { correctionPlaces } from './app/open-correction-file';
 import { SharedProgress } from './app/shared-progress';
 import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
@@ -72,6 +73,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const dryRunPlaces = places(config.EXCHANGE_DRY_RUNS_MAX, 'dry-runs');
   const previewPlaces = places(config.EXCHANGE_PREVIEWS_MAX, 'previews');
   const workbookPlaces = places(WORKBOOKS_MAX, 'workbooks', 2);
+  const correctionFiles = correctionPlaces();
   const imports = importStore(db);
   const ranges = rangeStore(db);
   const keys = keyStore(pool);
@@ -81,6 +83,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const starter = jobStarter({ config, temporal, imports, undos, exports, overdueJobs, log });
 
   const metrics = createMetrics('data-exchange');
+  measurePlaces(metrics, { 'correction-files': correctionFiles });
   // Without Temporal no job starts, but everything else works, so the process stays ready.
   const health = new Health(checks, { informative: { ...informative, files: blobs.check }, log });
   return {
@@ -110,6 +113,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     dryRunPlaces,
     previewPlaces,
     workbookPlaces,
+    correctionFiles,
     presets: presetStore(db),
     countWorkers: () => countWorkers(temporal, config),
     starter,

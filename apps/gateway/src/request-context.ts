@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { endEarlyResponse, isBodyPending } from '@plinth/http/end-early-response';
 import { problemResponse } from '@plinth/http/problem-details';
 import type { Problem } from '@plinth/kernel/problem';
 import type { Identity } from './identity/identity';
@@ -74,7 +75,7 @@ export class RequestContext {
     const isPending = isBodyPending(request);
     response.writeHead(status, this.withCommonHeaders(headers, body));
     if (this.method === 'HEAD' || body === undefined) response.end();
-    else if (isPending) endLater(request, response, body);
+    else if (isPending) endEarlyResponse(request, response, body);
     else if (typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body);
     else response.end(body.toString('latin1'), 'latin1');
   }
@@ -99,6 +100,7 @@ export class RequestContext {
     all.push('vary', vary);
     if (!hasCacheControl) all.push('cache-control', 'no-store');
     if (!hasLength) all.push('content-length', String(Buffer.byteLength(body!)));
+    // Instead of waiting for the rest.
     if (isBodyPending(this.request)) all.push('connection', 'close');
     return all;
   }
@@ -116,28 +118,3 @@ export class RequestContext {
 
 /** Node joins head and body into one write when both are text; Latin-1 keeps every byte as it is. */
 const ONE_WRITE_BYTES_MAX = 16 * 1024;
-
-const LINGER_MILLISECONDS = 500;
-const LINGER_CHUNKS_MAX = 1_024;
-
-/**
- * Sends a response while the client is still sending. Ending the connection at once would reset it, and the client
- * might never read the response; so what the client sends is discarded for a moment.
- */
-function endLater(request: IncomingMessage, response: ServerResponse, body: Buffer | string): void {
-  response.write(body);
-  const end = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, LINGER_MILLISECONDS);
-  let chunks = 0;
-  request.on('data', () => {
-    if (++chunks === LINGER_CHUNKS_MAX) end();
-  });
-  request.once('end', end).once('close', end).resume();
-}
-
-/** A response that is sent before the body of its request was read closes the connection instead of waiting for the rest. */
-const isBodyPending = ({ complete, headers }: IncomingMessage): boolean =>
-  !complete && ('transfer-encoding' in headers || (headers['content-length'] ?? '0') !== '0');

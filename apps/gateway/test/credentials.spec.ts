@@ -536,7 +536,7 @@ describe('the keys of the identity provider', () => {
     provider.pass(2);
     await expect(provider.find('k1')).rejects.toMatchObject({ kind: 'upstream' });
     await expect(provider.find('k1')).rejects.toMatchObject({ kind: 'upstream' });
-    expect(provider.fetches()).toBe(2);
+    expect(provider.fetches()).toBe(3);
     await expect(provider.check()).rejects.toThrow(
       'The keys at https://id.example/keys cannot be fetched: away',
     );
@@ -548,6 +548,23 @@ describe('the keys of the identity provider', () => {
       'the keys of the identity provider cannot be fetched',
       'the keys of the identity provider can be fetched again',
     ]);
+  });
+
+  it('are fetched again before they are too old, and nobody waits for a slow provider', async () => {
+    let answer = Promise.resolve({ keys: [await jwk(rsa.publicKey, 'k1')] });
+    const provider = withProvider(() => answer);
+    await provider.find('k1');
+    const slow = Promise.withResolvers<{ keys: JWK[] }>();
+    answer = slow.promise;
+    provider.pass(400);
+    await provider.find('k1');
+    await provider.find('k1');
+    expect(provider.fetches()).toBe(2);
+    slow.resolve({ keys: [await jwk(other.publicKey, 'k2')] });
+    await eventually(() => provider.find('k2'));
+    provider.pass(250);
+    await provider.find('k2');
+    expect(provider.fetches()).toBe(2);
   });
 
   it('that were never fetched make tokens get 502, not 401', async () => {

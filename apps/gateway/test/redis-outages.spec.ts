@@ -95,6 +95,25 @@ describe('a slow Redis', () => {
   });
 });
 
+describe('a Redis that sets a marker when its gateway has given up already', () => {
+  it('makes the next attempt wait for nobody, since nothing runs', async () => {
+    const proxy = await startSlowProxy();
+    const service = await startGuardedService();
+    const gateway = await startGateway({ things: service.url }, { REDIS_URL: proxy.url });
+    const key = randomUUID();
+    await gateway.token();
+    proxy.delayMilliseconds = 1_500;
+    const statuses = [(await post(gateway, key)).status];
+    proxy.delayMilliseconds = 0;
+    await eventually(async () => {
+      statuses.push((await post(gateway, key)).status);
+      return statuses.at(-1) === 201;
+    });
+    expect([...new Set(statuses)]).toEqual([503, 201]);
+    expect(service.effects()).toBe(1);
+  });
+});
+
 describe('a Redis that was lost without a word, with its machine', () => {
   it('is left for the one that took its place', async () => {
     const proxy = await startSilentProxy(Number(new URL(infrastructure().redisUrl).port));

@@ -8,6 +8,7 @@ import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
 import { subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
+import { registerDefinitions } from './app/register-definitions';
 import { settingReader } from './app/setting-reader';
 import type { SettingsConfig } from './config';
 import { platformDefinitions } from './domain/platform-definitions';
@@ -67,7 +68,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
       revocations.send(payload.id),
     ),
   );
-  await definitions.register('settings', platformDefinitions);
+  onClose(await registerDefinitions(() => definitions.register('settings', platformDefinitions), log));
 
   const health = new Health(checks, { informative, log });
   return {

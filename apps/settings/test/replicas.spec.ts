@@ -6,6 +6,7 @@ import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
+import { createTestDatabase } from '@plinth/testing/test-database';
 import { startSettings } from './start-settings';
 
 const CULTURE = '/settings/user/Service.Localization.PreferredCulture';
@@ -52,17 +53,50 @@ describe('two replicas of the settings service', () => {
 });
 
 describe('a replica that does not reach NATS', () => {
-  it('is ready and stores changes, whose events wait in its outbox', async () => {
-    const proxy = await startSilentProxy(Number(new URL(infrastructure().natsUrl).port));
-    const service = await startSettings({ environment: { NATS_URL: `nats://127.0.0.1:${proxy.port}` } });
-    proxy.close();
+  const open = (port?: number) => startSilentProxy(Number(new URL(infrastructure().natsUrl).port), port);
 
-    await eventually(async () => (await service.health.readiness()).parts['nats'] === 'down');
+  it.each(['after', 'before'])(
+    'is ready and stores changes, whose events wait in its outbox, where NATS went %s its start',
+    async (when) => {
+      const proxy = await open();
+      if (when === 'before') proxy.close();
+      const service = await startSettings({ environment: { NATS_URL: `nats://127.0.0.1:${proxy.port}` } });
+      proxy.close();
 
-    expect((await service.health.readiness()).ready).toBe(true);
-    const { status } = await service.as(aCaller()).put(CULTURE, { value: 'fr' });
-    expect(status).toBe(204);
-    expect((await readQueues(service.pool)).unpublished).toBe(1);
+      await eventually(async () => (await service.health.readiness()).parts['nats'] === 'down');
+
+      expect((await service.health.readiness()).ready).toBe(true);
+      const { status } = await service.as(aCaller()).put(CULTURE, { value: 'fr' });
+      expect(status).toBe(204);
+      expect((await readQueues(service.pool)).unpublished).toBe(1);
+
+      const again = await open(proxy.port);
+      await eventually(async () => (await readQueues(service.pool)).unpublished === 0);
+      await service.close();
+      again.close();
+    },
+  );
+});
+
+describe('a replica that starts while its database is away', () => {
+  it('goes on when that is back, with the settings of the platform', async () => {
+    const database = await createTestDatabase('settings');
+    const url = new URL(database.url);
+    const serverPort = Number(url.port);
+    const away = await startSilentProxy(serverPort);
+    away.close();
+    url.port = String(away.port);
+    const service = await startSettings({ databaseUrl: url.href });
+    expect((await service.health.readiness()).ready).toBe(false);
+
+    const proxy = await startSilentProxy(serverPort, away.port);
+
+    await eventually(async () => {
+      expect(await service.as(aCaller()).get(CULTURE)).toMatchObject({ status: 200, body: { value: null } });
+      return true;
+    });
     await service.close();
+    proxy.close();
+    await database.drop();
   });
 });

@@ -44,6 +44,7 @@ import { requireAccess } from './access';
 import { readJson } from './body';
 import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { mountDeadLetters } from './dead-letters';
+import { endEarlyResponse, isBodyPending } from './end-early-response';
 import { gatherChunks } from './gather-chunks';
 import { isLongRead, longReadPlaces } from './long-reads';
 import { toListRequest, type ListRequest } from './paging';
@@ -370,7 +371,9 @@ function sendProblem(
   }
   const { status, headers, body } = problemResponse(problem, problemContext);
   for (const name of res.getHeaderNames()) res.removeHeader(name);
-  if (!req.readableEnded && !req.complete) res.setHeader('connection', 'close');
+  const isEarly = isBodyPending(req);
+  if (isEarly) res.setHeader('connection', 'close');
   res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  res.end(body);
+  if (isEarly) endEarlyResponse(req, res, body);
+  else res.end(body);
 }

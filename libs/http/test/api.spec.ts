@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { anonymous, authenticated, endpoint, permission } from '@plinth/contracts/endpoint';
 import { pagedResult } from '@plinth/kernel/paged-result';
@@ -219,6 +220,23 @@ describe('the pipeline of endpoints', () => {
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.body).toMatchObject(problem(status));
     expect(response.status).toBe(status);
+  });
+
+  it('sends the problem of a body to a client that reads it only when all is sent', async () => {
+    const { url, headers } = http().address('POST', '/things');
+    const { hostname, port, pathname } = new URL(url);
+    const size = 32 * 1024 * 1024;
+    const socket = connect(Number(port), hostname).pause();
+    const received = new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+      socket.on('error', ({ message }) => (text ||= message)).on('close', () => resolve(text));
+    });
+    const sent = { host: hostname, 'content-type': 'application/json', 'content-length': size, ...headers };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    socket.write(Buffer.alloc(size, ' '), () => socket.resume());
+    expect(await received).toMatch(/^HTTP\/1\.1 413 [^]*"status":413/);
   });
 
   it.each([

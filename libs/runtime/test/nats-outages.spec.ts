@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connectMessaging, sendMessage, receiveMessages } from '@plinth/runtime/messaging/nats';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
@@ -34,5 +35,46 @@ describe('a NATS that was lost without a word, with its machine', () => {
       sendMessage(messaging, config.NATS_PREFIX, '"back"');
       return received.includes('back');
     });
+  });
+});
+
+describe('a NATS that is away when a process starts', () => {
+  it('is connected to when it comes, with everything that listens and wants events', async () => {
+    const port = Number(new URL(infrastructure().natsUrl).port);
+    const proxy = await startSilentProxy(port);
+    proxy.close();
+    const config = {
+      NATS_URL: `nats://127.0.0.1:${proxy.port}`,
+      NATS_PREFIX: `test-${randomUUID()}`,
+      EVENT_KEYS: TEST_KEYS,
+    };
+    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 10 });
+    opened.push(messaging.close);
+    const received: string[] = [];
+    opened.push(
+      receiveMessages(messaging, config.NATS_PREFIX, z.string(), (text) => void received.push(text)),
+    );
+    await expect(messaging.check()).rejects.toThrow('NATS has not been there');
+    sendMessage(messaging, config.NATS_PREFIX, '"nobody"');
+
+    opened.push((await startSilentProxy(port, proxy.port)).close);
+
+    await messaging.connecting;
+    sendMessage(messaging, config.NATS_PREFIX, '"back"');
+    await eventually(() => received.includes('back'));
+    expect(received).toEqual(['back']);
+    const { config: stream } = await (
+      await jetstreamManager(messaging.connection)
+    ).streams.info(config.NATS_PREFIX);
+    expect(stream.subjects).toEqual([`${config.NATS_PREFIX}.events.>`]);
+  });
+
+  it('does not keep a process from ending that never saw it', async () => {
+    const config = { NATS_URL: 'nats://127.0.0.1:1', NATS_PREFIX: 'test', EVENT_KEYS: TEST_KEYS };
+    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 10 });
+    const stopReceiving = receiveMessages(messaging, 'test', z.string(), () => undefined);
+    await stopReceiving();
+    await messaging.close();
+    expect(messaging.connecting).toBeDefined();
   });
 });

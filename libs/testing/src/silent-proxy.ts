@@ -10,8 +10,11 @@ export interface SilentProxy {
   close(): void;
 }
 
-/** A proxy of a server on this machine, whose connections can be lost without a word. */
-export async function startSilentProxy(serverPort: number): Promise<SilentProxy> {
+/**
+ * A proxy of a server on this machine, whose connections can be lost without a word.
+ * @param port where it listens; 0 for a free one
+ */
+export async function startSilentProxy(serverPort: number, port = 0): Promise<SilentProxy> {
   const clients = new Set<Socket>();
   const lost = new WeakSet<Socket>();
   const proxy = createServer({ noDelay: true }, (client) => {
@@ -22,7 +25,7 @@ export async function startSilentProxy(serverPort: number): Promise<SilentProxy>
     client.on('error', () => undefined).on('close', () => server.destroy());
     server.on('error', () => undefined).on('close', () => void (lost.has(client) || client.destroy()));
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
   return {
     port: (proxy.address() as AddressInfo).port,
     lose: () => clients.forEach((client) => lost.add(client)),

@@ -8,7 +8,7 @@ import { startPlatform } from '@plinth/testing/start-platform';
 import { Client as Database } from 'pg';
 import type { Probe } from '../../development/launcher/probes.mjs';
 import { processTreeOf } from '../bench/processes.ts';
-import { limitedPlatform, RATE_LIMITS } from './limited-platform';
+import { LIMITED, limitedPlatform } from './limited-platform';
 
 /** Longest time of a job during which processes are killed. */
 export const COMPLETION_MILLISECONDS_MAX = 120_000;
@@ -46,7 +46,7 @@ export async function startChaosPlatform(random: () => number): Promise<LoneChao
   const folder = mkdtempSync(join(tmpdir(), 'plinth-faults-'));
   // For root the database server runs as another user, who needs access.
   chmodSync(folder, 0o755);
-  const platform = await startPlatform({ dataDirectory: folder, environment: { RATE_LIMITS } });
+  const platform = await startPlatform({ dataDirectory: folder, environment: LIMITED });
   return {
     ...chaosOn(platform, random),
     async stop({ keepsLogs }) {

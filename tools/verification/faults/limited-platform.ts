@@ -8,8 +8,11 @@ import { probe, type Probe } from '../../development/launcher/probes.mjs';
 /** What holds the processes on a cluster; where the manifests cannot be rendered, they only have to live on. */
 export const pods = podsOfProcesses();
 
-/** Off, since an attacker may have many users. */
-export const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
+/** The heaps that `k8s/` gives, and no rate limits, since an attacker may have many users. */
+export const LIMITED = {
+  NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '',
+  RATE_LIMITS: JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } }),
+};
 const READY_MILLISECONDS_MAX = 120_000;
 
 /**
@@ -17,10 +20,7 @@ const READY_MILLISECONDS_MAX = 120_000;
  * ready: who had the platform before may have killed some at last.
  */
 export async function limitedPlatform(): Promise<SharedPlatform> {
-  const platform = await sharedPlatform('faults', {
-    NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '',
-    RATE_LIMITS,
-  });
+  const platform = await sharedPlatform('faults', LIMITED);
   await eventually(() => areReady(platform.dataDirectory), READY_MILLISECONDS_MAX);
   return platform;
 }

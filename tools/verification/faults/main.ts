@@ -10,6 +10,7 @@ npm run faults -- notifications [--entries 2000]                         kill -9
 npm run faults -- backlog [--events 100000]                              a service comes back to very many events
 npm run faults -- outages [--only all] [--seconds 10] [--rate 50]        servers that do not respond for a while, under load
 npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load
+npm run faults -- replicas [--seconds 10]                                two of each under the flood of one tenant
 npm run faults -- memory [--attackers 64]                                send gateways, services and consumers what costs the most memory
 npm run faults -- neighbours [--only all] [--seconds 10]                 one tenant takes all it can of each scarce thing`;
 
@@ -23,6 +24,7 @@ const campaigns: Record<string, string> = {
   neighbours: 'tools/verification/faults/neighbours.integration.spec.ts',
   backlog: 'tools/verification/faults/backlog.integration.spec.ts',
   outages: 'tools/verification/faults/outages.integration.spec.ts',
+  replicas: 'tools/verification/faults/replicas.integration.spec.ts',
   rolling: 'tools/verification/faults/rolling.integration.spec.ts',
 };
 

@@ -20,7 +20,7 @@ export async function replaceProcess(
   subject: ReplaceableProcess,
 ): Promise<void> {
   const pid = platform.pidOf(subject.name)!;
-  const endSecond = await startSecond(platform, subject, pid);
+  const { end: endSecond } = await startSecond(platform, subject);
   const bornAt = birthOf(pid);
   process.kill(pid, 'SIGTERM');
   await eventually(() => birthOf(pid) !== bornAt, MILLISECONDS_MAX);
@@ -29,13 +29,20 @@ export async function replaceProcess(
   await endSecond();
 }
 
-/** Starts a second replica, and returns the function that stops it. */
-async function startSecond(
-  { layout }: ReplicatedPlatform,
+/** A second replica of a process, which runs until it is ended. */
+export interface SecondReplica {
+  pid: number;
+  adminPort: number;
+  /** Fails where it does not exit with code 0. */
+  end(): Promise<void>;
+}
+
+/** Starts a second replica of a process, as that was started; returns when it is ready. */
+export async function startSecond(
+  { layout, pidOf }: ReplicatedPlatform,
   subject: ReplaceableProcess,
-  pid: number,
-): Promise<() => Promise<void>> {
-  const { command, environment, directory } = startOptionsOf(pid);
+): Promise<SecondReplica> {
+  const { command, environment, directory } = startOptionsOf(pidOf(subject.name)!);
   const names = [...subject.listeners.map(({ variable }) => variable), 'ADMIN_PORT'];
   const ports = await reservePorts(
     layout.ports,
@@ -55,7 +62,7 @@ async function startSecond(
     return { address, replica };
   });
   await waitUntilReady(subject, adminPort);
-  return async () => {
+  const end = async (): Promise<void> => {
     second.kill('SIGTERM');
     const [exitCode, signal] = await ended;
     for (const { address, replica } of replicas) address.remove(replica);
@@ -63,6 +70,7 @@ async function startSecond(
     const lines = lastLines(readFileSync(logFile, 'utf8'), LINES_SHOWN);
     throw new Error(`${subject.name} was stopped and exited with ${exitCode ?? signal}:\n${lines}`);
   };
+  return { pid: second.pid!, adminPort, end };
 }
 
 /** Waits until a replica is ready, and the addresses in front of it route to it. */

@@ -3,10 +3,9 @@ import { portNamesOf } from '../../development/launcher/environment.mjs';
 import { createFolders, layoutOf, type Layout } from '../../development/launcher/paths.mjs';
 import { reservePorts } from '../../development/launcher/ports.mjs';
 import { discoverServices } from '../../development/launcher/services.mjs';
+import { LIMITED } from './limited-platform';
 import { ServiceAddress } from './service-address';
 
-/** A load sends more requests per minute than the limits for people allow. */
-const RATE_LIMITS = JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } });
 /** Longer than the gateway keeps an unused connection to a service. */
 const DRAIN_SECONDS = '4';
 
@@ -51,7 +50,7 @@ export async function startReplicatedPlatform(dataDirectory: string): Promise<Re
       HTTP_SERVICES: addressesOf(processes, 'HTTP_PORT', 'http://127.0.0.1:'),
       GRPC_SERVICES: addressesOf(processes, 'GRPC_PORT', '127.0.0.1:'),
       DRAIN_SECONDS,
-      RATE_LIMITS,
+      ...LIMITED,
     },
   });
   return {

@@ -1,5 +1,8 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
+import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { localize, type FailedRowWithCells } from '../domain/failed-row';
 import type { MessageTexts } from '../domain/message-texts';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
@@ -7,9 +10,23 @@ import { encodeText } from '../formats/text-stream';
 import type { FailedRowStore } from '../store/failed-row-store';
 import type { ImportJob } from '../store/import-store';
 
-const PAGE = { bytesMax: 4 * 1024 * 1024, withCells: true };
+/** A client that reads slowly holds some of them, and of their rows many times as much in memory. */
+const PAGE = { bytesMax: 128 * 1024, withCells: true };
 const FIRST_ROWS = 100;
 const ROWS_PER_QUERY_MAX = 1_000;
+/** Downloads of a process at the same time, however slowly they are read. */
+const DOWNLOADS_MAX = 16;
+const WAITING_MAX = 200;
+const PATIENCE_MILLISECONDS = 10_000;
+
+/** The places in which correction files are written while their clients read them. */
+export const correctionPlaces = (count = DOWNLOADS_MAX): FairPlaces =>
+  new FairPlaces({
+    places: count,
+    waitingMax: WAITING_MAX,
+    patienceMilliseconds: PATIENCE_MILLISECONDS,
+    refused: (scope) => shareUsedUp(scope, 'correction files'),
+  });
 
 export interface CorrectionFile {
   content: Readable;
@@ -17,17 +34,36 @@ export interface CorrectionFile {
   type: string;
 }
 
-/** Streams the failed rows of an import in the format of its upload; undefined where no row failed. */
+/** Whose download it is. */
+export interface CorrectionDownload {
+  owner: ShareOwner;
+  places: FairPlaces;
+  /** Aborted when the client disconnects. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Streams the failed rows of an import in the format of its upload; undefined where no row failed. It has a place until
+ * the content is read or destroyed, and waits for one.
+ * @throws Problem `share-used-up` or `overloaded` where there is none for long
+ */
 export async function openCorrectionFile(
   failedRows: FailedRowStore,
   job: ImportJob,
   texts: MessageTexts,
+  { owner, places, signal }: CorrectionDownload,
 ): Promise<CorrectionFile | undefined> {
   const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
+  if (!places.tryEnter(owner)) await places.wait(owner, signal);
+  const file = writeWhileRead(job, localizedRows(failedRows, job, texts));
+  file.content.once('close', () => places.leave(owner));
+  return file;
+}
+
+function writeWhileRead(job: ImportJob, rows: AsyncIterable<FailedRowWithCells[]>): CorrectionFile {
   const { format } = job;
   const headers = job.headers ?? [];
-  const rows = localizedRows(failedRows, job, texts);
   if (format.kind === 'xlsx') {
     return {
       content: Readable.from(correctionWorkbook(headers, rows), { objectMode: false }),
@@ -36,8 +72,10 @@ export async function openCorrectionFile(
     };
   }
   const type = format.delimiter === '\t' ? 'tsv' : 'csv';
+  // Read ahead, each of several pieces would be a page.
+  const pieces = Readable.from(correctionFile(headers, format, rows), { highWaterMark: 1 });
   return {
-    content: Readable.from(correctionFile(headers, format, rows)).pipe(encodeText(format)),
+    content: pipeline(pieces, encodeText(format), () => undefined),
     name: fileNameOf(job, type),
     type: fileTypes[type],
   };

@@ -14,9 +14,10 @@ import { toReport } from './import-report-response';
 
 const { downloadCorrectionFile, getImportReport } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'imports' | 'failedRows' | 'messageTexts'>;
+type Needs = Pick<Deps, 'imports' | 'failedRows' | 'messageTexts' | 'correctionFiles'>;
 
-export function mountImportResults(api: Api, { imports, failedRows, messageTexts }: Needs): void {
+export function mountImportResults(api: Api, needs: Needs): void {
+  const { imports, failedRows, messageTexts, correctionFiles: places } = needs;
   const endedJob = async (caller: Caller, jobId: string) => {
     const job = await imports.get(caller.tenantId, jobId);
     requirePermission(caller, job.permission);
@@ -48,10 +49,11 @@ export function mountImportResults(api: Api, { imports, failedRows, messageTexts
     });
   });
 
-  api.on(downloadCorrectionFile, async ({ params, caller, request }) => {
+  api.on(downloadCorrectionFile, async ({ params, caller, request, signal }) => {
     const job = await endedJob(caller, params.jobId);
     if (job.rowsRemovedAt !== null && job.failedRows > 0) throw importRowsExpired();
-    const correction = await openCorrectionFile(failedRows, job, await messageTexts.of(caller, request));
+    const texts = await messageTexts.of(caller, request);
+    const correction = await openCorrectionFile(failedRows, job, texts, { owner: caller, places, signal });
     return correction ? file(correction) : noContent();
   });
 }

@@ -148,6 +148,8 @@ export class IdempotencyGuard {
     } catch (cause) {
       this.deps.outcomes.inc({ outcome: 'unavailable' });
       this.deps.onStoreError(cause);
+      // A slow Redis may set the marker yet: then the client's next attempt is not to wait for it to expire.
+      void this.tolerateErrors(() => this.deps.records.release(run));
       throw platformProblems['idempotency-unavailable'](
         'Idempotency keys cannot be checked now; the request was not executed.',
         {

@@ -10,6 +10,8 @@ import type { Log } from '@plinth/runtime/process/log';
 
 /** Keys older than this are fetched again before they are used. */
 const AGE_MILLISECONDS_MAX = 600_000;
+/** From this age on they are fetched beside the requests, so that a slow provider makes nobody wait. */
+const AHEAD_MILLISECONDS = 300_000;
 /** An unknown key id makes the keys be fetched again, at most this often. */
 const COOLDOWN_MILLISECONDS = 5_000;
 const FETCH_MILLISECONDS_MAX = 5_000;
@@ -35,10 +37,13 @@ export interface RemoteKeys {
  */
 export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKeys = fetch): RemoteKeys {
   let failure: { at: number; error: Error } | undefined;
+  let fetchedAt = 0;
 
   const fetchSometimes: FetchImplementation = async (address, options) => {
     if (failure && Date.now() - failure.at < RETRY_MILLISECONDS) throw failure.error;
-    return withinBound(await fetchKeys(address, options));
+    const response = await withinBound(await fetchKeys(address, options));
+    fetchedAt = Date.now();
+    return response;
   };
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: AGE_MILLISECONDS_MAX,
@@ -66,6 +71,7 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
       try {
         const key = await keys(header, token);
         noteSuccess();
+        if (Date.now() - fetchedAt >= AHEAD_MILLISECONDS) keys.reload().then(noteSuccess, noteFailure);
         return key;
       } catch (error) {
         if (ERRORS_OF_TOKEN.some((known) => error instanceof known)) throw error;

@@ -155,7 +155,11 @@ export class RateLimiter {
       );
     } catch {
       this.uncountedUntil = performance.now() + REDIS_RETRY_MILLISECONDS;
-      for (const { quotas, resolves } of groups) resolves.forEach((resolve) => resolve(uncounted(quotas)));
+      // Those that came meanwhile have waited already, and are not made to wait for the next one to fail.
+      const late = [...this.waiting.values()];
+      this.waiting = new Map();
+      for (const { quotas, resolves } of [...groups, ...late])
+        resolves.forEach((resolve) => resolve(uncounted(quotas)));
     }
   }
 

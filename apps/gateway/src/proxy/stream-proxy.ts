@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { isBodyPending } from '@plinth/http/end-early-response';
 import { inTurns } from '@plinth/runtime/process/in-turns';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { RequestContext, HeaderList } from '../request-context';
@@ -16,9 +17,16 @@ interface StreamedRequest {
   owner: ShareOwner;
 }
 
+interface RunningStream extends StreamedRequest {
+  /** The service has responded: what goes wrong with the rest of the request does not matter any more. */
+  hasResponse: boolean;
+  /** The response is on its way, and needs nothing more of the service. */
+  finish: () => void;
+}
+
 /** @param turns in which the pieces of all responses are sent */
 export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): StreamProxy {
-  const streams = new WeakMap<IncomingMessage, StreamedRequest>();
+  const streams = new WeakMap<IncomingMessage, RunningStream>();
 
   const middleware = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: upstream.origin,
@@ -36,13 +44,13 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
         server.on('proxyRes', (upstreamResponse, request) => {
           upstreamResponse.socket.setTimeout(0);
           upstream.breaker.succeeded();
-          const { context, owner } = streams.get(request)!;
-          if (begin(context, upstreamResponse))
-            upstreamResponse.pipe(inTurns(owner, turns)).pipe(context.response);
+          const stream = streams.get(request)!;
+          stream.hasResponse = true;
+          void passOn(upstreamResponse, stream, turns);
         });
         server.on('error', (error, request) => {
           const stream = streams.get(request as IncomingMessage);
-          if (stream) fail(stream.context, upstream, error);
+          if (stream && !stream.hasResponse) fail(stream.context, upstream, error);
         });
       },
     ],
@@ -50,28 +58,55 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
 
   return async (stream, path, headers) => {
     const { request, response } = stream.context;
-    streams.set(request, stream);
+    const finished = Promise.withResolvers<void>();
+    streams.set(request, { ...stream, hasResponse: false, finish: finished.resolve });
     request.url = path;
     request.headers = { ...framing(request), ...fromList(headers) };
-    const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    response.once('close', finished.resolve);
     await middleware(request, response, () => undefined);
-    await closed;
+    await finished.promise;
   };
 }
 
 const TIMED_OUT = new Error('The service took too long.');
 
-/** Sends the head of the response; false where it was a problem of ours instead, and nothing follows. */
-function begin(context: RequestContext, upstreamResponse: IncomingMessage): boolean {
+/** A problem is a few hundred bytes. */
+const PROBLEM_BYTES_MAX = 64 * 1024;
+
+/** Sends the client what the service responds; an error without a problem becomes one. */
+async function passOn(
+  upstreamResponse: IncomingMessage,
+  { context, owner, finish }: RunningStream,
+  turns: EventLoopTurns,
+): Promise<void> {
   const status = upstreamResponse.statusCode ?? 502;
+  const headers = responseHeaders(upstreamResponse.headers);
   if (status >= 400 && !isProblem(upstreamResponse.headers['content-type'])) {
-    context.sendProblem(problemOfStatus(status));
     upstreamResponse.resume();
-    return false;
+    context.sendProblem(problemOfStatus(status));
+    finish();
+  } else if (status >= 400 && isBodyPending(context.request)) {
+    // Whoever sends all of a file before it reads must find the connection open until then.
+    const body = await readProblem(upstreamResponse).catch(() => undefined);
+    if (body === undefined) return void context.response.destroy();
+    context.send({ status, headers, body });
+    finish();
+  } else {
+    context.writeHead(status, headers);
+    context.response.flushHeaders();
+    upstreamResponse.pipe(inTurns(owner, turns)).pipe(context.response);
   }
-  context.writeHead(status, responseHeaders(upstreamResponse.headers));
-  context.response.flushHeaders();
-  return true;
+}
+
+async function readProblem(upstreamResponse: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of upstreamResponse as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > PROBLEM_BYTES_MAX) throw new Error('The problem is too long.');
+  }
+  return Buffer.concat(chunks);
 }
 
 function fail(context: RequestContext, upstream: Upstream, error: unknown): void {

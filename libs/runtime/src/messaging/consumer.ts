@@ -68,7 +68,8 @@ async function startConsumer<Tx extends RawStatements>(
   messaging: Messaging,
   log: Log,
 ): Promise<Close> {
-  await Promise.all(inbox.names.map((name) => ensureConsumer(consumer, name, messaging)));
+  if (!messaging.connecting)
+    await Promise.all(inbox.names.map((name) => ensureConsumer(consumer, name, messaging)));
   const stopReconciliation = respondToReconciliation(consumer, inbox, messaging);
   const cleanup = backgroundTask(() => inbox.deleteExpired(), {
     name: 'inbox cleanup',
@@ -78,8 +79,10 @@ async function startConsumer<Tx extends RawStatements>(
   inbox.start();
 
   let isClosed = false;
+  const closing = Promise.withResolvers<void>();
   const opened = new Map<string, ConsumerMessages>();
   const receive = async (name: string): Promise<void> => {
+    await Promise.race([messaging.connecting, closing.promise]);
     while (!isClosed) {
       try {
         const messages = await openMessages(consumer, name, messaging);
@@ -95,6 +98,7 @@ async function startConsumer<Tx extends RawStatements>(
   const running = inbox.names.map(receive);
   return async () => {
     isClosed = true;
+    closing.resolve();
     await stopReconciliation();
     await Promise.all([...opened.values()].map((messages) => messages.close()));
     await Promise.all([...running, cleanup.close()]);

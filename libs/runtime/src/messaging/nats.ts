@@ -6,7 +6,14 @@ import {
   RetentionPolicy,
   type JetStreamClient,
 } from '@nats-io/jetstream';
-import { connect, type ConnectionOptions, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connect,
+  type ConnectionOptions,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { z } from 'zod';
 import type { Close } from '../process/lifecycle';
@@ -21,6 +28,9 @@ const DUPLICATE_WINDOW_NANOSECONDS = 120_000_000_000;
 const CHECK_MILLISECONDS_MAX = 2_000;
 /** A server that is lost with its machine closes no connection; after two pings without an answer it is left. */
 const PING_MILLISECONDS = 5_000;
+/** How long a start waits for the server, which nearly always is there. */
+const START_MILLISECONDS_MAX = 2_000;
+const RECONNECT_MILLISECONDS = 250;
 
 export interface MessagingConfig {
   NATS_URL: string;
@@ -32,8 +42,12 @@ export interface MessagingConfig {
 }
 
 export interface Messaging {
-  connection: NatsConnection;
-  jetstream: JetStreamClient;
+  /** @throws while the server has not been there yet */
+  readonly connection: NatsConnection;
+  /** @throws while the server has not been there yet */
+  readonly jetstream: JetStreamClient;
+  /** Of a process that started while the server was away: resolves when it is there; undefined from then on. */
+  readonly connecting?: Promise<void> | undefined;
   /** First word of all subjects. */
   prefix: string;
   /** Sign what is sent, and verify what is received. */
@@ -46,35 +60,84 @@ export interface Messaging {
 
 /**
  * Connects to NATS and makes sure that the stream of events exists.
- * Resolves when connected; after that the connection is restored by itself, for ever.
+ * Resolves when connected, or after a moment where the server is away: whoever starts then serves requests, whose events
+ * wait in the outbox, and is connected later. After that the connection is restored by itself, for ever.
  * @param options.pingMilliseconds how often the server is asked whether it is there; it is left after two pings without an answer
+ * @param options.startMilliseconds how long it is waited for
  */
 export async function connectMessaging(
   config: MessagingConfig,
   log: Log,
-  { pingMilliseconds = PING_MILLISECONDS } = {},
+  { pingMilliseconds = PING_MILLISECONDS, startMilliseconds = START_MILLISECONDS_MAX } = {},
 ): Promise<Messaging> {
-  const connection = await connect({
-    ...serverOf(config),
-    maxReconnectAttempts: -1,
-    // Each publication would take a stack trace, in case that it fails.
-    noAsyncTraces: true,
-    reconnectTimeWait: 250,
-    pingInterval: pingMilliseconds,
-    waitOnFirstConnect: true,
+  const closing = new AbortController();
+  let opened: Pick<Messaging, 'connection' | 'jetstream'> | undefined;
+  const requireOpened = () => {
+    if (!opened) throw new Error('NATS has not been there since this process started.');
+    return opened;
+  };
+  const { promise: connecting, resolve } = Promise.withResolvers<void>();
+  void connectFirst(config, log, { pingMilliseconds, signal: closing.signal }).then((connection) => {
+    if (!connection) return;
+    opened = { connection, jetstream: jetstream(connection) };
+    resolve();
   });
-  const messaging = {
-    connection,
-    jetstream: jetstream(connection),
+  await Promise.race([connecting, pause(startMilliseconds, undefined, { ref: false })]);
+  return {
+    get connection() {
+      return requireOpened().connection;
+    },
+    get jetstream() {
+      return requireOpened().jetstream;
+    },
+    get connecting() {
+      return opened ? undefined : connecting;
+    },
     prefix: config.NATS_PREFIX,
     keys: config.EVENT_KEYS,
     log,
-    check: () => requireResponse(connection),
-    close: () => connection.drain().catch(() => connection.close()),
+    check: async () => requireResponse(requireOpened().connection),
+    close: async () => {
+      closing.abort();
+      const connection = opened?.connection;
+      await connection?.drain().catch(() => connection.close());
+    },
   };
-  await ensureStream(messaging);
-  log.info({ server: connection.getServer() }, 'connected to NATS');
-  return messaging;
+}
+
+/** The first connection, for which it tries until it is closed: the client of NATS would go on after that. */
+async function connectFirst(
+  config: MessagingConfig,
+  log: Log,
+  { pingMilliseconds, signal }: { pingMilliseconds: number; signal: AbortSignal },
+): Promise<NatsConnection | undefined> {
+  let connection: NatsConnection | undefined;
+  let reason = '';
+  while (!signal.aborted) {
+    try {
+      if (connection?.isClosed() !== false)
+        connection = await connect({
+          ...serverOf(config),
+          maxReconnectAttempts: -1,
+          // A server that comes back may know its users a moment later.
+          ignoreAuthErrorAbort: true,
+          // Each publication would take a stack trace, in case that it fails.
+          noAsyncTraces: true,
+          reconnectTimeWait: RECONNECT_MILLISECONDS,
+          pingInterval: pingMilliseconds,
+        });
+      await ensureStream({ connection, prefix: config.NATS_PREFIX });
+      log.info({ server: connection.getServer() }, 'connected to NATS');
+      if (!signal.aborted) return connection;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== reason) log.warn({ err: error }, 'NATS is away; will retry');
+      reason = message;
+      await pause(RECONNECT_MILLISECONDS);
+    }
+  }
+  await connection?.close();
+  return undefined;
 }
 
 /**
@@ -145,13 +208,14 @@ export function subscribeBroadcast<E extends EventType>(
   );
 }
 
-/** Sends a signed message to whoever listens just now. */
+/** Sends a signed message to whoever listens just now; nobody does before this process is connected. */
 export function sendMessage(
-  { connection, keys }: Pick<Messaging, 'connection' | 'keys'>,
+  messaging: Pick<Messaging, 'connection' | 'connecting' | 'keys'>,
   subject: string,
   body: string,
 ): void {
-  connection.publish(subject, body, { headers: signMessage(subject, body, keys) });
+  if (messaging.connecting) return;
+  messaging.connection.publish(subject, body, { headers: signMessage(subject, body, messaging.keys) });
 }
 
 /**
@@ -160,24 +224,35 @@ export function sendMessage(
  * that the process receives.
  */
 export function receiveMessages<Content>(
-  { connection, keys, log }: Pick<Messaging, 'connection' | 'keys' | 'log'>,
+  messaging: Pick<Messaging, 'connection' | 'connecting' | 'keys' | 'log'>,
   subject: string,
   shape: z.ZodType<Content>,
   handle: (content: Content, message: Msg) => void | Promise<void>,
   options: { queue?: string } = {},
 ): Close {
+  const { keys, log } = messaging;
   const receive = async (message: Msg): Promise<void> => {
     // A consumer of JetStream can have a message of another subject delivered here, which was signed for that.
     if (message.subject !== subject || !isGenuine(message, keys))
       throw new Error('The message was not signed by a process of the platform.');
     await handle(shape.parse(message.json()), message);
   };
-  const subscription = connection.subscribe(subject, {
-    ...options,
-    callback: (error, message) => {
-      if (error) log.warn({ err: error, subject }, 'subscription failed');
-      else receive(message).catch((err: unknown) => log.warn({ err, subject }, 'message ignored'));
-    },
-  });
-  return () => subscription.unsubscribe();
+  let subscription: Subscription | undefined;
+  let isStopped = false;
+  const subscribe = (): void => {
+    if (isStopped) return;
+    subscription = messaging.connection.subscribe(subject, {
+      ...options,
+      callback: (error, message) => {
+        if (error) log.warn({ err: error, subject }, 'subscription failed');
+        else receive(message).catch((err: unknown) => log.warn({ err, subject }, 'message ignored'));
+      },
+    });
+  };
+  if (messaging.connecting) void messaging.connecting.then(subscribe);
+  else subscribe();
+  return () => {
+    isStopped = true;
+    subscription?.unsubscribe();
+  };
 }

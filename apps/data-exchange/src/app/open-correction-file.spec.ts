@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FailedRowWithCells } from '../domain/failed-row';
+import type { FailedRowPage, FailedRowStore } from '../store/failed-row-store';
+import type { ImportJob } from '../store/import-store';
+import { correctionPlaces, openCorrectionFile } from './open-correction-file';
+
+const CELL_BYTES = 16 * 1024;
+/** No compression makes them much smaller. */
+const cell = (): string => randomBytes((CELL_BYTES * 3) / 4).toString('base64');
+const ROWS = 100_000;
+const texts = { culture: 'en', byKey: {} };
+const owner = { tenantId: 'acme', userId: 'ada' };
+
+const job = (kind: 'csv' | 'xlsx') =>
+  ({
+    tenantId: owner.tenantId,
+    id: 'job',
+    originalFileName: 'people.csv',
+    headers: ['name'],
+    format:
+      kind === 'xlsx'
+        ? { kind, sheets: ['People'] }
+        : { kind, encoding: 'utf-8', hasByteOrderMark: false, delimiter: ',' },
+  }) as unknown as ImportJob;
+
+/** An import of very many long rows, all of which failed. */
+function longRows() {
+  let bytesRead = 0;
+  const row = (rowNumber: number): FailedRowWithCells => ({
+    rowNumber,
+    kind: 'Validation',
+    details: [],
+    cells: [cell()],
+  });
+  const list = async (_tenantId: string, _jobId: string, page: FailedRowPage) => {
+    const count = Math.min(page.take, Math.floor(page.bytesMax / CELL_BYTES), ROWS - page.after);
+    bytesRead += count * CELL_BYTES;
+    return Array.from({ length: count }, (_, index) => row(page.after + index + 1));
+  };
+  const failedRows = { list } as unknown as FailedRowStore;
+  return { failedRows, bytesRead: () => bytesRead };
+}
+
+/** Waits until nothing more is read. */
+const settled = async (bytesRead: () => number): Promise<void> => {
+  for (let before = -1; before !== bytesRead();) {
+    before = bytesRead();
+    await pause(50);
+  }
+};
+
+describe('a correction file', () => {
+  it.each(['csv', 'xlsx'] as const)(
+    'of %s holds little in memory while its client does not read',
+    async (kind) => {
+      const { failedRows, bytesRead } = longRows();
+      const file = await openCorrectionFile(failedRows, job(kind), texts, {
+        owner,
+        places: correctionPlaces(),
+      });
+      file!.content.read(0);
+      await settled(bytesRead);
+      expect(bytesRead()).toBeLessThan(2 * 1024 * 1024);
+      file!.content.destroy();
+    },
+  );
+
+  it.each(['csv', 'xlsx'] as const)('of %s gives its place back when its client leaves', async (kind) => {
+    const { failedRows, bytesRead } = longRows();
+    const places = correctionPlaces(4);
+    const open = () => openCorrectionFile(failedRows, job(kind), texts, { owner, places });
+    const [first, second] = await Promise.all([open(), open()]);
+    // The other two are for other tenants.
+    const third = open();
+    for (const file of [first, second]) file!.content.on('error', () => undefined).read(0);
+    await settled(bytesRead);
+    expect([places.runningCount, places.waitingCount]).toEqual([2, 1]);
+    first!.content.destroy();
+    (await third)!.content.on('error', () => undefined).destroy();
+    second!.content.destroy();
+    await settled(bytesRead);
+    expect(places.runningCount).toBe(0);
+  });
+});

@@ -1,0 +1,28 @@
+import { backgroundTask } from '@plinth/runtime/process/background-task';
+import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Log } from '@plinth/runtime/process/log';
+import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
+
+const RETRY_MILLISECONDS = 1_000;
+
+/**
+ * Registers the settings of the platform: at once, or where the database is away as soon as it is back. A process that
+ * ended instead would be started again later and later, and be missing for minutes after that.
+ */
+export async function registerDefinitions(register: () => Promise<void>, log: Log): Promise<Close> {
+  try {
+    await register();
+    return () => undefined;
+  } catch (error) {
+    if (!problemOfDatabase(error)) throw error;
+    log.warn({ err: error }, 'the database is away; the settings of the platform are registered later');
+  }
+  const task = backgroundTask(
+    async () => {
+      await register();
+      void task.close();
+    },
+    { name: 'registration of settings', intervalMilliseconds: RETRY_MILLISECONDS, log },
+  );
+  return task.close;
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** A client that sends nothing for so long waits for its response, or is away. */
+const SILENCE_MILLISECONDS_MAX = 500;
+const MILLISECONDS_MAX = 30_000;
+
+/** Whether more of the body of a request may arrive. Node knows the end of one without a body only a moment later. */
+export const isBodyPending = ({ complete, headers }: IncomingMessage): boolean =>
+  !complete && ('transfer-encoding' in headers || (headers['content-length'] ?? '0') !== '0');
+
+/**
+ * Ends a response, whose head has its length, while its client is still sending. To close the connection then would reset
+ * it, and a client that sends all before it reads would never have the response: so what it sends is discarded, until it
+ * has sent all or for a while.
+ */
+export function endEarlyResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer | string,
+): void {
+  response.write(body);
+  const end = (): void => {
+    clearTimeout(silence);
+    clearTimeout(latest);
+    response.end();
+  };
+  const silence = setTimeout(end, SILENCE_MILLISECONDS_MAX);
+  const latest = setTimeout(end, MILLISECONDS_MAX);
+  request.on('data', () => void silence.refresh());
+  request.once('end', end).once('close', end).resume();
+}
