@@ -1,7 +1,6 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { DataExchangeConfig } from '../config';
-import { exportBlobKey } from '../domain/export-job';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
 import { JOB_BATCH_SIZE } from '../store/job-records';
@@ -62,8 +61,8 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
         completed: before(config.EXCHANGE_EXPORT_DAYS * DAY_MILLISECONDS),
         failed: longEnded,
       }),
-      async ({ tenantId, id }) => {
-        await blobs.delete(exportBlobKey(tenantId, id));
+      async ({ tenantId, id, blobKey }) => {
+        if (blobKey !== null) await blobs.delete(blobKey);
         await exports.recordFileRemoval(tenantId, id, now);
         countExpired('export', 1);
       },

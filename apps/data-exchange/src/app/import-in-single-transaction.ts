@@ -1,15 +1,18 @@
+import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { finalStatus, noRows, type RowCounts } from '../domain/import-job';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import { addCounts, commonSendOptions, countRows, countsAfterAbort, sendFile } from './send-file';
 import { callerOf, findImportRun, type ImportDependencies, type ImportRun } from './find-import-run';
 import { openRows } from './open-rows';
 
-interface Result {
+interface Sent {
   counts: RowCounts;
   /** Of the batch for which all rows were rolled back. */
   failedRows: FailedRowWithCells[];
-  isCancelled: boolean;
+  isCommitted: boolean;
 }
+
+const nothing: Sent = { counts: noRows, failedRows: [], isCommitted: false };
 
 /** Imports all rows of a job in a single transaction and ends it; the first batch with a failed row rolls back all. */
 export async function importInSingleTransaction(
@@ -22,48 +25,48 @@ export async function importInSingleTransaction(
   if (!run) return;
   const { imports, owners, blobs, clock } = dependencies;
   const { job, definition } = run;
-  const isCancelled = async () => (await imports.get(tenantId, jobId)).cancelRequestedAt !== null;
-  let result: Result = { counts: noRows, failedRows: [], isCancelled: job.cancelRequestedAt !== null };
-  if (!result.isCancelled) result = await sendAll(dependencies, run, isCancelled, signal);
-  let isCommitted = result.failedRows.length === 0 && !result.isCancelled;
-  if (result.isCancelled) {
-    // Another run of the job may have committed all rows, which are counted then, and may commit nothing from now on.
-    isCommitted = (await owners.seal(definition, { jobId, range: 0 }, callerOf(job))) > 0;
-    if (isCommitted)
-      ({ counts: result.counts } = await sendAll(dependencies, run, async () => false, signal));
+  let isCancelled = job.cancelRequestedAt !== null;
+  const shouldContinue = async () => {
+    isCancelled = (await imports.get(tenantId, jobId)).cancelRequestedAt !== null;
+    return !isCancelled;
+  };
+  let sent = isCancelled ? nothing : await sendAll(dependencies, run, shouldContinue, signal);
+  if (!sent.isCommitted) {
+    // Another run of the job may have committed all rows, which are counted then. From now on none commits any.
+    const lastBatch = await owners.seal(definition, { jobId, range: 0 }, callerOf(job));
+    if (lastBatch > 0) sent = await sendAll(dependencies, run, async () => true, signal);
   }
-  const { counts, failedRows } = result;
-  await imports.finish(tenantId, jobId, {
-    status: result.isCancelled ? 'Cancelled' : finalStatus(counts, !isCommitted),
-    ...(isCommitted
-      ? { counts }
-      : {
-          counts: countsAfterAbort(await countRows(await openRows(job, blobs)), failedRows.length),
-          failedRows,
-        }),
-    at: clock.now(),
-  });
+  const { counts, failedRows, isCommitted } = sent;
+  const end = isCommitted
+    ? { status: finalStatus(counts), counts }
+    : {
+        status: ImportJobStatus.Failed,
+        counts: countsAfterAbort(await countRows(await openRows(job, blobs)), failedRows.length),
+        failedRows,
+      };
+  const status = isCancelled ? ImportJobStatus.Cancelled : end.status;
+  await imports.finish(tenantId, jobId, { ...end, status, at: clock.now() });
   await blobs.delete(job.blobKey);
 }
 
-/** Sends all rows of a job, until one fails or `isCancelled` says so; batches that were committed give their stored results. */
+/** Sends all rows of a job until one of them fails; batches that were committed before give their stored results. */
 async function sendAll(
   dependencies: ImportDependencies,
   run: ImportRun,
-  isCancelled: () => Promise<boolean>,
+  shouldContinue: () => Promise<boolean>,
   signal: AbortSignal,
-): Promise<Result> {
-  const result: Result = { counts: noRows, failedRows: [], isCancelled: false };
-  await sendFile({
+): Promise<Sent> {
+  let counts = noRows;
+  let failedRows: FailedRowWithCells[] = [];
+  const end = await sendFile({
     ...commonSendOptions(dependencies, run, await openRows(run.job, dependencies.blobs), signal),
     commit: 'ALL_OR_NOTHING',
     after: 0,
     onResult: async (batch) => {
-      result.counts = addCounts(result.counts, batch.counts);
-      result.failedRows = batch.failedRows;
-      result.isCancelled = await isCancelled();
-      return result.failedRows.length === 0 && !result.isCancelled;
+      counts = addCounts(counts, batch.counts);
+      ({ failedRows } = batch);
+      return failedRows.length === 0 && (await shouldContinue());
     },
   });
-  return result;
+  return { counts, failedRows, isCommitted: end === 'sent' };
 }
