@@ -378,13 +378,17 @@ describe('imports and exports of contacts and companies', () => {
         tryTake: (_tenantId: string, rows: number) => (room -= rows) >= 0,
         forDryRun: () => {
           let left = room;
-          return { tryTake: (_tenantId: string, rows: number) => (left -= rows) >= 0 };
+          return {
+            tryTake: (_tenantId: string, rows: number) => (left -= rows) >= 0,
+            giveBack: (_tenantId: string, rows: number) => void (left += rows),
+          };
         },
       };
       const limited = await openExchangeOwner([
         serveExchange([contactsExchange], { ...service, importQuotas: { contact: quota } }),
       ]);
       const request = { ...start, columns: contactColumns, commit: 'NEVER' as const };
+      const rowOf = (row: number) => [row, `P-${row}`, 'Lovelace', 'Post'];
 
       const { results } = await limited.importRows(aCaller(), request, [
         [[2, 'P-1', 'Lovelace', 'Post']],
@@ -394,12 +398,17 @@ describe('imports and exports of contacts and companies', () => {
           [5, 'P-4', 'Byron', 'Post'],
         ],
       ]);
+      const caller = aCaller();
+      const halves = [[2, 3].map(rowOf), [4, 5].map(rowOf)];
+      await owner.importRows(caller, { ...request, commit: 'EACH_BATCH' as const }, halves);
+      const again = await limited.importRows(caller, request, halves);
       await limited.close();
 
       expect(results).toMatchObject([
         { inserted: 1, failed: 0 },
         { inserted: 0, failed: 3 },
       ]);
+      expect(again.results).toMatchObject([{ updated: 2 }, { updated: 2 }]);
       expect(room).toBe(3);
     });
   });
