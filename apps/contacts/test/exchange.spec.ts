@@ -6,6 +6,7 @@ import { BatchImporter } from '@plinth/exchange/import/batch-importer';
 import { UnwrittenKeys } from '@plinth/exchange/import/unwritten-keys';
 import { relationField } from '@plinth/exchange/relation';
 import { fieldsOf } from '@plinth/exchange/schema-fields';
+import { streamExport } from '@plinth/exchange/export/export-query';
 import type { RawRow } from '@plinth/exchange/import/convert-rows';
 import { openImportSession } from '@plinth/exchange/import/import-session';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
@@ -425,6 +426,18 @@ describe('imports and exports of contacts and companies', () => {
     const request = { definition: 'Contacts.Contacts', fields: ['externalId'] };
     await expect(slow.exportRows(caller, request)).rejects.toMatchObject({ kind: 'too-large' });
     await slow.close();
+  });
+
+  it('are given up where Postgres works longer than it may, however many rows it has', async () => {
+    const caller = aCaller();
+    await aContact(service.as(caller));
+    const definition = { ...contactsExchange, visibleTo: () => 'pg_sleep(60)::text IS NULL' };
+    const options = { definition, fields: ['externalId'], includeId: false, selection: {}, caller };
+    const { signal } = new AbortController();
+
+    const exporting = streamExport(service.bulkPool, options, async () => undefined, signal, 10);
+
+    await expect(exporting).rejects.toMatchObject({ kind: 'too-large' });
   });
 
   it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {

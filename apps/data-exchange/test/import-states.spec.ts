@@ -395,6 +395,24 @@ describe('an import without a worker', () => {
     });
   });
 
+  it.each(['dry-run', 'execute'])(
+    'is not read by mappings that its definition no longer takes: %s',
+    async (step) => {
+      const caller = aCaller();
+      const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+      const mappings = [
+        { sourceColumn: 'code', targetProperty: 'code' },
+        { sourceColumn: 'title', targetProperty: 'a property of a former version' },
+      ];
+      await exchange.imports.advance(caller.tenantId, jobId, 'confirm mappings', { mappings });
+
+      const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/${step}`);
+
+      expect([status, Object.keys(body.errors)]).toEqual([422, ['mappings[1].targetProperty', 'mappings']]);
+      expect((await exchange.as(caller).get(`/imports/${jobId}`)).body.status).toBe('Mapped');
+    },
+  );
+
   describe('has mappings that', () => {
     const previewOf = async (caller: ReturnType<typeof aCaller>, header: string) => {
       const { body: job } = await upload(exchange, caller, `${header}\n1,2,3\n`);

@@ -14,7 +14,7 @@ import { importableFields, jobCaller, requirePermission, type Definition } from 
 import { localizeGroups } from '../domain/error-groups';
 import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
-import { confirmMappings, draftMappings, headerHash } from '../domain/mapping';
+import { confirmMappings, draftMappings, headerHash, requireMappable } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportJob, ImportOptions } from '../store/import-store';
@@ -49,6 +49,9 @@ type Needs = Pick<
   | 'workbookPlaces'
 >;
 
+/** These steps read rows as the mappings say, which may be older than the definition. */
+const readsRows: ReadonlySet<ImportStep> = new Set(['dry-run', 'execute']);
+
 interface Prepared {
   job: ImportJob;
   definition: Definition;
@@ -66,6 +69,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     requireState(step, job.status);
     const definition = await owners.find(job.definitionName);
     if (!definition) throw definitionNotFound(job.definitionName);
+    if (readsRows.has(step)) requireMappable(job.mappings ?? [], importableFields(definition));
     return { job, definition };
   };
 
