@@ -148,7 +148,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   }));
   await undos.countWrite(tenantId, id, { number: 2, removed: 0, restored: 0, gone: 0, kept });
   await undos.finish(tenantId, id, { status: 'PartiallyUndone', at });
-  await undos.keptRows(tenantId, id, BATCH_ROWS);
+  await undos.keptRows(tenantId, id);
   await imports.recordFileRemoval(tenantId, id, at);
   await imports.removeRows(tenantId, id, at);
 
