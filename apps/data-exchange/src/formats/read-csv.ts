@@ -6,8 +6,9 @@ import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names'
 import { decodeText } from './text-stream';
 import { UnreadableFile } from './unreadable-file';
 
-/** Why a row cannot be read: errors of its record, too many cells, or invalid bytes. */
-export type RowErrorReason = NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes';
+/** Why a row cannot be read: errors of its record, too many cells, invalid bytes, or a text whose end may be missing. */
+export type RowErrorReason =
+  NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes' | 'end-missing';
 
 /** A data row of a file: its cells are in the order of the header and may be fewer. */
 export interface FileRow {
