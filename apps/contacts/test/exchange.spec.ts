@@ -14,7 +14,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { inTenantConnection, retryConflicts } from '@plinth/runtime/postgres/postgres';
-import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { Client } from 'pg';
@@ -52,6 +52,38 @@ describe('imports and exports of contacts and companies', () => {
   afterAll(async () => {
     await owner.close();
     await service.close();
+  });
+
+  it('come back from an export as they were, whatever their texts are', async () => {
+    const [from, to] = [aCaller(), aCaller()];
+    const rows = awkwardTexts.map((text, index) => [
+      ...[
+        index + 2,
+        `P-${index}`,
+        text,
+        text,
+        'ada@example.org',
+        '+33 1 23',
+        'Post',
+        index % 2 ? 'true' : '',
+      ],
+      ...['1815-12-10', '2026-11-21T10:00:00.123Z', ''],
+    ]);
+    const all = {
+      ...start,
+      columns: [
+        ...['externalId', 'firstName', 'lastName', 'email', 'phone', 'channel', 'wantsNews', 'bornOn'],
+        ...['lastSpokenAt', 'company.externalId'],
+      ],
+    };
+    await owner.importRows(from, all, [rows]);
+
+    expect(await owner.copyRows(from, to, all)).toEqual([]);
+    const stored = (caller: Caller) =>
+      owner.exportRows(caller, { definition: all.definition, fields: all.columns });
+    const copied = (await stored(to)).map(([, , lastName]) => lastName);
+    expect(copied.toSorted()).toEqual(awkwardTexts.toSorted());
+    expect(await stored(to)).toEqual(await stored(from));
   });
 
   it('have the columns of the schema', async () => {
