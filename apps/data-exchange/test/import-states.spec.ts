@@ -208,7 +208,9 @@ describe('an import without a worker', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
-    exchange = await startDataExchange({ worker: false });
+    // Steps that are held must not hold the places of those that they wait for.
+    const environment = { EXCHANGE_PREVIEWS_MAX: '100', EXCHANGE_DRY_RUNS_MAX: '100' };
+    exchange = await startDataExchange({ worker: false, environment });
   });
   afterAll(() => exchange.close());
 
