@@ -6,6 +6,7 @@ import { BatchImporter } from '@plinth/exchange/import/batch-importer';
 import { RecentKeys, UnwrittenKeys } from '@plinth/exchange/import/unwritten-keys';
 import { relationField } from '@plinth/exchange/relation';
 import { fieldsOf } from '@plinth/exchange/schema-fields';
+import { streamExport } from '@plinth/exchange/export/export-query';
 import type { RawRow } from '@plinth/exchange/import/convert-rows';
 import { openImportSession } from '@plinth/exchange/import/import-session';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
@@ -13,7 +14,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { inTenantConnection, retryConflicts } from '@plinth/runtime/postgres/postgres';
-import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { Client } from 'pg';
@@ -51,6 +52,38 @@ describe('imports and exports of contacts and companies', () => {
   afterAll(async () => {
     await owner.close();
     await service.close();
+  });
+
+  it('come back from an export as they were, whatever their texts are', async () => {
+    const [from, to] = [aCaller(), aCaller()];
+    const rows = awkwardTexts.map((text, index) => [
+      ...[
+        index + 2,
+        `P-${index}`,
+        text,
+        text,
+        'ada@example.org',
+        '+33 1 23',
+        'Post',
+        index % 2 ? 'true' : '',
+      ],
+      ...['1815-12-10', '2026-11-21T10:00:00.123Z', ''],
+    ]);
+    const all = {
+      ...start,
+      columns: [
+        ...['externalId', 'firstName', 'lastName', 'email', 'phone', 'channel', 'wantsNews', 'bornOn'],
+        ...['lastSpokenAt', 'company.externalId'],
+      ],
+    };
+    await owner.importRows(from, all, [rows]);
+
+    expect(await owner.copyRows(from, to, all)).toEqual([]);
+    const stored = (caller: Caller) =>
+      owner.exportRows(caller, { definition: all.definition, fields: all.columns });
+    const copied = (await stored(to)).map(([, , lastName]) => lastName);
+    expect(copied.toSorted()).toEqual(awkwardTexts.toSorted());
+    expect(await stored(to)).toEqual(await stored(from));
   });
 
   it('have the columns of the schema', async () => {
@@ -393,13 +426,17 @@ describe('imports and exports of contacts and companies', () => {
         tryTake: (_tenantId: string, rows: number) => (room -= rows) >= 0,
         forDryRun: () => {
           let left = room;
-          return { tryTake: (_tenantId: string, rows: number) => (left -= rows) >= 0 };
+          return {
+            tryTake: (_tenantId: string, rows: number) => (left -= rows) >= 0,
+            giveBack: (_tenantId: string, rows: number) => void (left += rows),
+          };
         },
       };
       const limited = await openExchangeOwner([
         serveExchange([contactsExchange], { ...service, importQuotas: { contact: quota } }),
       ]);
       const request = { ...start, columns: contactColumns, commit: 'NEVER' as const };
+      const rowOf = (row: number) => [row, `P-${row}`, 'Lovelace', 'Post'];
 
       const { results } = await limited.importRows(aCaller(), request, [
         [[2, 'P-1', 'Lovelace', 'Post']],
@@ -409,12 +446,17 @@ describe('imports and exports of contacts and companies', () => {
           [5, 'P-4', 'Byron', 'Post'],
         ],
       ]);
+      const caller = aCaller();
+      const halves = [[2, 3].map(rowOf), [4, 5].map(rowOf)];
+      await owner.importRows(caller, { ...request, commit: 'EACH_BATCH' as const }, halves);
+      const again = await limited.importRows(caller, request, halves);
       await limited.close();
 
       expect(results).toMatchObject([
         { inserted: 1, failed: 0 },
         { inserted: 0, failed: 3 },
       ]);
+      expect(again.results).toMatchObject([{ updated: 2 }, { updated: 2 }]);
       expect(room).toBe(3);
     });
   });
@@ -431,6 +473,18 @@ describe('imports and exports of contacts and companies', () => {
     const request = { definition: 'Contacts.Contacts', fields: ['externalId'] };
     await expect(slow.exportRows(caller, request)).rejects.toMatchObject({ kind: 'too-large' });
     await slow.close();
+  });
+
+  it('are given up where Postgres works longer than it may, however many rows it has', async () => {
+    const caller = aCaller();
+    await aContact(service.as(caller));
+    const definition = { ...contactsExchange, visibleTo: () => 'pg_sleep(60)::text IS NULL' };
+    const options = { definition, fields: ['externalId'], includeId: false, selection: {}, caller };
+    const { signal } = new AbortController();
+
+    const exporting = streamExport(service.bulkPool, options, async () => undefined, signal, 10);
+
+    await expect(exporting).rejects.toMatchObject({ kind: 'too-large' });
   });
 
   it('clear the company of a contact where its cell is empty, and leave it where there is no column', async () => {

@@ -1,3 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { aCaller } from '@plinth/testing/http';
 import { runExport } from '../src/app/run-export';
@@ -12,6 +16,18 @@ function heldStore(blobs: BlobStore) {
     return stored;
   };
   return { blobs: { ...blobs, put }, release };
+}
+
+/** A store that takes all of a file, and stores it when it is told to. */
+function lateStore(blobs: BlobStore) {
+  const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const put: BlobStore['put'] = async (key, content) => {
+    const bytes = await buffer(content);
+    taken.resolve();
+    await released.promise;
+    return blobs.put(key, Readable.from([bytes]));
+  };
+  return { blobs: { ...blobs, put }, taken: taken.promise, release: released.resolve };
 }
 
 /** Reads a stream of events as far as it has to, and then on from there. */
@@ -72,4 +88,34 @@ describe('an export', () => {
       expect(await read()).toMatchObject({ status: 'Completed', phase: null });
     },
   );
+
+  it('has the file of the run that ended it, whatever a run stores later that only seemed dead', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const addArticle = (code: string) =>
+      exchange.shop.query(
+        'INSERT INTO article (tenant_id, id, code, title) VALUES ($1, gen_random_uuid(), $2, $2)',
+        [caller.tenantId, code],
+      );
+    await addArticle('A');
+    const { body: job } = await http.post('/exports/jobs', {
+      definitionName: 'Shop.Articles',
+      format: 'csv',
+      selectedFields: ['code'],
+    });
+    const { signal } = new AbortController();
+    const { blobs, taken, release } = lateStore(exchange.blobs);
+    const late = runExport({ ...exchange, blobs }, caller.tenantId, job.id, signal);
+    await taken;
+    await addArticle('B');
+
+    await runExport(exchange, caller.tenantId, job.id, signal);
+    release();
+    await late;
+
+    const { text, headers } = await http.get(`/exports/jobs/${job.id}/download`);
+    expect(text.replace('\ufeff', '')).toBe('Code\r\nA\r\nB\r\n');
+    expect(Number(headers.get('content-length'))).toBe(Buffer.byteLength('\ufeffCode\r\nA\r\nB\r\n'));
+    expect(readdirSync(join(exchange.folder, caller.tenantId, 'exports'))).toHaveLength(1);
+  });
 });

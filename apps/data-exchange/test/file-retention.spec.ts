@@ -131,11 +131,14 @@ describe('the end of the retention', () => {
     expect(files(caller, 'imports')).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)]);
   });
 
-  it('deletes the file that an ended job left, an hour or what is set later', async () => {
+  it('deletes the file and the keys that an ended job left, an hour or what is set later', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
-    // As if the process had died between ending the job and removing its file.
+    // As if the process had died between ending the job and removing its file and keys.
+    const { tenantId } = caller;
+    const keyBatches = () => exchange.keys.lastBatch(tenantId, jobId, 0);
+    await exchange.keys.insert(tenantId, jobId, 0, 1, [[2, 'a'.repeat(32)]]);
     await exchange.imports.cancelBeforeExecution(caller.tenantId, jobId, new Date());
     const { body: job } = await http.post('/exports/jobs', {
       definitionName: 'Shop.Articles',
@@ -147,10 +150,10 @@ describe('the end of the retention', () => {
     expect(files(caller, 'imports')).toEqual([jobId]);
     const clock = { now: () => new Date(Date.now() + 2 * HOUR_MILLISECONDS) };
     await cleanUp({ ...exchange, clock, config: { ...exchange.config, EXCHANGE_ENDED_FILE_HOURS: 3 } });
-    expect(files(caller, 'imports')).toEqual([jobId]);
+    expect([files(caller, 'imports'), await keyBatches()]).toEqual([[jobId], 1]);
     await after(2 * HOUR_MILLISECONDS);
 
-    expect(files(caller, 'imports')).toEqual([]);
+    expect([files(caller, 'imports'), await keyBatches()]).toEqual([[], 0]);
     expect(files(caller, 'exports')).toEqual([]);
   });
 });

@@ -1,7 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
+import { failImport } from '../src/app/end-import';
+import { importInSingleTransaction } from '../src/app/import-in-single-transaction';
 import {
   importFile,
   mappedImport,
@@ -199,87 +204,292 @@ describe('the states of an import', () => {
   });
 });
 
-describe('the mappings of an import', () => {
+describe('an import without a worker', () => {
   let exchange: DataExchange;
 
   beforeAll(async () => {
-    exchange = await startDataExchange({ worker: false });
+    // Steps that are held must not hold the places of those that they wait for.
+    const environment = { EXCHANGE_PREVIEWS_MAX: '100', EXCHANGE_DRY_RUNS_MAX: '100' };
+    exchange = await startDataExchange({ worker: false, environment });
   });
   afterAll(() => exchange.close());
 
-  const previewOf = async (caller: ReturnType<typeof aCaller>, header: string) => {
-    const { body: job } = await upload(exchange, caller, `${header}\n1,2,3\n`);
-    return { job, preview: (await exchange.as(caller).post(`/imports/${job.id}/preview`)).body };
-  };
+  describe('of all rows or none', () => {
+    /** A job that executes, and nobody runs it yet. */
+    const executing = async (caller: Caller, content: string) => {
+      const jobId = await mappedImport(exchange, caller, content);
+      await exchange.imports.advance(caller.tenantId, jobId, 'execute', {
+        status: 'Executing',
+        options: { onError: 'abort' },
+        caller: { ...caller, permissions: [...caller.permissions] },
+        executedAt: new Date(),
+      });
+      return jobId;
+    };
+    const run = (deps: Partial<DataExchange>, { tenantId }: Caller, jobId: string) =>
+      importInSingleTransaction({ ...exchange, ...deps }, tenantId, jobId, new AbortController().signal);
+    const cancel = ({ tenantId }: Caller, jobId: string) =>
+      exchange.imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: new Date() });
+    const endOf = async (caller: Caller, jobId: string) =>
+      (await exchange.as(caller).get(`/imports/${jobId}/report`)).body;
 
-  it('are suggested by name, similarity and meaning, each property once', async () => {
-    const { preview } = await previewOf(aCaller(), 'SKU,Titel,Colour');
+    it('counts what a run committed that was killed then, also where it is cancelled since', async () => {
+      const caller = aCaller();
+      const jobId = await executing(caller, 'code,title\nA,a\nB,b\n');
+      const finish = () => Promise.reject(new Error('killed'));
+      await expect(run({ imports: { ...exchange.imports, finish } }, caller, jobId)).rejects.toThrow(
+        'killed',
+      );
+      await cancel(caller, jobId);
 
-    expect(preview.suggestions).toEqual([
-      { sourceColumn: 'SKU', targetProperty: 'code', confidence: 'Semantic' },
-      { sourceColumn: 'Titel', targetProperty: null, confidence: 'Manual' },
-      { sourceColumn: 'Colour', targetProperty: null, confidence: 'Manual' },
-    ]);
+      await run({}, caller, jobId);
+
+      expect(await endOf(caller, jobId)).toMatchObject({
+        finalStatus: 'Cancelled',
+        totalRows: 2,
+        insertedRows: 2,
+        skippedRows: 0,
+      });
+      expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(2);
+    });
+
+    it.each([
+      ['cancelled', async (caller: Caller, jobId: string) => void (await cancel(caller, jobId)), run],
+      [
+        'failed',
+        async () => undefined,
+        (_deps: object, { tenantId }: Caller, jobId: string) =>
+          failImport(exchange, tenantId, jobId, 'Something happened.'),
+      ],
+    ])('stores nothing once it is %s, by a run that only seemed dead either', async (_how, before, end) => {
+      const caller = aCaller();
+      const jobId = await executing(caller, 'code,title\nA,a\nB,b\n');
+      const [opened, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const file = await exchange.imports.get(caller.tenantId, jobId);
+      const bytes = await buffer(await exchange.blobs.get(file.blobKey));
+      const get = async () => {
+        opened.resolve();
+        await released.promise;
+        return Readable.from([bytes]);
+      };
+      const late = run({ blobs: { ...exchange.blobs, get } }, caller, jobId);
+      await opened.promise;
+      await before(caller, jobId);
+
+      await end({}, caller, jobId);
+      released.resolve();
+      await late;
+
+      expect(await endOf(caller, jobId)).toMatchObject({ insertedRows: 0 });
+      expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
+    });
   });
 
-  it('are suggested again for the next file with the same header, within the tenant', async () => {
-    const caller = aCaller();
-    const { job } = await previewOf(caller, 'a,b,c');
-    const mappings = [
-      { sourceColumn: 'a', targetProperty: 'title' },
-      { sourceColumn: 'b', targetProperty: 'code' },
-    ];
-    await exchange.as(caller).put(`/imports/${job.id}/mappings`, { mappings, saveForReuse: true });
+  describe('takes two steps at the same moment as one after the other:', () => {
+    const content = 'code,title;x\nA,first;y\n';
+    const whole = { code: 'code', 'title;x': 'title' };
+    const confirmed = (targets: Record<string, string | null>) => ({
+      mappings: Object.entries(targets).map(([sourceColumn, targetProperty]) => ({
+        sourceColumn,
+        targetProperty,
+      })),
+    });
+    type Http = ReturnType<DataExchange['as']>;
+    type Step = (http: Http, jobId: string) => Promise<{ status: number; body?: unknown }>;
+    const preview: Step = (http, jobId) => http.post(`/imports/${jobId}/preview`);
+    const confirm: Step = (http, jobId) => http.put(`/imports/${jobId}/mappings`, confirmed(whole));
+    const allSteps: Record<string, Step> = {
+      preview,
+      delimiter: (http, jobId) => http.put(`/imports/${jobId}/format`, { delimiter: ';' }),
+      'order of dates': (http, jobId) => http.put(`/imports/${jobId}/format`, { dateOrder: 'DayMonthYear' }),
+      draft: (http, jobId) => http.put(`/imports/${jobId}/draft-mappings`, confirmed({ code: null })),
+      confirm,
+      'preview and confirm': async (http, jobId) => {
+        await preview(http, jobId);
+        return confirm(http, jobId);
+      },
+      'dry-run': (http, jobId) => http.post(`/imports/${jobId}/dry-run`),
+      execute: (http, jobId) => http.post(`/imports/${jobId}/execute`),
+      cancel: (http, jobId) => http.delete(`/imports/${jobId}`),
+    };
+    const { 'dry-run': _reads, preview: _preview, ...changes } = allSteps;
+    const { 'preview and confirm': _two, ...firstSteps } = allSteps;
 
-    const { preview } = await previewOf(caller, 'A,B,C');
-    expect(preview.suggestions.slice(0, 2)).toEqual([
-      { sourceColumn: 'A', targetProperty: 'title', confidence: 'Saved' },
-      { sourceColumn: 'B', targetProperty: 'code', confidence: 'Saved' },
-    ]);
-    const { preview: reordered } = await previewOf(caller, 'c,b,a');
-    expect(reordered.suggestions.slice(1)).toEqual([
-      { sourceColumn: 'b', targetProperty: 'code', confidence: 'Saved' },
-      { sourceColumn: 'a', targetProperty: 'title', confidence: 'Saved' },
-    ]);
-    const { preview: foreign } = await previewOf(aCaller(), 'A,B,C');
-    expect(foreign.suggestions[0].confidence).not.toBe('Saved');
+    /** The read of a job by one step behind which it waits for the other step. */
+    const held = new Map<string, { left: number; read: () => void; released: Promise<void> }>();
+    const holding =
+      <Job>(read: (tenantId: string, id: string) => Promise<Job>) =>
+      async (tenantId: string, id: string): Promise<Job> => {
+        const job = await read(tenantId, id);
+        const hold = held.get(id);
+        if (!hold || --hold.left > 0) return job;
+        held.delete(id);
+        hold.read();
+        await hold.released;
+        return job;
+      };
+    beforeAll(() => {
+      exchange.imports.get = holding(exchange.imports.get);
+      exchange.imports.getState = holding(exchange.imports.getState);
+    });
+
+    /** What a job is and what two steps answered, which `take` takes in some order. */
+    const outcomeOf = async (
+      start: string,
+      [first, second]: readonly [string, string],
+      take: (one: () => Promise<unknown>, other: () => Promise<unknown>, jobId: string) => Promise<void>,
+    ) => {
+      const caller = aCaller();
+      const http = exchange.as(caller);
+      const { body: uploaded } = await upload(exchange, caller, content);
+      const jobId: string = uploaded.id;
+      if (start === 'Mapped') await allSteps['preview and confirm']!(http, jobId);
+      const answers: [unknown, unknown] = [undefined, undefined];
+      const taking = (name: string, at: 0 | 1) => async () => {
+        const { status } = await allSteps[name]!(http, jobId);
+        answers[at] = status;
+      };
+      await take(taking(first, 0), taking(second, 1), jobId);
+      const job = await exchange.imports.get(caller.tenantId, jobId);
+      const { status, format, headers, mappings, options, executedAt, cancelRequestedAt } = job;
+      const marks = [executedAt, cancelRequestedAt].map((time) => time !== null);
+      return JSON.stringify({ answers, status, format, headers, mappings, options, marks });
+    };
+    const inTurn = (start: string, steps: readonly [string, string]) =>
+      outcomeOf(start, steps, async (one, other) => {
+        await one();
+        await other();
+      });
+    const inOtherTurn = (start: string, steps: readonly [string, string]) =>
+      outcomeOf(start, steps, async (one, other) => {
+        await other();
+        await one();
+      });
+    /** The other step comes between a read of the first one and what the first one does with it. */
+    const atOnce = (start: string, steps: readonly [string, string], left: number) =>
+      outcomeOf(start, steps, async (one, other, jobId) => {
+        const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        held.set(jobId, { left, read: read.resolve, released: released.promise });
+        const taking = one();
+        await Promise.race([read.promise, taking]);
+        held.delete(jobId);
+        await other();
+        released.resolve();
+        await taking;
+      });
+
+    it.each([
+      ...['preview', 'delimiter', 'cancel'].map((name) => ['Created', name] as const),
+      ...Object.keys(firstSteps).map((name) => ['Mapped', name] as const),
+    ])('of a job that is %s: %s, and any other', async (start, name) => {
+      await Promise.all(
+        Object.keys(changes).map(async (other) => {
+          const steps = [name, other] as const;
+          const inSomeOrder = [await inTurn(start, steps), await inOtherTurn(start, steps)];
+          for (const read of [1, 2])
+            expect([other, read, inSomeOrder]).toEqual([
+              other,
+              read,
+              expect.arrayContaining([await atOnce(start, steps, read)]),
+            ]);
+        }),
+      );
+    });
   });
 
-  it.each([
-    [
-      [{ sourceColumn: 'code', targetProperty: 'code' }],
-      { mappings: ['Service:Validation:NotEmptyValidator'] },
-    ],
-    [
-      [
+  it.each(['dry-run', 'execute'])(
+    'is not read by mappings that its definition no longer takes: %s',
+    async (step) => {
+      const caller = aCaller();
+      const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+      const mappings = [
         { sourceColumn: 'code', targetProperty: 'code' },
-        { sourceColumn: 'title', targetProperty: 'title' },
-        { sourceColumn: 'x', targetProperty: 'title' },
-      ],
-      { 'mappings[2].targetProperty': ['Service:Validation:UniqueValidator'] },
-    ],
-    [
-      [
-        { sourceColumn: 'code', targetProperty: 'code' },
-        { sourceColumn: 'title', targetProperty: 'title' },
-        { sourceColumn: 'nothing', targetProperty: 'stock' },
-      ],
-      { 'mappings[2].sourceColumn': ['Service:Validation:EnumValidator'] },
-    ],
-    [
-      [
-        { sourceColumn: 'code', targetProperty: 'code' },
-        { sourceColumn: 'title', targetProperty: 'title' },
-        { sourceColumn: 'x', targetProperty: 'nothing' },
-      ],
-      { 'mappings[2].targetProperty': ['Service:Validation:EnumValidator'] },
-    ],
-  ])('are refused where they contradict the file or the definition: %j', async (mappings, errors) => {
-    const caller = aCaller();
-    const { job } = await previewOf(caller, 'code,title,x');
-    const response = await exchange.as(caller).put(`/imports/${job.id}/mappings`, { mappings });
+        { sourceColumn: 'title', targetProperty: 'a property of a former version' },
+      ];
+      await exchange.imports.advance(caller.tenantId, jobId, 'confirm mappings', { mappings });
 
-    expect(response.status).toBe(422);
-    expect(response.body.errors).toEqual(errors);
+      const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/${step}`);
+
+      expect([status, Object.keys(body.errors)]).toEqual([422, ['mappings[1].targetProperty', 'mappings']]);
+      expect((await exchange.as(caller).get(`/imports/${jobId}`)).body.status).toBe('Mapped');
+    },
+  );
+
+  describe('has mappings that', () => {
+    const previewOf = async (caller: ReturnType<typeof aCaller>, header: string) => {
+      const { body: job } = await upload(exchange, caller, `${header}\n1,2,3\n`);
+      return { job, preview: (await exchange.as(caller).post(`/imports/${job.id}/preview`)).body };
+    };
+
+    it('are suggested by name, similarity and meaning, each property once', async () => {
+      const { preview } = await previewOf(aCaller(), 'SKU,Titel,Colour');
+
+      expect(preview.suggestions).toEqual([
+        { sourceColumn: 'SKU', targetProperty: 'code', confidence: 'Semantic' },
+        { sourceColumn: 'Titel', targetProperty: null, confidence: 'Manual' },
+        { sourceColumn: 'Colour', targetProperty: null, confidence: 'Manual' },
+      ]);
+    });
+
+    it('are suggested again for the next file with the same header, within the tenant', async () => {
+      const caller = aCaller();
+      const { job } = await previewOf(caller, 'a,b,c');
+      const mappings = [
+        { sourceColumn: 'a', targetProperty: 'title' },
+        { sourceColumn: 'b', targetProperty: 'code' },
+      ];
+      await exchange.as(caller).put(`/imports/${job.id}/mappings`, { mappings, saveForReuse: true });
+
+      const { preview } = await previewOf(caller, 'A,B,C');
+      expect(preview.suggestions.slice(0, 2)).toEqual([
+        { sourceColumn: 'A', targetProperty: 'title', confidence: 'Saved' },
+        { sourceColumn: 'B', targetProperty: 'code', confidence: 'Saved' },
+      ]);
+      const { preview: reordered } = await previewOf(caller, 'c,b,a');
+      expect(reordered.suggestions.slice(1)).toEqual([
+        { sourceColumn: 'b', targetProperty: 'code', confidence: 'Saved' },
+        { sourceColumn: 'a', targetProperty: 'title', confidence: 'Saved' },
+      ]);
+      const { preview: foreign } = await previewOf(aCaller(), 'A,B,C');
+      expect(foreign.suggestions[0].confidence).not.toBe('Saved');
+    });
+
+    it.each([
+      [
+        [{ sourceColumn: 'code', targetProperty: 'code' }],
+        { mappings: ['Service:Validation:NotEmptyValidator'] },
+      ],
+      [
+        [
+          { sourceColumn: 'code', targetProperty: 'code' },
+          { sourceColumn: 'title', targetProperty: 'title' },
+          { sourceColumn: 'x', targetProperty: 'title' },
+        ],
+        { 'mappings[2].targetProperty': ['Service:Validation:UniqueValidator'] },
+      ],
+      [
+        [
+          { sourceColumn: 'code', targetProperty: 'code' },
+          { sourceColumn: 'title', targetProperty: 'title' },
+          { sourceColumn: 'nothing', targetProperty: 'stock' },
+        ],
+        { 'mappings[2].sourceColumn': ['Service:Validation:EnumValidator'] },
+      ],
+      [
+        [
+          { sourceColumn: 'code', targetProperty: 'code' },
+          { sourceColumn: 'title', targetProperty: 'title' },
+          { sourceColumn: 'x', targetProperty: 'nothing' },
+        ],
+        { 'mappings[2].targetProperty': ['Service:Validation:EnumValidator'] },
+      ],
+    ])('are refused where they contradict the file or the definition: %j', async (mappings, errors) => {
+      const caller = aCaller();
+      const { job } = await previewOf(caller, 'code,title,x');
+      const response = await exchange.as(caller).put(`/imports/${job.id}/mappings`, { mappings });
+
+      expect(response.status).toBe(422);
+      expect(response.body.errors).toEqual(errors);
+    });
   });
 });

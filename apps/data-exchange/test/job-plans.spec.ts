@@ -148,7 +148,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   }));
   await undos.countWrite(tenantId, id, { number: 2, removed: 0, restored: 0, gone: 0, kept });
   await undos.finish(tenantId, id, { status: 'PartiallyUndone', at });
-  await undos.keptRows(tenantId, id, BATCH_ROWS);
+  await undos.keptRows(tenantId, id);
   await imports.recordFileRemoval(tenantId, id, at);
   await imports.removeRows(tenantId, id, at);
 
@@ -169,9 +169,9 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   );
   await overdueJobs.list(at);
   await exports.recordStart(tenantId, exportId, at);
-  await exports.begin(tenantId, exportId);
+  await exports.begin(tenantId, exportId, 'acme/exports/1');
   await exports.recordProgress(tenantId, exportId, { phase: 'WritingRows', rowsDone: 1 });
-  const file = { blobKey: '', fileName: 'a.csv', sizeBytes: 1, sha256: '', rowCount: 1, at };
+  const file = { blobKey: 'acme/exports/1', fileName: 'a.csv', sizeBytes: 1, sha256: '', rowCount: 1, at };
   await exports.complete(tenantId, exportId, file);
   await exports.recordFileRemoval(tenantId, exportId, at);
 }

@@ -167,6 +167,16 @@ describe('what a tenant keeps of its jobs', () => {
     expect((await importFile(exchange, aCaller(), 'code,title\nA,a\n,b\n')).report.failedRows).toBe(1);
   });
 
+  it('counts the rows that were stored beside those for which there was no room', async () => {
+    const caller = aCaller();
+    const stored = Array.from({ length: 12_000 }, (_, row) => `K${row},T${row}\n`).join('');
+
+    const { report } = await importFile(exchange, caller, `code,title\n${',\n'.repeat(4_000)}${stored}`);
+
+    expect(report).toMatchObject({ finalStatus: 'Failed', failedRows: 4_000 });
+    expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(report.insertedRows);
+  });
+
   it('refuses more files, exports and mappings while the quota is used up', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);

@@ -187,6 +187,33 @@ describe('the import of a workbook', () => {
     expect((sheet.getRow(2).values as unknown[]).slice(1, 5)).toEqual(['keep me', 'many', 'second', 'B']);
   });
 
+  it('returns failed rows in the columns of the sheet that was read, where another one was previewed', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = await aWorkbook({
+      First: [
+        ['Remark', 'Code', 'Title'],
+        ['keep me', 'A', ''],
+      ],
+      Second: [
+        ['Code', 'Title'],
+        ['B', 'second'],
+      ],
+    });
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    const { body: preview } = await http.post(`/imports/${job.id}/preview?sheet=Second`);
+    await http.put(`/imports/${job.id}/mappings`, { mappings: preview.suggestions });
+
+    const dry = await http.post(`/imports/${job.id}/dry-run?includeCells=true`);
+    await http.post(`/imports/${job.id}/execute`);
+    await reportOf(exchange, caller, job.id);
+
+    expect(dry.body.headers).toEqual(['Remark', 'Code', 'Title']);
+    const sheet = (await correctionOf(caller, job.id)).worksheets[0]!;
+    expect(sheet.getRow(1).values).toEqual([undefined, 'Remark', 'Code', 'Title', '_Errors']);
+    expect((sheet.getRow(2).values as unknown[]).slice(1, 3)).toEqual(['keep me', 'A']);
+  });
+
   it('reports which mapped columns a sheet lacks, and imports nothing of it', async () => {
     const caller = aCaller();
     const content = await aWorkbook({

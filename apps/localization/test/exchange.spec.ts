@@ -1,5 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
-import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
 import { startLocalization, type Localization } from './start-localization';
@@ -47,6 +47,17 @@ describe('Localization.Overrides in imports and exports', () => {
       ['Shop', 'fr', 'a', '=1+1'],
       ['Shop', 'fr-CA', 'a', 'Un!'],
     ]);
+  });
+
+  it('come back from an export as they were, whatever their texts are', async () => {
+    const [from, to] = [aCaller(), aCaller()];
+    const rows = awkwardTexts.map((text, index) => [index + 2, 'Shop', 'fr', `${index} ${text}`, text]);
+    await owner.importRows(from, start, [rows]);
+
+    expect(await owner.copyRows(from, to, start)).toEqual([]);
+    const copied = (await stored(to)).map(([, , , text]) => text);
+    expect(copied.toSorted()).toEqual(awkwardTexts.toSorted());
+    expect(await stored(to)).toEqual(await stored(from));
   });
 
   it('serves the former texts immediately after an import is undone', async () => {

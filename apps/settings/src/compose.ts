@@ -46,6 +46,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     quota: 'settings-history',
     what: 'changes of settings',
     limit: config.SETTINGS_TENANT_CHANGES_MAX,
+    updatesTakeRoom: true,
   });
   const definitions = definitionStore(db);
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);

@@ -1,5 +1,5 @@
-import { HOST_TENANT_ID } from '@plinth/kernel/caller';
-import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
 import { startSettings, type Settings } from './start-settings';
@@ -17,6 +17,15 @@ describe('Settings.Values in imports and exports', () => {
     settings = await startSettings();
     owner = await openExchangeOwner(grpcServices(settings));
     await settings.definitions.register('shop', [
+      {
+        name: 'Shop.Motto',
+        description: 'Any text.',
+        defaultValue: null,
+        scopes: ['user'],
+        isVisibleToUsers: true,
+        isSecret: false,
+        schema: { type: 'string' },
+      },
       {
         name: 'Shop.Token',
         description: 'A secret.',
@@ -51,6 +60,18 @@ describe('Settings.Values in imports and exports', () => {
     ]);
     const { body } = await http.get(`/settings/tenant/${culture}/history`);
     expect(body.items[0]).toMatchObject({ previousValue: 'de', newValue: 'fr' });
+  });
+
+  it('come back from an export as they were, whatever their texts are', async () => {
+    const [from, to] = [aCaller(), aCaller()];
+    const rows = awkwardTexts.map((text, index) => [index + 2, 'Shop.Motto', 'user', `u${index}`, text]);
+    await owner.importRows(from, start, [rows]);
+
+    expect(await owner.copyRows(from, to, start)).toEqual([]);
+    const stored = (caller: Caller) => owner.exportRows(caller, { definition, fields: columns });
+    const copied = (await stored(to)).map(([, , , value]) => value);
+    expect(copied.toSorted()).toEqual(awkwardTexts.toSorted());
+    expect(await stored(to)).toEqual(await stored(from));
   });
 
   it('imports a file without a column for the user where no row has one', async () => {

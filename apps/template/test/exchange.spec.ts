@@ -1,5 +1,6 @@
 import { serveExchange } from '@plinth/exchange/serve-exchange';
-import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
 import { templatesExchange } from '../src/exchange/templates';
 import { grpcServices } from '../src/grpc/server';
@@ -53,6 +54,18 @@ describe('import and export of Templates.Templates', () => {
       mimeType: 'text/plain',
     });
     expect((await http.post('/templates/b/publish?culture=fr-CA')).status).toBe(204);
+  });
+
+  it('come back from an export as they were, whatever their texts are', async () => {
+    const [from, to] = [aCaller(), aCaller()];
+    const rows = awkwardTexts.map((text, index) => [index + 2, `t${index}`, '', '', 'text/plain', text]);
+    await owner.importRows(from, start, [rows]);
+
+    expect(await owner.copyRows(from, to, start)).toEqual([]);
+    const stored = (caller: Caller) => owner.exportRows(caller, { definition, fields: columns });
+    const copied = (await stored(to)).map(([, , , , content]) => content);
+    expect(copied.toSorted()).toEqual(awkwardTexts.toSorted());
+    expect(await stored(to)).toEqual(await stored(from));
   });
 
   it('requires a name and a content only, with the defaults of PUT for other fields', async () => {

@@ -45,6 +45,8 @@ export const rowMessages = {
   recordLength: 'The row is longer than a row may be.',
   tooManyColumns: 'The row has more columns than a file may have.',
   tooManyCells: 'The row has more cells than the header has columns.',
+  endMissing:
+    'A text of the row is as long as one in a workbook can be, so that its end may be missing. Import it as a text file.',
   encoding: 'The row holds bytes that are no text in the encoding of the file.',
 } as const;
 

@@ -123,6 +123,8 @@ describe('a quota of rows', () => {
     const dryRun = quota.forDryRun();
 
     expect([3, 2, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
+    dryRun.giveBack('one', 2);
+    expect([1, 1, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
     expect(quota.forDryRun().tryTake('one', 5)).toBe(true);
     expect(await write(5)).toBe('written');
   });

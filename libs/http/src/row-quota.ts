@@ -26,6 +26,8 @@ interface RowQuotaDeps {
   limit: number;
   /** What is limited instead of the number of rows, as an aggregate of SQL; `rows` are units of it then. */
   measure?: string;
+  /** An update adds a row too, as to a history. */
+  updatesTakeRoom?: boolean;
   now?: () => number;
 }
 
@@ -87,15 +89,27 @@ export class RowQuota {
     return hasRoom;
   }
 
-  /** For one dry-run: refuses what would be refused of its rows together, and takes no room from anybody. */
-  forDryRun(): Pick<RowQuota, 'tryTake' | 'hasRoom'> {
+  /** Whether rows that are updated take room, as those do that are added. */
+  get updatesTakeRoom(): boolean {
+    return this.deps.updatesTakeRoom ?? false;
+  }
+
+  /**
+   * For one dry-run: refuses what would be refused of its rows together, and takes no room from anybody. Rows that turned
+   * out to need no room are given back: nobody counts what is left of a dry-run.
+   */
+  forDryRun(): Pick<RowQuota, 'tryTake' | 'hasRoom' | 'giveBack'> {
     let tried = 0;
     const hasRoom = (tenantId: string, rows: number, taken = 0) => {
       const fits = this.fit(tenantId, tried + rows, 0);
       if (fits) tried += taken;
       return fits;
     };
-    return { hasRoom, tryTake: (tenantId, rows) => hasRoom(tenantId, rows, rows) };
+    return {
+      hasRoom,
+      tryTake: (tenantId, rows) => hasRoom(tenantId, rows, rows),
+      giveBack: (_tenantId, rows) => void (tried -= rows),
+    };
   }
 
   private fit(tenantId: string, rows: number, taken = rows): boolean {

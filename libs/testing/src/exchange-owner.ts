@@ -3,6 +3,7 @@ import { copiedRows, readCopiedRow } from '@plinth/exchange/export/copy-text';
 import type { FailedRow } from '@plinth/exchange/row-error';
 import type { UndoneWrite } from '@plinth/exchange/undo/undo-import';
 import type { Caller } from '@plinth/kernel/caller';
+import { guard, unguard } from '@plinth/kernel/formula-guard';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
 import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
@@ -16,6 +17,32 @@ import { TEST_KEYS } from './http';
 /** The result of a batch with its failed rows. */
 export type OwnerResult = Omit<BatchResult__Output, 'failures'> & { failures: FailedRow[] };
 
+/** Texts that files, formulas, encodings or words for nothing could change on their way. */
+export const awkwardTexts: readonly string[] = [
+  '=1+1',
+  "'=1+1",
+  "''",
+  '-5',
+  '-5;=1',
+  '@a\t=b',
+  '="007"',
+  ' leading and trailing ',
+  '"quoted", and "" so',
+  'two\r\nlines\rand\na third',
+  '\\N',
+  'NULL',
+  'n/a',
+  '-',
+  '007',
+  '1.234,50 €',
+  '2026-02-30',
+  'Total',
+  '_x000D_',
+  'e\u0301 \u00e9 \u{1f600} \u202eabc',
+  '\ufeff\u00a0\u2028',
+  '\u0001\u001f',
+];
+
 /** Serves a data owner on a free port, with a client that calls it as data exchange does. */
 export async function openExchangeOwner(services: readonly GrpcService[]) {
   const { port, close } = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, services);
@@ -27,12 +54,26 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
   );
   const { client, identity } = owner;
 
-  return {
+  const opened = {
     ...owner,
     port,
     close: async () => {
       await owner.close();
       await close();
+    },
+
+    /** Imports into the tenant of the one caller what the other exports, with its cells as a text file has them; returns the rows that failed. */
+    copyRows: async (
+      from: Caller,
+      to: Caller,
+      start: StartImport & { definition: string; columns: string[] },
+    ): Promise<FailedRow[]> => {
+      const rows = await opened.exportRows(from, { definition: start.definition, fields: start.columns });
+      const cellsOf = (row: unknown[]) => row.map((cell) => unguard(guard((cell as string | null) ?? '')));
+      const { results } = await opened.importRows(to, start, [
+        rows.map((row, index) => [index + 2, ...cellsOf(row)]),
+      ]);
+      return results.flatMap(({ failures }) => failures);
     },
 
     /** All selected rows. */
@@ -112,6 +153,7 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
         if (options.end !== false) call.write({ end: {} });
       }),
   };
+  return opened;
 }
 
 export type ExchangeOwner = Awaited<ReturnType<typeof openExchangeOwner>>;

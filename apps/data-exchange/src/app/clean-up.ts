@@ -1,9 +1,9 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { DataExchangeConfig } from '../config';
-import { exportBlobKey } from '../domain/export-job';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
+import type { KeyStore } from '../store/key-store';
 import { JOB_BATCH_SIZE } from '../store/job-records';
 
 /** What is removed at the end of its retention. */
@@ -22,6 +22,7 @@ export interface CleanupDependencies {
   >;
   imports: ImportStore;
   exports: ExportStore;
+  keys: Pick<KeyStore, 'delete'>;
   blobs: BlobStore;
   clock: Clock;
   /** Counts what was removed. */
@@ -32,13 +33,13 @@ const HOUR_MILLISECONDS = 3_600_000;
 const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
 /**
- * Removes what is at the end of its retention: files of exports, uploads that were never executed, files that an ended
- * job left because the blob store was unavailable or a process crashed, the failed rows of imports, and at last the jobs
+ * Removes what is at the end of its retention: files of exports, uploads that were never executed, files and keys that an
+ * ended job left because the blob store was unavailable or a process crashed, the failed rows of imports, and at last the jobs
  * themselves. Returns whether there is more, since a tenant can start more jobs than one batch in the time between two runs.
  * @throws an error of a job, when all had their turn
  */
 export async function cleanUp(dependencies: CleanupDependencies): Promise<boolean> {
-  const { config, imports, exports, blobs, clock, countExpired } = dependencies;
+  const { config, imports, exports, keys, blobs, clock, countExpired } = dependencies;
   const now = clock.now();
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
   // A run that still worked on a job when it ended has stopped by then.
@@ -53,6 +54,7 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
       ({ tenantId, id }) => imports.cancelBeforeExecution(tenantId, id, now),
     ),
     await forEach(await imports.listWithFile(longEnded), async ({ tenantId, id, blobKey }) => {
+      await keys.delete(tenantId, id);
       await blobs.delete(blobKey);
       await imports.recordFileRemoval(tenantId, id, now);
       countExpired('upload', 1);
@@ -62,8 +64,8 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
         completed: before(config.EXCHANGE_EXPORT_DAYS * DAY_MILLISECONDS),
         failed: longEnded,
       }),
-      async ({ tenantId, id }) => {
-        await blobs.delete(exportBlobKey(tenantId, id));
+      async ({ tenantId, id, blobKey }) => {
+        if (blobKey !== null) await blobs.delete(blobKey);
         await exports.recordFileRemoval(tenantId, id, now);
         countExpired('export', 1);
       },

@@ -54,5 +54,12 @@ export async function dryRun({ job, definition, caller, options, withCells, owne
   });
   if (end !== 'sent')
     counts = countsAfterAbort(await countRows(await openRows(job, blobs, reading)), counts.failedRows);
-  return { status: finalStatus(counts, end !== 'sent'), counts, failedRows, groups: groups.result() };
+  const { headers } = file;
+  return {
+    status: finalStatus(counts, end !== 'sent'),
+    counts,
+    headers,
+    failedRows,
+    groups: groups.result(),
+  };
 }

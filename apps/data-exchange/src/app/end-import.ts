@@ -51,7 +51,7 @@ export async function failImport(
   const { imports, owners, clock } = dependencies;
   const run = await findImportRun(dependencies, tenantId, jobId).catch(() => undefined);
   if (run) {
-    for (const { number: range } of await dependencies.ranges.list(tenantId, jobId)) {
+    for (const range of await dependencies.ranges.numbers(tenantId, jobId)) {
       await owners.seal(run.definition, { jobId, range }, callerOf(run.job)).catch(() => undefined);
     }
   }

@@ -48,7 +48,8 @@ export async function sendRange(
 ) {
   const { tenantId, id } = run.job;
   const file = await openRange(run.job, dependencies.blobs, range);
-  return sendFile({
+  let hasRoom = true;
+  const end = await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),
     commit: 'EACH_BATCH',
     range: range.number,
@@ -67,9 +68,11 @@ export async function sendRange(
         range.number,
         batch,
       );
-      // What is counted stays: rows that are imported, and the report of those that failed.
-      if (failedBytes > 0 && !dependencies.kept.tryTake(tenantId, failedBytes)) throw tooManyFailedRows();
-      return shouldContinue({ number, isCancelled });
+      if (failedBytes > 0 && !dependencies.kept.tryTake(tenantId, failedBytes)) hasRoom = false;
+      return shouldContinue({ number, isCancelled }) && hasRoom;
     },
   });
+  // What is counted stays: rows that are imported, and the report of those that failed.
+  if (!hasRoom) throw tooManyFailedRows();
+  return end;
 }

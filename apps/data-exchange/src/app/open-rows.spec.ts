@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { FileFormat } from '../formats/file-format';
 import { writeXlsx } from '../formats/xlsx-writer';
+import { plainFormat } from '../../test/plain-format';
 import { openRows } from './open-rows';
 
 const jobOf = (format: FileFormat) => ({
@@ -13,25 +14,18 @@ const jobOf = (format: FileFormat) => ({
 const storeOf = (bytes: Readable) => ({ get: async () => bytes }) as unknown as BlobStore;
 
 describe('the rows of a file whose reader leaves', () => {
-  it.each<FileFormat>([
-    {
-      kind: 'csv',
-      encoding: 'utf-8',
-      hasByteOrderMark: false,
-      delimiter: ',',
-      endsWithCr: false,
-      hasInvalidBytes: false,
-    },
-    { kind: 'xlsx' },
-  ])('are not waited for while it is fetched: %j', async (format) => {
-    const client = new AbortController();
-    const endless = new Readable({ read: () => undefined });
-    const opening = openRows(jobOf(format), storeOf(endless), { signal: client.signal });
-    client.abort(new Error('gone'));
+  it.each<FileFormat>([plainFormat, { kind: 'xlsx' }])(
+    'are not waited for while it is fetched: %j',
+    async (format) => {
+      const client = new AbortController();
+      const endless = new Readable({ read: () => undefined });
+      const opening = openRows(jobOf(format), storeOf(endless), { signal: client.signal });
+      client.abort(new Error('gone'));
 
-    await expect(opening).rejects.toThrow('gone');
-    expect(endless.destroyed).toBe(true);
-  });
+      await expect(opening).rejects.toThrow('gone');
+      expect(endless.destroyed).toBe(true);
+    },
+  );
 
   it('are read no further from a workbook', async () => {
     const rows = Array.from({ length: 40_000 }, (_, index) => [String(index)]);

@@ -29,7 +29,7 @@ export interface ImportPreview {
 
 const PREVIEW_ROWS = 20;
 
-/** Reads the first rows of an upload and suggests its mappings, or those that somebody chose already. A job that is mapped already stays so. */
+/** Reads the first rows of an upload and suggests its mappings, or those that somebody chose already. A job that is mapped already stays so. @throws JobChanged */
 export async function readPreview(
   { imports, savedMappings, blobs, kept }: PreviewDependencies,
   job: ImportJob,
@@ -44,7 +44,8 @@ export async function readPreview(
   const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
   if (job.headers === null) kept.take(job.tenantId, keptBytesOf(headers));
   const status = job.status === 'Created' ? { status: 'Previewed' } : {};
-  await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers });
+  const { version } = job;
+  await imports.advance(job.tenantId, job.id, 'preview', { ...status, headers }, { from: { version } });
   const suggestions = withMappings(suggestMappings(headers, fields, saved), job.mappings ?? [], fields);
   return {
     headers,

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ExportPhase } from '@plinth/contracts/data-exchange/shapes';
 import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Clock } from '@plinth/kernel/clock';
+import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { collectBuffersEvery } from '@plinth/runtime/process/garbage-collection';
 import { exportBlobKey, exportFileName } from '../domain/export-job';
@@ -40,8 +41,10 @@ export async function runExport(
   signal: AbortSignal,
 ): Promise<void> {
   const { exports, owners, blobs, clock, config, usage } = dependencies;
-  const job = await exports.begin(tenantId, jobId);
+  const blobKey = exportBlobKey(tenantId, jobId, newId());
+  const job = await exports.begin(tenantId, jobId, blobKey);
   if (!job) return;
+  if (job.blobKey !== null) await blobs.delete(job.blobKey);
   if (job.cancelRequestedAt !== null) return exports.fail(tenantId, jobId, CANCELLED, clock.now());
   // Those that were asked for before may have used the room up meanwhile.
   if (!hasRoomForFiles(config, await usage.of(tenantId)))
@@ -49,7 +52,6 @@ export async function runExport(
   const definition = await owners.find(job.definitionName);
   if (!definition) throw definitionNotFound(job.definitionName);
 
-  const blobKey = exportBlobKey(tenantId, jobId);
   const progress: ExportProgress = { phase: ExportPhase.WritingRows, rowsDone: 0 };
   const stop = new AbortController();
   const ended = new AbortController();
@@ -62,13 +64,9 @@ export async function runExport(
       Readable.from(writeFile(job.format, columnsOf(job, definition), rows), { objectMode: false }),
     );
     const fileName = exportFileName(job);
-    await exports.complete(tenantId, jobId, {
-      ...stored,
-      blobKey,
-      fileName,
-      rowCount: progress.rowsDone,
-      at: clock.now(),
-    });
+    const file = { ...stored, blobKey, fileName, rowCount: progress.rowsDone, at: clock.now() };
+    // Another run was started meanwhile, or the job has ended: nobody asks for this file.
+    if (!(await exports.complete(tenantId, jobId, file))) await blobs.delete(blobKey);
   } catch (error) {
     if (!(error instanceof ExportCancelled)) throw error;
     await exports.fail(tenantId, jobId, CANCELLED, clock.now());

@@ -57,8 +57,7 @@ async function seal(
   definition: Definition,
 ): Promise<void> {
   const { tenantId, jobId, caller } = undo;
-  const stored = await ranges.list(tenantId, jobId);
-  for (const { number: range } of stored.length > 0 ? stored : [{ number: 0 }])
+  for (const range of await ranges.numbers(tenantId, jobId))
     await owners.seal(definition, { jobId, range }, caller);
 }
 

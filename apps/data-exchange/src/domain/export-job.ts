@@ -9,8 +9,12 @@ export interface ExportRequest {
   selection: SelectionText;
 }
 
-/** The key of the file of an export in the blob store. */
-export const exportBlobKey = (tenantId: string, jobId: string): string => `${tenantId}/exports/${jobId}`;
+/**
+ * The key under which a run stores the file of an export. Each run has its own: one that only seemed dead must not write
+ * over the file of the run that ended the job.
+ */
+export const exportBlobKey = (tenantId: string, jobId: string, runId: string): string =>
+  `${tenantId}/exports/${jobId}-${runId}`;
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 

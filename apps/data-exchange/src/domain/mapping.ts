@@ -212,6 +212,18 @@ export function confirmMappings(
 }
 
 /**
+ * Checks mappings that were confirmed before: the definition may have changed since.
+ * @throws Problem `invalid`: a property is gone, or another one is required by now.
+ */
+export const requireMappable = (
+  mappings: readonly ColumnMapping[],
+  fields: readonly DefinitionField[],
+): void => {
+  const columns = mappings.map(({ sourceColumn }) => sourceColumn);
+  confirmMappings(mappings, columns, fields);
+};
+
+/**
  * Checks mappings that are not complete yet.
  * @throws Problem `invalid`: unknown column or property.
  */

@@ -1,15 +1,11 @@
 import { Readable } from 'node:stream';
+import { plainFormat } from '../../test/plain-format';
 import { correctFormat, type FormatCorrection } from './correct-format';
 import type { CsvFormat } from './file-format';
 
 describe('correctFormat', () => {
   const found: CsvFormat = {
-    kind: 'csv',
-    encoding: 'utf-8',
-    hasByteOrderMark: false,
-    delimiter: ',',
-    endsWithCr: false,
-    hasInvalidBytes: false,
+    ...plainFormat,
     decimalSeparator: '.',
     hasOtherDecimals: true,
     currency: '$',

@@ -1,14 +1,8 @@
+import { plainFormat } from '../../test/plain-format';
 import { formatOfCorrection } from './correction-file-format';
 import type { CsvFormat } from './file-format';
 
-const found: CsvFormat = {
-  kind: 'csv',
-  encoding: 'utf-8',
-  hasByteOrderMark: false,
-  delimiter: ';',
-  endsWithCr: false,
-  hasInvalidBytes: false,
-};
+const found: CsvFormat = { ...plainFormat, delimiter: ';' };
 
 describe('formatOfCorrection', () => {
   it.each([

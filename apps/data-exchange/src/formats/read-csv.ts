@@ -1,12 +1,14 @@
 import type { Readable } from 'node:stream';
 import { unguard } from '@plinth/kernel/formula-guard';
-import { CsvReader, type FileRecord } from './csv-reader';
+import { COLUMNS_MAX, CsvReader, type FileRecord } from './csv-reader';
 import type { CsvFormat, LayoutFinding } from './file-format';
 import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names';
 import { decodeText } from './text-stream';
+import { UnreadableFile } from './unreadable-file';
 
-/** Why a row cannot be read: errors of its record, too many cells, or invalid bytes. */
-export type RowErrorReason = NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes';
+/** Why a row cannot be read: errors of its record, too many cells, invalid bytes, or a text whose end may be missing. */
+export type RowErrorReason =
+  NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes' | 'end-missing';
 
 /** A data row of a file: its cells are in the order of the header and may be fewer. */
 export interface FileRow {
@@ -36,7 +38,7 @@ export interface LaterRange {
   recordsBefore: number;
 }
 
-/** Opens a text file as rows below a header. Only the piece that is being read is in memory. */
+/** Opens a text file as rows below a header. Only the piece that is being read is in memory. @throws UnreadableFile where the header has too many columns */
 export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterRange): Promise<FileRows> {
   let bytesRead = 0;
   bytes.on('data', (chunk: Buffer) => {
@@ -69,6 +71,8 @@ async function skipToHeader(
     for (const record of piece.value) if (record.number >= begin) records.push(record);
     if (records.length >= Math.max(1, headerRows)) break;
   }
+  if (records.slice(0, Math.max(1, headerRows)).some(({ error }) => error === 'too-many-columns'))
+    throw new UnreadableFile(`The header has more than ${COLUMNS_MAX} columns.`);
   const header = records.slice(0, headerRows).map(({ cells }) => cells.map(textOf));
   const names = headerRows > 0 ? joinHeaderRows(header) : (records[0]?.cells ?? []).map(() => '');
   return { names, rest: records.slice(headerRows) };

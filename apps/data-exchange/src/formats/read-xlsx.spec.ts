@@ -25,6 +25,21 @@ describe('readXlsx', () => {
     expect(await Promise.all(readers)).toEqual(readers.map(() => ROWS));
   });
 
+  it('takes no text for whole whose end an export may have cut off', async () => {
+    const columns = [{ property: 'title', header: 'Title', type: 'string' } as const];
+    const texts = ['a'.repeat(32_765), 'a'.repeat(32_768), `${'a'.repeat(32_766)}😀`];
+    const workbook = await buffer(writeXlsx(columns, Readable.from([texts.map((text) => [text])])));
+    const errors: unknown[] = [];
+    for await (const rows of (await readXlsx(Readable.from([workbook]), {})).rows)
+      errors.push(...rows.map(({ number, error }) => [number, error]));
+
+    expect(errors).toEqual([
+      [2, undefined],
+      [3, 'end-missing'],
+      [4, 'end-missing'],
+    ]);
+  });
+
   it('waits as long as its rows are being stored, and no longer than a minute for the next ones', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const program = `process.stdin.on('data', (bytes) => process.stdout.write(bytes)).on('end', () => process.exit())`;

@@ -4,6 +4,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { CELL_LENGTH_MAX } from '@plinth/exchange/workbook/cell-xml';
 import { newId } from '@plinth/kernel/uuid';
 import { COLUMNS_MAX } from './csv-reader';
 import { uniqueHeaders } from './header-names';
@@ -88,13 +89,19 @@ async function firstRows(pieces: AsyncGenerator<SheetRow[]>, headerRow = 0): Pro
   return first;
 }
 
+/** An export, like spreadsheets, cuts longer texts, one earlier where that would halve a character; others write them whole. */
+const mayBeCut = ({ length }: string): boolean =>
+  length === CELL_LENGTH_MAX || length === CELL_LENGTH_MAX - 1;
+
 async function* dataRows(
   rest: SheetRow[],
   pieces: AsyncGenerator<SheetRow[]>,
   columns: number,
 ): AsyncGenerator<FileRow[]> {
-  const toRow = ([number, cells]: SheetRow): FileRow =>
-    cells.length > columns ? { number, cells, error: 'too-many-cells' } : { number, cells };
+  const toRow = ([number, cells]: SheetRow): FileRow => {
+    if (cells.length > columns) return { number, cells, error: 'too-many-cells' };
+    return cells.some(mayBeCut) ? { number, cells, error: 'end-missing' } : { number, cells };
+  };
   try {
     if (rest.length > 0) yield rest.map(toRow);
     for await (const rows of pieces) if (rows.length > 0) yield rows.map(toRow);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
+import { plainFormat } from '../../test/plain-format';
 import type { CsvFormat } from './file-format';
 import { readCsv, type FileRow, type FileRows } from './read-csv';
 import { indexRecords } from './record-index';
@@ -33,8 +34,8 @@ const cell = fc.oneof(
 );
 const line = fc.array(cell, { minLength: 1, maxLength: 4 }).map((cells) => cells.join(','));
 const text = fc
-  .tuple(fc.array(line, { minLength: 1, maxLength: 30 }), fc.constantFrom('\n', '\r\n'))
-  .map(([lines, end]) => `a,b,c${end}${lines.join(end)}`);
+  .tuple(fc.array(line, { minLength: 1, maxLength: 30 }), fc.constantFrom('\n', '\r\n', '\r'))
+  .map(([lines, end]) => ({ content: `a,b,c${end}${lines.join(end)}`, endsWithCr: end === '\r' }));
 
 describe('indexRecords', () => {
   it('splits a file into ranges with the same rows and numbers as the whole file', async () => {
@@ -45,17 +46,10 @@ describe('indexRecords', () => {
         fc.boolean(),
         fc.integer({ min: 1, max: 60 }),
         fc.integer({ min: 1, max: 40 }),
-        async (content, encoding, marked, rangeBytes, chunkBytes) => {
+        async ({ content, endsWithCr }, encoding, marked, rangeBytes, chunkBytes) => {
           const hasByteOrderMark = marked && encoding.startsWith('utf');
           const file = iconv.encode(content, encoding, { addBOM: hasByteOrderMark });
-          const format: CsvFormat = {
-            kind: 'csv',
-            encoding,
-            hasByteOrderMark,
-            delimiter: ',',
-            endsWithCr: false,
-            hasInvalidBytes: false,
-          };
+          const format = { ...plainFormat, encoding, hasByteOrderMark, endsWithCr };
           const whole = await rowsOf(await readCsv(Readable.from([file]), format));
 
           expect((await readInRanges(file, format, rangeBytes, chunkBytes)).rows).toEqual(whole);
@@ -67,16 +61,7 @@ describe('indexRecords', () => {
 
   it('splits a long file into many ranges', async () => {
     const file = Buffer.from(`a,b\n${'1,"x\ny"\n'.repeat(1_000)}`);
-    const format = {
-      kind: 'csv',
-      encoding: 'utf-8',
-      hasByteOrderMark: false,
-      delimiter: ',',
-      endsWithCr: false,
-      hasInvalidBytes: false,
-    } as const;
-
-    const { ranges } = await readInRanges(file, format, 100, 64);
+    const { ranges } = await readInRanges(file, plainFormat, 100, 64);
 
     expect(ranges.length).toBeGreaterThan(50);
     expect(ranges.at(0)).toMatchObject({ startByte: 0, recordsBefore: 0 });

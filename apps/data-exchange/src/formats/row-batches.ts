@@ -179,6 +179,7 @@ const reasons: Record<RowErrorReason, { code: string; text: RowMessageKey }> = {
   'too-long': { code: 'RecordLength', text: 'recordLength' },
   'too-many-columns': { code: 'Columns', text: 'tooManyColumns' },
   'too-many-cells': { code: 'Columns', text: 'tooManyCells' },
+  'end-missing': { code: 'EndMissing', text: 'endMissing' },
   'invalid-bytes': { code: 'Encoding', text: 'encoding' },
 };
 

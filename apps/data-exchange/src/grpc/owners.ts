@@ -71,19 +71,17 @@ export function connectOwners(
     }
   };
 
-  const refresh = (isFreshEnough: (entry: Entry) => boolean): Promise<unknown> =>
+  const isFresh = ({ listedAt }: Entry) => Date.now() - listedAt < FRESH_MILLISECONDS;
+
+  const refresh = (listed: readonly Entry[]): Promise<unknown> =>
     Promise.all(
-      entries
-        .filter((entry) => !isFreshEnough(entry))
-        .map((entry) => (entry.listing ??= listDefinitions(entry))),
+      listed.filter((entry) => !isFresh(entry)).map((entry) => (entry.listing ??= listDefinitions(entry))),
     );
 
   const cached = (): Definition[] =>
     entries
       .flatMap(({ definitions }) => definitions ?? [])
       .sort((left, right) => (left.name < right.name ? -1 : 1));
-
-  const isFresh = ({ listedAt }: Entry) => Date.now() - listedAt < FRESH_MILLISECONDS;
 
   const clientOf: Owners['clientOf'] = ({ owner }) => {
     const entry = entries.find(({ service }) => service === owner);
@@ -95,15 +93,19 @@ export function connectOwners(
     clientOf,
 
     async list() {
-      await refresh(isFresh);
+      await refresh(entries);
       return cached();
     },
 
     async find(name) {
-      const known = cached().find((definition) => definition.name === name);
-      if (known && isFresh(entries.find(({ service }) => service === known.owner)!)) return known;
-      await refresh(isFresh);
-      const found = cached().find((definition) => definition.name === name);
+      const findCached = () => cached().find((definition) => definition.name === name);
+      // Who waits for its owner need not wait for a service that has nothing to do with it.
+      const owner = findCached()?.owner;
+      await refresh(entries.filter(({ service }) => service === owner));
+      const known = findCached();
+      if (known) return known;
+      await refresh(entries);
+      const found = findCached();
       if (found) return found;
       const unlisted = entries.filter(({ definitions }) => definitions === undefined);
       if (unlisted.length > 0)

@@ -78,4 +78,32 @@ describe('sendRows', () => {
     expect(await sending).toBe('sent');
     expect(results).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
+
+  it('counts the batches that the owner has when the rest of the file cannot be read', async () => {
+    const { owner, received, answer } = slowOwner();
+    const results: number[] = [];
+    async function* damaged() {
+      yield* batchesOf(3, {});
+      throw new Error('The file is damaged.');
+    }
+    const sending = sendRows({
+      owner,
+      service: 'shop',
+      caller: aCaller(),
+      start: { definition: 'Shop.Articles', commit: 'EACH_BATCH' },
+      batches: damaged(),
+      onResult: async ({ batch }) => {
+        results.push(batch.number);
+        return true;
+      },
+      signal: new AbortController().signal,
+    });
+    const ended = expect(sending).rejects.toThrow('damaged');
+    await settled();
+    expect(received).toEqual([1, 2, 3]);
+    for (let answered = 0; answered < 3; answered++) answer();
+    await ended;
+
+    expect(results).toEqual([1, 2, 3]);
+  });
 });

@@ -84,21 +84,36 @@ class BatchSender {
   }
 
   async run(): Promise<SendEnd> {
-    const { start, batches, duplicatesOf } = this.options;
-    await this.write({ start });
-    for await (const batch of batches) {
-      while (this.isFull() && this.end === 'sent') await this.nextResult();
-      if (this.end !== 'sent') break;
-      this.inFlight.push(batch);
-      const duplicates = Buffer.from(duplicatesOf ? JSON.stringify(await duplicatesOf(batch)) : '');
-      await this.write({ batch: { number: batch.number, rows: batch.payload, duplicates } });
+    await this.write({ start: this.options.start });
+    try {
+      await this.sendBatches();
+    } catch (error) {
+      // Where the rest of the file cannot be read, what the owner has of it is committed all the same, and counted.
+      if (this.end === 'sent') this.end = 'stopped';
+      await this.settle();
+      throw error;
     }
-    while (!this.isSettled()) await this.nextResult();
+    await this.settle();
     if (this.end === 'sent') {
       await this.write({ end: {} });
       await this.received;
     }
     return this.end;
+  }
+
+  private async sendBatches(): Promise<void> {
+    const { batches, duplicatesOf } = this.options;
+    for await (const batch of batches) {
+      while (this.isFull() && this.end === 'sent') await this.nextResult();
+      if (this.end !== 'sent') return;
+      const duplicates = Buffer.from(duplicatesOf ? JSON.stringify(await duplicatesOf(batch)) : '');
+      this.inFlight.push(batch);
+      await this.write({ batch: { number: batch.number, rows: batch.payload, duplicates } });
+    }
+  }
+
+  private async settle(): Promise<void> {
+    while (!this.isSettled()) await this.nextResult();
   }
 
   private async receiveResults(): Promise<void> {

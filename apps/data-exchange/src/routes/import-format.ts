@@ -3,6 +3,7 @@ import type { Api } from '@plinth/http/api';
 import { slow } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { Caller } from '@plinth/kernel/caller';
+import { onCurrentJob } from '../app/on-current-job';
 import { toProblem } from '../app/open-rows';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
@@ -33,10 +34,15 @@ export function mountImportFormat(
   });
 
   api.on(correctImportFormat, async ({ params, body, caller, request, signal }) => {
-    const job = await imports.get(caller.tenantId, params.jobId);
-    requirePermission(caller, job.permission);
-    requireState('correct its format', job.status);
+    const read = async () => {
+      const job = await imports.get(caller.tenantId, params.jobId);
+      requirePermission(caller, job.permission);
+      requireState('correct its format', job.status);
+      return job;
+    };
+    await read();
     const correct = async () => {
+      const job = await read();
       const format = await correctFormat(job.format, withoutNulls(body), {
         open: () => blobs.get(job.blobKey),
         cultureOf: () => cultures.of(caller, request),
@@ -45,10 +51,14 @@ export function mountImportFormat(
       });
       const startsOver = readsOtherColumns(job.format, format);
       const change = { by: caller.userId, at: clock.now() };
-      const corrected = await imports.correctFormat(job.tenantId, job.id, format, { startsOver, change });
+      const corrected = await imports.correctFormat(job.tenantId, job.id, format, {
+        startsOver,
+        change,
+        from: { version: job.version },
+      });
       return responseOf(corrected, caller, request);
     };
-    return slow(previewPlaces.run(caller, correct, signal));
+    return slow(previewPlaces.run(caller, () => onCurrentJob(correct), signal));
   });
 }
 

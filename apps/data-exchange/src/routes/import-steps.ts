@@ -3,16 +3,18 @@ import type { ImportOptions as RequestedOptions } from '@plinth/contracts/data-e
 import type { Api } from '@plinth/http/api';
 import { accepted, noContent, slow } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import { dryRun } from '../app/dry-run';
+import { onCurrentJob } from '../app/on-current-job';
 import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
 import type { Deps } from '../compose';
-import { importableFields, jobCaller, requirePermission } from '../domain/definition';
+import { importableFields, jobCaller, requirePermission, type Definition } from '../domain/definition';
 import { localizeGroups } from '../domain/error-groups';
 import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
-import { confirmMappings, draftMappings, headerHash } from '../domain/mapping';
+import { confirmMappings, draftMappings, headerHash, requireMappable } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportJob, ImportOptions } from '../store/import-store';
@@ -47,50 +49,75 @@ type Needs = Pick<
   | 'workbookPlaces'
 >;
 
+/** These steps read rows as the mappings say, which may be older than the definition. */
+const readsRows: ReadonlySet<ImportStep> = new Set(['dry-run', 'execute']);
+
+interface Prepared {
+  job: ImportJob;
+  definition: Definition;
+}
+
 export function mountImportSteps(api: Api, deps: Needs): void {
   const { config, owners, imports, savedMappings, kept, blobs, starter, clock, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
   const toImportResponse = importResponse(deps);
 
   /** The job and its definition, for a caller who may take this step now. */
-  const prepare = async (caller: Caller, jobId: string, step: ImportStep) => {
+  const prepare = async (caller: Caller, jobId: string, step: ImportStep): Promise<Prepared> => {
     const job = await imports.get(caller.tenantId, jobId);
     requirePermission(caller, job.permission);
     requireState(step, job.status);
     const definition = await owners.find(job.definitionName);
     if (!definition) throw definitionNotFound(job.definitionName);
+    if (readsRows.has(step)) requireMappable(job.mappings ?? [], importableFields(definition));
     return { job, definition };
   };
 
-  /** Reads a file; a workbook takes a process, of which there are a few. */
-  const reading = <Result>(
-    { format }: Pick<ImportJob, 'format'>,
-    caller: Caller,
-    read: () => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result> => (format.kind === 'xlsx' ? workbookPlaces.run(caller, read, signal) : read());
+  /** Takes a step that reads the file; a workbook takes a process, of which there are a few. */
+  const onFile = <Result>(
+    { id, format }: ImportJob,
+    { caller, step, signal }: { caller: Caller; step: ImportStep; signal: AbortSignal },
+    take: (prepared: Prepared) => Promise<Result>,
+  ): Promise<Result> => {
+    const takeOnCurrent = () =>
+      onCurrentJob(async () => {
+        try {
+          return await take(await prepare(caller, id, step));
+        } catch (error) {
+          // The file goes when somebody cancels the import, which the state of the job says.
+          if (error instanceof Problem && error.kind === 'gone') await prepare(caller, id, step);
+          throw error;
+        }
+      });
+    return format.kind === 'xlsx' ? workbookPlaces.run(caller, takeOnCurrent, signal) : takeOnCurrent();
+  };
 
   const changeBy = ({ userId }: Caller) => ({ by: userId, at: clock.now() });
 
   api.on(previewImport, async ({ params, query, caller, request, signal }) => {
-    const { job, definition } = await prepare(caller, params.jobId, 'preview');
-    const read = () => readPreview(deps, job, definition, { sheet: query.sheet, signal });
-    const readInPlace = () => reading(job, caller, read, signal);
-    const preview = await previewPlaces.run(caller, readInPlace, signal);
+    const { job: uploaded } = await prepare(caller, params.jobId, 'preview');
+    const read = () =>
+      onFile(uploaded, { caller, step: 'preview', signal }, ({ job, definition }) =>
+        readPreview(deps, job, definition, { sheet: query.sheet, signal }),
+      );
+    const preview = await previewPlaces.run(caller, read, signal);
     const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);
     return toPreviewResponse(preview, findings);
   });
 
   api.on(draftImportMappings, async ({ params, caller, body }) => {
-    const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
-    const mappings =
-      body.mappings && draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
-    if (mappings && !job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
-    const data = {
-      ...(mappings ? { status: 'Previewed', mappings: mappings as object[] } : {}),
-      ...(body.options ? { options: { ...readOptions(body.options) } } : {}),
-    };
-    await imports.advance(caller.tenantId, job.id, 'draft mappings', data, { change: changeBy(caller) });
+    await onCurrentJob(async () => {
+      const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
+      const mappings =
+        body.mappings && draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
+      if (mappings && !job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
+      const data = {
+        ...(mappings ? { status: 'Previewed', mappings: mappings as object[] } : {}),
+        ...(body.options ? { options: { ...readOptions(body.options) } } : {}),
+      };
+      const options = { change: changeBy(caller), from: job };
+      await imports.advance(caller.tenantId, job.id, 'draft mappings', data, options);
+    });
     return noContent();
   });
 
@@ -103,23 +130,28 @@ export function mountImportSteps(api: Api, deps: Needs): void {
   });
 
   api.on(confirmImportMappings, async ({ params, caller, body }) => {
-    const { job, definition } = await prepare(caller, params.jobId, 'confirm mappings');
-    const headers = job.headers ?? [];
-    const mappings = confirmMappings(body.mappings, headers, importableFields(definition));
-    if (!job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
-    const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined };
-    const data = { status: 'Mapped', mappings: mappings as object[] };
-    await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, { change });
-    if (body.saveForReuse)
-      await savedMappings.save(caller.tenantId, definition.name, headerHash(headers), mappings);
+    const confirmed = await onCurrentJob(async () => {
+      const { job, definition } = await prepare(caller, params.jobId, 'confirm mappings');
+      const headers = job.headers ?? [];
+      const mappings = confirmMappings(body.mappings, headers, importableFields(definition));
+      if (!job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
+      const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined };
+      const data = { status: 'Mapped', mappings: mappings as object[] };
+      await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, { change, from: job });
+      return { definition: definition.name, headers, mappings };
+    });
+    if (body.saveForReuse) {
+      const { definition, headers, mappings } = confirmed;
+      await savedMappings.save(caller.tenantId, definition, headerHash(headers), mappings);
+    }
     return noContent();
   });
 
   api.on(dryRunImport, async ({ params, query, caller, body, request, signal }) => {
-    const { job, definition } = await prepare(caller, params.jobId, 'dry-run');
+    const { job: mapped } = await prepare(caller, params.jobId, 'dry-run');
     const began = performance.now();
     const options = readOptions(body);
-    const report = async () => {
+    const report = async ({ job, definition }: Prepared) => {
       const texts = await messageTexts.of(caller, request);
       const withCells = query.includeCells === 'true';
       const run = await dryRun({ job, definition, caller, options, withCells, owners, blobs, signal });
@@ -129,11 +161,11 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         counts: run.counts,
         milliseconds: performance.now() - began,
         failedRows: run.failedRows.map((row) => localize(row, texts)),
-        headers: withCells ? (job.headers ?? []) : undefined,
+        headers: withCells ? run.headers : undefined,
         groups: query.includeGroups === 'true' ? localizeGroups(run.groups, texts) : undefined,
       });
     };
-    const reportInPlace = () => reading(job, caller, report, signal);
+    const reportInPlace = () => onFile(mapped, { caller, step: 'dry-run', signal }, report);
     return slow(dryRunPlaces.run(caller, reportInPlace, signal));
   });
 

@@ -1,7 +1,6 @@
 import type { Api } from '@plinth/http/api';
 import { accepted, events } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
-import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
 import { jobCaller, requirePermission } from '../domain/definition';
@@ -57,7 +56,7 @@ export function mountImportUndo(
   api.on(getImportUndo, async ({ params, caller }) => {
     const { job, undo } = await get(caller.tenantId, params.jobId);
     requirePermission(caller, job.permission);
-    return toUndoResponse(undo, await undos.keptRows(job.tenantId, job.id, REPORT_ROW_ERRORS_MAX));
+    return toUndoResponse(undo, await undos.keptRows(job.tenantId, job.id));
   });
 
   api.on(watchImportUndo, async ({ params, caller, tenantId, signal }) => {

@@ -59,15 +59,22 @@ export interface ExportStore extends JobRetention {
   /** @throws Problem `export-job-not-found`. */
   getState(tenantId: string, id: string): Promise<ExportState>;
   list(tenantId: string, list: ListRequest): Promise<{ rows: ExportState[]; totalCount: number | null }>;
-  /** Starts a run of the job; returns undefined when it has ended. */
-  begin(tenantId: string, id: string): Promise<ExportJob | undefined>;
+  /**
+   * Starts a run of the job, which stores its file under this key; returns undefined when the job has ended. The key in
+   * the job is that of the run before, if there was one.
+   */
+  begin(tenantId: string, id: string, blobKey: string): Promise<ExportJob | undefined>;
   recordProgress(tenantId: string, id: string, progress: ExportProgress): Promise<{ isCancelled: boolean }>;
-  complete(tenantId: string, id: string, file: WrittenFile): Promise<void>;
+  /** Ends the job with the file of the run that was started last; returns whether this is the file of the job. */
+  complete(tenantId: string, id: string, file: WrittenFile): Promise<boolean>;
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
   /** @throws Problem `export-already-ended`. */
   cancel(tenantId: string, id: string, at: Date): Promise<void>;
   /** Jobs of all tenants that ended before these times and whose file may still be stored. */
-  listWithFile(endedBefore: { completed: Date; failed: Date }): Promise<{ tenantId: string; id: string }[]>;
+  listWithFile(endedBefore: {
+    completed: Date;
+    failed: Date;
+  }): Promise<{ tenantId: string; id: string; blobKey: string | null }[]>;
   /** Also forgets what was asked for and by whom, which may be large and nobody needs any more. */
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
   /** Records that Temporal was asked to run the job. */
@@ -89,8 +96,9 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     tenantId: string,
     id: string,
     data: Prisma.ExportJobUpdateManyMutationInput,
+    run: { blobKey?: string } = {},
   ): Promise<boolean> => {
-    const where = { tenantId, id, status: { in: RUNNING } };
+    const where = { tenantId, id, status: { in: RUNNING }, ...run };
     return db.inTenant(tenantId, async (tx) => {
       const { count } = await tx.exportJob.updateMany({ where, data });
       if (count > 0 && data.completedAt) {
@@ -137,18 +145,16 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
         return { rows: rows.map(toState), totalCount };
       }),
 
-    async begin(tenantId, id) {
-      const isRunning = await changeRunning(tenantId, id, {
-        status: 'Exporting',
-        phase: ExportPhase.WritingRows,
-        rowsDone: 0,
-        progressAt: new Date(),
-      });
-      if (!isRunning) return undefined;
-      return db.inTenant(tenantId, async (tx) =>
-        toJob(await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } })),
-      );
-    },
+    begin: (tenantId, id, blobKey) =>
+      db.inTenant(tenantId, async (tx) => {
+        const before = await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+        const begun = { status: 'Exporting', phase: ExportPhase.WritingRows, rowsDone: 0, blobKey };
+        const { count } = await tx.exportJob.updateMany({
+          where: { tenantId, id, status: { in: RUNNING } },
+          data: { ...begun, progressAt: new Date() },
+        });
+        return count > 0 ? toJob(before) : undefined;
+      }),
 
     async recordProgress(tenantId, id, { phase, rowsDone }) {
       await changeRunning(tenantId, id, { phase, rowsDone, progressAt: new Date() });
@@ -156,17 +162,19 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     },
 
     async complete(tenantId, id, { blobKey, fileName, sizeBytes, sha256, rowCount, at }) {
-      await changeRunning(tenantId, id, {
+      const completed = {
         status: 'Completed',
         phase: null,
-        blobKey,
         fileName,
         fileSizeBytes: BigInt(sizeBytes),
         sha256,
         rowCount,
         rowsDone: rowCount,
         completedAt: at,
-      });
+      };
+      if (await changeRunning(tenantId, id, completed, { blobKey })) return true;
+      const state = await getState(tenantId, id);
+      return state.status === 'Completed' && state.blobKey === blobKey;
     },
 
     async fail(tenantId, id, reason, at) {
@@ -198,7 +206,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
               { status: 'Failed', completedAt: { lt: failed } },
             ],
           },
-          select: { tenantId: true, id: true },
+          select: { tenantId: true, id: true, blobKey: true },
           orderBy: { completedAt: 'asc' },
           take: JOB_BATCH_SIZE,
         });

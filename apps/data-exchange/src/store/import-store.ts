@@ -68,6 +68,17 @@ export interface JobChange {
   basedOn?: string | undefined;
 }
 
+export interface AdvanceOptions {
+  change?: JobChange;
+  /** What the change was worked out from. */
+  from?: Pick<ImportJob, 'version'> & Partial<Pick<ImportJob, 'headers'>>;
+  /** For a step that starts a job; throws where there is no room. */
+  requireRoom?: (unfinishedJobs: number) => void;
+}
+
+/** A job is no longer as it was when a change of it was worked out. */
+export class JobChanged extends Error {}
+
 /** One batch of an import, counted, with its failed rows. */
 export interface CountedBatch {
   number: number;
@@ -87,22 +98,22 @@ export interface ImportStore extends JobRetention {
   list(tenantId: string, list: ListRequest): Promise<{ rows: ImportState[]; totalCount: number | null }>;
   /**
    * Changes a job that is in a state for this step.
-   * @param requireRoom for a step that starts a job; throws where there is none
-   * @throws Problem `import-in-wrong-state`, or `stale-version` where the job was changed since
+   * @throws Problem `import-in-wrong-state`, or `stale-version` where the caller names another stamp; JobChanged where it is
+   *   no longer as it was when the change was worked out
    */
   advance(
     tenantId: string,
     id: string,
     step: ImportStep,
     data: Prisma.ImportJobUpdateManyMutationInput,
-    options?: { change?: JobChange; requireRoom?: (unfinishedJobs: number) => void },
+    options?: AdvanceOptions,
   ): Promise<ImportJob>;
   /** Stores how the file is read; `startsOver` discards its preview and mappings. */
   correctFormat(
     tenantId: string,
     id: string,
     format: FileFormat,
-    options: { startsOver: boolean; change: JobChange },
+    options: { startsOver: boolean; change: JobChange; from: Pick<ImportJob, 'version'> },
   ): Promise<ImportJob>;
   /** Stores the columns of the sheet that a job imports. */
   setHeaders(tenantId: string, id: string, headers: readonly string[]): Promise<void>;
@@ -177,10 +188,12 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     return job;
   };
 
-  const advance: ImportStore['advance'] = async (tenantId, id, step, data, { change, requireRoom } = {}) => {
+  const advance: ImportStore['advance'] = async (tenantId, id, step, data, options = {}) => {
+    const { change, from, requireRoom } = options;
     const changed = await db.inTenant(tenantId, async (tx) => {
       if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
-      const where = { tenantId, id, status: { in: [...statesFor(step)] }, ...basedOn(change) };
+      const isAsRead = { AND: [asRead(from), basedOn(change)] };
+      const where = { tenantId, id, status: { in: [...statesFor(step)] }, ...isAsRead };
       const { count } = await tx.importJob.updateMany({ where, data: { ...data, ...recorded(change) } });
       if (count === 0) return undefined;
       return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
@@ -188,8 +201,9 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     if (changed) return changed;
     const job = await get(tenantId, id);
     requireState(step, job.status);
-    if (change?.basedOn !== undefined) throw staleVersion();
-    throw new Error('The state of the job changed twice meanwhile.');
+    const { version = job.version } = basedOn(change);
+    if (version !== job.version) throw staleVersion();
+    throw new JobChanged('The job was changed meanwhile.');
   };
 
   return {
@@ -211,10 +225,10 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         return toState(row);
       }),
 
-    correctFormat: (tenantId, id, format, { startsOver, change }) => {
+    correctFormat: (tenantId, id, format, { startsOver, ...options }) => {
       const fromStart = { status: 'Created', headers: Prisma.DbNull, mappings: Prisma.DbNull };
       const data = { format: format as object, ...(startsOver ? fromStart : {}) };
-      return advance(tenantId, id, 'correct its format', data, { change });
+      return advance(tenantId, id, 'correct its format', data, options);
     },
 
     insert: ({ format, ...job }, requireRoom) =>
@@ -342,6 +356,12 @@ const recorded = (change: JobChange | undefined): Prisma.ImportJobUpdateManyMuta
 /** Only the job as it was; no job has the version 0. */
 const basedOn = ({ basedOn: stamp }: Partial<JobChange> = {}): { version?: number } =>
   stamp === undefined ? {} : { version: /^[1-9]\d{0,8}$/.test(stamp) ? Number(stamp) : 0 };
+
+/** Only the job as it was read. */
+const asRead = ({ version, headers }: Partial<Pick<ImportJob, 'version' | 'headers'>> = {}) => ({
+  ...(version === undefined ? {} : { version }),
+  ...(headers === undefined ? {} : { headers: { equals: headers ?? Prisma.DbNull } }),
+});
 
 async function publishEnd(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<void> {
   const job = await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });

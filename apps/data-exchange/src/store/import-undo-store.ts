@@ -1,4 +1,8 @@
-import type { ImportUndoStatus, KeptRowReason } from '@plinth/contracts/data-exchange/shapes';
+import {
+  REPORT_ROW_ERRORS_MAX,
+  type ImportUndoStatus,
+  type KeptRowReason,
+} from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { publishImportUndone } from '../events/published';
@@ -42,8 +46,8 @@ export interface ImportUndoStore {
     jobId: string,
     end: { status: ImportUndoStatus; errorMessage?: string; at: Date },
   ): Promise<void>;
-  /** The first rows that were kept, in the order of the file. */
-  keptRows(tenantId: string, jobId: string, take: number): Promise<KeptRow[]>;
+  /** The first rows that were kept, up to `REPORT_ROW_ERRORS_MAX`, in the order of the file; the others are only counted. */
+  keptRows(tenantId: string, jobId: string): Promise<KeptRow[]>;
   /** Records that Temporal was asked to run it. */
   recordStart(tenantId: string, jobId: string, at: Date): Promise<void>;
 }
@@ -97,8 +101,9 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
             keptRows: { increment: kept.length },
           },
         });
-        if (count === 0) return;
+        if (count === 0 || kept.length === 0) return;
         await tx.$executeRawUnsafe(INSERT_KEPT_ROWS, tenantId, jobId, number, JSON.stringify(kept));
+        await tx.$executeRawUnsafe(DELETE_LATER_KEPT_ROWS, tenantId, jobId);
       }),
 
     finish: (tenantId, jobId, { status, errorMessage, at }) =>
@@ -115,7 +120,7 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
         await publishImportUndone(tx, job, toUndo(undo));
       }),
 
-    keptRows: (tenantId, jobId, take) =>
+    keptRows: (tenantId, jobId) =>
       db.inTenant(tenantId, async (tx) => {
         const rows = await tx.importKeptRow.findMany({
           where: { tenantId, jobId },
@@ -125,7 +130,7 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
             { position: 'asc' },
           ],
           select: { rowNumber: true, key: true, reason: true },
-          take,
+          take: REPORT_ROW_ERRORS_MAX,
         });
         return rows.map((row) => ({ ...row, reason: row.reason as KeptRowReason }));
       }),
@@ -136,7 +141,14 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
 const INSERT_KEPT_ROWS = `
   INSERT INTO import_kept_row (tenant_id, job_id, write_number, position, row_number, key, reason)
   SELECT $1::uuid, $2::uuid, $3::bigint, position - 1, (kept->>'rowNumber')::int, kept->>'key', kept->>'reason'
-  FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS k (kept, position)`;
+  FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS k (kept, position)
+  ORDER BY (kept->>'rowNumber')::int NULLS LAST, position LIMIT ${REPORT_ROW_ERRORS_MAX}`;
+
+/** Nobody reads more of them, and an undo may keep millions. */
+const DELETE_LATER_KEPT_ROWS = `
+  DELETE FROM import_kept_row WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM import_kept_row WHERE tenant_id = $1::uuid AND job_id = $2::uuid
+    ORDER BY row_number NULLS LAST, write_number, position OFFSET ${REPORT_ROW_ERRORS_MAX}))`;
 
 /** An undo that failed continues where it stopped. */
 const BEGIN = `

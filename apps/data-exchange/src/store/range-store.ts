@@ -16,6 +16,8 @@ export interface RangeStore {
   /** Stores the ranges of a job, unless it has some already. */
   insert(tenantId: string, jobId: string, ranges: readonly FileRange[]): Promise<void>;
   list(tenantId: string, jobId: string): Promise<ImportRange[]>;
+  /** Under which numbers the owner knows the ranges of a job; the rows of a job that was not split are one range. */
+  numbers(tenantId: string, jobId: string): Promise<number[]>;
   get(tenantId: string, jobId: string, number: number): Promise<ImportRange>;
   /**
    * Counts a batch of a range, once however often it is repeated, and stores its failed rows.
@@ -44,6 +46,11 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
 
   return {
     list,
+
+    async numbers(tenantId, jobId) {
+      const stored = await list(tenantId, jobId);
+      return stored.length > 0 ? stored.map(({ number }) => number) : [0];
+    },
 
     insert: async (tenantId, jobId, ranges) => {
       await db.inTenant(tenantId, (tx) =>

@@ -1,3 +1,4 @@
+import type { ImportRow } from '@plinth/exchange/definition';
 import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { TemplateConfig } from '../config';
@@ -35,13 +36,14 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
     contents.reduce((sum: number, content) => sum + String(content).length, 0);
 
   // Of neither anything is taken where the other one has no room.
+  const lengthOfRows = (rows: readonly ImportRow[]) => lengthOf(rows.map(({ values }) => values['content']));
   const forRows = (
     ofRevisions: Pick<RowQuota, 'tryTake' | 'hasRoom'>,
     ofCharacters: Pick<RowQuota, 'tryTake'>,
   ): Pick<ImportQuota, 'tryTake'> => ({
     tryTake: (tenantId, count, rows) =>
       ofRevisions.hasRoom(tenantId, count) &&
-      ofCharacters.tryTake(tenantId, lengthOf(rows.map(({ values }) => values['content']))) &&
+      ofCharacters.tryTake(tenantId, lengthOfRows(rows)) &&
       ofRevisions.tryTake(tenantId, count),
   });
 
@@ -56,6 +58,16 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       characters.giveBack(tenantId, lengthOf(contents));
     },
     ...forRows(revisions, characters),
-    forDryRun: () => forRows(revisions.forDryRun(), characters.forDryRun()),
+    updatesTakeRoom: true,
+    forDryRun: () => {
+      const [ofRevisions, ofCharacters] = [revisions.forDryRun(), characters.forDryRun()];
+      return {
+        ...forRows(ofRevisions, ofCharacters),
+        giveBack(tenantId, count, rows) {
+          ofRevisions.giveBack(tenantId, count);
+          ofCharacters.giveBack(tenantId, lengthOfRows(rows));
+        },
+      };
+    },
   };
 }

@@ -14,6 +14,9 @@ import { LINE_FEED } from './copy-text';
 /** The statement lasts until its last row is read, however slowly, and ends soon after its connection. */
 const EXPORT_LIMITS = `SET LOCAL statement_timeout = '6h'; SET LOCAL client_connection_check_interval = '1s'`;
 
+/** How long Postgres may work on one export: an hour of a processor is a share that others miss. */
+const WORK_MILLISECONDS_MAX = 30 * 60_000;
+
 /** What is exported, and for which caller. */
 export interface ExportOptions {
   definition: ExchangeDefinition;
@@ -27,12 +30,15 @@ export interface ExportOptions {
  * Streams the selected rows in pieces, all as they were when it began. A piece is whole lines of the text format of
  * `COPY`: Postgres writes it and no process parses it on the way, which makes an export fast. When `signal` aborts, the
  * connection is closed and the statement ends.
+ * @param workMillisecondsMax how long Postgres may work; how slowly `send` takes the rows does not count
+ * @throws Problem `too-large` where that takes longer, or more of the disk than it may
  */
 export async function streamExport(
   pool: FairPool,
   options: ExportOptions,
   send: (lines: Buffer) => Promise<void>,
   signal: AbortSignal,
+  workMillisecondsMax = WORK_MILLISECONDS_MAX,
 ): Promise<void> {
   const query = exportQuery(options);
   await inTenantConnection(
@@ -43,13 +49,14 @@ export async function streamExport(
       signal.throwIfAborted();
       const copied = connection.query(copyTo(`COPY (${query}) TO STDOUT`));
       const close = () => void connection.end();
+      const work = new WorkLimit(workMillisecondsMax, close);
       signal.addEventListener('abort', close, { once: true });
       try {
-        for await (const lines of wholeLines(copied)) await send(lines);
+        for await (const lines of wholeLines(work.within(copied))) await send(lines);
       } catch (error) {
         // While rows are unread no other statement can run, not even the end of the transaction.
         await connection.end();
-        throw !signal.aborted && isBeyondLimits(error) ? tooLarge(error) : error;
+        throw !signal.aborted && (work.isOver || isBeyondLimits(error)) ? tooLarge(error) : error;
       } finally {
         signal.removeEventListener('abort', close);
       }
@@ -68,6 +75,41 @@ const tooLarge = (cause: unknown): Problem =>
     'The export takes more time or room than one may; select fewer rows, or sort by other fields.',
     { cause },
   );
+
+/** Limits the time for which somebody waits for a stream. */
+class WorkLimit {
+  isOver = false;
+
+  constructor(
+    private millisecondsLeft: number,
+    private readonly end: () => void,
+  ) {}
+
+  /** Passes the stream on, and ends it when the time is over. */
+  async *within<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+    const iterator = chunks[Symbol.asyncIterator]();
+    for (
+      let next = await this.waitFor(iterator.next());
+      !next.done;
+      next = await this.waitFor(iterator.next())
+    )
+      yield next.value;
+  }
+
+  private async waitFor<Result>(next: Promise<Result>): Promise<Result> {
+    const began = performance.now();
+    const timer = setTimeout(() => {
+      this.isOver = true;
+      this.end();
+    }, this.millisecondsLeft);
+    try {
+      return await next;
+    } finally {
+      clearTimeout(timer);
+      this.millisecondsLeft -= performance.now() - began;
+    }
+  }
+}
 
 /** Splits a stream between lines. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -34,16 +34,23 @@ import {
 } from './duplicate-keys';
 import { relationResolver } from './resolve-relations';
 import type { UnwrittenKeys } from './unwritten-keys';
-import { BatchWriter, type NewRows, type WritingHooks } from './write-batch';
+import { BatchWriter, type NewRows, type WritingHooks, type Written } from './write-batch';
 import type { ImportMode } from './write-statements';
 
 /** When the batches of an import are committed. */
 export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 
-/** How many rows a tenant may have in the table of a definition. */
+/** How many rows a tenant may have in the table of a definition, or in its history. */
 export interface ImportQuota extends QuotaOfRows {
+  /** Whether rows that are updated take room too; only those that are inserted unless it says so. */
+  readonly updatesTakeRoom?: boolean;
   /** The same for one dry-run, which takes room from nobody else. */
-  forDryRun(): QuotaOfRows;
+  forDryRun(): QuotaOfDryRun;
+}
+
+interface QuotaOfDryRun extends QuotaOfRows {
+  /** Gives back the room for rows that turned out to need none. */
+  giveBack(tenantId: string, count: number, rows: readonly ImportRow[]): void;
 }
 
 interface QuotaOfRows {
@@ -84,6 +91,7 @@ export class BatchImporter {
   private readonly resolveRelations: ReturnType<typeof relationResolver>;
   private readonly writer: BatchWriter;
   private readonly quota: QuotaOfRows | undefined;
+  private readonly dryRunQuota: QuotaOfDryRun | undefined;
   /** Rows of the file may name the rows that they change by their ids. */
   private readonly hasIds: boolean;
 
@@ -93,7 +101,8 @@ export class BatchImporter {
     private readonly unwrittenKeys: UnwrittenKeys,
   ) {
     const { definition, caller, commit, mode, format, quota } = options;
-    this.quota = commit === 'NEVER' ? quota?.forDryRun() : quota;
+    this.dryRunQuota = commit === 'NEVER' ? quota?.forDryRun() : undefined;
+    this.quota = this.dryRunQuota ?? quota;
     this.hasIds = options.columns.includes(ID_PROPERTY);
     const columns = columnsWithKey(definition, options.columns);
     this.convert = rowConverter(definition, columns, format);
@@ -172,14 +181,17 @@ export class BatchImporter {
     const { conversion } = prepared;
     const { unique, repeated } = await this.checkKeys(batch, prepared, context, beforeLookUps);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
-    const refused = await this.check(resolved.rows, context);
-    const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, {
-      afterWrite: async (changed) => {
-        if (commit !== 'NEVER') await definition.afterWrite?.(changed, context);
-      },
-      onSent,
-      beforeLookUps,
-      prepared: prepared.newRows,
+    const { refused, written } = await this.inRoomFor(resolved.rows, async (outOfRoom) => {
+      const refused = outOfRoom ?? (await definition.check?.(resolved.rows, context)) ?? [];
+      const written = await this.writer.write(withoutRowsOf(refused, resolved.rows), context, {
+        afterWrite: async (changed) => {
+          if (commit !== 'NEVER') await definition.afterWrite?.(changed, context);
+        },
+        onSent,
+        beforeLookUps,
+        prepared: prepared.newRows,
+      });
+      return { refused, written };
     });
     const errors = [
       ...conversion.errors,
@@ -207,12 +219,33 @@ export class BatchImporter {
     return { outcome, unwritten, updated: written.updated };
   }
 
-  /** Which rows are new is not known yet; those that were not are noticed when the quota counts again. */
-  private async check(rows: readonly ImportRow[], context: BatchContext): Promise<readonly RowError[]> {
-    const { definition, caller } = this.options;
-    if (this.quota && !this.quota.tryTake(caller.tenantId, rows.length, rows))
-      return rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded')));
-    return definition.check ? definition.check(rows, context) : [];
+  /**
+   * Writes rows for which there is room, or says that there is none. Which of them are new is not known before: those
+   * that were not are noticed when the quota counts again, and by a dry-run at once, because nothing of it can be counted.
+   */
+  private async inRoomFor<Result extends { written: Written }>(
+    rows: readonly ImportRow[],
+    write: (outOfRoom: readonly RowError[] | undefined) => Promise<Result>,
+  ): Promise<Result> {
+    const { quota, dryRunQuota, options } = this;
+    const { tenantId } = options.caller;
+    if (quota && !quota.tryTake(tenantId, rows.length, rows))
+      return write(
+        rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded'))),
+      );
+    let added: readonly WrittenRow[] = [];
+    try {
+      const result = await write(undefined);
+      const { inserted, updated } = result.written;
+      added = options.quota?.updatesTakeRoom ? [...inserted, ...updated] : inserted;
+      return result;
+    } finally {
+      if (dryRunQuota) {
+        const needed = new Set(added.map(({ rowNumber }) => rowNumber));
+        const others = rows.filter(({ rowNumber }) => !needed.has(rowNumber));
+        dryRunQuota.giveBack(tenantId, others.length, others);
+      }
+    }
   }
 
   private async checkKeys(

@@ -1,6 +1,7 @@
 import { headOf } from '@plinth/kernel/text';
 
-const CELL_LENGTH_MAX = 32_767;
+/** UTF-16 code units: spreadsheets take no longer texts, and what is written ends there. */
+export const CELL_LENGTH_MAX = 32_767;
 const MILLISECONDS_OF_DAY = 86_400_000;
 /** The number of 1970-01-01 in spreadsheets. */
 const FIRST_DAY_OF_CLOCK = 25_569;

@@ -1,0 +1,25 @@
+import { Readable } from 'node:stream';
+import { plainFormat } from '../../test/plain-format';
+import { COLUMNS_MAX } from './csv-reader';
+import type { CsvFormat } from './file-format';
+import { readCsv } from './read-csv';
+
+describe('a text file', () => {
+  const wide = (columns: number) => Array.from({ length: columns }, (_, column) => `c${column}`).join(',');
+  const headersOf = async (text: string, format: Partial<CsvFormat> = {}) =>
+    (await readCsv(Readable.from([Buffer.from(text)]), { ...plainFormat, ...format })).headers;
+
+  it.each<[string, string, Partial<CsvFormat>]>([
+    ['its header', '', {}],
+    ['one of its header rows', 'a,b\n', { headerRows: 2 }],
+    ['its first row where it has no header', '', { headerRow: 0 }],
+  ])(
+    'is refused where %s has more columns than are read, as a workbook is',
+    async (_which, above, format) => {
+      expect(await headersOf(`${above}${wide(COLUMNS_MAX)}\n1,2\n`, format)).toHaveLength(COLUMNS_MAX);
+      await expect(headersOf(`${above}${wide(COLUMNS_MAX + 1)}\n1,2\n`, format)).rejects.toThrow(
+        `more than ${COLUMNS_MAX} columns`,
+      );
+    },
+  );
+});
