@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
-import { jsonPieces } from '@plinth/kernel/json-pieces';
+import { isLongerAsJson, jsonPieces } from '@plinth/kernel/json-pieces';
 import type { Request } from 'express';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
@@ -99,9 +99,12 @@ export async function sendResponse(
     options.reservation.release();
     return sendJson([compressed], res, options, headers);
   }
-  const isLarge = json !== undefined || response.options.gzip !== undefined || response.options.isLarge;
   const writeAtOnce = (): Buffer[] => [Buffer.from(JSON.stringify(response.body))];
-  const body = isKnown ? [] : isLarge ? await write() : writeAtOnce();
+  const isLarge = (): boolean =>
+    json !== undefined ||
+    response.options.gzip !== undefined ||
+    isLongerAsJson(response.body, UNCOUNTED_BYTES_MAX);
+  const body = isKnown ? [] : isLarge() ? await write() : writeAtOnce();
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
   if (tag) res.setHeader('etag', tag);
   if (isKnown || (reads && tag && noneMatches(req, tag))) {

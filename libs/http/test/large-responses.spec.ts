@@ -7,7 +7,7 @@ import { authenticated, endpoint } from '@plinth/contracts/endpoint';
 import type { Request } from 'express';
 import type { Caller } from '@plinth/kernel/caller';
 import { createService } from '@plinth/http/api';
-import { file, multiStatus, ok, okJson } from '@plinth/http/response';
+import { file, ok, okJson } from '@plinth/http/response';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
@@ -92,11 +92,7 @@ beforeAll(async () => {
     });
     api.on(endpoints.getResult, ({ query: { pieces } }) => {
       onList();
-      return multiStatus({
-        results: [{ value: TEXT.repeat(pieces), isSuccess: true, error: null }],
-        successCount: 1,
-        failureCount: 0,
-      });
+      return { results: [{ value: TEXT.repeat(pieces), isSuccess: true, error: null }] };
     });
     api.on(endpoints.getFile, ({ query: { pieces } }) =>
       file({

@@ -57,6 +57,8 @@ export interface RenderedDocument {
   file: { content: Buffer; name: string; type: string } | undefined;
   /** Variables that the data lacks, as dotted paths. */
   missing: string[];
+  /** Bytes of the texts of the response as JSON; with a file, of its subject only. */
+  jsonBytes: number;
 }
 
 export interface TemplateAnalysis {
@@ -242,6 +244,7 @@ export function templateRenderer({
         },
         file: content && { content, ...fileOf(request, rendered) },
         missing: rendered.missing,
+        jsonBytes: rendered.jsonBytes,
       };
     },
 
