@@ -4,13 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
-import { isLongerAsJson, jsonPieces } from '@plinth/kernel/json-pieces';
+import { jsonPieces } from '@plinth/kernel/json-pieces';
 import type { Request } from 'express';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
+import { jsonSizeOf } from './json-size';
 import {
   attachment,
   EndpointResponse,
@@ -91,8 +92,10 @@ export async function sendResponse(
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
-  // What waits for its encoding is in memory too.
-  if (json && !isKnown) count(sumOf(json), options.reservation);
+  // What waits for its encoding is in memory too, but for what the handler keeps for everybody anyway.
+  const isKept = response.options.gzip !== undefined && etag !== undefined;
+  const size = isKnown || isKept ? 0 : json ? sumOf(json) : jsonSizeOf(response.body);
+  count(size, options.reservation);
   if (gzip && !isKnown) {
     const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
     const compressed = await gzip(async () => Buffer.concat(await write()));
@@ -100,11 +103,8 @@ export async function sendResponse(
     return sendJson([compressed], res, options, headers);
   }
   const writeAtOnce = (): Buffer[] => [Buffer.from(JSON.stringify(response.body))];
-  const isLarge = (): boolean =>
-    json !== undefined ||
-    response.options.gzip !== undefined ||
-    isLongerAsJson(response.body, UNCOUNTED_BYTES_MAX);
-  const body = isKnown ? [] : isLarge() ? await write() : writeAtOnce();
+  const isLarge = json !== undefined || response.options.gzip !== undefined || size > UNCOUNTED_BYTES_MAX;
+  const body = isKnown ? [] : isLarge ? await write() : writeAtOnce();
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
   if (tag) res.setHeader('etag', tag);
   if (isKnown || (reads && tag && noneMatches(req, tag))) {

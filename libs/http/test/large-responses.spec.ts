@@ -171,10 +171,10 @@ describe('large responses', () => {
     await eventually(async () => (await countedBytes()) === 0);
   });
 
-  it('that the database made are counted while they wait for their encoding', async () => {
+  it.each(['/list', '/result'])('are counted while they wait for their encoding: %s', async (path) => {
     let counted = Promise.resolve(0);
     onList = () => setImmediate(() => (counted = countedBytes()));
-    const received = await begin('/list?pieces=100', aCaller()).response;
+    const received = await begin(`${path}?pieces=100`, aCaller()).response;
     expect(await counted).toBeGreaterThanOrEqual(100 * PIECE_LENGTH);
     received.destroy();
     await eventually(async () => (await countedBytes()) === 0);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isLongerAsJson, jsonPieces } from './json-pieces';
+import { jsonPieces } from './json-pieces';
 
 describe('the pieces of the JSON of a value', () => {
   it.each([
@@ -68,29 +68,5 @@ describe('the pieces of the JSON of a value', () => {
   it('are made of what has a text under the name of the function that writes JSON', () => {
     const texts = { toJSON: 'a text', others: Array.from({ length: 1_000 }, () => 'x'.repeat(90)) };
     expect([...jsonPieces({ texts }, 1_000)].length).toBeGreaterThan(90);
-  });
-});
-
-describe('whether the JSON of a value is longer', () => {
-  it.each([
-    ['x'.repeat(1_001), true],
-    ['x'.repeat(1_000), false],
-    [{ items: Array.from({ length: 20 }, () => ({ body: 'x'.repeat(50) })) }, true],
-    [{ items: Array.from({ length: 20 }, () => ({ body: 'x' })) }, false],
-    [Array.from({ length: 1_000 }, (_, number) => number), true],
-    [{ at: new Date(0), none: undefined, nothing: null }, false],
-  ])('is told from its texts and members: %#', (value, isLonger) => {
-    expect(isLongerAsJson(value, 1_000)).toBe(isLonger);
-  });
-
-  it('is told without looking at the rest', () => {
-    const value = ['x'.repeat(1_001), { toJSON: () => 'x' }];
-    Object.defineProperty(value, 2, {
-      get: () => {
-        throw new Error('is not looked at');
-      },
-      enumerable: true,
-    });
-    expect(isLongerAsJson(value, 1_000)).toBe(true);
   });
 });

@@ -52,26 +52,6 @@ export function* jsonPieces(value: unknown, pieceLength = PIECE_LENGTH): Generat
   if (piece !== '') yield piece;
 }
 
-/** A member takes as much time to be written as so many characters of a text. */
-const MEMBER_LENGTH = 8;
-
-/**
- * Whether the JSON of a value is longer than so many characters, told from its texts and the number of its members. Looks
- * no further than that takes.
- */
-export function isLongerAsJson(value: unknown, lengthMax: number): boolean {
-  let left = lengthMax;
-  const fits = (member: unknown): boolean => {
-    left -= typeof member === 'string' ? member.length : MEMBER_LENGTH;
-    if (left < 0) return false;
-    if (!hasMembers(member)) return true;
-    if (Array.isArray(member)) return member.every(fits);
-    for (const name in member) if (!fits((member as Record<string, unknown>)[name])) return false;
-    return true;
-  };
-  return !fits(value);
-}
-
 const isFirstHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isSecondHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
