@@ -198,9 +198,9 @@ async function sendPending(
   try {
     const body = await pending;
     if (options.checkResponses) checkResponse(endpoint, status, body);
-    const json = Buffer.from(JSON.stringify(body));
-    count(json.length, options.reservation);
-    res.end(json);
+    count(jsonSizeOf(body), options.reservation);
+    for (const piece of await encode(jsonPieces(body), options)) res.write(piece);
+    res.end();
   } finally {
     clearInterval(keepAlive);
   }
