@@ -109,6 +109,17 @@ describe('a rendered workbook', () => {
 });
 
 describe('the sandbox pool', () => {
+  it('compares texts that have nothing in common within its limits', async () => {
+    const textOf = (name: string) =>
+      Array.from({ length: 2_000 }, (_, number) => `${name}${number}`).join('\n');
+    const [from, to] = ['one', 'two'].map((name) => ({ name, text: textOf(name) }));
+    const result = await pool.run(
+      { tenantId: 'tenant', userId: 'ada' },
+      { kind: 'diff', from: from!, to: to! },
+    );
+    expect(result).toMatchObject({ kind: 'diff', unified: expect.stringContaining('+two1999') });
+  });
+
   it('continues when one of its processes is killed during a task', async () => {
     const [victim] = pool.pids();
     const busy = Promise.all([
