@@ -108,7 +108,7 @@ describe('the endpoints of contacts', () => {
       expect([text, await found(`search=${query(text)}`)]).toEqual([text, 0]);
     expect(await found(`filter[externalId.startsWith]=${query('é-')}`)).toBe(1);
     expect(await found(`filter[lastName.endsWith]=${query('öm')}&filter[externalId.contains]=-1`)).toBe(1);
-    expect(await found(`search=${query('x'.repeat(400))}`)).toBe(0);
+    expect(await found(`search=${query('a'.padEnd(400, 'x'))}`)).toBe(0);
   });
 
   it('clear the fields that a PUT leaves out', async () => {

@@ -8,7 +8,7 @@ import { mountOverrides } from './routes/overrides';
 import { mountTexts } from './routes/texts';
 
 export function createApp(deps: Deps): Express {
-  const { base, overrides, textList } = deps;
+  const { base, overrides, textChecks, textList } = deps;
   return createService(
     'localization',
     overrides ? localizationEndpoints : endpointsWithoutStore,
@@ -17,7 +17,7 @@ export function createApp(deps: Deps): Express {
       mountBootstrap(api, deps);
       if (overrides && textList) {
         mountTexts(api, { base, textList });
-        mountOverrides(api, { base, overrides });
+        mountOverrides(api, { base, overrides, textChecks });
       } else {
         mountMissingStore(api);
       }

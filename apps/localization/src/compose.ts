@@ -2,7 +2,7 @@ import { overrideChanged } from '@plinth/contracts/localization/events';
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { RowQuota } from '@plinth/http/row-quota';
-import { measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -23,7 +23,8 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const callerCulture = createCallerCulture(config, log);
   onClose(callerCulture.close);
   const metrics = createMetrics('localization');
-  const common = { config, log, base, callerCulture, metrics };
+  const textChecks = new EventLoopTurns();
+  const common = { config, log, base, callerCulture, metrics, textChecks };
 
   if (config.OVERRIDE_STORE === 'none') {
     const texts = textCache({ base, overrides: undefined });

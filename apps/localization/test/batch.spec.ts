@@ -1,4 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { aCaller } from '@plinth/testing/http';
 import { startLocalization, type Localization } from './start-localization';
 
@@ -55,6 +56,14 @@ describe('PUT /localization/overrides', () => {
 
     const bootstrap = await localization.as(caller).get('/localization?cultureName=fr-CA');
     expect(bootstrap.body.resources.Shop).toEqual({ one: 'text', two: '' });
+  });
+
+  it('checks each item in a turn of its own, since reading its text may take milliseconds', async () => {
+    const turns = jest.spyOn(EventLoopTurns.prototype, 'take');
+    const { body } = await put(Array.from({ length: 20 }, (_, index) => item(`key ${index}`)));
+    expect(body.successCount).toBe(20);
+    expect(turns.mock.calls.length).toBeGreaterThanOrEqual(20);
+    turns.mockRestore();
   });
 
   it('stores the last of two values for one text', async () => {

@@ -54,7 +54,6 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
       queueMax: config.RENDER_QUEUE_MAX,
       millisecondsMax: config.RENDER_MILLISECONDS_MAX,
       memoryMegabytesMax: config.RENDER_MEMORY_MEGABYTES_MAX,
-      bytes,
     },
     log,
   );

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { silentLog } from '@plinth/runtime/process/log';
 import { bundledProgram } from '@plinth/testing/bundled-program';
 import { aCaller } from '@plinth/testing/http';
@@ -37,7 +36,6 @@ describe('a hostile template', () => {
         queueMax: 10_000,
         millisecondsMax: 700,
         memoryMegabytesMax: 192,
-        bytes: new ByteBudget(Infinity),
       },
       silentLog(),
     );

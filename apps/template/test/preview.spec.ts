@@ -330,6 +330,21 @@ describe('POST /templates/{name}/render', () => {
   });
 });
 
+/** Counts the texts of more than a million characters that are written as JSON until its result is called. */
+function countLargeJson(): () => number {
+  let count = 0;
+  const { stringify } = JSON;
+  const spy = jest.spyOn(JSON, 'stringify').mockImplementation((...value: Parameters<typeof stringify>) => {
+    const text = stringify(...value);
+    if (text?.length > 1_000_000) count++;
+    return text;
+  });
+  return () => {
+    spy.mockRestore();
+    return count;
+  };
+}
+
 describe('POST /templates/{name}/render-batch', () => {
   it('refuses the items whose results would make the response too large, and renders the others', async () => {
     const http = service.as(aCaller());
@@ -339,7 +354,10 @@ describe('POST /templates/{name}/render-batch', () => {
       content: '{% for i in range(1000) %}{{ row }}{% endfor %}',
     });
     const items = Array(6).fill({ data: { row: 'x'.repeat(2_500) } });
+    const largeTexts = countLargeJson();
     const { status, body, text } = await http.post('/templates/large/render-batch', { items });
+    // By the check of responses, which only tests have: everybody else in the process waits for a text that is large.
+    expect(largeTexts()).toBe(1);
     expect(status).toBe(207);
     expect(body.successCount).toBe(3);
     expect(body.results.at(-1).error).toMatchObject({ status: 413 });

@@ -1,16 +1,12 @@
 import { constants, getPriority } from 'node:os';
-import { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { silentLog } from '@plinth/runtime/process/log';
 import { bundledProgram } from '@plinth/testing/bundled-program';
 import { defaultLimits } from '../src/render/language/meter';
 import { sandboxPool, type SandboxPool } from '../src/render/sandbox-pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
 
-const BYTES_MAX = 6 * 1024 * 1024;
-
 const aPool = (options: { processes: number; millisecondsMax: number }): SandboxPool => {
-  const bytes = new ByteBudget(BYTES_MAX);
-  const bounds = { queueMax: 100, memoryMegabytesMax: 192, bytes };
+  const bounds = { queueMax: 100, memoryMegabytesMax: 192 };
   return sandboxPool(
     { program: bundledProgram('apps/template/src/sandbox.ts'), ...bounds, ...options },
     silentLog(),
@@ -113,13 +109,15 @@ describe('a rendered workbook', () => {
 });
 
 describe('the sandbox pool', () => {
-  it('refuses what has no room beside that which waits, and has room again afterwards', async () => {
-    const data = JSON.stringify({ text: 'x'.repeat(BYTES_MAX / 3) });
-    const sent = await Promise.allSettled(Array.from({ length: 3 }, () => render('{{ 1 }}', { data })));
-
-    expect(sent.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(sent[1]).toMatchObject({ reason: { slug: 'share-used-up' } });
-    expect(await render('{{ 1 }}', { data })).toMatchObject({ kind: 'rendered' });
+  it('compares texts that have nothing in common within its limits', async () => {
+    const textOf = (name: string) =>
+      Array.from({ length: 2_000 }, (_, number) => `${name}${number}`).join('\n');
+    const [from, to] = ['one', 'two'].map((name) => ({ name, text: textOf(name) }));
+    const result = await pool.run(
+      { tenantId: 'tenant', userId: 'ada' },
+      { kind: 'diff', from: from!, to: to! },
+    );
+    expect(result).toMatchObject({ kind: 'diff', unified: expect.stringContaining('+two1999') });
   });
 
   it('continues when one of its processes is killed during a task', async () => {

@@ -112,6 +112,21 @@ describe('internal notes', () => {
     expect(toNote).toEqual(toNothing);
   });
 
+  it('do not keep a file for its uploader, for whom it goes with the comment that it was attached to', async () => {
+    const { ann, sam, path } = await setUp();
+    const upload = await timeline.as(ann).send('POST', '/blobs', aFile('offer.txt', 'offer'));
+    const attachmentBlobIds = [upload.body.id];
+    const status = async (caller: Caller) =>
+      (await timeline.as(caller).get(`/blobs/${upload.body.id}`)).status;
+    const comment = await write(ann, path, { entryType: 0, body: 'our offer', attachmentBlobIds });
+    await write(sam, path, { entryType: 1, body: 'their offer', attachmentBlobIds });
+    expect([await status(ann), await status(sam)]).toEqual([200, 200]);
+    await timeline.as(ann).delete(`${path}/entries/${comment.id}`);
+    expect([await status(ann), await status(sam)]).toEqual([404, 200]);
+    const again = { entryType: 0, body: 'our offer', attachmentBlobIds };
+    expect((await timeline.as(ann).post(`${path}/entries`, again)).status).toBe(422);
+  });
+
   it('are listed and counted for readers who may see them, and notify them', async () => {
     const { ann, sam, sue, path } = await setUp();
     await write(ann, path, { entryType: 0, body: 'for all' });

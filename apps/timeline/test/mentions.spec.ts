@@ -57,6 +57,11 @@ describe('GET /timeline/mentions', () => {
     const { status } = await timeline.as(aCaller()).get(`/timeline/mentions?search=${'x'.repeat(501)}`);
     expect(status).toBe(422);
   });
+
+  it('refuses a search that repeats itself, which would be compared with each character of each name', async () => {
+    const { status, body } = await timeline.as(aCaller()).get(`/timeline/mentions?search=${'x'.repeat(200)}`);
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('repeats')]);
+  });
 });
 
 describe('GET /timeline/people', () => {

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { BatchResult } from '@plinth/kernel/batch-result';
 
 export interface ResponseOptions {
   /** Strong entity tag, quotes included. */
@@ -12,8 +11,6 @@ export interface ResponseOptions {
    * clients that accept gzip get it as this compresses it.
    */
   gzip?: ((json: () => Promise<Buffer>) => Promise<Buffer>) | undefined;
-  /** The body may be large: its JSON is written in turns of the event loop. */
-  isLarge?: boolean | undefined;
   /** The JSON of the body in pieces, instead of a body. */
   json?: readonly string[] | undefined;
 }
@@ -94,10 +91,6 @@ export const accepted = <Body>(
 /** 204: done, without a body. */
 export const noContent = (options: ResponseOptions = {}): EndpointResponse<undefined> =>
   new EndpointResponse(204, undefined, options);
-
-/** 207: each item has its own result, so that all of them may be large. */
-export const multiStatus = <Value>(result: BatchResult<Value>): EndpointResponse<BatchResult<Value>> =>
-  new EndpointResponse(207, result, { isLarge: true });
 
 /** A file to download. */
 export const file = (content: FileContent, options: ResponseOptions = {}): EndpointResponse<undefined> =>

@@ -11,6 +11,7 @@ import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
+import { jsonSizeOf } from './json-size';
 import {
   attachment,
   EndpointResponse,
@@ -91,16 +92,18 @@ export async function sendResponse(
   const knownTag = gzip && etag ? compressedTag(etag) : etag;
   // When the handler knows the tag, a body that will not be sent is not serialized.
   const isKnown = reads && knownTag !== undefined && noneMatches(req, knownTag);
-  // What waits for its encoding is in memory too.
-  if (json && !isKnown) count(sumOf(json), options.reservation);
+  // What waits for its encoding is in memory too, but for what the handler keeps for everybody anyway.
+  const isKept = response.options.gzip !== undefined && etag !== undefined;
+  const size = isKnown || isKept ? 0 : json ? sumOf(json) : jsonSizeOf(response.body);
+  count(size, options.reservation);
   if (gzip && !isKnown) {
     const headers = { 'content-encoding': 'gzip', ...(knownTag && { etag: knownTag }) };
     const compressed = await gzip(async () => Buffer.concat(await write()));
     options.reservation.release();
     return sendJson([compressed], res, options, headers);
   }
-  const isLarge = json !== undefined || response.options.gzip !== undefined || response.options.isLarge;
   const writeAtOnce = (): Buffer[] => [Buffer.from(JSON.stringify(response.body))];
+  const isLarge = json !== undefined || response.options.gzip !== undefined || size > UNCOUNTED_BYTES_MAX;
   const body = isKnown ? [] : isLarge ? await write() : writeAtOnce();
   const tag = knownTag ?? (endpoint.etag ? hashedEntityTag(body) : undefined);
   if (tag) res.setHeader('etag', tag);
@@ -195,9 +198,9 @@ async function sendPending(
   try {
     const body = await pending;
     if (options.checkResponses) checkResponse(endpoint, status, body);
-    const json = Buffer.from(JSON.stringify(body));
-    count(json.length, options.reservation);
-    res.end(json);
+    count(jsonSizeOf(body), options.reservation);
+    for (const piece of await encode(jsonPieces(body), options)) res.write(piece);
+    res.end();
   } finally {
     clearInterval(keepAlive);
   }

@@ -7,7 +7,7 @@ import { authenticated, endpoint } from '@plinth/contracts/endpoint';
 import type { Request } from 'express';
 import type { Caller } from '@plinth/kernel/caller';
 import { createService } from '@plinth/http/api';
-import { file, multiStatus, ok, okJson } from '@plinth/http/response';
+import { file, ok, okJson, slow } from '@plinth/http/response';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
@@ -28,6 +28,11 @@ const endpoints = {
     ...reading,
     path: '/result',
     success: { status: 207, body: z.object({ results: z.array(z.any()) }) },
+  }),
+  getReport: endpoint({
+    ...reading,
+    path: '/report',
+    success: { status: 200, body: z.object({ text: z.string() }) },
   }),
   getFile: endpoint({ ...reading, path: '/file', success: { status: 200, file: ['text/plain'] } }),
 };
@@ -92,11 +97,14 @@ beforeAll(async () => {
     });
     api.on(endpoints.getResult, ({ query: { pieces } }) => {
       onList();
-      return multiStatus({
-        results: [{ value: TEXT.repeat(pieces), isSuccess: true, error: null }],
-        successCount: 1,
-        failureCount: 0,
-      });
+      return { results: [{ value: TEXT.repeat(pieces), isSuccess: true, error: null }] };
+    });
+    api.on(endpoints.getReport, ({ query: { pieces } }) => {
+      const made = async () => {
+        onList();
+        return { text: TEXT.repeat(pieces) };
+      };
+      return slow(made());
     });
     api.on(endpoints.getFile, ({ query: { pieces } }) =>
       file({
@@ -161,13 +169,13 @@ describe('large responses', () => {
     await eventually(async () => (await countedBytes()) === 0);
   });
 
-  it('of one long text keep no small one of another tenant waiting', async () => {
+  it.each(['/result', '/report'])('of one long text keep no small one waiting: %s', async (path) => {
     const answered: string[] = [];
     let small = Promise.resolve();
     onList = () => {
       small = begin('/texts?pieces=0', aCaller()).response.then(() => void answered.push('small'));
     };
-    const received = await begin('/result?pieces=150', aCaller()).response;
+    const received = await begin(`${path}?pieces=150`, aCaller()).response;
     answered.push('large');
     await small;
     received.destroy();
@@ -175,14 +183,17 @@ describe('large responses', () => {
     await eventually(async () => (await countedBytes()) === 0);
   });
 
-  it('that the database made are counted while they wait for their encoding', async () => {
-    let counted = Promise.resolve(0);
-    onList = () => setImmediate(() => (counted = countedBytes()));
-    const received = await begin('/list?pieces=100', aCaller()).response;
-    expect(await counted).toBeGreaterThanOrEqual(100 * PIECE_LENGTH);
-    received.destroy();
-    await eventually(async () => (await countedBytes()) === 0);
-  });
+  it.each(['/list', '/result', '/report'])(
+    'are counted while they wait for their encoding: %s',
+    async (path) => {
+      let counted = Promise.resolve(0);
+      onList = () => setImmediate(() => (counted = countedBytes()));
+      const received = await begin(`${path}?pieces=100`, aCaller()).response;
+      expect(await counted).toBeGreaterThanOrEqual(100 * PIECE_LENGTH);
+      received.destroy();
+      await eventually(async () => (await countedBytes()) === 0);
+    },
+  );
 
   it('are not encoded further, and not counted, once their client has disconnected', async () => {
     const before = await measuredRequests();

@@ -174,12 +174,25 @@ describe('a list query', () => {
   it.each(['contains', 'startsWith', 'endsWith'])(
     'looks for a text of at most 500 characters by %s',
     (operator) => {
-      const filter = (length: number) => ({ [`filter[name.${operator}]`]: 'x'.repeat(length) });
+      const filter = (length: number) => ({ [`filter[name.${operator}]`]: 'a'.padEnd(length, 'x') });
 
       expect(refusal(filter(500))).toBe('accepted');
       expect(refusal(filter(501))).toBe('invalid');
     },
   );
+
+  it('looks for no text that repeats itself very often, which takes very long to be found', () => {
+    const looked = (text: string) => [
+      refusal({ search: text }),
+      ...['contains', 'endsWith', 'startsWith', 'eq'].map((operator) =>
+        refusal({ [`filter[name.${operator}]`]: text }),
+      ),
+    ];
+    const [accepted, invalid] = ['accepted', 'invalid'];
+    expect(looked('x'.repeat(16))).toEqual([accepted, accepted, accepted, accepted, accepted]);
+    for (const text of ['x'.repeat(17), 'xX'.repeat(9), 'ab-'.repeat(17), `${'x'.repeat(199)}y`])
+      expect(looked(text)).toEqual([invalid, invalid, invalid, accepted, accepted]);
+  });
 
   it.each(['filter', 'presets'])('of an export has a bounded length, of %s too', (kind) => {
     const texts = (length: number) => {

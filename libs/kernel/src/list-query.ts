@@ -8,15 +8,18 @@
  * is left where a store would read it as syntax.
  */
 import { isCalendarDay, isStorableInstant } from './instant';
-import { invalid, malformed } from './problem';
+import { repetitionsOf } from './like-pattern';
+import { invalid, malformed, type Problem } from './problem';
 import { isUuid } from './uuid';
 import { isUnstorable, lengthOf } from './text';
 
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 export const OFFSET_MAX = 10_000_000;
-/** Of what is looked for inside of texts: each of their characters is compared with all of it at worst. */
+/** Of what is looked for inside of texts. */
 export const SEARCH_LENGTH_MAX = 500;
+/** Of its beginning: so many characters of it are compared with each character of those texts at worst. */
+const SEARCH_REPETITIONS_MAX = 16;
 export const LIST_VALUES_MAX = 500;
 /** Of all filters and presets of one query: as many as the longest lists of ids need, twice. An export keeps them. */
 export const SELECTION_LENGTH_MAX = 65_536;
@@ -42,6 +45,8 @@ export const operatorsByType: Record<FieldType, readonly Operator[]> = {
 };
 
 const insideOperators: ReadonlySet<Operator> = new Set(['contains', 'startsWith', 'endsWith']);
+/** A beginning is compared once, an end at each place as what is inside. */
+const anywhereOperators: ReadonlySet<Operator> = new Set(['contains', 'endsWith']);
 
 const everyOperator = [...new Set(Object.values(operatorsByType).flat())];
 
@@ -241,6 +246,7 @@ function parseFilter(key: string, text: string, rules: ListRules): Filter {
     throw malformed(`${field}.between takes two values: low,high.`);
   if (insideOperators.has(operator) && lengthOf(text) > SEARCH_LENGTH_MAX)
     throw invalid({ [`filter.${field}`]: 'MaximumLength' });
+  if (anywhereOperators.has(operator) && !isQuicklyFound(text)) throw repeatsItself(`filter.${field}`);
   if (parts.length > LIST_VALUES_MAX) throw malformed(`${field}.in takes at most ${LIST_VALUES_MAX} values.`);
   return { field, operator, values: parts.map((part) => parseValue(field, part, rule)) };
 }
@@ -326,8 +332,21 @@ function parseSearch(text: string | null | undefined): string | undefined {
   if (!text) return undefined;
   if (isUnstorable(text)) throw invalid({ search: 'Format' });
   if (lengthOf(text) > SEARCH_LENGTH_MAX) throw invalid({ search: 'MaximumLength' });
+  if (!isQuicklyFound(text)) throw repeatsItself('search');
   return text;
 }
+
+/**
+ * Whether a text can be looked for in very many others: one that repeats itself takes a hundred times as long, in texts
+ * that do the same.
+ */
+export const isQuicklyFound = (text: string): boolean =>
+  repetitionsOf(text.toLowerCase()) <= SEARCH_REPETITIONS_MAX;
+
+/** What is said of a text that repeats itself too often. */
+export const REPEATS_ITSELF = `A text to look for repeats its beginning at most ${SEARCH_REPETITIONS_MAX} times.`;
+
+const repeatsItself = (path: string): Problem => invalid({ [path]: 'Format' }, REPEATS_ITSELF);
 
 /** Splits at commas; `\,` is a comma inside a value and `\\` a backslash. */
 export function splitList(text: string): string[] {

@@ -107,6 +107,7 @@ function collect(elements: Element[], kinds: Message['kinds']): void {
 
 /** The names of the placeholders of a text; undefined where it is no ICU message. */
 export function messagePlaceholders(text: string): Set<string> | undefined {
+  if (!text.includes('{')) return new Set();
   const message = messageOf(text, 'en', 'UTC');
   return message && new Set(message.kinds.keys());
 }

@@ -219,18 +219,21 @@ describe('the memory of the services', () => {
     await attack('timeline', () => sideBySide(readPages));
   });
 
-  it('holds against the largest documents, of which most wait to be printed', async () => {
+  it.each([
+    ['to be printed', DocumentFormat.Pdf, 20],
+    ['to be sent', DocumentFormat.Html, 5],
+  ])('holds against the largest documents, of which most wait %s', async (_, format, ofEach) => {
     const authorization = `Bearer ${await tokenOf(platform.url, { tenantId, roles: ['admin'] })}`;
     const headers = { authorization, 'content-type': 'application/json' };
     const line = 'word '.repeat(200);
     const content = `{% for _ in range(${Math.floor(DOCUMENT_LENGTH_MAX / line.length)}) %}${line}{% endfor %}`;
-    const body = JSON.stringify({ content, format: DocumentFormat.Pdf });
-    const print = async () => {
+    const body = JSON.stringify({ content, format });
+    const render = async () => {
       const address = `${platform.url}/api/v1/templates/memory/preview`;
       const response = await fetch(address, { method: 'POST', headers, body });
       await response.arrayBuffer();
     };
-    await attack('template', () => Promise.all(Array.from({ length: 20 }, () => sideBySide(print))));
+    await attack('template', () => Promise.all(Array.from({ length: ofEach }, () => sideBySide(render))));
   });
 
   it('holds against the largest pages of documents', async () => {

@@ -13,8 +13,29 @@ export const bundleOf = (row: StoredRow): Bundle => ({
   cultureName: String(row['culture_name']),
 });
 
+/** To read a text with this many characters takes some milliseconds at worst, which nobody notices. */
+const STEP_LENGTH = 4_000;
+
+/**
+ * Why rows cannot be imported. Texts with placeholders take a millisecond for a thousand characters to be read, and a
+ * batch has a million of them, so that they are checked in steps.
+ */
+export function* errorsOfRows(base: BaseTexts, rows: readonly ImportRow[]): Generator<void, RowError[]> {
+  const errors: RowError[] = [];
+  let length = 0;
+  for (const row of rows) {
+    const error = errorOfRow(base, row);
+    if (error) errors.push(error);
+    length += importedOverride(row).value.length;
+    if (length < STEP_LENGTH) continue;
+    yield;
+    length = 0;
+  }
+  return errors;
+}
+
 /** Why a row cannot be imported: its placeholders differ from those of the text it replaces. */
-export function errorOfRow(base: BaseTexts, row: ImportRow): RowError | undefined {
+function errorOfRow(base: BaseTexts, row: ImportRow): RowError | undefined {
   const override = importedOverride(row);
   const replaced = baseText(base, override);
   if (replaced === undefined || !comparePlaceholders(replaced, override.value)) return undefined;

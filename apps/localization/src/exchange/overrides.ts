@@ -8,15 +8,23 @@ import { defineExchange } from '@plinth/exchange/definition';
 import { breaksRule, type CellError } from '@plinth/exchange/field';
 import { textField } from '@plinth/exchange/fields';
 import { rowMessage } from '@plinth/exchange/row-message';
-import { bundleOf, errorOfRow, importedOverride } from '../domain/imported-override';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { bundleOf, errorsOfRows, importedOverride } from '../domain/imported-override';
 import type { BaseTexts } from '../domain/texts';
 import { recordOverridesChanged } from '../store/override-changes';
 import synonyms from './overrides.synonyms.json';
 
 const CULTURE_LENGTH_MAX = 35;
 
-/** `Localization.Overrides`: the texts that a tenant has instead of those of the platform. */
-export const overridesExchange = (base: BaseTexts, onOverridesChanged: (tenantId: string) => void) =>
+/**
+ * `Localization.Overrides`: the texts that a tenant has instead of those of the platform.
+ * @param textChecks in which imported texts are checked
+ */
+export const overridesExchange = (
+  base: BaseTexts,
+  textChecks: EventLoopTurns,
+  onOverridesChanged: (tenantId: string) => void,
+) =>
   defineExchange({
     name: 'Localization.Overrides',
     entityType: 'LocalizationOverride',
@@ -68,7 +76,7 @@ export const overridesExchange = (base: BaseTexts, onOverridesChanged: (tenantId
         ...synonyms.value,
       }),
     },
-    check: async (rows) => rows.flatMap((row) => errorOfRow(base, row) ?? []),
+    check: (rows, { caller }) => textChecks.takeEach(caller, errorsOfRows(base, rows)),
     afterWrite: (rows, { tx, caller }) => recordOverridesChanged(tx, caller, rows.map(importedOverride)),
     afterUndo: ({ removed, restored }, { tx, caller }) =>
       recordOverridesChanged(tx, caller, [...removed, ...restored.map(({ row }) => row)].map(bundleOf)),

@@ -12,7 +12,7 @@ import { overridesExchange } from '../exchange/overrides';
 
 type Needs = Pick<
   Deps,
-  'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'quota' | 'outbox' | 'onOverridesChanged'
+  'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'quota' | 'outbox' | 'textChecks' | 'onOverridesChanged'
 >;
 
 /** The calls that other services make of this one. */
@@ -24,6 +24,7 @@ export function grpcServices({
   bulkPool,
   outbox,
   quota,
+  textChecks,
   onOverridesChanged,
 }: Needs): GrpcService[] {
   const { unary } = grpcHandlers(config.CALLER_KEYS, log);
@@ -53,7 +54,7 @@ export function grpcServices({
     handlers: { ResolveTexts },
   };
   if (!bulkPool || !outbox || !quota) return [localization];
-  const exchange = serveExchange([overridesExchange(base, onOverridesChanged)], {
+  const exchange = serveExchange([overridesExchange(base, textChecks, onOverridesChanged)], {
     config,
     log,
     bulkPool,

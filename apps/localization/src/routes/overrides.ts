@@ -22,7 +22,7 @@ const {
 
 export function mountOverrides(
   api: Api,
-  { base, overrides }: { base: Deps['base']; overrides: OverrideStore },
+  { base, overrides, textChecks }: Pick<Deps, 'base' | 'textChecks'> & { overrides: OverrideStore },
 ): void {
   const written = (override: Override) => ({ ...override, replacedValue: baseText(base, override) ?? null });
 
@@ -31,12 +31,14 @@ export function mountOverrides(
   );
 
   api.on(putLocalizationOverrides, async ({ body, caller }) => {
-    const check = (item: Override): Override => {
-      const override = parseInput(LocalizationOverrideRules, item, 'body');
-      requireSamePlaceholders(base, override);
-      return override;
-    };
-    const checked = await batchResultOf(body.items, async (item) => check(item));
+    // Texts with placeholders take milliseconds to be read, and a batch has hundreds of them.
+    const check = (item: Override): Promise<Override> =>
+      textChecks.take(caller, () => {
+        const override = parseInput(LocalizationOverrideRules, item, 'body');
+        requireSamePlaceholders(base, override);
+        return override;
+      });
+    const checked = await batchResultOf(body.items, check);
     const stale = await overrides.putMany(
       caller,
       checked.results.flatMap(({ value }, index) =>
@@ -46,7 +48,7 @@ export function mountOverrides(
     if (stale.length === 0) return checked;
     const names = new Set(stale.map(nameOf));
     return batchResultOf(body.items, async (item) => {
-      const override = check(item);
+      const override = await check(item);
       if (names.has(nameOf(override))) throw staleVersion();
       return override;
     });

@@ -1,4 +1,3 @@
-import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Level } from '../domain/level';
 import type { Snapshot } from '../domain/snapshot';
 
@@ -7,42 +6,72 @@ export interface SnapshotCache {
   of(tenantId: string, userId: string): Promise<Snapshot>;
   /** Drops every snapshot that a change at this level makes stale. */
   invalidate(level: Level): void;
+  /** How many snapshots are in memory. */
+  readonly size: number;
 }
 
 /** The longest time for which a snapshot is stale when the message of a change is lost. */
 const FRESH_MILLISECONDS = 5_000;
-const TENANTS_MAX = 2_000;
-const USERS_MAX = 5_000;
 
 interface Entry {
   at: number;
   snapshot: Promise<Snapshot>;
 }
 
-/** Caches snapshots in the process, by tenant first, so that no tenant is ever given another's. */
+/** The snapshots of a tenant by user, the oldest first, and when the newest one was read. */
+interface TenantEntries {
+  byUser: Map<string, Entry>;
+  at: number;
+}
+
+/**
+ * Caches snapshots in the process, by tenant first, so that no tenant is ever given another's. Each has all values that
+ * are set for the tenant, so that those are forgotten that are too old to be used again, whoever they are of.
+ */
 export function snapshotCache(read: (tenantId: string, userId: string) => Promise<Snapshot>): SnapshotCache {
-  const entriesByTenant = new BoundedMap<string, Map<string, Entry>>(TENANTS_MAX);
+  /** By tenant, the one whose newest snapshot is the oldest first. */
+  const tenants = new Map<string, TenantEntries>();
+
+  const forgetOld = (
+    now: number,
+    entries: ReadonlyMap<string, { at: number }>,
+    forget: (key: string) => void,
+  ) => {
+    for (const [key, { at }] of entries) {
+      if (now - at < FRESH_MILLISECONDS) return;
+      forget(key);
+    }
+  };
 
   return {
     of(tenantId, userId) {
-      const entries = entriesByTenant.get(tenantId) ?? new BoundedMap<string, Entry>(USERS_MAX);
-      const cached = entries.get(userId);
-      if (cached && Date.now() - cached.at < FRESH_MILLISECONDS) return cached.snapshot;
+      const now = Date.now();
+      const byUser = tenants.get(tenantId)?.byUser ?? new Map<string, Entry>();
+      const cached = byUser.get(userId);
+      if (cached && now - cached.at < FRESH_MILLISECONDS) return cached.snapshot;
 
       const snapshot = read(tenantId, userId);
-      const entry = { at: Date.now(), snapshot };
+      const entry = { at: now, snapshot };
       snapshot.catch(() => {
-        if (entries.get(userId) === entry) entries.delete(userId);
+        if (byUser.get(userId) === entry) byUser.delete(userId);
       });
-      entries.set(userId, entry);
-      entriesByTenant.set(tenantId, entries);
+      byUser.delete(userId);
+      byUser.set(userId, entry);
+      tenants.delete(tenantId);
+      tenants.set(tenantId, { byUser, at: now });
+      forgetOld(now, byUser, (key) => byUser.delete(key));
+      forgetOld(now, tenants, (key) => tenants.delete(key));
       return snapshot;
     },
 
     invalidate({ tenantId, scope, userId }) {
-      if (scope === 'global') entriesByTenant.clear();
-      else if (scope === 'tenant') entriesByTenant.delete(tenantId);
-      else entriesByTenant.get(tenantId)?.delete(userId);
+      if (scope === 'global') tenants.clear();
+      else if (scope === 'tenant') tenants.delete(tenantId);
+      else tenants.get(tenantId)?.byUser.delete(userId);
+    },
+
+    get size() {
+      return [...tenants.values()].reduce((sum, { byUser }) => sum + byUser.size, 0);
     },
   };
 }

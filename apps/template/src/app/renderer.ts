@@ -57,6 +57,8 @@ export interface RenderedDocument {
   file: { content: Buffer; name: string; type: string } | undefined;
   /** Variables that the data lacks, as dotted paths. */
   missing: string[];
+  /** Bytes of the texts of the response as JSON; with a file, of its subject only. */
+  jsonBytes: number;
 }
 
 export interface TemplateAnalysis {
@@ -88,9 +90,12 @@ interface RendererDeps {
   settings: TemplateSettings;
   localization: LocalizationClient;
   clock: Clock;
-  /** Of what renderings hold. */
+  /** Of what renderings hold: templates with all that they are evaluated with, and documents that wait to be printed. */
   bytes: ByteBudget;
 }
+
+/** Counts a text that is held in memory until its rendering ends. @throws Problem where there is no room for it */
+type Hold = (text: string | null) => void;
 
 const formats = {
   [DocumentFormat.Html]: 'html',
@@ -120,6 +125,25 @@ export function templateRenderer({
 }: RendererDeps): TemplateRenderer {
   const remembered = new RememberedDependencies();
 
+  /** Does work that holds texts: those that it begins with, and those that it loads, from when they are there. */
+  const holding = async <Result>(
+    owner: ShareOwner,
+    texts: readonly string[],
+    work: (hold: Hold) => Promise<Result>,
+  ): Promise<Result> => {
+    const held = bytes.reserve(owner);
+    const hold: Hold = (text) => {
+      const refusal = held.grow(Buffer.byteLength(text ?? ''));
+      if (refusal) throw rendererFull(refusal, 'large templates waiting to be rendered', RETRY_AFTER_SECONDS);
+    };
+    try {
+      texts.forEach(hold);
+      return await work(hold);
+    } finally {
+      held.release();
+    }
+  };
+
   /** Adds the templates of these names, a few at a time, so that those beyond the limit are never in memory. */
   const withPartials = async (
     known: Partials,
@@ -127,6 +151,7 @@ export function templateRenderer({
     tenantId: string,
     revisionChoice: RevisionChoice,
     culture: string | undefined,
+    hold: Hold,
   ): Promise<Partials> => {
     const partials = new Map(Object.entries(known));
     if (partials.size + names.length > PARTIALS_MAX)
@@ -135,6 +160,7 @@ export function templateRenderer({
     const find = async (name: string): Promise<void> => {
       const nearest = await templates.findNearest(tenantId, name.normalize('NFC'), culture, revisionChoice);
       const content = nearest?.revision.content ?? null;
+      hold(content);
       partials.set(name, content);
       length += content?.length ?? 0;
     };
@@ -164,21 +190,36 @@ export function templateRenderer({
     { caller, revisionChoice, culture }: RenderRequest,
     language: string,
     names: Dependencies,
+    hold: Hold,
     known: Partials = {},
   ): Promise<ResolvedDependencies> => {
     const [partials, texts, values] = await Promise.all([
-      withPartials(known, names.partials, caller.tenantId, revisionChoice, culture),
+      withPartials(known, names.partials, caller.tenantId, revisionChoice, culture, hold),
       names.texts.length > 0 ? localization.texts(caller, language, names.texts) : {},
       names.settings.length > 0 ? settings.visibleTo(caller, names.settings) : {},
     ]);
+    for (const value of [...Object.values(texts), ...Object.values(values)]) hold(value);
     return { partials, texts, settings: values };
   };
 
-  const evaluate = async (request: RenderRequest, language: string): Promise<RenderResult> => {
-    const { caller, template, data } = request;
+  const evaluate = (request: RenderRequest, language: string): Promise<RenderResult> => {
+    const { caller, template } = request;
+    const data = JSON.stringify(request.data);
+    return holding(caller, [template.revision.content, data], (hold) =>
+      evaluateWith(request, language, data, hold),
+    );
+  };
+
+  const evaluateWith = async (
+    request: RenderRequest,
+    language: string,
+    data: string,
+    hold: Hold,
+  ): Promise<RenderResult> => {
+    const { caller, template } = request;
     const known = remembered.of(template.revision.id);
     let dependencies: ResolvedDependencies = known
-      ? await resolve(request, language, known)
+      ? await resolve(request, language, known, hold)
       : { partials: {}, texts: {}, settings: {} };
     const task: Omit<RenderTask, keyof Dependencies> = {
       kind: 'render',
@@ -186,7 +227,7 @@ export function templateRenderer({
       mimeType: template.revision.mimeType,
       format: formats[request.format],
       globals: JSON.stringify(globalsOf(caller, language, clock.now())),
-      data: JSON.stringify(data),
+      data,
       culture: language,
       timeZone: 'UTC',
       limits: defaultLimits,
@@ -198,7 +239,7 @@ export function templateRenderer({
         return result;
       }
       if (result.kind !== 'dependencies') throw problemOf(result);
-      const more = await resolve(request, language, result.dependencies, dependencies.partials);
+      const more = await resolve(request, language, result.dependencies, hold, dependencies.partials);
       dependencies = {
         partials: more.partials,
         texts: { ...dependencies.texts, ...more.texts },
@@ -242,30 +283,33 @@ export function templateRenderer({
         },
         file: content && { content, ...fileOf(request, rendered) },
         missing: rendered.missing,
+        jsonBytes: rendered.jsonBytes,
       };
     },
 
-    async analyze(owner, source, revisionChoice, culture) {
-      let partials: Partials = {};
-      for (let round = 0; round < ROUNDS_MAX; round++) {
-        const result = await sandbox.run(owner, { kind: 'analyze', source, partials });
-        if (result.kind === 'analyzed') {
-          const enriched = result.settings.map((name) => ({ name: `settings.${name}`, type: 'string' }));
-          const variables = { globalVariables, modelVariables: result.model, enrichedVariables: enriched };
-          return { errors: result.errors.map(toParseError), variables };
+    analyze: (owner, source, revisionChoice, culture) =>
+      holding(owner, [source], async (hold) => {
+        let partials: Partials = {};
+        for (let round = 0; round < ROUNDS_MAX; round++) {
+          const result = await sandbox.run(owner, { kind: 'analyze', source, partials });
+          if (result.kind === 'analyzed') {
+            const enriched = result.settings.map((name) => ({ name: `settings.${name}`, type: 'string' }));
+            const variables = { globalVariables, modelVariables: result.model, enrichedVariables: enriched };
+            return { errors: result.errors.map(toParseError), variables };
+          }
+          if (result.kind !== 'dependencies') throw problemOf(result);
+          const names = result.dependencies.partials;
+          partials = await withPartials(partials, names, owner.tenantId, revisionChoice, culture, hold);
         }
-        if (result.kind !== 'dependencies') throw problemOf(result);
-        const names = result.dependencies.partials;
-        partials = await withPartials(partials, names, owner.tenantId, revisionChoice, culture);
-      }
-      throw includesTooDeep();
-    },
+        throw includesTooDeep();
+      }),
 
-    async diff(owner, from, to) {
-      const result = await sandbox.run(owner, { kind: 'diff', from, to });
-      if (result.kind === 'diff') return result.unified;
-      throw problemOf(result);
-    },
+    diff: (owner, from, to) =>
+      holding(owner, [from.text, to.text], async () => {
+        const result = await sandbox.run(owner, { kind: 'diff', from, to });
+        if (result.kind === 'diff') return result.unified;
+        throw problemOf(result);
+      }),
   };
 }
 

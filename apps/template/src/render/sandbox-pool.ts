@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import type { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
 import { rendererBusy, rendererFull } from '../domain/problems';
@@ -19,8 +18,6 @@ export interface PoolOptions {
   /** Longest processor time of one task; a process that takes longer is killed. */
   millisecondsMax: number;
   memoryMegabytesMax: number;
-  /** Of what tasks hold while they wait and run. */
-  bytes: ByteBudget;
 }
 
 export interface SandboxPool {
@@ -175,23 +172,15 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   for (let count = 0; count < options.processes; count++) start();
 
   return {
-    async run(owner, task, signal) {
-      const held = options.bytes.reserve(owner);
-      const refusal = held.grow(bytesOf(task));
-      if (refusal) throw rendererFull(refusal, 'large templates waiting to be rendered', RETRY_AFTER_SECONDS);
-      try {
-        return await new Promise((resolve, reject) => {
-          const evaluate = (): Promise<void> =>
-            new Promise((leave) => {
-              queue.push({ tenantId: owner.tenantId, task, resolve, reject, leave });
-              assignTasks();
-            });
-          places.run(owner, evaluate, signal).catch(reject);
-        });
-      } finally {
-        held.release();
-      }
-    },
+    run: (owner, task, signal) =>
+      new Promise((resolve, reject) => {
+        const evaluate = (): Promise<void> =>
+          new Promise((leave) => {
+            queue.push({ tenantId: owner.tenantId, task, resolve, reject, leave });
+            assignTasks();
+          });
+        places.run(owner, evaluate, signal).catch(reject);
+      }),
     pids: () => [...workers].flatMap(({ child }) => child.pid ?? []),
     places,
     ready: async () => void (await Promise.all([...workers].map(({ started }) => started))),
@@ -200,15 +189,6 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       for (const { child } of workers) child.kill('SIGKILL');
     },
   };
-}
-
-const bytesOf = (task: Task): number =>
-  textsOf(task).reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
-
-function textsOf(task: Task): (string | null)[] {
-  if (task.kind === 'diff') return [task.from.text, task.to.text];
-  const own = [task.source, ...Object.values(task.partials)];
-  return task.kind === 'analyze' ? own : [...own, ...Object.values(task.texts), task.data];
 }
 
 /** V8 lets young objects take three times as much; without a limit 96 MB, which no pod has room for three times. */

@@ -2,7 +2,7 @@ import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import { DocumentFormat, type TemplateBatchValue } from '@plinth/contracts/template/shapes';
 import type { Api } from '@plinth/http/api';
 import { batchResultOf } from '@plinth/http/batch';
-import { file, multiStatus, ok, type EndpointResponse } from '@plinth/http/response';
+import { file, ok, type EndpointResponse } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
 import { invalid } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
@@ -72,12 +72,12 @@ export function mountPreview(api: Api, { templates, renderer, batchPlaces }: Nee
           signal,
         };
         if (bytesLeft <= 0) throw batchTooLarge(BATCH_BYTES_MAX);
-        const value = toBatchValue(await renderer.render(request));
-        bytesLeft -= Buffer.byteLength(JSON.stringify(value));
+        const document = await renderer.render(request);
+        bytesLeft -= bytesInBatch(document);
         if (bytesLeft <= 0) throw batchTooLarge(BATCH_BYTES_MAX);
-        return value;
+        return toBatchValue(document);
       });
-    return multiStatus(await batchPlaces.run(caller, render, signal));
+    return batchPlaces.run(caller, render, signal);
   });
 
   api.on(getTemplateVariables, async ({ params: { name }, query: { culture }, caller }) => {
@@ -128,12 +128,15 @@ function toResponse({
     ...(names === '' ? {} : { 'X-Template-Missing-Variables': names }),
   };
   if (content) return file(content, { headers });
-  const isLarge = response.html.length + (response.plainText?.length ?? 0) > SMALL_LENGTH_MAX;
-  return ok(response, { headers, isLarge });
+  return ok(response, { headers });
 }
 
-/** What everybody else in the process may wait for. */
-const SMALL_LENGTH_MAX = 64 * 1024;
+/** Of an item beside its texts: names, id, time. */
+const ITEM_BYTES = 512;
+
+/** What a document takes of a batch: as JSON, without writing it, which everybody else in the process would wait for. */
+const bytesInBatch = ({ jsonBytes, file: content }: RenderedDocument): number =>
+  ITEM_BYTES + jsonBytes + (content ? Math.ceil(content.content.length / 3) * 4 : 0);
 
 const toBatchValue = ({ response, file: content }: RenderedDocument): TemplateBatchValue =>
   content

@@ -19,7 +19,7 @@ export interface BlobRecordStore {
   insert(blob: Omit<Blob, 'isRemoved'>, requireRoom: (storedBytes: number) => void): Promise<void>;
   /** The bytes of all files of a tenant. */
   storedBytes(tenantId: string): Promise<number>;
-  /** A file that this person uploaded, or that is attached to an entry they see. */
+  /** A file that this person uploaded and nobody has attached, or that is attached to an entry they see. */
   find(audience: Audience, userId: string, id: string): Promise<Blob | null>;
   /** Those of these files that `find` finds, in any order. */
   list(audience: Audience, userId: string, ids: readonly string[]): Promise<Blob[]>;
@@ -51,10 +51,14 @@ async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
   return Number(_sum.sizeBytes ?? 0);
 }
 
+/** What only entries have that this person does not see is gone for its uploader too: that it is kept would tell of them. */
 const reachable = (audience: Audience, userId: string): Prisma.BlobWhereInput => ({
   tenantId: audience.tenantId,
   isRemoved: false,
-  OR: [{ uploadedBy: userId }, { attachments: { some: { entry: visibleTo(audience) } } }],
+  OR: [
+    { uploadedBy: userId, attachments: { none: {} } },
+    { attachments: { some: { entry: visibleTo(audience) } } },
+  ],
 });
 
 /** Which of these files this person may attach: those they may read. They are locked until the transaction ends. */

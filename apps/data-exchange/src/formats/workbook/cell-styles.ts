@@ -16,7 +16,7 @@ export function kindOfFormat(code: string): NumberKind {
   if (/^(General|Standard)$/i.test(first.trim())) return 'number';
   const letters = first
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
-    .replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .replace(/\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi, '')
     .replace(/am\/pm|a\/p/gi, 'h');
   if (/[dy]/i.test(letters)) return 'date';
   if (/[hs]/i.test(letters)) return 'time';

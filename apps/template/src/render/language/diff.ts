@@ -1,5 +1,5 @@
 const CONTEXT_LINES = 3;
-const EDITS_MAX = 4_000;
+const EDITS_MAX = 3_000;
 
 type Edit = { kind: ' ' | '-' | '+'; line: string };
 
@@ -30,21 +30,21 @@ function compare(from: string[], to: string[]): Edit[] {
 
 function shortest(from: string[], to: string[]): Edit[] {
   const max = Math.min(from.length + to.length, EDITS_MAX);
-  const trace: Map<number, number>[] = [];
-  let reached = new Map<number, number>([[1, 0]]);
+  const trace: Int32Array[] = [];
+  let front = new Int32Array([UNREACHED, UNREACHED, 0]);
   for (let distance = 0; distance <= max; distance++) {
-    trace.push(new Map(reached));
+    trace.push(front);
+    // The next front has one more diagonal on either side.
+    const next = new Int32Array(front.length + 2).fill(UNREACHED);
+    next.set(front, 1);
     for (let diagonal = -distance; diagonal <= distance; diagonal += 2) {
-      const down =
-        diagonal === -distance ||
-        (diagonal !== distance && reachedAt(reached, diagonal - 1) < reachedAt(reached, diagonal + 1));
-      let x = down ? reachedAt(reached, diagonal + 1) : reachedAt(reached, diagonal - 1) + 1;
+      const at = distance + 2 + diagonal;
+      let x = isDown(front, distance, diagonal) ? next[at + 1]! : next[at - 1]! + 1;
       while (x < from.length && x - diagonal < to.length && from[x] === to[x - diagonal]) x++;
-      reached.set(diagonal, x);
+      next[at] = x;
       if (x >= from.length && x - diagonal >= to.length) return backtrack(from, to, trace);
     }
-    // Only neighbours of the front are ever read again.
-    reached = new Map([...reached].filter(([diagonal]) => Math.abs(diagonal) <= distance + 1));
+    front = next;
   }
   return [
     ...from.map((line): Edit => ({ kind: '-', line })),
@@ -52,20 +52,30 @@ function shortest(from: string[], to: string[]): Edit[] {
   ];
 }
 
-const reachedAt = (reached: Map<number, number>, diagonal: number): number => reached.get(diagonal) ?? -1;
+/** Of a diagonal that no edits so far lead to. */
+const UNREACHED = -1;
 
-function backtrack(from: string[], to: string[], trace: Map<number, number>[]): Edit[] {
+/** How far a diagonal was reached by so many edits less one, of which a front has all and one more on either side. */
+const reachedAt = (front: Int32Array, distance: number, diagonal: number): number =>
+  front[distance + 1 + diagonal] ?? UNREACHED;
+
+/** Whether the furthest way to a diagonal by so many edits ends with a line of the second text. */
+const isDown = (front: Int32Array, distance: number, diagonal: number): boolean =>
+  diagonal === -distance ||
+  (diagonal !== distance &&
+    reachedAt(front, distance, diagonal - 1) < reachedAt(front, distance, diagonal + 1));
+
+function backtrack(from: string[], to: string[], trace: Int32Array[]): Edit[] {
   const edits: Edit[] = [];
   let x = from.length;
   let y = to.length;
   for (let distance = trace.length - 1; distance >= 0; distance--) {
-    const reached = trace[distance]!;
+    const front = trace[distance]!;
     const diagonal = x - y;
-    const down =
-      diagonal === -distance ||
-      (diagonal !== distance && reachedAt(reached, diagonal - 1) < reachedAt(reached, diagonal + 1));
+    const down = isDown(front, distance, diagonal);
     const before = down ? diagonal + 1 : diagonal - 1;
-    const [fromX, fromY] = [reachedAt(reached, before), reachedAt(reached, before) - before];
+    const fromX = reachedAt(front, distance, before);
+    const fromY = fromX - before;
     while (x > fromX && y > fromY && x > 0 && y > 0) edits.push({ kind: ' ', line: from[(x--, y--, x)]! });
     if (distance === 0) break;
     if (down) edits.push({ kind: '+', line: to[--y]! });

@@ -115,12 +115,14 @@ const tidy = (text: string): string =>
     // In two steps, since nearly all blanks stand alone and need no replacement.
     .replace(/[\t\r\n\f]+/g, ' ')
     .replace(/ {2,}/g, ' ')
-    .replace(/[ \u0005]*[\u0001-\u0003][ \u0001-\u0003\u0005]*/g, lineBreaks)
+    .replace(/[ \u0001-\u0003\u0005]{2,}|[\u0001-\u0003]/g, lineBreaks)
     .replace(/ ?\u0005 ?/g, '\t')
     .replaceAll(BLANK, ' ')
     .trim();
 
+/** What blanks, ends of cells and marks beside each other are in a text; only marks break lines. */
 function lineBreaks(marks: string): string {
+  if (!/[\u0001-\u0003]/.test(marks)) return marks;
   if (!marks.includes(BREAK)) return marks.includes(PARAGRAPH) ? '\n\n' : '\n';
   return marks
     .replace(/[ \u0005]/g, '')

@@ -1,11 +1,19 @@
 import fc from 'fast-check';
-import { jsonLength } from './json-length';
+import { jsonBytes, jsonLength } from './json-length';
 
 describe('the length of a text as JSON', () => {
   it('is what JSON.stringify makes of it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(jsonLength(text)).toBe(JSON.stringify(text).length);
+      }),
+    );
+  });
+
+  it('is in UTF-8 what is sent of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(jsonBytes(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
       }),
     );
   });

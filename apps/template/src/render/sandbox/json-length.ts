@@ -13,3 +13,6 @@ export function jsonLength(text: string): number {
   }
   return length;
 }
+
+/** How many bytes a text has as JSON in UTF-8, at most, without making it. */
+export const jsonBytes = (text: string): number => jsonLength(text) + Buffer.byteLength(text) - text.length;

@@ -56,6 +56,8 @@ export interface RenderResult {
   front: FrontMatter;
   workbook?: Uint8Array | undefined;
   missing: string[];
+  /** Bytes of the texts of a response as JSON, which nobody has to write to know. */
+  jsonBytes: number;
 }
 
 export type TaskResult =

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { defaultLimits } from '../language/meter';
 import { runTask } from './run-task';
 
 setFlagsFromString('--expose-gc');
@@ -16,4 +17,26 @@ describe('parsed templates', () => {
       await runTask({ kind: 'analyze', source: `${number}${'{{a}}'.repeat(4_000)}`, partials: {} });
     expect(memoryUsed() - before).toBeLessThan(60_000_000);
   });
+});
+
+describe('a filter of markup', () => {
+  it('looks for tags that it cut in one pass, however many there are', async () => {
+    const source = `{% set x %}${'<a'.repeat(300_000)}>{% endset %}{{ x | upper | length }}`;
+    const result = await runTask({
+      kind: 'render',
+      source,
+      mimeType: 'text/html',
+      format: 'html',
+      partials: {},
+      texts: {},
+      settings: {},
+      globals: '{}',
+      data: '{}',
+      culture: 'en',
+      timeZone: 'UTC',
+      limits: { ...defaultLimits, milliseconds: 20_000 },
+    });
+    expect(result).toMatchObject({ kind: 'rendered', html: '600001' });
+    // A bound for what takes a step for each two tags.
+  }, 20_000);
 });

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../language/escape';
-import { jsonLength } from './json-length';
+import { jsonBytes, jsonLength } from './json-length';
 import { printedBand } from './printed-band';
 import { evaluate } from '../language/evaluate';
 import type { RenderContext } from '../language/render-context';
@@ -267,14 +267,13 @@ async function toRenderResult(
 ): Promise<TaskResult> {
   const isMarkup = isMarkupType(task.mimeType);
   const html = isMarkup ? text : escapeHtml(text);
-  const rendered = { kind: 'rendered' as const, html, plainText: '', front, missing };
-  if (task.format === 'html') {
-    const plainText = isMarkup ? plainTextOf(text) : text;
-    const { subject = '' } = front;
-    if (jsonLength(html) + jsonLength(plainText) + jsonLength(subject) > JSON_LENGTH_MAX)
-      throw new LimitError('output');
-    return { ...rendered, plainText };
-  }
+  const plainText = task.format !== 'html' ? '' : isMarkup ? plainTextOf(text) : text;
+  const { subject = '' } = front;
+  const said = task.format === 'html' ? [html, plainText, subject] : [subject];
+  if (sumOf(said.map(jsonLength)) > JSON_LENGTH_MAX) throw new LimitError('output');
+  const bytes = sumOf(said.map(jsonBytes));
+  const rendered = { kind: 'rendered' as const, html, plainText, front, missing, jsonBytes: bytes };
+  if (task.format === 'html') return rendered;
   if (task.format === 'pdf') return { ...rendered, html: isMarkup ? text : printable(html) };
   const tables = isMarkup ? tablesOf(text) : [];
   const workbook = await workbookOf(
@@ -282,6 +281,8 @@ async function toRenderResult(
   );
   return { ...rendered, html: '', workbook };
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 const printable = (escaped: string): string =>
   `<!doctype html><meta charset="utf-8"><pre style="white-space: pre-wrap; font: 10pt monospace; margin: 0">${escaped}</pre>`;

@@ -43,9 +43,13 @@ export async function workbookOf(tables: readonly Table[]): Promise<Uint8Array> 
 const cellsOf = (tables: readonly Table[]): number =>
   tables.reduce((count, { rows }) => count + rows.reduce((total, row) => total + row.length, 0), 0);
 
+/** Of what a sheet is to be called; a name has 31 characters. */
+const NAME_SOURCE_LENGTH_MAX = 1_000;
+
 /** Excel wants sheet names short, unique without regard to case, and without some characters. */
 function sheetName(wanted: string | undefined, index: number, taken: Set<string>): string {
   const clean = (wanted ?? '')
+    .slice(0, NAME_SOURCE_LENGTH_MAX)
     .replace(/[\p{Cc}[\]:*?/\\]/gu, ' ')
     .replace(/^'+|'+$/g, '')
     .replace(/\s+/g, ' ')

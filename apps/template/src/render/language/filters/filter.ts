@@ -21,8 +21,11 @@ export const textOf = (input: Value, context: FilterContext): string =>
   input === false ? '' : context.text(input);
 
 /** Markup that was cut or changed may be broken now; what is not a whole entity or tag is escaped. */
-const escapeAgain = (text: string): string =>
-  text.replace(/<(?![a-z/!])|&(?!#?\w+;)/gi, escapeHtml).replace(/<[^>]*$/, escapeHtml);
+function escapeAgain(text: string): string {
+  const whole = text.replace(/<(?![a-z/!])|&(?!#?\w+;)/gi, escapeHtml);
+  const open = whole.indexOf('<', whole.lastIndexOf('>') + 1);
+  return open === -1 ? whole : whole.slice(0, open) + escapeHtml(whole.slice(open));
+}
 
 /** Text made of a value: safe where that was safe and the change kept its markup whole. */
 export const asSafeAs = (input: Value, text: string): Value =>

@@ -1,0 +1,96 @@
+import { DocumentFormat } from '@plinth/contracts/template/shapes';
+import { ByteBudget } from '@plinth/runtime/process/byte-budget';
+import type { Task, TaskResult } from '../render/sandbox/protocol';
+import { templateRenderer, type RenderRequest } from './renderer';
+
+const MEBIBYTE = 1024 * 1024;
+const BYTES_MAX = 6 * MEBIBYTE;
+const LARGE_TEXT = 'x'.repeat(MEBIBYTE);
+const PARTIALS = ['header', 'body', 'footer'];
+
+const rendered: TaskResult = {
+  kind: 'rendered',
+  html: '',
+  plainText: '',
+  front: {},
+  missing: [],
+  jsonBytes: 0,
+};
+const dependencies: TaskResult = {
+  kind: 'dependencies',
+  dependencies: { partials: PARTIALS, texts: [], settings: [] },
+};
+
+/** A renderer whose evaluations, and whose footers, last until they are told to end. */
+function start() {
+  const running: (() => void)[] = [];
+  const untilEnded = () => new Promise<void>((resolve) => running.push(resolve));
+  const bytes = new ByteBudget(BYTES_MAX);
+  const parts = {
+    templates: {
+      findNearest: async (_tenantId: string, name: string) => {
+        if (name === 'footer') await untilEnded();
+        return { revision: { content: LARGE_TEXT } };
+      },
+    },
+    sandbox: {
+      run: async (_owner: unknown, task: Task) => {
+        if (task.kind === 'render' && task.source === 'includes' && !('header' in task.partials))
+          return dependencies;
+        await untilEnded();
+        return rendered;
+      },
+    },
+    localization: { texts: async () => ({}) },
+    settings: { visibleTo: async () => ({}) },
+    clock: { now: () => new Date() },
+    bytes,
+  };
+  const renderer = templateRenderer(parts as unknown as Parameters<typeof templateRenderer>[0]);
+  const render = (source: string, data: Record<string, unknown> = {}) =>
+    renderer.render({
+      caller: { tenantId: 'acme', userId: 'ada', userName: 'Ada', permissions: [] },
+      template: {
+        key: { name: 'a', culture: undefined },
+        revision: { id: '', content: source, mimeType: 'text/html' },
+      },
+      revisionChoice: 'newest',
+      culture: undefined,
+      format: DocumentFormat.Html,
+      data,
+    } satisfies RenderRequest);
+  const endAll = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) {
+      await new Promise(setImmediate);
+      running.splice(0).forEach((end) => end());
+    }
+  };
+  return { render, bytes, endAll };
+}
+
+describe('the renderer', () => {
+  it('refuses what has no room beside that which waits, and has room again afterwards', async () => {
+    const { render, endAll } = start();
+    const data = { text: 'x'.repeat(BYTES_MAX / 3) };
+    const sent = Promise.allSettled([render('one', data), render('two', data), render('three', data)]);
+    await endAll();
+    const settled = await sent;
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(settled[1]).toMatchObject({ reason: { slug: 'share-used-up' } });
+    const again = render('one', data);
+    await endAll();
+    expect((await again).missing).toEqual([]);
+  });
+
+  it('counts what templates include from when it is there, also while others are loaded', async () => {
+    const { render, bytes, endAll } = start();
+    const first = render('includes');
+    await new Promise(setImmediate);
+    expect(bytes.usedBytes).toBeGreaterThan(2 * MEBIBYTE);
+    const others = Promise.allSettled(Array.from({ length: 20 }, () => render('includes')));
+    await endAll();
+    expect((await first).missing).toEqual([]);
+    for (const one of await others) expect(one).toMatchObject({ reason: { slug: 'share-used-up' } });
+    expect(bytes.usedBytes).toBe(0);
+  });
+});
