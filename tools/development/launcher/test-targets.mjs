@@ -14,6 +14,8 @@ const runFile = join(root, '.nx', 'cache', 'run.json');
 const programs = join(root, 'node_modules', '.bin');
 /** The reports of jest: outputs of the targets, so that a target from the cache has its report too. */
 const reports = join(root, 'dist', 'tests');
+/** Of a failure: what was expected and the place, without all that led there. */
+const FAILURE_LINES_MAX = 40;
 
 const processors = Math.max(2, Math.floor(availableParallelism() / 2));
 const sideBySide = (/** @type {number} */ parallel) => [
@@ -44,7 +46,7 @@ export const haveTargetsRun = () => existsSync(runFile);
 
 /**
  * Runs every target that checks something, in every project, and counts the tests from the reports of jest.
- * @returns {Promise<Counts>}
+ * @returns {Promise<Counts & { failures: string[] }>} with what failed, one text for each
  */
 export async function runTargets() {
   rmSync(reports, { recursive: true, force: true });
@@ -57,8 +59,10 @@ export async function runTargets() {
     tasks.push(...result.tasks);
     hasFailed ||= result.code !== 0;
   }
-  const counts = countTests(tasks, (name) => readJson(join(reports, `${name}.json`), undefined));
-  return counts.failed === 0 && hasFailed ? { ...counts, failed: 1 } : counts;
+  const reportOf = (/** @type {string} */ name) => readJson(join(reports, `${name}.json`), undefined);
+  const counts = countTests(tasks, reportOf);
+  const failures = describeFailures(tasks, reportOf);
+  return { ...counts, failed: counts.failed === 0 && hasFailed ? 1 : counts.failed, failures };
 }
 
 /**
@@ -116,7 +120,28 @@ export function countTests(tasks, reportOf) {
 }
 
 /**
+ * What failed, with the reasons that jest gave: they stand far above the last line otherwise, among what passed.
+ * @param {Task[]} tasks
+ * @param {(name: string) => JestReport | undefined} reportOf
+ * @returns {string[]}
+ */
+export function describeFailures(tasks, reportOf) {
+  return tasks.flatMap(({ taskId, projectName, target, status }) => {
+    const results = reportOf(`${projectName}.${target}`)?.testResults ?? [];
+    const failures = results
+      .filter((file) => file.status === 'failed')
+      .map(({ name, message }) => {
+        const lines = message.split('\n');
+        const rest =
+          lines.length > FAILURE_LINES_MAX ? [`  (${lines.length - FAILURE_LINES_MAX} more lines)`] : [];
+        return [`FAIL ${taskId} ${name}`, ...lines.slice(0, FAILURE_LINES_MAX), ...rest].join('\n');
+      });
+    return failures.length === 0 && status !== 0 ? [`FAIL ${taskId}`] : failures;
+  });
+}
+
+/**
  * @typedef {Record<
  *   'numPassedTests' | 'numFailedTests' | 'numRuntimeErrorTestSuites' | 'numPendingTests' | 'numTodoTests', number
- * >} JestReport
+ * > & { testResults?: { name: string, status: string, message: string }[] }} JestReport
  */
