@@ -192,7 +192,7 @@ describe('the states of an import', () => {
     await attempt(caller, jobId, 'POST', 'execute');
     await exchange.shop.restart(async () => {});
 
-    expect(await reportOf(exchange, caller, jobId, 25_000)).toMatchObject({
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({
       finalStatus: 'Completed',
       insertedRows: 60_000,
     });
