@@ -4,8 +4,8 @@ import { eventually } from '@plinth/testing/eventually';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
 import { startWorkerProcess } from './worker-process';
 
-const ROWS = 40_000;
-const isBroken = (row: number) => row % 50 === 49;
+const ROWS = 24_000;
+const isBroken = (row: number) => row % 20 === 19;
 
 const content = `code,title,stock\n${Array.from(
   { length: ROWS },
@@ -24,10 +24,12 @@ describe('an import whose worker crashes', () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const jobId = await mappedImport(exchange, caller, content);
+    const release = await exchange.shop.hold(`K${(ROWS * 2) / 3}`);
     const first = await startWorkerProcess(exchange.environment);
     await http.post(`/imports/${jobId}/execute`);
     await eventually(async () => (await exchange.imports.get(caller.tenantId, jobId)).lastBatch >= 3);
     await first.kill();
+    await release();
     const atDeath = await exchange.imports.get(caller.tenantId, jobId);
     expect(atDeath).toMatchObject({ status: 'Executing' });
     expect(atDeath.totalRows).toBeLessThan(ROWS);

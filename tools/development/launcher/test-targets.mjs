@@ -29,7 +29,8 @@ const long = 'packages,workflow,runtime-test,pdf-renderer,timeline';
 /**
  * Specs on servers wait most of their time, for what these do, for windows and for what is killed to come back: more of
  * them than processors use what each leaves. Beside the longest this is also what only computes, and gives way to them by
- * its priority (`nice` in the project of the root).
+ * its priority (`nice` in the project of the root). `units` is what the projects call `unit`, in one run of jest: to start
+ * it for each took longer than most of their specs.
  */
 const phases = [
   [
@@ -37,8 +38,7 @@ const phases = [
     `--projects=${longest},workspace`,
     ...sideBySide(processors + 1),
   ],
-  ['--targets=test', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 1)],
-  ['--targets=unit', ...sideBySide(processors)],
+  ['--targets=test,units', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 1)],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
