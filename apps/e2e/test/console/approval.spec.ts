@@ -80,7 +80,7 @@ describe('an approval in the console', () => {
     await grace.goto(address);
     await grace.getByRole('complementary').getByText('Fine').waitFor();
     // The timeline has it by an event, whenever that is processed.
-    await grace.getByText('Moved from Waiting for approval to Approved: Fine').waitFor();
+    await grace.getByText('Moved from Waiting for approval to Approved: Fine').first().waitFor();
     // A page that asks again and again would do so within these minutes.
     const asked: string[] = [];
     grace.on('request', (request) => asked.push(new URL(request.url()).pathname));
