@@ -4,6 +4,9 @@ import { eventually } from '@plinth/testing/eventually';
 import { recordOverridesChanged } from '../src/store/override-changes';
 import { startLocalization, type Localization } from './start-localization';
 
+/** The clock of the replicas, which get it when they start. */
+const now = Date.now;
+const clock = jest.spyOn(Date, 'now');
 let first: Localization;
 let second: Localization;
 let disconnected: Localization;
@@ -60,10 +63,9 @@ describe('two replicas of the localization service', () => {
     expect(await titleAt(disconnected, caller)).toBeUndefined();
     await first.as(caller).put(address, { value: 'missed' });
 
-    const inFiveSeconds = Date.now() + 5_000;
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(inFiveSeconds);
+    clock.mockReturnValue(now() + 5_000);
     expect(await titleAt(disconnected, caller)).toBe('missed');
-    clock.mockRestore();
+    clock.mockImplementation(now);
   });
 });
 
