@@ -115,6 +115,14 @@ export default tseslint.config(
             'Identifier[name=/^([aA]sker|[fF]acts?|hearOn\\w*|[lL]anes?|[mM]ortal\\w*|putBack|[sS]iblings?|[sS]tandIns?|[tT]eller|told|tell[A-Z]\\w*|Told\\w*|\\w+Told([A-Z]\\w*)?|[wW]hereabouts)$/]',
           message: 'docs/glossary.md has the standard term.',
         },
+        // On a busy machine a short one fails a test that only waits. One that follows from a size is a named constant.
+        ...[
+          '[callee.name=/^(it|(before|after)(All|Each)|eventually)$/]',
+          '[callee.callee.property.name="each"]',
+        ].map((call) => ({
+          selector: `CallExpression${call} > Literal[value>=1000]`,
+          message: 'The bound of what hangs is in jest.unit.config.cjs and in eventually().',
+        })),
       ],
     },
   },

@@ -2,5 +2,5 @@
 module.exports = {
   projects: ['<rootDir>/jest.unit.config.cjs', '<rootDir>/jest.servers.config.cjs'],
   // A bound for what hangs, not a measure: a machine may be busy with other things. Jest reads it here only.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 };

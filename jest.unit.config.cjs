@@ -43,6 +43,6 @@ module.exports = {
   moduleNameMapper,
   transform: { '^.+\\.[cm]?[jt]s$': '<rootDir>/jest.transform.cjs' },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules.join('|')})/)`],
-  // A bound for what hangs, not a measure: a machine may be busy with other things.
-  testTimeout: 120_000,
+  // A bound for what hangs, not a measure: a machine may be busy with other things. A spec that needs longer says so by a name.
+  testTimeout: 300_000,
 };

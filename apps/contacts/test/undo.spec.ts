@@ -296,5 +296,5 @@ describe('undoing an import', () => {
       }),
       { numRuns: 60 },
     );
-  }, 120_000);
+  });
 });

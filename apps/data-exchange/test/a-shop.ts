@@ -17,7 +17,7 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { createTestDatabase } from '@plinth/testing/test-database';
-import { Client } from 'pg';
+import { Client, escapeLiteral } from 'pg';
 
 const migrations = join(__dirname, '../../../libs/exchange/migrations');
 const ownerTables = readdirSync(migrations)
@@ -114,6 +114,19 @@ export async function startShop(moreDefinitions: readonly ExchangeDefinition[] =
     rows: async (tenantId: string): Promise<{ code: string; title: string }[]> =>
       (await admin.query('SELECT * FROM article WHERE tenant_id = $1 ORDER BY code', [tenantId])).rows,
     query: (text: string, values: unknown[] = []) => admin.query(text, values),
+    /** From now on a batch that adds an article with this code waits before it, until what is returned is called. Once for a shop. */
+    hold: async (code: string): Promise<() => Promise<void>> => {
+      const holder = new Client(database.adminUrl);
+      await holder.connect();
+      await holder.query('SELECT pg_advisory_lock(1)');
+      await admin.query(
+        `CREATE FUNCTION wait_until_released() RETURNS trigger LANGUAGE plpgsql
+           AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END';
+         CREATE TRIGGER held BEFORE INSERT ON article FOR EACH ROW
+           WHEN (NEW.code = ${escapeLiteral(code)}) EXECUTE FUNCTION wait_until_released()`,
+      );
+      return () => holder.end();
+    },
     /** Goes away and comes back under the same address. */
     restart: async (whileAway: () => Promise<void>) => {
       await server.close();

@@ -34,7 +34,7 @@ describe('a hostile workbook', () => {
     const mapped = await http.put(`/imports/${uploaded.body.id}/mappings`, { mappings });
     if (mapped.status === 422) return { ending: 'harmless', reason: mapped.body.detail };
     await http.post(`/imports/${uploaded.body.id}/execute`);
-    const report = await reportOf(exchange, caller, uploaded.body.id, 60_000);
+    const report = await reportOf(exchange, caller, uploaded.body.id);
     return report.errorMessage === null
       ? { ending: 'harmless', reason: report.finalStatus }
       : { ending: 'failed', reason: report.errorMessage };

@@ -28,7 +28,7 @@ describe('data exchange while Temporal is unavailable', () => {
     const exported = await http.post('/exports/jobs', { definitionName: 'Shop.Articles', format: 'csv' });
     expect(exported.status).toBe(503);
     expect((await http.get('/exports/jobs')).body.items).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a job whose start was lost', () => {

@@ -297,7 +297,7 @@ describe('what is left of an import', () => {
   it('is a stream that ends when the credential of its reader expires', async () => {
     const caller = aCaller();
     const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
-    const reader = { ...caller, credentialExpiresAt: Date.now() + 700 };
+    const reader = { ...caller, credentialExpiresAt: Date.now() + 2_000 };
     const { text } = await exchange.as(reader).get(`/imports/${job.id}/events`);
     expect(text).toContain('event: progress');
     expect(text).not.toContain('event: end');

@@ -38,7 +38,13 @@ export interface StartOptions {
   beforeTurn?: (range: RangeToImport) => Promise<void>;
 }
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+let isRuntimeInstalled = false;
+
+/** Only where a worker will run in it: the end of the last one ends it, and nothing else does, so that the process would stay. */
+function installRuntime(): void {
+  if (!isRuntimeInstalled) Runtime.install({ logger: new DefaultLogger('ERROR') });
+  isRuntimeInstalled = true;
+}
 
 export const workflowBundle = () => bundleWorkflows(join(__dirname, '../src/temporal/workflows/index.ts'));
 
@@ -73,6 +79,7 @@ export async function startDataExchange(options: StartOptions = {}) {
   const log = silentLog();
   const deps = await compose(config, log, onClose);
   if (options.worker !== false) {
+    installRuntime();
     const activities = createActivities({
       ...deps,
       blobs: options.storeOfWorker?.(deps.blobs) ?? deps.blobs,
@@ -169,7 +176,7 @@ export async function reportOf(
   exchange: DataExchange,
   caller: Caller,
   jobId: string,
-  millisecondsMax = 20_000,
+  millisecondsMax?: number,
 ) {
   const http = exchange.as(caller);
   await eventually(async () => {
@@ -197,7 +204,7 @@ export async function exportFile(
   exchange: DataExchange,
   caller: Caller,
   request: object = {},
-  millisecondsMax = 20_000,
+  millisecondsMax?: number,
 ) {
   const http = exchange.as(caller);
   const { body: job, status } = await http.post('/exports/jobs', {

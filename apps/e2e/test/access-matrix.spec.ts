@@ -34,7 +34,7 @@ beforeAll(async () => {
     Object.keys(allEndpoints).map(async (name) => ({ name, client: await connectToDatabase(journey, name) })),
   );
   await writeSomething();
-}, 300_000);
+});
 afterAll(() => Promise.all(clients.map(({ client }) => client.end())));
 
 function operationsOf(calls: Call[]): Operation[] {

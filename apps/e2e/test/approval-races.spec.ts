@@ -15,7 +15,7 @@ describe('concurrent decisions on the publication of a template', () => {
   let journey: Journey;
   beforeAll(async () => {
     journey = await startJourney();
-  }, 300_000);
+  });
 
   const aTenant = async () => {
     const tenantId = newId();
@@ -81,7 +81,7 @@ describe('concurrent decisions on the publication of a template', () => {
       expect(template.published.publishedBy).toBe(by);
       expect(state).toBe('Published');
     }
-  }, 300_000);
+  });
 
   it('either publish or return it, with the same record in every service', async () => {
     const { move, publish, submit, recordsOf } = await aTenant();
@@ -100,7 +100,7 @@ describe('concurrent decisions on the publication of a template', () => {
       expect(authors).toEqual(history.map(({ transitionedBy }) => transitionedBy));
       expect(state).toBe(history.at(-1)!.newState);
     }
-  }, 300_000);
+  });
 
   it('approve a formal request once', async () => {
     const { call, move, submit, recordsOf } = await aTenant();
@@ -141,5 +141,5 @@ describe('concurrent decisions on the publication of a template', () => {
       expect(authors).toEqual(['ann', 'bob', by]);
       expect(template.published.publishedBy).toBe(by);
     }
-  }, 300_000);
+  });
 });

@@ -24,7 +24,7 @@ describe('the contacts service on the platform', () => {
     journey = await startJourney();
     files = filesOf(journey, await journey.tokenOf({ tenantId: newId(), name: 'Ada' }));
     http = files.http;
-  }, 300_000);
+  });
 
   const importFile = async (definitionName: string, name: string, text: string) =>
     (await files.importFile(definitionName, new File([text], name))).report;
@@ -59,7 +59,7 @@ describe('the contacts service on the platform', () => {
     expect(await exportFile('Contacts.Contacts', columns)).toBe(
       contacts.split('\r\n').slice(0, 3).join('\r\n'),
     );
-  }, 120_000);
+  });
 
   it('lists which of its columns are references', async () => {
     const { body } = await http('GET', '/exports/definitions/Contacts.Contacts/fields');
@@ -89,5 +89,5 @@ describe('the contacts service on the platform', () => {
       'Moved from Prospect to Active: Signed',
     ]);
     expect(entries[0]).toMatchObject({ entryType: 2, authorDisplayName: 'Ada' });
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ describe('a file of translations on the whole platform', () => {
 
   beforeAll(async () => {
     journey = await startJourney();
-  }, 180_000);
+  });
 
   const demo = async (): Promise<string> => {
     const script = join(root, 'tools/development/demo/demo.ts');
@@ -28,7 +28,7 @@ describe('a file of translations on the whole platform', () => {
   it('is exported as it was imported, and updates rows when it is imported again', async () => {
     expect(await demo()).toContain('3,000 inserted, 0 updated');
     expect(await demo()).toContain('0 inserted, 3,000 updated');
-  }, 180_000);
+  });
 
   it('is refused with a problem when it is not a file of translations', async () => {
     const token = await journey.tokenOf({ tenantId: '01900000-0000-7000-8000-00000000d301' });

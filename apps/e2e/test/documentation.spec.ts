@@ -56,7 +56,7 @@ const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, 
 let journey: Journey;
 beforeAll(async () => {
   journey = await startJourney();
-}, 300_000);
+});
 
 describe('the commands of the documentation', () => {
   const programs = mkdtempSync(join(tmpdir(), 'plinth-programs-'));
@@ -67,7 +67,7 @@ describe('the commands of the documentation', () => {
     execFileSync(join(root, 'node_modules/.bin/node'), ['tools/release/packages/cli.ts', cli], { cwd: root });
     const install = ['install', '--offline', '--install-links', '--no-audit', '--no-fund', '--prefix'];
     execFileSync('npm', [...install, programs, cli], { cwd: programs });
-  }, 300_000);
+  });
 
   it.each(['README.md', 'docs/command-line.md', ...services])(
     'in %s have the responses that the page shows',

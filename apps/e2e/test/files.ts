@@ -28,14 +28,14 @@ export function filesOf({ url, call }: Journey, token: string) {
   const importFile = async (definitionName: string, file: File) => {
     const { id } = await mappedImport(definitionName, file);
     expect((await http('POST', `/imports/${id}/execute`)).status).toBe(202);
-    await eventually(async () => (await http('GET', `/imports/${id}`)).body.completedAt, 60_000);
+    await eventually(async () => (await http('GET', `/imports/${id}`)).body.completedAt);
     return { id, report: (await http('GET', `/imports/${id}/report`)).body };
   };
 
   /** Exports; returns the job, which has ended. */
   const exportJob = async (request: object): Promise<{ id: string }> => {
     const { id } = (await http('POST', '/exports/jobs', { includeIdForImport: false, ...request })).body;
-    await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt, 60_000);
+    await eventually(async () => (await http('GET', `/exports/jobs/${id}`)).body.completedAt);
     return { id };
   };
 

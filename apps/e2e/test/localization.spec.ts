@@ -15,7 +15,7 @@ beforeAll(async () => {
       body: { value: name },
     });
   }
-}, 300_000);
+});
 
 interface Reading {
   status: number;

@@ -17,7 +17,7 @@ beforeAll(async () => {
   calls = callsOf(document);
   token = await journey.tokenOf({ tenantId: '01900000-0000-7000-8000-0000000000e2' });
   operatorToken = await journey.tokenOf({ tenantId: HOST_TENANT_ID });
-}, 300_000);
+});
 
 const send = (call: Call, options: { token?: string; body?: unknown; path?: string; method?: string }) =>
   journey.call(options.method ?? call.method, options.path ?? fill(call, document), {

@@ -29,7 +29,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   prepareCode();
   database = await createTestDatabase('settings');
-}, 120_000);
+});
 afterAll(() => database.drop());
 
 /** Starts a process as the image does, and waits until it exits. */

@@ -15,7 +15,7 @@ describe('a publication that requires approval', () => {
   let journey: Journey;
   beforeAll(async () => {
     journey = await startJourney();
-  }, 300_000);
+  });
 
   it('takes two people, one who submits and one who publishes, and is recorded in history and timeline', async () => {
     const tenantId = newId();

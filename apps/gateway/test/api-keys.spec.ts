@@ -202,7 +202,7 @@ describe('an API key', () => {
     expect((await revoke(key)).status).toBe(204);
 
     await expect(stream.text()).rejects.toThrow();
-  }, 15_000);
+  });
 
   it.each([
     ['expired', { expiresAt: Date.now() - 1 }, 'The API key has expired.'],

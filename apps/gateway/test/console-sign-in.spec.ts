@@ -13,7 +13,7 @@ let browser: Browser;
 beforeAll(async () => {
   prepareCode();
   browser = await launchChromium();
-}, 120_000);
+});
 afterAll(() => browser?.close());
 afterEach(closeAll);
 
@@ -73,7 +73,7 @@ describe('signing in to the console', () => {
 
     expect(complaints.filter((text) => !text.startsWith(`Failed to load resource`))).toEqual([]);
     await page.close();
-  }, 120_000);
+  });
 
   it('goes on over a page whose session ended: in another window for the same person, for whom alone is sent what waits', async () => {
     const issuer = await startProvider();
@@ -167,5 +167,5 @@ describe('signing in to the console', () => {
     expect(addresses.filter((address) => address.includes('from=%2Fsign-in'))).toEqual([]);
     expect(complaints).toEqual([]);
     await page.close();
-  }, 120_000);
+  });
 });

@@ -17,11 +17,15 @@ import { pdfPrinter, type PdfOptions } from '../src/print/pdf-printer';
 
 const chromium = findChromium({ executable: findOrInstall('chromium'), isProduction: false }, silentLog());
 
+const DOCUMENTS = Number(process.env['PLINTH_TEST_DOCUMENTS'] ?? 12);
+const MILLISECONDS_MAX = 300_000 + DOCUMENTS * 5_000;
+
 const defaults: PdfOptions = {
   pages: 2,
   queueMax: 100,
   documentsPerBrowser: 200,
-  millisecondsMax: 15_000,
+  // A machine may be busy with other things.
+  millisecondsMax: 120_000,
   bytesMax: 10_000_000,
   megabytesMax: 768,
 };
@@ -126,7 +130,7 @@ describe('the PDF printer', () => {
       await printing.print(ada, `${refresh}<h1>Printed</h1>`, {});
     }
     expect(connections).toBe(0);
-  }, 120_000);
+  });
 
   it('runs no script of a document', async () => {
     const html = `<p id="x">before</p><script>document.getElementById('x').textContent = 'after'</script>
@@ -173,11 +177,11 @@ describe('the PDF printer', () => {
       slug: 'template-too-expensive',
     });
 
-    const patient = await eventually(() => hasty.print(ada, 'next', {}), 20_000);
+    const patient = await eventually(() => hasty.print(ada, 'next', {}));
     expect(textOfPdf(patient)).toContain('next');
     expect(await hasty.browsers()).toBe(1);
     await hasty.close();
-  }, 60_000);
+  });
 
   it('refuses a document of very many frames, which all pages of the browser wait for', async () => {
     const frames = (count: number) => '<iframe srcdoc="<p>inside"></iframe>'.repeat(count);
@@ -186,7 +190,7 @@ describe('the PDF printer', () => {
       slug: 'template-too-expensive',
       detail: 'A document has at most 10 frames.',
     });
-  }, 60_000);
+  });
 
   it('refuses a document that takes more memory than the browser may have, and prints others', async () => {
     const own = printer({ megabytesMax: 650 });
@@ -202,7 +206,7 @@ describe('the PDF printer', () => {
     expect(textOfPdf(await beside)).toContain('beside');
     expect(textOfPdf(await own.print(ada, 'next', {}))).toContain('next');
     await own.close();
-  }, 60_000);
+  });
 
   it('stops a document that was given up, and prints the next one in its place with the same browser', async () => {
     const own = printer({ pages: 1 });
@@ -217,7 +221,7 @@ describe('the PDF printer', () => {
     expect(textOfPdf(await own.print(ada, 'next', {}))).toContain('next');
     expect(await own.browsers()).toBe(1);
     await own.close();
-  }, 60_000);
+  });
 
   it('refuses a PDF with more bytes than it may have, and holds no more of it', async () => {
     const own = printer({ bytesMax: 50_000 });
@@ -260,19 +264,22 @@ describe('the PDF printer', () => {
     expect(printed.indexOf('bob')).toBeLessThan(4);
   });
 
-  it('replaces its browser again and again, and leaves no process behind', async () => {
-    const documents = Number(process.env['PLINTH_TEST_DOCUMENTS'] ?? 12);
-    const own = printer({ documentsPerBrowser: Math.max(4, documents / 10), queueMax: 4 * documents });
+  it(
+    'replaces its browser again and again, and leaves no process behind',
+    async () => {
+      const own = printer({ documentsPerBrowser: Math.max(4, DOCUMENTS / 10), queueMax: 4 * DOCUMENTS });
 
-    const printed = await Promise.all(
-      Array.from({ length: documents }, (_, index) =>
-        own.print({ tenantId: `tenant-${index % 3}`, userId: 'ada' }, `<p>Document ${index}</p>`, {}),
-      ),
-    );
-    await own.close();
+      const printed = await Promise.all(
+        Array.from({ length: DOCUMENTS }, (_, index) =>
+          own.print({ tenantId: `tenant-${index % 3}`, userId: 'ada' }, `<p>Document ${index}</p>`, {}),
+        ),
+      );
+      await own.close();
 
-    expect(printed.map((pdf, index) => textOfPdf(pdf).includes(`Document ${index}`))).not.toContain(false);
-    await printing.close();
-    await eventually(() => descendants('chrom').length === 0, 15_000);
-  }, 1_800_000);
+      expect(printed.map((pdf, index) => textOfPdf(pdf).includes(`Document ${index}`))).not.toContain(false);
+      await printing.close();
+      await eventually(() => descendants('chrom').length === 0);
+    },
+    MILLISECONDS_MAX,
+  );
 });

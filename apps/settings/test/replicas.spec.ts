@@ -18,10 +18,12 @@ describe('two replicas of the settings service', () => {
     const caller = aCaller();
     const value = async () => (await second.as(caller).get(CULTURE)).body.value;
 
+    // No snapshot expires while the clock stands still: only the message can make it so.
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     expect(await value()).toBeNull();
     await first.as(caller).put(CULTURE, { value: 'fr' });
-    // Well below the five seconds after which a snapshot expires: only the message can make it so soon.
-    await eventually(async () => (await value()) === 'fr', 2_000);
+    await eventually(async () => (await value()) === 'fr');
+    clock.mockRestore();
 
     await second.close();
     await first.close();

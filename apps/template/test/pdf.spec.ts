@@ -103,10 +103,7 @@ describe('a template rendered as PDF over HTTP', () => {
     expect((await client.post('/templates/a/preview', {})).status).toBe(200);
 
     const late = await startPdfRenderer({ GRPC_PORT: gone.split(':')[1]! });
-    await eventually(
-      async () => (await client.post('/templates/a/preview', { format: 1 })).status === 200,
-      20_000,
-    );
+    await eventually(async () => (await client.post('/templates/a/preview', { format: 1 })).status === 200);
     await late.close();
     await own.close();
   });
@@ -118,9 +115,6 @@ describe('a template rendered as PDF over HTTP', () => {
 
     renderer = await startPdfRenderer({ GRPC_PORT: renderer.address.split(':')[1]! });
 
-    await eventually(
-      async () => (await http.post('/templates/a/preview', { format: 1 })).status === 200,
-      20_000,
-    );
+    await eventually(async () => (await http.post('/templates/a/preview', { format: 1 })).status === 200);
   });
 });

@@ -36,7 +36,7 @@ describe('timers of approvals in Temporal', () => {
         WORKFLOW_TASK_QUEUE: `workflow-${newId()}`,
       },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await stopWorker?.();
     await service.close();
@@ -59,7 +59,7 @@ describe('timers of approvals in Temporal', () => {
 
     stopWorker = startOne();
 
-    await eventually(async () => (await stateOf(tenant, '1')) === 'Draft', 20_000);
+    await eventually(async () => (await stateOf(tenant, '1')) === 'Draft');
   });
 
   it('remind the approvers and leave the approval open', async () => {
@@ -67,7 +67,7 @@ describe('timers of approvals in Temporal', () => {
     await tenant.move(tenant.user('ann'), '1', 'Approved');
 
     const reminders = () => publishedEvents(service, tenant.tenantId, approvalReminded);
-    await eventually(async () => (await reminders()).length === 1, 20_000);
+    await eventually(async () => (await reminders()).length === 1);
     expect(await stateOf(tenant, '1')).toBe('PendingApproval');
   });
 
@@ -109,10 +109,10 @@ describe('timers of approvals in Temporal', () => {
     const [request] = (await openApprovals(user('bob', APPROVER))) as unknown as { id: string }[];
     const { workflow } = await service.temporal.client();
     const statusOf = async () => (await workflow.getHandle(`approval-${request!.id}`).describe()).status.name;
-    await eventually(async () => (await statusOf()) === 'RUNNING', 20_000);
+    await eventually(async () => (await statusOf()) === 'RUNNING');
 
     await move(user('bob', APPROVER), '1', 'Approved');
 
-    await eventually(async () => (await statusOf()) === 'TERMINATED', 20_000);
+    await eventually(async () => (await statusOf()) === 'TERMINATED');
   });
 });

@@ -33,10 +33,11 @@ describe('the placeholders of a text', () => {
   it.each([['{'], ['{a,plural,b{'], ['{}'], ['a '], ['{a']])(
     'are read quickly from %s, many times over',
     (piece) => {
-      const startedAt = performance.now();
+      const before = process.cpuUsage();
       placeholdersOf(piece.repeat(4_000 / piece.length));
       placeholdersOf(piece.repeat(2_000 / piece.length) + '}'.repeat(2_000));
-      expect(performance.now() - startedAt).toBeLessThan(500);
+      // Of the processor, which other work on a busy machine does not count in.
+      expect(process.cpuUsage(before).user).toBeLessThan(500_000);
     },
   );
 });

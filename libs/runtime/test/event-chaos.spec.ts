@@ -210,7 +210,7 @@ describe('events', () => {
           await Promise.all(tenants.map((tenantId) => tell(tenantId, batch)));
           await duplicateSome(start + batch.length);
           if (start === Math.floor(events.length / 2 / BATCH) * BATCH) {
-            await eventually(async () => (await admin.query('SELECT FROM inbox LIMIT 1')).rowCount, 60_000);
+            await eventually(async () => (await admin.query('SELECT FROM inbox LIMIT 1')).rowCount);
             await (await jetstreamManager(nats)).streams.delete(natsPrefix);
           }
         }

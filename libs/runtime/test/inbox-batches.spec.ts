@@ -331,7 +331,7 @@ describe('stored events', () => {
 
     let isLeft = false;
     void left.promise.then(() => (isLeft = true));
-    await eventually(() => isLeft, 5_000).finally(() => released.resolve());
+    await eventually(() => isLeft).finally(() => released.resolve());
     await eventually(() => processed.length === 40);
     expect(processed).toEqual(oneTo(40));
   });

@@ -26,13 +26,13 @@ describe('workers with versions', () => {
       };
       closers.push(runTemporalWorker({ config, taskQueue, deployment, workflowBundle, log: silentLog() }));
       const version = { namespace: 'default', deploymentName: deployment.name, buildId };
-      return eventually(() => connection.workflowService.setWorkerDeploymentCurrentVersion(version), 30_000);
+      return eventually(() => connection.workflowService.setWorkerDeploymentCurrentVersion(version));
     };
     const begin = () => client.workflow.start('waiting', { taskQueue, workflowId: newId() });
 
     await start('1');
     const before = await begin();
-    await eventually(async () => (await before.describe()).historyLength > 3, 30_000);
+    await eventually(async () => (await before.describe()).historyLength > 3);
     await start('2');
     const after = await begin();
     await Promise.all([before, after].map((workflow) => workflow.signal('finish')));
@@ -40,5 +40,5 @@ describe('workers with versions', () => {
     expect(await Promise.all([before.result(), after.result()])).toEqual(['1', '2']);
     for (const close of closers) await close();
     await connection.close();
-  }, 90_000);
+  });
 });

@@ -1,7 +1,9 @@
 type Falsy = false | null | undefined | 0 | 0n | '';
 
 /** A bound for what hangs, not a measure: a machine may be busy with other things. Below the time of a test. */
-const MILLISECONDS_MAX = 60_000;
+const MILLISECONDS_MAX = 240_000;
+/** What takes long is asked for less often: each question takes processor time from what is waited for. */
+const PAUSE_MILLISECONDS = { first: 10, last: 100, growth: 1.2 };
 
 /**
  * Polls a condition until it holds, and returns its value. A number of rows that is 0 does not hold.
@@ -13,6 +15,7 @@ export async function eventually<Value>(
 ): Promise<Exclude<Value, Falsy>> {
   const deadline = Date.now() + millisecondsMax;
   let lastError: unknown = new Error('The condition never held.');
+  let pause = PAUSE_MILLISECONDS.first;
   while (Date.now() < deadline) {
     try {
       const value = await condition();
@@ -20,7 +23,8 @@ export async function eventually<Value>(
     } catch (error) {
       lastError = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(pause * PAUSE_MILLISECONDS.growth, PAUSE_MILLISECONDS.last);
   }
   throw lastError;
 }

@@ -5,8 +5,6 @@ import { eventually } from './eventually';
 import { findOrInstall } from './find-or-install';
 import { TEST_KEYS } from './http';
 
-const START_MILLISECONDS_MAX = 60_000;
-
 /** Starts the PDF renderer as a process of its own, as it runs beside the template service; close it when done. */
 export async function startPdfRenderer(environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, [bundledProgram('apps/pdf-renderer/src/main.ts')], {
@@ -28,7 +26,7 @@ export async function startPdfRenderer(environment: Record<string, string> = {})
     if (child.exitCode !== null) throw new Error(`The PDF renderer exited: ${log}`);
     const [line] = /\{.*"msg":"ready".*\}/.exec(log) ?? [];
     return line === undefined ? undefined : (JSON.parse(line) as { grpc: number; admin: number });
-  }, START_MILLISECONDS_MAX);
+  });
   return {
     processId: child.pid!,
     address: `127.0.0.1:${ports.grpc}`,

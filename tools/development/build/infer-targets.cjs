@@ -1,4 +1,4 @@
-const { existsSync, readdirSync } = require('node:fs');
+const { existsSync, readdirSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 
 /**
@@ -42,4 +42,21 @@ const createNodesV2 = [
     }),
 ];
 
-module.exports = { name: 'infer-targets', createNodesV2 };
+/**
+ * Writes what became of each task where `npm test` asks for it, which has several runs of Nx side by side.
+ * @type {import('@nx/devkit').PostTasksExecution}
+ */
+function postTasksExecution(_options, { taskResults }) {
+  const file = process.env['PLINTH_TASK_RESULTS'];
+  // A task may run Nx itself.
+  if (file === undefined || process.env['NX_TASK_TARGET_PROJECT'] !== undefined) return;
+  const tasks = Object.entries(taskResults).map(([taskId, { task, status }]) => ({
+    taskId,
+    projectName: task.target.project,
+    target: task.target.target,
+    status: status === 'failure' || status === 'skipped' ? 1 : 0,
+  }));
+  writeFileSync(file, JSON.stringify(tasks));
+}
+
+module.exports = { name: 'infer-targets', createNodesV2, postTasksExecution };

@@ -58,7 +58,7 @@ describe('nx g @plinth/generators:service', () => {
     expect(migration?.match(/FORCE ROW LEVEL SECURITY/g)?.length).toBe(
       migration?.match(/CREATE TABLE/g)?.length,
     );
-  }, 60_000);
+  });
 
   it('writes only files that parse, without placeholders', async () => {
     const changes = await changesOf(async (tree) => {
@@ -74,7 +74,7 @@ describe('nx g @plinth/generators:service', () => {
       });
       expect({ path, diagnostics }).toEqual({ path, diagnostics: [] });
     }
-  }, 60_000);
+  });
 
   it('adds one service after the other', async () => {
     const changes = await changesOf(async (tree) => {
@@ -84,7 +84,7 @@ describe('nx g @plinth/generators:service', () => {
 
     const addresses = /^ {2}GRPC_SERVICES: (.*)$/m.exec(changes.get('docker-compose.yml') ?? '')?.[1];
     expect(addresses).toMatch(/,spare-parts=spare-parts:9090,garages=garages:9090$/);
-  }, 60_000);
+  });
 
   it('refuses a service that exists and a name that is not in kebab-case', async () => {
     await expect(changesOf((tree) => service(tree, { name: 'settings' }))).rejects.toThrow(
@@ -111,7 +111,7 @@ describe('nx g @plinth/generators:endpoint', () => {
     expect(changes.get('apps/spare-parts/src/app.ts')).toContain('mountPrices(api);');
     expect(changes.get('apps/spare-parts/test/prices.spec.ts')).toContain('GET /spare-parts/prices');
     expect(changes.get('docs/areas/spare-parts.md')).toContain('/api/v1/spare-parts/prices');
-  }, 60_000);
+  });
 
   it('refuses an endpoint that exists and a service that does not', async () => {
     const twice = (tree: FsTree) => endpoint(tree, { service: 'settings', name: 'getSettings' });

@@ -1,42 +1,39 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { readJson } from './json-file.mjs';
 import { projectNode, root } from './paths.mjs';
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
-/** @typedef {{ taskId: string, target: string, projectName: string, status?: number }} Task what Nx says of a task */
+/** @typedef {{ taskId: string, target: string, projectName: string, status?: number }} Task what infer-targets.cjs writes of a task */
 
-/** What Nx says of its last run; it is there once targets have run in this checkout. */
+/** What Nx says of its last run: it is there once targets have run in this checkout. */
 const runFile = join(root, '.nx', 'cache', 'run.json');
 const programs = join(root, 'node_modules', '.bin');
 /** The reports of jest: outputs of the targets, so that a target from the cache has its report too. */
 const reports = join(root, 'dist', 'tests');
+/** Of a failure: what was expected and the place, without all that led there. */
+const FAILURE_LINES_MAX = 40;
 
 const processors = Math.max(2, Math.floor(availableParallelism() / 2));
-const sideBySide = (/** @type {number} */ parallel) => [
-  `--parallel=${parallel}`,
-  '--exclude-task-dependencies',
-];
-/** Begun before all others and together: Nx begins with what most depends on, and would leave them alone at the end. */
-const longest = 'e2e,data-exchange,gateway,faults';
-/** Begun before others that nobody depends on, for the same reason. */
-const long = 'packages,workflow,runtime-test,pdf-renderer,timeline';
+const inLanes = (/** @type {number} */ parallel) => [`--parallel=${parallel}`, '--exclude-task-dependencies'];
+/** Half of the time of all, together with what the others have to wait for. */
+const longest = 'e2e,data-exchange,gateway,faults,packages';
+/** Begun before the rest: Nx begins with what most depends on, and would leave these alone at the end. */
+const long = 'workflow,runtime-test,pdf-renderer,timeline';
 /**
+ * Runs of Nx, side by side from the first to the last minute, so that nothing waits for the end of what it does not need.
  * Specs on servers wait most of their time, for what these do, for windows and for what is killed to come back: more of
- * them than processors use what each leaves. Beside the longest this is also what only computes, and gives way to them by
- * its priority (`nice` in the project of the root).
+ * them than processors use what each leaves. What only computes takes what is left (`nice` in the project of the root), and
+ * no place of a spec. `units` is what the projects call `unit`, in one run of jest: to start it for each took longer than
+ * most of their specs.
  */
-const phases = [
-  [
-    '--targets=test,typecheck,lint,knip,format,references',
-    `--projects=${longest},workspace`,
-    ...sideBySide(processors + 1),
-  ],
-  ['--targets=test', `--projects=${long},*`, `--exclude=${longest}`, ...sideBySide(processors + 1)],
-  ['--targets=unit', ...sideBySide(processors)],
+const allRuns = [
+  ['--targets=test', `--projects=${longest}`, ...inLanes(processors)],
+  ['--targets=test,units', `--projects=${long},*`, `--exclude=${longest}`, ...inLanes(processors - 1)],
+  ['--targets=typecheck,lint,knip,format,references', '--projects=workspace', ...inLanes(1)],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
@@ -44,38 +41,37 @@ export const haveTargetsRun = () => existsSync(runFile);
 
 /**
  * Runs every target that checks something, in every project, and counts the tests from the reports of jest.
- * @returns {Promise<Counts>}
+ * @param {string[][]} runs the options of each run of Nx
+ * @returns {Promise<Counts & { failures: string[] }>} with what failed, one text for each
  */
-export async function runTargets() {
+export async function runTargets(runs = allRuns) {
   rmSync(reports, { recursive: true, force: true });
   /** @type {Task[]} */
   const tasks = [];
   // Once before all: each run of Nx that would ask for it again starts shorter specs before longer ones.
   let hasFailed = (await runProgram(['tools/development/build/generate.ts'])) !== 0;
-  for (const phase of phases) {
-    const result = await runPhase(phase);
-    tasks.push(...result.tasks);
-    hasFailed ||= result.code !== 0;
-  }
-  const counts = countTests(tasks, (name) => readJson(join(reports, `${name}.json`), undefined));
-  return counts.failed === 0 && hasFailed ? { ...counts, failed: 1 } : counts;
-}
-
-/**
- * @param {string[]} selection
- * @returns {Promise<{ code: number | null, tasks: Task[] }>}
- */
-async function runPhase(selection) {
-  rmSync(runFile, { force: true });
-  const code = await runProgram([join(programs, 'nx'), 'run-many', ...selection, '--output-style=static']);
-  return { code, tasks: readJson(runFile, { tasks: [] }).tasks };
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-tasks-'));
+  const run = async (/** @type {string[]} */ selection, /** @type {number} */ at) => {
+    const results = join(folder, `${at}.json`);
+    const args = [join(programs, 'nx'), 'run-many', ...selection, '--output-style=static'];
+    const code = await runProgram(args, { PLINTH_TASK_RESULTS: results });
+    tasks.push(...readJson(results, []));
+    hasFailed ||= code !== 0;
+  };
+  await Promise.all(runs.map(run));
+  rmSync(folder, { recursive: true });
+  const reportOf = (/** @type {string} */ name) => readJson(join(reports, `${name}.json`), undefined);
+  const counts = countTests(tasks, reportOf);
+  const failures = describeFailures(tasks, reportOf);
+  return { ...counts, failed: counts.failed === 0 && hasFailed ? 1 : counts.failed, failures };
 }
 
 /**
  * @param {string[]} args the program of Node.js, and its arguments
+ * @param {Record<string, string>} [environment]
  * @returns {Promise<number | null>} the exit code
  */
-async function runProgram(args) {
+async function runProgram(args, environment) {
   const child = spawn(projectNode(), args, {
     cwd: root,
     env: {
@@ -86,6 +82,7 @@ async function runProgram(args) {
       ...process.env,
       NX_DAEMON: 'false',
       PATH: `${programs}${delimiter}${process.env.PATH}`,
+      ...environment,
     },
     // What it says goes to stderr: the last line of stdout is the result.
     stdio: ['ignore', 2, 2],
@@ -116,7 +113,28 @@ export function countTests(tasks, reportOf) {
 }
 
 /**
+ * What failed, with the reasons that jest gave: they stand far above the last line otherwise, among what passed.
+ * @param {Task[]} tasks
+ * @param {(name: string) => JestReport | undefined} reportOf
+ * @returns {string[]}
+ */
+export function describeFailures(tasks, reportOf) {
+  return tasks.flatMap(({ taskId, projectName, target, status }) => {
+    const results = reportOf(`${projectName}.${target}`)?.testResults ?? [];
+    const failures = results
+      .filter((file) => file.status === 'failed')
+      .map(({ name, message }) => {
+        const lines = message.split('\n');
+        const rest =
+          lines.length > FAILURE_LINES_MAX ? [`  (${lines.length - FAILURE_LINES_MAX} more lines)`] : [];
+        return [`FAIL ${taskId} ${name}`, ...lines.slice(0, FAILURE_LINES_MAX), ...rest].join('\n');
+      });
+    return failures.length === 0 && status !== 0 ? [`FAIL ${taskId}`] : failures;
+  });
+}
+
+/**
  * @typedef {Record<
  *   'numPassedTests' | 'numFailedTests' | 'numRuntimeErrorTestSuites' | 'numPendingTests' | 'numTodoTests', number
- * >} JestReport
+ * > & { testResults?: { name: string, status: string, message: string }[] }} JestReport
  */

@@ -11,10 +11,11 @@ await runCommand(async () => {
   // Tests start the servers that they need. Where nothing is cached, all of them will: they start beside the checks.
   const servers = haveTargetsRun() ? undefined : startTestServers();
   servers?.catch(() => {});
-  const { passed, failed, skipped } = await runTargets().finally(async () => {
+  const { passed, failed, skipped, failures } = await runTargets().finally(async () => {
     await servers?.catch(() => {});
     if (stopAfterwards) await stopTestServersWhenUnused();
   });
   if (failed > 0) process.exitCode = 1;
+  for (const failure of failures) console.error(failure);
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 });

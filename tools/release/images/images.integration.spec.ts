@@ -77,7 +77,7 @@ let settings: TestDatabase;
 beforeAll(async () => {
   prepareCode();
   settings = await createTestDatabase('settings');
-}, 120_000);
+});
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
   await settings.drop();

@@ -4,11 +4,10 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../../development/launcher/paths.mjs';
 import { brokenLinks } from './broken-links.ts';
+import { installPackages, project } from './install-packages.mjs';
 import { siteOf } from './pages.ts';
 
 const own = import.meta.dirname;
-/** The packages of the site are installed here, away from the sources and from everybody else's `npm ci`. */
-const project = join(root, 'dist', 'starlight');
 const site = join(root, 'dist', 'site');
 
 /**
@@ -34,21 +33,6 @@ function main() {
   const broken = brokenLinks(site, values.base);
   if (broken.length > 0) throw new Error(`Links that lead nowhere:\n${broken.join('\n')}`);
   console.log(site);
-}
-
-function installPackages(): void {
-  const lock = readFileSync(join(own, 'starlight/package-lock.json'), 'utf8');
-  const installed = join(project, 'package-lock.json');
-  if (
-    existsSync(join(project, 'node_modules/.package-lock.json')) &&
-    readFileSync(installed, 'utf8') === lock
-  )
-    return;
-  rmSync(project, { recursive: true, force: true });
-  for (const name of ['package.json', 'package-lock.json'])
-    copy(join(own, 'starlight', name), join(project, name));
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', ['ci', ...options], { cwd: project, stdio: ['ignore', 2, 2] });
 }
 
 function writePages(base: string, sources: string | undefined): void {

@@ -44,9 +44,9 @@ export function startCampaign({ isLarge }: { isLarge: boolean }) {
     const ownPlatform = await startChaosPlatform(random);
     stop = () => ownPlatform.stop({ keepsLogs: !hasPassed });
     platform = ownPlatform;
-  }, 300_000);
+  });
 
-  afterAll(() => stop(), 120_000);
+  afterAll(() => stop());
 
   const pass = (jobs?: Omit<CampaignResult, 'kills'>): void => {
     hasPassed = true;

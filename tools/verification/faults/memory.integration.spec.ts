@@ -51,7 +51,7 @@ beforeAll(async () => {
   platform = await limitedPlatform();
   const read = (name: string) => JSON.parse(readFileSync(join(platform.dataDirectory, name), 'utf8'));
   [ports, secrets] = [read('ports.json'), read('secrets.json')];
-}, 300_000);
+});
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });

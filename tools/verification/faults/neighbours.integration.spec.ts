@@ -24,7 +24,7 @@ const attacked = scarceThings.filter(({ name }) =>
 let platform: SharedPlatform;
 beforeAll(async () => {
   platform = await limitedPlatform();
-}, 300_000);
+});
 
 /** Repeats a request for so many seconds, and at least a few times. @throws what a request throws */
 async function timesOf(request: () => Promise<unknown>, seconds: number): Promise<number[]> {

@@ -29,12 +29,12 @@ beforeAll(async () => {
   // For root the database server runs as another user, who needs access.
   chmodSync(folder, 0o755);
   platform = await startReplicatedPlatform(folder);
-}, 300_000);
+});
 
 afterAll(async () => {
   await platform.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 120_000);
+});
 
 async function replaceAll(processes: readonly ReplaceableProcess[]): Promise<void> {
   for (let round = 0; round < ROUNDS; round++)

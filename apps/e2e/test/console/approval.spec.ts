@@ -51,8 +51,12 @@ describe('an approval in the console', () => {
     await expectForEverybody(grace);
     // Somebody else reads the same requests, and writes to one of them.
     const { page: ada } = await browser.signIn('Ada Lovelace');
+    // Until they send what they decided, the list that they have read stays.
     let asRead: unknown;
+    let isSent = false;
+    ada.on('request', (sent) => (isSent ||= sent.url().endsWith(`/Invoice/${invoice}/transition`)));
     await ada.route('**/workflow/approvals?*', async (route) => {
+      if (isSent) return route.continue();
       asRead ??= await (await route.fetch()).json();
       await route.fulfill({ json: asRead });
     });
@@ -65,7 +69,6 @@ describe('an approval in the console', () => {
     await request.waitFor({ state: 'detached' });
     expect(await grace.getByText('no longer waits for you').count()).toBe(0);
 
-    await ada.unroute('**/workflow/approvals?*');
     await same.getByRole('button', { name: 'Approve' }).click();
     const gone = ada.getByRole('status').filter({ hasText: 'A request no longer waits for you' });
     await gone.getByRole('link', { name: `Invoice ${invoice}` }).waitFor();
@@ -76,6 +79,8 @@ describe('an approval in the console', () => {
     await grace.clock.install();
     await grace.goto(address);
     await grace.getByRole('complementary').getByText('Fine').waitFor();
+    // The timeline has it by an event, whenever that is processed.
+    await grace.getByText('Moved from Waiting for approval to Approved: Fine').first().waitFor();
     // A page that asks again and again would do so within these minutes.
     const asked: string[] = [];
     grace.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -92,7 +97,7 @@ describe('an approval in the console', () => {
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const { body } = await journey.call('GET', `/api/v1/workflow/Invoice/${invoice}/transitions`, { token });
     expect(body.currentState).toBe('Approved');
-  }, 180_000);
+  });
 
   it('is given by somebody else while the person is away, also after the service was', async () => {
     const journey = browser.journey();
@@ -106,7 +111,8 @@ describe('an approval in the console', () => {
     for (const targetState of ['Submitted', 'Approved'])
       await journey.call('POST', address, { token, body: { targetState } });
 
-    const { page: emile, complaints } = await browser.signIn('Émile Zola');
+    const window = await browser.signIn('Émile Zola');
+    const { page: emile } = window;
     const { page: grace } = await browser.signIn('Grace Hopper');
     await grace.goto('/console/approvals');
     await grace.getByRole('button', { name: 'Let somebody decide for you' }).click();
@@ -142,7 +148,7 @@ describe('an approval in the console', () => {
     await emile.unrouteAll();
     await request.getByRole('button', { name: 'Deny' }).click();
     await request.waitFor({ state: 'detached' });
-    expect(complaints.splice(0).filter((complaint) => !complaint.includes('503'))).toEqual([]);
+    window.allow('503');
     await emile.goto(`/console/entities/Invoice/${invoice}`);
     await emile.getByText('Approval denied, back to Submitted: Too much').waitFor();
 
@@ -150,5 +156,5 @@ describe('an approval in the console', () => {
     await grace.getByRole('alertdialog').getByRole('button', { name: 'Take back' }).click();
     await given.waitFor({ state: 'detached' });
     await expectForEverybody(grace);
-  }, 180_000);
+  });
 });

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type * as axeCore from 'axe-core';
 import { readFileSync } from 'node:fs';
+import { eventually } from '@plinth/testing/eventually';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import type { Browser, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { startJourney, tenants, type Journey } from '../platform';
@@ -8,8 +9,12 @@ import { startJourney, tenants, type Journey } from '../platform';
 /** A window of a real browser that can reach nothing but the platform, and remembers what went wrong in it. */
 interface ConsoleWindow {
   page: Page;
-  /** What the page complained about: errors of scripts, refused by its policy, other origins that were asked. */
-  complaints: string[];
+  /** What the page complained about, unless that is allowed: errors of scripts, refused by its policy, other origins that were asked. */
+  complaints(): string[];
+  /** What it complains about with these words is expected, before and after now: the browser tells it when it likes. */
+  allow(words: string): void;
+  /** Waits until it complained, which the browser may tell later than one sees why: once, with these words. Forgets it. */
+  complained(words: string): Promise<void>;
   /** Bytes of scripts as they were sent. */
   scriptBytes(): Promise<number>;
   close(): Promise<void>;
@@ -33,10 +38,10 @@ export function browserForTests(): Omit<ConsoleBrowser, 'close'> & { journey(): 
   beforeAll(async () => {
     journey = await startJourney();
     browser = await startBrowser(journey.url);
-  }, 300_000);
+  });
   afterAll(() => browser?.close());
   afterEach(async () => {
-    const complaints = windows.flatMap((window) => window.complaints);
+    const complaints = windows.flatMap((window) => window.complaints());
     for (const window of windows) await window.close();
     windows = [];
     expect(complaints).toEqual([]);
@@ -99,7 +104,9 @@ async function openWindow(
   });
   context.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
   const page = await context.newPage();
-  const complaints: string[] = [];
+  let complaints: string[] = [];
+  const allowed: string[] = [];
+  const unexpected = () => complaints.filter((one) => !allowed.some((words) => one.includes(words)));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     // The browser notes each 404, also one that a page expects.
@@ -112,7 +119,13 @@ async function openWindow(
   });
   return {
     page,
-    complaints,
+    complaints: unexpected,
+    allow: (words) => void allowed.push(words),
+    complained: async (words) => {
+      const found = await eventually(() => unexpected().length > 0 && unexpected());
+      complaints = [];
+      expect(found).toEqual([expect.stringContaining(words)]);
+    },
     scriptBytes: () =>
       page.evaluate(() =>
         (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
@@ -128,11 +141,19 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 /** What a checker of accessibility finds on the page as it is, in the window's size and colours. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async (rules) => {
     const { axe } = globalThis as unknown as { axe: typeof axeCore };
     // What React Aria reads aloud while something is pending refers to the button as it was.
-    const { violations } = await axe.run({ exclude: '[data-live-announcer]' }, { runOnly: rules });
+    const { violations } = await axe.run(
+      { exclude: '[data-live-announcer]' },
+      {
+        runOnly: rules,
+        // What it describes of the rest, and reads style sheets for, takes longer than the checks.
+        resultTypes: ['violations'],
+        preload: false,
+      },
+    );
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`,
     );

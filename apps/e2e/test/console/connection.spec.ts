@@ -41,9 +41,8 @@ describe('the console without the platform', () => {
     await page.goBack();
     await page.getByRole('article').filter({ hasText: 'Written in a tunnel' }).waitFor();
     expect((await journey.call('GET', path, { token })).body.items).toHaveLength(1);
-    const complaints = window.complaints.splice(0);
-    expect(complaints.filter((complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
-  }, 60_000);
+    window.allow('ERR_INTERNET_DISCONNECTED');
+  });
 
   it('says what is wrong while a service is away, and shows the page once it is back', async () => {
     const window = await browser.signIn('Ada Lovelace');
@@ -59,9 +58,8 @@ describe('the console without the platform', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('The service does not respond.').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New export' }).first().waitFor();
-    const complaints = window.complaints.splice(0);
-    expect(complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
-  }, 60_000);
+    window.allow('503');
+  });
 
   it('keeps what is written when the session ends, and sends it once the person is back', async () => {
     const window = await browser.signIn('Ada Lovelace');
@@ -86,9 +84,8 @@ describe('the console without the platform', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('article').filter({ hasText: 'Written for an hour' }).waitFor();
     expect(await page.getByRole('article').count()).toBe(1);
-    const complaints = window.complaints.splice(0);
-    expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
-  }, 60_000);
+    window.allow('401');
+  });
 
   it('shows a text as it was where it could not be written, and writes it once the service is back', async () => {
     const journey = browser.journey();
@@ -115,7 +112,6 @@ describe('the console without the platform', () => {
     await page.getByRole('button', { name: 'Undo the last change' }).waitFor();
     const { body } = await journey.call('GET', `${overrides}/Shop/en/${key}`, { token });
     expect(body.value).toBe('Written with care');
-    const complaints = window.complaints.splice(0);
-    expect(complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
-  }, 60_000);
+    window.allow('503');
+  });
 });

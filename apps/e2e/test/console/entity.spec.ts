@@ -50,7 +50,7 @@ describe('the timeline of an entity in the console', () => {
     expect(await readFile(await (await download).path(), 'utf8')).toBe(content);
     await ada.getByRole('link', { name: /^Notifications/ }).click();
     await ada.getByText('Here it is').first().waitFor();
-  }, 120_000);
+  });
 
   it('is asked for once, also where its live updates are there before it', async () => {
     const journey = browser.journey();

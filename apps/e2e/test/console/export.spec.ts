@@ -66,7 +66,7 @@ describe('an export in the console', () => {
     await page.getByRole('link', { name: 'Exports' }).first().click();
     await page.getByRole('link', { name: 'Companies' }).first().waitFor();
     await expectForEverybody(page);
-  }, 120_000);
+  });
 
   it('says that it writes its rows while none can be read, and goes on to its file', async () => {
     const journey = browser.journey();
@@ -86,5 +86,5 @@ describe('an export in the console', () => {
       await owner.end();
     }
     await page.getByRole('button', { name: 'Download' }).waitFor();
-  }, 120_000);
+  });
 });

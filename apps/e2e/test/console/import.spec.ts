@@ -138,7 +138,7 @@ describe('an import in the console', () => {
     const corrected = page.getByRole('row').filter({ hasText: 'people_corrected.csv' }).first();
     await corrected.getByText('Undone', { exact: true }).waitFor();
     await expectForEverybody(page);
-  }, 240_000);
+  });
 
   it('shows each correction of the format until it is answered, also one that is taken back or refused', async () => {
     const window = await browser.signIn('Ada Lovelace');
@@ -201,7 +201,6 @@ describe('an import in the console', () => {
     await giveUp();
     await page.getByText('This import was canceled').waitFor();
     // It has no report, which is how one learns that it never ran.
-    const complaints = window.complaints.splice(0);
-    expect(complaints.filter((complaint) => !complaint.includes('409'))).toEqual([]);
-  }, 60_000);
+    window.allow('409');
+  });
 });

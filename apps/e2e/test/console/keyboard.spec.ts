@@ -78,7 +78,7 @@ describe('the console without a mouse', () => {
     await press(page, dialog.getByRole('button', { name: 'Undo this import' }));
     await page.getByText('1 row was removed, 0 restored and 0 kept.').waitFor();
     await focusIsKept(page);
-  }, 120_000);
+  });
 
   it('approves what was asked for with the evidence in sight, and takes an entry back', async () => {
     const journey = browser.journey();
@@ -112,7 +112,7 @@ describe('the console without a mouse', () => {
     await press(page, request.getByRole('button', { name: 'Approve' }));
     await request.waitFor({ state: 'detached' });
     await focusIsKept(page);
-  }, 120_000);
+  });
 
   it('has the focus in the place of what went away, unless the focus had left it', async () => {
     const { page } = await browser.signIn('Ada Lovelace');
@@ -144,7 +144,7 @@ describe('the console without a mouse', () => {
     await button('third').evaluate((element) => element.remove());
     await page.clock.runFor(1_000);
     expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
-  }, 60_000);
+  });
 
   it('gives up what is being loaded by Escape', async () => {
     const { page } = await browser.signIn('Ada Lovelace');
@@ -170,5 +170,5 @@ describe('the console without a mouse', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Commands' }).waitFor();
-  }, 60_000);
+  });
 });

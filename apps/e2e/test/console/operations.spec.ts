@@ -120,7 +120,7 @@ describe('operations in the console', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/entities\/Invoice\/0190$/);
     await page.waitForFunction(() => document.activeElement?.id === 'main');
-  }, 60_000);
+  });
 
   it('are not shown to a tenant', async () => {
     const { page } = await browser.signIn('Ada Lovelace');

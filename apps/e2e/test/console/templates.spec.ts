@@ -39,7 +39,7 @@ describe('templates in the console', () => {
     await page.keyboard.press('Control+End');
     await page.keyboard.type('{{ total | nonsense }}');
     await page.getByText(/^Line \d+, column \d+/).waitFor();
-    expect(await page.locator('.cm-lintRange-error').count()).toBe(1);
+    await page.locator('.cm-lintRange-error').waitFor();
     await expectForEverybody(page);
     for (let index = 0; index < 'nonsense }}'.length; index++) await page.keyboard.press('Backspace');
     await page.keyboard.type('cur');
@@ -48,7 +48,7 @@ describe('templates in the console', () => {
     await sheet.getByText('A new line').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Not saved').waitFor({ state: 'detached' });
-    expect(await page.locator('.cm-lint-marker').count()).toBe(0);
+    await page.locator('.cm-lint-marker').waitFor({ state: 'detached' });
 
     await preview.getByRole('tab', { name: 'PDF' }).click();
     await preview.getByRole('img', { name: 'Page 1' }).waitFor();
@@ -115,5 +115,5 @@ describe('templates in the console', () => {
     await page.getByRole('searchbox').fill(name);
     await page.getByRole('row').filter({ hasText: name }).nth(1).waitFor();
     await expectForEverybody(page);
-  }, 120_000);
+  });
 });

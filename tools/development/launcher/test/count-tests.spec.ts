@@ -1,4 +1,4 @@
-import { countTests } from '../test-targets.mjs';
+import { countTests, describeFailures } from '../test-targets.mjs';
 
 const report = (numPassedTests: number, numFailedTests = 0, numPendingTests = 0) => ({
   numPassedTests,
@@ -37,5 +37,30 @@ describe('the closing line of npm test', () => {
     ];
     const reports: Record<string, ReturnType<typeof report>> = { 'http.test': report(2) };
     expect(countTests(tasks, (name) => reports[name])).toEqual({ passed: 2, failed: 3, skipped: 0 });
+  });
+});
+
+describe('what npm test says of failures before its closing line', () => {
+  const failed = (message: string) => ({
+    ...report(2, 1),
+    testResults: [
+      { name: '/apps/shop/test/fast.spec.ts', status: 'passed', message: '' },
+      { name: '/apps/shop/test/slow.spec.ts', status: 'failed', message },
+    ],
+  });
+
+  it('names the files with what jest said of them, and the targets without a test', () => {
+    const tasks = [task('shop:test', 1), task('shop:lint', 1), task('other:lint', 0)];
+    const reports: Record<string, ReturnType<typeof failed>> = { 'shop.test': failed('Expected: 1') };
+    expect(describeFailures(tasks, (name) => reports[name])).toEqual([
+      'FAIL shop:test /apps/shop/test/slow.spec.ts\nExpected: 1',
+      'FAIL shop:lint',
+    ]);
+  });
+
+  it('shortens what is long', () => {
+    const [text] = describeFailures([task('shop:test', 1)], () => failed('line\n'.repeat(100)));
+    expect(text!.split('\n')).toHaveLength(42);
+    expect(text).toMatch(/61 more lines/);
   });
 });
