@@ -39,6 +39,8 @@ async function take(browser: Browser, scene: Scene, prepared: Prepared): Promise
   });
   const page = await context.newPage();
   await page.goto('/console');
+  // Pages after this one have it (ADR 0046).
+  await page.waitForFunction(async () => (await (await caches.open('plinth-font')).keys()).length > 0);
   const tenant = page.getByRole('region', { name: isOperator ? 'Plinth' : demoTenant.name, exact: true });
   await tenant.getByRole('button', { name: people[person].name }).click();
   await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
