@@ -175,6 +175,11 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
           names={names}
           isReadOnly={isReadOnly}
         />
+        {!isReadOnly && (
+          <p className="leave-source soft small" aria-hidden>
+            {t('Console.templates.leaveSource')}
+          </p>
+        )}
         <ErrorList errors={errors} />
       </section>
       {preview}

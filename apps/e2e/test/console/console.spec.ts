@@ -155,7 +155,8 @@ describe('the console', () => {
     const { page } = await browser.signIn('Émile Zola');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
-    await page.waitForFunction(async () => (await (await caches.open('plinth-font')).keys()).length === 1);
+    const isStored = async () => (await (await caches.open('plinth-font')).keys()).length === 1;
+    await eventually(() => page.evaluate(isStored));
     const isShown = () => document.documentElement.classList.contains('with-font');
     expect(await page.evaluate(isShown)).toBe(false);
     asked.length = 0;
