@@ -1,3 +1,4 @@
+import font from '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -10,6 +11,7 @@ import { beginAsking } from './session/early-answers';
 import { currentSession, endSession, followSignOuts, isLapsed } from './session/session';
 import { TextsProvider, type Fallback } from './texts/texts';
 import '@fontsource-variable/inter/index.css';
+import { storeFont } from './styles/stored-font';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/components.css';
@@ -73,4 +75,10 @@ createRoot(document.getElementById('root')!).render(
       </TextsProvider>
     </QueryClientProvider>
   </StrictMode>,
+);
+
+/** By then a page is there on a slow network too. */
+const FONT_AFTER_MILLISECONDS = 3_000;
+addEventListener('load', () =>
+  setTimeout(() => void storeFont(font).catch(() => undefined), FONT_AFTER_MILLISECONDS),
 );

@@ -4,7 +4,6 @@ import { build } from 'vite';
 import { root } from '../launcher/paths.mjs';
 import { compressAssets } from './compress-assets.ts';
 import { contractsAsData } from './contracts-as-data.ts';
-import { earlyFont } from './early-font.ts';
 import { earlyScript } from './early-script.ts';
 import { isNewer } from './is-newer.ts';
 import { pageScripts } from './page-scripts.ts';
@@ -19,7 +18,6 @@ export const isConsoleOutdated = (): boolean =>
   !isNewer(page, [
     folder,
     join(import.meta.dirname, 'contracts-as-data.ts'),
-    join(import.meta.dirname, 'early-font.ts'),
     join(import.meta.dirname, 'early-script.ts'),
     join(import.meta.dirname, 'page-scripts.ts'),
     ...['contracts', 'kernel', 'sdk'].map((name) => join(root, 'libs', name, 'src')),
@@ -34,7 +32,6 @@ export async function bundleConsole(): Promise<void> {
     plugins: [
       contractsAsData(),
       earlyScript(join(folder, 'src/start.ts')),
-      earlyFont(/inter-latin-wght-normal/),
       pageScripts(join(folder, 'src/router.tsx')),
       compressAssets(),
     ],

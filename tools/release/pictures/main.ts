@@ -39,6 +39,8 @@ async function take(browser: Browser, scene: Scene, prepared: Prepared): Promise
   });
   const page = await context.newPage();
   await page.goto('/console');
+  // Pages after this one have it (ADR 0046).
+  while (!(await page.evaluate(isFontStored))) await page.waitForTimeout(100);
   const tenant = page.getByRole('region', { name: isOperator ? 'Plinth' : demoTenant.name, exact: true });
   await tenant.getByRole('button', { name: people[person].name }).click();
   await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
@@ -50,6 +52,9 @@ async function take(browser: Browser, scene: Scene, prepared: Prepared): Promise
   console.log(path);
   await context.close();
 }
+
+const isFontStored = async (): Promise<boolean> =>
+  (await (await caches.open('plinth-font')).keys()).length > 0;
 
 function chromiumPath(): string {
   const program = join(root, 'tools/development/launcher/servers/find-or-install.mjs');

@@ -1,7 +1,7 @@
 import { localizationEndpoints } from '@plinth/contracts/localization/endpoints';
 import { createClient } from '@plinth/sdk/client';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { clientOptions } from './platform';
 import {
   nameOf,
@@ -84,18 +84,17 @@ export function useTextChanges({ onShown, onRead, onSaved, onFailed }: TextListe
     );
     onShown(changes);
   };
-  useEffect(() =>
-    onTextsRead(queries, (texts) => {
-      // It may have been asked for before what is under way, or after it.
-      if (laterThan(settling.current).length > 0) return;
-      const { refused } = unsettled.current;
-      const read = texts.filter((one) => guessed.current.has(nameOf(one)) || refused.has(nameOf(one)));
-      const own = read.filter((text) => settleText(unsettled.current, text));
-      for (const text of read) guessed.current.delete(nameOf(text));
-      if (own.length > 0) onShown(own);
-      if (own.length < read.length) onRead(without(read, own));
-    }),
-  );
+  const takeRead = useEffectEvent((texts: TextChange[]) => {
+    // It may have been asked for before what is under way, or after it.
+    if (laterThan(settling.current).length > 0) return;
+    const { refused } = unsettled.current;
+    const read = texts.filter((one) => guessed.current.has(nameOf(one)) || refused.has(nameOf(one)));
+    const own = read.filter((text) => settleText(unsettled.current, text));
+    for (const text of read) guessed.current.delete(nameOf(text));
+    if (own.length > 0) onShown(own);
+    if (own.length < read.length) onRead(without(read, own));
+  });
+  useEffect(() => onTextsRead(queries, takeRead), [queries]);
   return useMutation({
     mutationKey,
     // One after the other: what is sent again never comes after what is newer.

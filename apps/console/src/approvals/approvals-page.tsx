@@ -11,7 +11,7 @@ import { Later } from '../components/later';
 import { itemsOf, PagedList } from '../components/paged-list';
 import { usePersonNames } from '../components/person-names';
 import { RelativeTime } from '../components/relative-time';
-import { Badge, Callout, EmptyState, Skeleton } from '../components/state';
+import { Announced, Badge, Callout, EmptyState, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { stateName, transitionName as nameOfTransition } from '../entities/state-name';
 import { useTexts } from '../texts/texts';
@@ -41,9 +41,7 @@ export function ApprovalsPage() {
   const [gone, { markDecided, forget }] = useGone(query.data);
   return (
     <Page title={t('Console.approvals.title')} lead={t('Console.approvals.lead')}>
-      <div role="status" className="announced">
-        {gone.length > 0 && <Gone approvals={gone} onClose={forget} />}
-      </div>
+      <Announced>{gone.length > 0 && <Gone approvals={gone} onClose={forget} />}</Announced>
       <PagedList
         query={query}
         skeleton={{ lines: 4, height: '5rem' }}

@@ -10,10 +10,17 @@ export function Brand() {
   );
 }
 
-/** What is seen first; `index.html` has it before there is any script. */
+/** What is seen first; `index.html` has it before there is any script. There are no texts of the platform yet. */
 export const Starting = () => (
   <div className="starting">
-    <img src={icon} alt="Plinth" width={56} height={56} />
+    <h1>
+      <img src={icon} alt="Plinth" width={56} height={56} />
+    </h1>
+    <main>
+      <p role="status" lang="en">
+        This takes longer than usual. <a href="">Try again</a>
+      </p>
+    </main>
   </div>
 );
 

@@ -1,7 +1,10 @@
 import { useEffect, useState, type RefObject } from 'react';
 
-/** Whether something is in sight, or was, or a window's height away from it: until then it needs no content. */
-export function useNearWindow(element: RefObject<Element | null>): boolean {
+/**
+ * Whether something is in sight, or was, or near: until then it needs no content.
+ * @param heights what counts as near, in heights of the window
+ */
+export function useNearWindow(element: RefObject<Element | null>, heights = 1): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
     const observer = new IntersectionObserver(
@@ -10,10 +13,10 @@ export function useNearWindow(element: RefObject<Element | null>): boolean {
         observer.disconnect();
         setNear(true);
       },
-      { rootMargin: '100% 0%' },
+      { rootMargin: `${heights * 100}% 0%` },
     );
     observer.observe(element.current!);
     return () => observer.disconnect();
-  }, [element]);
+  }, [element, heights]);
   return isNear;
 }

@@ -46,6 +46,13 @@ interface BadgeProps {
   children: ReactNode;
 }
 
+/** Those who hear the page hear what comes into it: that is so only where it was there before, empty. */
+export const Announced = ({ children }: { children: ReactNode }) => (
+  <div role="status" className="announced">
+    {children}
+  </div>
+);
+
 /** What a page shows instead of an empty list, with what to do next. */
 export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
   return (

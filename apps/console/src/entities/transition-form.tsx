@@ -3,7 +3,7 @@ import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { moveEntity, type Entity, type TransitionResult, type WorkflowStatus } from '../api/workflow';
 import { Button } from '../components/button';
-import { Badge, Callout, Failure } from '../components/state';
+import { Announced, Badge, Callout, Failure } from '../components/state';
 import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -64,7 +64,9 @@ export function TransitionForm({ entity, status }: { entity: Entity; status: Wor
         </Form>
       )}
       {form.failure && <Failure error={form.failure} />}
-      {result && <Outcome result={result} />}
+      <Announced>
+        {result && <Callout tone={tones[result.outcome]} title={t(`Workflow.outcomes.${result.outcome}`)} />}
+      </Announced>
     </section>
   );
 }
@@ -75,12 +77,3 @@ const tones: Record<TransitionResult['outcome'], 'good' | 'info' | 'warn'> = {
   Denied: 'warn',
   InvalidTransition: 'warn',
 };
-
-function Outcome({ result }: { result: TransitionResult }) {
-  const { t } = useTexts();
-  return (
-    <div role="status">
-      <Callout tone={tones[result.outcome]} title={t(`Workflow.outcomes.${result.outcome}`)} />
-    </div>
-  );
-}

@@ -33,7 +33,9 @@ export function ExportPage() {
             <span>
               {t(`DataExchange.format.${job.format}`)} · {dateTime(job.createdAt)}
             </span>
-            <ExportStatus status={job.status} />
+            <span role="status">
+              <ExportStatus status={job.status} />
+            </span>
           </span>
         )
       }

@@ -13,7 +13,7 @@ import {
 } from '../api/data-exchange';
 import { Button } from '../components/button';
 import { Choices } from '../components/choices';
-import { Callout, Failure, Progress, Skeleton } from '../components/state';
+import { Announced, Callout, Failure, Progress, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { ErrorList } from './error-list';
 import { ReportFigures } from './report-figures';
@@ -92,35 +92,33 @@ export function CheckStep({ job }: { job: ImportJob }) {
         />
       </div>
       {change.error && <Failure error={change.error} />}
-      {isChecking && (
-        <div className="panel padded stack">
-          <span role="status">{t('Console.imports.checking')}</span>
-          <Progress label={t('Console.imports.checking')} value={undefined} />
-          <div>
-            <ToColumns jobId={job.id} />
+      <Announced>
+        {isChecking && (
+          <div className="panel padded stack">
+            <span>{t('Console.imports.checking')}</span>
+            <Progress label={t('Console.imports.checking')} value={undefined} />
           </div>
-        </div>
-      )}
+        )}
+        {report && <Verdict report={report} onError={options.onError} />}
+      </Announced>
       {check.error && <Failure error={check.error} onRetry={() => void check.refetch()} />}
-      {report && <Verdict report={report} onError={options.onError} />}
+      {report && <ReportFigures report={report} />}
       {run.error && <Failure error={run.error} />}
-      {!isChecking && (
-        <div className="row spread">
-          <ToColumns jobId={job.id} />
-          {report && (
-            <Button
-              look="primary"
-              isLarge
-              isPending={run.isPending}
-              isDisabled={report.succeededRows === 0}
-              onPress={() => run.mutate()}
-            >
-              <Play aria-hidden />
-              {t('Console.imports.start', { count: report.succeededRows })}
-            </Button>
-          )}
-        </div>
-      )}
+      <div className="row spread">
+        <ToColumns jobId={job.id} />
+        {report && (
+          <Button
+            look="primary"
+            isLarge
+            isPending={run.isPending}
+            isDisabled={report.succeededRows === 0}
+            onPress={() => run.mutate()}
+          >
+            <Play aria-hidden />
+            {t('Console.imports.start', { count: report.succeededRows })}
+          </Button>
+        )}
+      </div>
       {report && report.rowErrors.length > 0 && <ErrorList report={report} />}
     </>
   );
@@ -149,11 +147,8 @@ function Verdict({ report, onError }: { report: ImportReport; onError: ImportOpt
       ? t('Console.imports.skippedHelp', { count: skippedRows })
       : t('DataExchange.messages.dryRun');
   return (
-    <>
-      <Callout tone={tones[verdict]} title={t(`Console.imports.verdict.${verdict}`, { count: failedRows })}>
-        {errorMessage ?? help}
-      </Callout>
-      <ReportFigures report={report} />
-    </>
+    <Callout tone={tones[verdict]} title={t(`Console.imports.verdict.${verdict}`, { count: failedRows })}>
+      {errorMessage ?? help}
+    </Callout>
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '../api/data-exchange';
 import { Confirm } from '../components/confirm';
 import { Page } from '../components/page';
-import { Callout, Failure, Skeleton } from '../components/state';
+import { Announced, Callout, Failure, Skeleton } from '../components/state';
 import { Steps } from '../components/steps';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -56,7 +56,9 @@ function OneImport({ jobId }: { jobId: string }) {
             <span>
               {definitionName(texts, job.definitionName)} · {bytes(job.fileSizeBytes)}
             </span>
-            <ImportStatus {...job} />
+            <Announced>
+              <ImportStatus {...job} />
+            </Announced>
           </div>
           <Step job={job} />
         </>

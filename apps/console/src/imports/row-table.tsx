@@ -21,12 +21,13 @@ interface RowTableProps {
   onEdit?: ((rowNumber: number, cells: string[]) => void) | undefined;
 }
 
-/** Rows of a file as they are in it, with what is wrong where it is wrong. */
+/** Rows of a file as they are in it, with what is wrong where it is wrong: in a narrow window that, and what the row is about. */
 export function RowTable({ label, headers, rows, edited = {}, onEdit }: RowTableProps) {
   const { t } = useTexts();
+  const isWrong = rows.some(({ errors, rowErrors }) => errors ?? rowErrors);
   return (
     <div className="table-frame rows-frame" role="region" aria-label={label} tabIndex={0}>
-      <table className="table rows">
+      <table className={isWrong ? 'table rows cards-when-narrow' : 'table rows'}>
         <thead>
           <tr>
             <th scope="col" className="end">
@@ -66,7 +67,7 @@ const Row = memo(({ row, cells, headers, onEdit }: RowProps) => {
   const { number, errors, rowErrors = [] } = row;
   return (
     <tr>
-      <th scope="row" className="end">
+      <th scope="row" className="end" data-label={t('DataExchange.fields.rowNumber')}>
         {number}
       </th>
       {headers.map((header, index) => {
@@ -75,7 +76,11 @@ const Row = memo(({ row, cells, headers, onEdit }: RowProps) => {
         const isEditable = onEdit && (error !== undefined || rowErrors.length > 0);
         const message = error ?? (index === 0 ? rowErrors.join(' ') : '');
         return (
-          <td key={header} className={message ? 'wrong' : undefined}>
+          <td
+            key={header}
+            className={message ? 'wrong' : undefined}
+            data-label={message || isEditable ? header : undefined}
+          >
             {isEditable ? (
               <input
                 className="input"

@@ -32,7 +32,7 @@ export function RunStep({ job }: { job: ImportJob }) {
       )}
       <div className="panel padded stack">
         <div className="row spread">
-          <strong aria-live="polite">{t('Console.imports.running', { count: rowsDone })}</strong>
+          <strong>{t('Console.imports.running', { count: rowsDone })}</strong>
           <span className="soft">
             {left !== undefined && t('Console.imports.left', { time: duration(left) })}
           </span>

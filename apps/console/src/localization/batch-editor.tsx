@@ -4,6 +4,7 @@ import type { TextRow } from '../api/localization';
 import type { TextChange } from '../api/text-changes';
 import { Button } from '../components/button';
 import { Select } from '../components/select';
+import { Announced } from '../components/state';
 import { TextField } from '../components/text-field';
 import { useTexts } from '../texts/texts';
 
@@ -64,11 +65,11 @@ export function BatchEditor({ rows, onApply, onClose }: BatchEditorProps) {
           onChange={setReplacement}
         />
       </div>
-      {refused.length > 0 && (
-        <p className="problem" role="status">
-          {t('Console.localization.breaks', { count: refused.length })}
-        </p>
-      )}
+      <Announced>
+        {refused.length > 0 && (
+          <p className="problem">{t('Console.localization.breaks', { count: refused.length })}</p>
+        )}
+      </Announced>
       <div className="row">
         <Button
           look="primary"

@@ -11,7 +11,7 @@ import {
 } from '../api/operations';
 import { Button } from '../components/button';
 import { RelativeTime } from '../components/relative-time';
-import { Callout, Failure } from '../components/state';
+import { Announced, Callout, Failure } from '../components/state';
 import { TextField } from '../components/text-field';
 import { TableFrame } from '../components/table-frame';
 import { mayDo, useCaller } from '../shell/caller';
@@ -91,14 +91,14 @@ export function DeadLetters({ operations }: DeadLettersProps) {
       )}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {replay.error && <Failure error={replay.error} />}
-      {replay.data && (
-        <div role="status">
+      <Announced>
+        {replay.data && (
           <Callout
             tone={replay.data.failed > 0 ? 'warn' : 'good'}
             title={t('Console.operations.replayed', replay.data)}
           />
-        </div>
-      )}
+        )}
+      </Announced>
       {items.length > 0 && found.length === 0 && <p className="soft">{t('Platform.lists.noMatches')}</p>}
       {found.length > 0 && (
         <TableFrame label={t('Console.operations.dead')} cardsWhenNarrow>

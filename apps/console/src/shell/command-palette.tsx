@@ -31,6 +31,23 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [input, setInput] = useState('');
   const entity = namedEntity(input);
 
+  const ofTemplates = (value: string) =>
+    t('Console.shell.valueOf', { name: t('Platform.areas.templates'), value });
+  const tasks = [
+    { to: '/imports/new', permission: 'DataExchange.Imports.Execute', name: t('Console.imports.new') },
+    { to: '/exports/new', permission: 'DataExchange.Exports.Execute', name: t('Console.exports.new') },
+    { to: '/new-template', permission: 'Templating.Templates.Manage', name: t('Console.templates.new') },
+    {
+      to: '/template-gallery',
+      permission: 'Templating.Templates.Manage',
+      name: ofTemplates(t('Console.templates.gallery.title')),
+    },
+    {
+      to: '/template-categories',
+      permission: 'Templating.Categories.Manage',
+      name: ofTemplates(t('Console.templates.categories.title')),
+    },
+  ] as const;
   const commands: Command[] = [
     ...(entity
       ? [
@@ -45,12 +62,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     ...reachableGroups(caller).flatMap(({ items }) =>
       items.map(({ text, to }) => ({ id: to, name: t(text), run: () => navigate({ to }) })),
     ),
-    ...(mayDo(caller, 'DataExchange.Imports.Execute')
-      ? [{ id: 'import', name: t('Console.imports.new'), run: () => navigate({ to: '/imports/new' }) }]
-      : []),
-    ...(mayDo(caller, 'DataExchange.Exports.Execute')
-      ? [{ id: 'export', name: t('Console.exports.new'), run: () => navigate({ to: '/exports/new' }) }]
-      : []),
+    ...tasks
+      .filter(({ permission }) => mayDo(caller, permission))
+      .map(({ name, to }) => ({ id: to, name, run: () => navigate({ to }) })),
     ...themes.map((theme) => ({
       id: `theme-${theme}`,
       name: t('Console.shell.valueOf', {

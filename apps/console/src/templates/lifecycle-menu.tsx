@@ -7,7 +7,7 @@ import { workflow } from '../api/workflow';
 import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { EscapeWhileLoading } from '../components/escape-while-loading';
-import { Callout, Failure } from '../components/state';
+import { Announced, Callout, Failure } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -93,10 +93,12 @@ export function LifecycleMenu({ template, hasUnsavedText }: LifecycleMenuProps) 
   const shown: readonly Step[] = [...steps, 'delete'];
   return (
     <>
-      <TemplateStatus
-        status={currentStatus}
-        hasPublishedVersion={template.published !== undefined && template.draft !== undefined}
-      />
+      <Announced>
+        <TemplateStatus
+          status={currentStatus}
+          hasPublishedVersion={template.published !== undefined && template.draft !== undefined}
+        />
+      </Announced>
       {first && waitsForText(first) && <span className="soft small">{saveFirst}</span>}
       {first && (
         <Button

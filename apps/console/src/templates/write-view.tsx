@@ -14,7 +14,7 @@ import { afterPaint, useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { Later } from '../components/later';
 import { Select } from '../components/select';
-import { Badge, Callout, Failure, Skeleton } from '../components/state';
+import { Announced, Badge, Callout, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { whenOnline } from '../components/when-online';
 import { mayDo, useCaller } from '../shell/caller';
@@ -146,7 +146,12 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
             {errors.length > 0 && (
               <Badge tone="bad">{t('Console.templates.errors', { count: errors.length })}</Badge>
             )}
-            {isDirty && <Badge tone="warn">{t('Console.templates.notSaved')}</Badge>}
+            <Announced>
+              {isDirty && <Badge tone="warn">{t('Console.templates.notSaved')}</Badge>}
+              {!isDirty && save.isSuccess && (
+                <span className="visually-hidden">{t('Templating.messages.draftSaved')}</span>
+              )}
+            </Announced>
             {!isReadOnly && (
               <Button
                 look="primary"
@@ -170,6 +175,11 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
           names={names}
           isReadOnly={isReadOnly}
         />
+        {!isReadOnly && (
+          <p className="leave-source soft small" aria-hidden>
+            {t('Console.templates.leaveSource')}
+          </p>
+        )}
         <ErrorList errors={errors} />
       </section>
       {preview}
@@ -207,9 +217,8 @@ interface ErrorListProps {
 
 function ErrorList({ errors }: ErrorListProps) {
   const { t } = useTexts();
-  if (errors.length === 0) return null;
   return (
-    <div role="status">
+    <Announced>
       {errors.map(({ message, line = 1, column = 1 }, index) => (
         <Callout
           key={index}
@@ -217,6 +226,6 @@ function ErrorList({ errors }: ErrorListProps) {
           title={t('Templating.messages.parseError', { 0: line, 1: column, 2: message })}
         />
       ))}
-    </div>
+    </Announced>
   );
 }

@@ -20,7 +20,8 @@ export const DrawingPlace = () => (
 /** States and transitions as a drawing, which is loaded when the page around it is shown and one is near it. */
 export function Drawing(props: StateGraphProps) {
   const place = useRef<HTMLDivElement>(null);
-  const isNear = useNearWindow(place);
+  // It is large, and on a phone most people do not come down to it.
+  const isNear = useNearWindow(place, 0.2);
   // Those who hear the page come to it all the same.
   if (!isNear) return <div ref={place} className="state-graph" role="img" aria-label={props.label} />;
   return (

@@ -7,7 +7,7 @@ import { definitionErrorsQuery, definitionQuery, workflow } from '../api/workflo
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Page } from '../components/page';
-import { Badge, Callout, Failure } from '../components/state';
+import { Announced, Badge, Callout, Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
@@ -177,8 +177,8 @@ function Editor({ entityType, stored, etag }: EditorProps) {
           />
         )}
         <div className="stack">
-          {errors.length > 0 && (
-            <div role="status">
+          <Announced>
+            {errors.length > 0 && (
               <Callout tone="warn" title={t('Console.workflows.unsound', { count: errors.length })}>
                 <ul className="plain">
                   {errors.map(({ message }) => (
@@ -186,8 +186,8 @@ function Editor({ entityType, stored, etag }: EditorProps) {
                   ))}
                 </ul>
               </Callout>
-            </div>
-          )}
+            )}
+          </Announced>
           <PartForm
             key={selection && `${selection.kind} ${selection.index}`}
             draft={draft}

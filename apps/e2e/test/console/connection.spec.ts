@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import { newId } from '@plinth/kernel/uuid';
 import type { Route } from 'playwright-core';
 import { tenants } from '../platform';
@@ -60,6 +61,23 @@ describe('the console without the platform', () => {
     await page.getByRole('link', { name: 'New export' }).first().waitFor();
     window.allow('503');
   });
+
+  it('says what to do where its scripts do not come', async () => {
+    const window = await browser.open();
+    const { page } = window;
+    await page.route('**/*.js', (route) => route.abort());
+    await page.goto('/console');
+    const help = page.getByRole('link', { name: 'Try again' });
+    await help.waitFor({ state: 'hidden' });
+    await page.evaluate(() => document.getAnimations().forEach((one) => (one.currentTime = 10_000)));
+    await help.waitFor();
+    await expectForEverybody(page);
+    await page.unroute('**/*.js');
+    await help.click();
+    await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
+    const complaints = window.complaints.splice(0);
+    expect(complaints.filter((complaint) => !complaint.includes('ERR_FAILED'))).toEqual([]);
+  }, 60_000);
 
   it('keeps what is written when the session ends, and sends it once the person is back', async () => {
     const window = await browser.signIn('Ada Lovelace');

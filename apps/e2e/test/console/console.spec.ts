@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '@plinth/kernel/uuid';
@@ -148,6 +149,22 @@ describe('the console', () => {
     await page.goto(`/console/templates/${encodeURIComponent(name)}?culture=en`);
     await page.getByText('<p>Early</p>').waitFor();
     expect(asked.filter((one) => one === path)).toHaveLength(1);
+  });
+
+  it('has the font of the system first, and its own on the next page, which asks nobody for it', async () => {
+    const { page } = await browser.signIn('Émile Zola');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const isStored = async () => (await (await caches.open('plinth-font')).keys()).length === 1;
+    await eventually(() => page.evaluate(isStored));
+    const isShown = () => document.documentElement.classList.contains('with-font');
+    expect(await page.evaluate(isShown)).toBe(false);
+    asked.length = 0;
+    await page.reload();
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
+    expect(await page.evaluate(isShown)).toBe(true);
+    expect(await page.evaluate(() => document.fonts.check('1rem "Inter Variable"', 'é'))).toBe(true);
+    expect(asked.filter((url) => url.endsWith('.woff2'))).toEqual([]);
   });
 
   it('speaks the language of the browser, and another one at once when it is chosen', async () => {

@@ -26,6 +26,9 @@ async function press(page: Page, wanted: Locator): Promise<void> {
 /** The focus is somewhere, from where whoever hears the page goes on. */
 const focusIsKept = (page: Page) => page.waitForFunction(() => document.activeElement !== document.body);
 
+/** Those who hear the page are told. */
+const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+
 describe('the console without a mouse', () => {
   it('brings in a file, corrects a row, and undoes it', async () => {
     const series = newId().slice(-12);
@@ -59,9 +62,11 @@ describe('the console without a mouse', () => {
     expect((await check).headers()['idempotency-key']).toBeUndefined();
     await button('Import 1 row').waitFor();
     await focusIsKept(page);
+    await said(page, '1 row has errors');
     await press(page, button('Import 1 row'));
     await page.getByText('Imported, but for 1 row').waitFor();
     await focusIsKept(page);
+    await said(page, 'Completed with errors');
 
     // What is done with the corrections stands above the rows.
     await reach(page, page.getByRole('textbox', { name: 'Email, row 3' }));

@@ -48,6 +48,7 @@ describe('templates in the console', () => {
     await sheet.getByText('A new line').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Not saved').waitFor({ state: 'detached' });
+    await page.getByRole('status').getByText('The draft was saved.').waitFor();
     await page.locator('.cm-lint-marker').waitFor({ state: 'detached' });
 
     await preview.getByRole('tab', { name: 'PDF' }).click();
@@ -64,7 +65,7 @@ describe('templates in the console', () => {
     await page.getByRole('button', { name: 'State' }).click();
     await page.getByText('It needs no review: publish it.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
-    await page.getByRole('main').getByText('Published').first().waitFor();
+    await page.getByRole('main').getByRole('status').getByText('Published').waitFor();
 
     // The text goes on being written where it was; what is not saved is not published.
     await source.click();

@@ -1,0 +1,31 @@
+import { latin } from '@fontsource-variable/inter/unicode.json';
+
+/** A cache with nothing else in it: whoever reads it need not know the name of the file, which changes with its content. */
+const CACHE = 'plinth-font';
+
+/**
+ * Shows texts in the console's font from their first frame on where an earlier page stored it. Otherwise this page keeps
+ * that of the system: texts would move when another one comes. (ADR 0046)
+ */
+export async function showStoredFont(): Promise<void> {
+  if (!isCacheThere()) return;
+  const [file] = await (await caches.open(CACHE)).matchAll();
+  if (!file) return;
+  const descriptors = { weight: '100 900', unicodeRange: latin };
+  const font = new FontFace('Inter Variable', await file.arrayBuffer(), descriptors);
+  document.fonts.add(await font.load());
+  document.documentElement.classList.add('with-font');
+}
+
+/** Stores the font for the pages that come, in the place of an older one. */
+export async function storeFont(address: string): Promise<void> {
+  if (!isCacheThere()) return;
+  const fonts = await caches.open(CACHE);
+  const stored = await fonts.keys();
+  if (stored.some(({ url }) => new URL(url).pathname === address)) return;
+  await fonts.add(new Request(address, { priority: 'low' }));
+  for (const older of stored) await fonts.delete(older);
+}
+
+/** Browsers have it where the connection is encrypted, or on the machine itself. */
+const isCacheThere = (): boolean => 'caches' in globalThis;
