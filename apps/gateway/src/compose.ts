@@ -173,7 +173,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
         requiredRoutes: new Set(config.IDEMPOTENCY_REQUIRED_ROUTES),
         executionMilliseconds: config.IDEMPOTENCY_TIMEOUT_MILLISECONDS,
         multipart: config.IDEMPOTENCY_MULTIPART,
-        responseBytesMax: config.IDEMPOTENCY_ANSWER_BYTES_MAX,
+        responseBytesMax: config.IDEMPOTENCY_RESPONSE_BYTES_MAX,
       },
       outcomes: metrics.idempotency,
       unstored: metrics.unstored,
