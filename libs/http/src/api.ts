@@ -331,7 +331,6 @@ async function readBody(
     if (/^multipart\/form-data\b/i.test(req.get('content-type') ?? '')) return undefined;
     throw new Problem('unsupported-media-type', 'Send the file as multipart/form-data.');
   }
-  if (endpoint.binary) return undefined;
   if (!endpoint.body) {
     req.resume();
     return undefined;
