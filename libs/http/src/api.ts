@@ -21,7 +21,7 @@ import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts
 import type { Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
-import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import { forRequest } from '@plinth/runtime/process/current-work';
@@ -51,6 +51,7 @@ import { problemResponse, internalProblem } from './problem-details';
 import { quotaRefusals } from './quota-refusals';
 import type { EndpointResponse } from './response';
 import { sendResponse } from './send-response';
+import { requireStorableQuery } from './storable-query';
 import { parseInput } from '@plinth/kernel/validation';
 
 /** The input of a handler. */
@@ -297,14 +298,7 @@ function decodeParams(encoded: Record<string, string>): Record<string, string> {
 
 function readQuery(req: Request): QueryParameters {
   const query = req.query as QueryParameters;
-  const unstorable = Object.entries(query).find(
-    ([name, value]) => isUnstorable(name) || [value ?? ''].flat().some(isUnstorable),
-  );
-  if (unstorable)
-    throw invalid(
-      { [unstorable[0].replaceAll('\0', '')]: 'Format' },
-      'A parameter contains NUL or half of a surrogate pair.',
-    );
+  requireStorableQuery(query);
   return query;
 }
 
