@@ -85,7 +85,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const metrics = createMetrics('data-exchange');
   measurePlaces(metrics, { 'correction-files': correctionFiles });
   // Without Temporal no job starts, but everything else works, so the process stays ready.
-  const health = new Health(checks, { informative: { ...informative, files: blobs.check }, log });
+  const health = new Health(checks, { informative: { ...informative, blobs: blobs.check }, log });
   return {
     config,
     log,

@@ -136,6 +136,25 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const document = openApiDocument({ endpoints, problems, statusByKind, prefix: config.PUBLIC_PREFIX });
   const signIn = consoleConfiguration(config);
 
+  const guard = new IdempotencyGuard({
+    records: new IdempotencyRecords(idempotencyRedis, {
+      retentionSeconds: config.IDEMPOTENCY_RETENTION_SECONDS,
+      markerMilliseconds: config.IDEMPOTENCY_MARKER_MILLISECONDS,
+      bytesMax: config.IDEMPOTENCY_STORED_BYTES_MAX,
+    }),
+    settings: {
+      headerName: config.IDEMPOTENCY_HEADER,
+      requiredRoutes: new Set(config.IDEMPOTENCY_REQUIRED_ROUTES),
+      executionMilliseconds: config.IDEMPOTENCY_TIMEOUT_MILLISECONDS,
+      multipart: config.IDEMPOTENCY_MULTIPART,
+      responseBytesMax: config.IDEMPOTENCY_RESPONSE_BYTES_MAX,
+    },
+    outcomes: metrics.idempotency,
+    unstored: metrics.unstored,
+    onCheckpoint,
+    onStoreError: (error) => log.warn({ err: error }, 'idempotency records unavailable'),
+  });
+
   const listener = createGateway({
     publicUrl,
     buffered,
@@ -162,24 +181,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     policies: new Policies(config.RATE_LIMITS),
     limiter: new RateLimiter(redis),
     openRequests: new OpenRequests(config.TRUSTED_PROXIES, config.CONNECTIONS_PER_ADDRESS_MAX),
-    guard: new IdempotencyGuard({
-      records: new IdempotencyRecords(idempotencyRedis, {
-        retentionSeconds: config.IDEMPOTENCY_RETENTION_SECONDS,
-        markerMilliseconds: config.IDEMPOTENCY_MARKER_MILLISECONDS,
-        bytesMax: config.IDEMPOTENCY_STORED_BYTES_MAX,
-      }),
-      settings: {
-        headerName: config.IDEMPOTENCY_HEADER,
-        requiredRoutes: new Set(config.IDEMPOTENCY_REQUIRED_ROUTES),
-        executionMilliseconds: config.IDEMPOTENCY_TIMEOUT_MILLISECONDS,
-        multipart: config.IDEMPOTENCY_MULTIPART,
-        responseBytesMax: config.IDEMPOTENCY_ANSWER_BYTES_MAX,
-      },
-      outcomes: metrics.idempotency,
-      unstored: metrics.unstored,
-      onCheckpoint,
-      onStoreError: (error) => log.warn({ err: error }, 'idempotency records unavailable'),
-    }),
+    guard,
     revokedApiKeys,
     upstreams,
     eventStreams,
@@ -192,6 +194,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
       referencePage(document, signIn, referenceFolder ? readWebFiles(referenceFolder) : undefined),
       callerPage(tenants),
       operationsPage({
+        guard,
         callerKeys: config.CALLER_KEYS,
         tracesUrl: config.TRACES_URL ?? null,
         tenants,

@@ -182,7 +182,7 @@ export const GatewayConfig = z.object({
   IDEMPOTENCY_TIMEOUT_MILLISECONDS: positiveInteger(25_000).describe(
     'How long a request with a key may take.',
   ),
-  IDEMPOTENCY_ANSWER_BYTES_MAX: positiveInteger(512 * 1024).describe('Larger responses are not stored.'),
+  IDEMPOTENCY_RESPONSE_BYTES_MAX: positiveInteger(512 * 1024).describe('Larger responses are not stored.'),
   IDEMPOTENCY_STORED_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe(
     'Bytes of all stored responses together; a tenant may hold as much of them as is free, a user half of that. Redis needs twice as much memory.',
   ),

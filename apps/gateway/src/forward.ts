@@ -144,9 +144,8 @@ const notInstalled = (service: string) =>
   platformProblems['area-unavailable'](`The ${service} service is not part of this installation.`);
 
 /** Bodies that are never buffered: files in either direction, and event streams. */
-const isStream = ({ method, upload, binary, success, alternatives }: Endpoint): boolean =>
+const isStream = ({ method, upload, success, alternatives }: Endpoint): boolean =>
   upload === true ||
-  binary === true ||
   (method === 'GET' &&
     [success, ...(alternatives ?? [])].some(({ file, events }) => file !== undefined || events === true));
 

@@ -48,7 +48,7 @@ export class GatewayMetrics {
       registers,
     });
     this.aborted = new Counter({
-      name: 'plinth_gateway_unfinished_answers_total',
+      name: 'plinth_gateway_unfinished_responses_total',
       help: 'Responses that were cut off: the client disconnected, or the service died.',
       labelNames: ['area', 'route'],
       registers,

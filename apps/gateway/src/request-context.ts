@@ -106,13 +106,15 @@ export class RequestContext {
   }
 
   sendProblem(problem: Problem): void {
+    this.send(this.responseOf(problem));
+  }
+
+  /** The response that a problem of this request is. */
+  responseOf(problem: Problem): CompleteResponse {
     const { instance, publicUrl } = this;
-    const { status, headers, body } = problemResponse(problem, {
-      instance,
-      traceId: this.trace.traceId,
-      publicUrl,
-    });
-    this.send({ status, headers: Object.entries(headers).flat(), body });
+    const { traceId } = this.trace;
+    const { status, headers, body } = problemResponse(problem, { instance, traceId, publicUrl });
+    return { status, headers: Object.entries(headers).flat(), body };
   }
 }
 

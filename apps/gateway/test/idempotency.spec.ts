@@ -294,7 +294,7 @@ describe('a request with an idempotency key', () => {
     const body = { text: 'x'.repeat(100_000) };
     const gateway = await start(
       service(() => ({ status: 200, body })),
-      { IDEMPOTENCY_ANSWER_BYTES_MAX: '50000' },
+      { IDEMPOTENCY_RESPONSE_BYTES_MAX: '50000' },
     );
     const key = randomUUID();
     for (const count of [1, 2]) {

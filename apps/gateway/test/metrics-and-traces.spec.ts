@@ -79,7 +79,7 @@ describe('traces and metrics of the gateway', () => {
     expect(valueOf(requestCount, 'area="things"', 'route="getThing"', 'status="403"')).toBe('1');
     expect(valueOf(requestCount, 'area="gateway"', 'route="none"', 'status="404"')).toBe('1');
     expect(valueOf('plinth_gateway_idempotency_outcomes_total', 'outcome="claimed"')).toBe('1');
-    expect(valueOf('plinth_gateway_idempotency_outcomes_total', 'outcome="answered"')).toBe('1');
+    expect(valueOf('plinth_gateway_idempotency_outcomes_total', 'outcome="replayed"')).toBe('1');
     expect(valueOf('plinth_gateway_rate_limit_decisions_total', 'decision="allowed"')).toBe('5');
     expect(valueOf('plinth_gateway_breaker_state', 'area="things"')).toBe('0');
     expect(metrics).toContain('nodejs_eventloop_lag_seconds');

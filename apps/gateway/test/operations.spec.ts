@@ -102,6 +102,28 @@ describe('/operations/dead-letters', () => {
     expect((await fetch('/operations/dead-letters/replay', replay({ service: 'no' }))).status).toBe(404);
   });
 
+  it('has it done once for each idempotency key, also what is refused', async () => {
+    let asked = 0;
+    const timeline = await startUpstream((_, response) => {
+      asked++;
+      sendJson(response, 200, { processed: asked, failed: 0 });
+    });
+    const { fetch } = await startGateway({ timeline });
+    const send = async (key: string, service: string) => {
+      const request = replay({ service });
+      const headers = { ...request.headers, 'idempotency-key': key };
+      const response = await fetch('/operations/dead-letters/replay', { ...request, headers });
+      const { processed } = (await response.json()) as { processed?: number };
+      return [response.status, processed, response.headers.get('x-idempotency-replayed')];
+    };
+    expect(await send('first', 'timeline')).toEqual([200, 1, null]);
+    expect(await send('first', 'timeline')).toEqual([200, 1, 'true']);
+    expect(await send('first', 'settings')).toEqual([422, undefined, null]);
+    expect(await send('second', 'no')).toEqual([404, undefined, null]);
+    expect(await send('second', 'no')).toEqual([404, undefined, 'true']);
+    expect(asked).toBe(1);
+  });
+
   it('is 503 while the service does not respond', async () => {
     const { fetch } = await startGateway({ timeline: 'http://127.0.0.1:1' });
     expect((await fetch('/operations/dead-letters/replay', replay({ service: 'timeline' }))).status).toBe(

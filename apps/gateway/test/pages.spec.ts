@@ -163,6 +163,20 @@ describe('GET /readyz', () => {
   });
 });
 
+describe('the query of a page', () => {
+  it.each(['/me', '/problems', '/healthz'])(
+    'is refused with NUL at %s, as it is by services',
+    async (path) => {
+      const { fetch } = await start();
+      const response = await fetch(`${path}?unread=%00`);
+      expect([response.status, await response.json()]).toMatchObject([
+        422,
+        { errors: { unread: ['Service:Validation:FormatValidator'] } },
+      ]);
+    },
+  );
+});
+
 describe('methods of a resource', () => {
   it('that are not allowed get 405 with Allow, and OPTIONS lists the allowed ones', async () => {
     const { fetch } = await startGateway({ things: await startUpstream(echo()) });

@@ -105,7 +105,7 @@ describe('hundreds of slow clients', () => {
 
   const unfinishedAnswers = async ({ adminPort }: GatewayProcess): Promise<number> => {
     const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
-    return Number(/^plinth_gateway_unfinished_answers_total\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+    return Number(/^plinth_gateway_unfinished_responses_total\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
   };
 });
 

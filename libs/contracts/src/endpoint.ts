@@ -80,8 +80,6 @@ export interface Endpoint {
   upload?: boolean;
   /** The text parts of an upload, besides the part `file`. */
   uploadFields?: z.ZodObject;
-  /** The body is the bytes of a file, which the handler reads as a stream. */
-  binary?: boolean;
   success: Success;
   /** Other ways to succeed, such as 204 where the usual response is 201. */
   alternatives?: readonly Success[];

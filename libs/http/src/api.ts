@@ -21,7 +21,7 @@ import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts
 import type { Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
-import { invalid, malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import { forRequest } from '@plinth/runtime/process/current-work';
@@ -52,6 +52,7 @@ import { problemResponse, internalProblem } from './problem-details';
 import { quotaRefusals } from './quota-refusals';
 import type { EndpointResponse } from './response';
 import { sendResponse } from './send-response';
+import { requireStorableQuery } from './storable-query';
 import { parseInput } from '@plinth/kernel/validation';
 
 /** The input of a handler. */
@@ -298,14 +299,7 @@ function decodeParams(encoded: Record<string, string>): Record<string, string> {
 
 function readQuery(req: Request): QueryParameters {
   const query = req.query as QueryParameters;
-  const unstorable = Object.entries(query).find(
-    ([name, value]) => isUnstorable(name) || [value ?? ''].flat().some(isUnstorable),
-  );
-  if (unstorable)
-    throw invalid(
-      { [unstorable[0].replaceAll('\0', '')]: 'Format' },
-      'A parameter contains NUL or half of a surrogate pair.',
-    );
+  requireStorableQuery(query);
   return query;
 }
 
@@ -332,7 +326,6 @@ async function readBody(
     if (/^multipart\/form-data\b/i.test(req.get('content-type') ?? '')) return undefined;
     throw new Problem('unsupported-media-type', 'Send the file as multipart/form-data.');
   }
-  if (endpoint.binary) return undefined;
   if (!endpoint.body) {
     req.resume();
     return undefined;

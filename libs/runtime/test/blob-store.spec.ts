@@ -101,7 +101,7 @@ function promises(open: () => BlobStore): void {
 function failures(open: () => BlobStore): void {
   it('says that the store is down, and nothing about where it is', async () => {
     const content = Readable.from([Buffer.from('x')]);
-    const down = { kind: 'upstream', detail: 'The store of files does not answer; try again.' };
+    const down = { kind: 'upstream', detail: 'The blob store does not respond; try again.' };
 
     await expect(open().put('tenant/x', content)).rejects.toMatchObject(down);
     await expect(open().get('tenant/x')).rejects.toMatchObject(down);

@@ -79,7 +79,7 @@ async function call(
   const url = baseUrl.replace(/\/$/, '') + prefix + addressOf(endpoint, input);
   const { body, type } = contentOf(endpoint, input);
   // The gateway can compare only JSON bodies, so an upload cannot have a key and is never sent twice.
-  const canHaveKey = !endpoint.upload && !endpoint.binary;
+  const canHaveKey = !endpoint.upload;
   const isWrite = endpoint.method !== 'GET';
   // A stored response to what changes nothing would only take room.
   const made = endpoint.safe ? undefined : newId();

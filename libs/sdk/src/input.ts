@@ -46,7 +46,6 @@ type FieldsPart<E> = E extends { uploadFields: infer S extends z.ZodType }
   ? { fields: z.input<S> }
   : { fields?: Record<string, string> };
 type UploadPart<E> = E extends { upload: true } ? { file: Blob; fileName?: string } & FieldsPart<E> : unknown;
-type BinaryPart<E> = E extends { binary: true } ? { content: Blob | Uint8Array<ArrayBuffer> } : unknown;
 
 /** The input of an endpoint. */
 export type InputOf<E extends Endpoint> = ParamsPart<E> &
@@ -54,7 +53,6 @@ export type InputOf<E extends Endpoint> = ParamsPart<E> &
   QueryPart<E> &
   BodyPart<E> &
   UploadPart<E> &
-  BinaryPart<E> &
   CallOptions;
 
 /** The same without the types of an endpoint, for the implementation of the client. */
@@ -66,7 +64,6 @@ export interface AnyInput extends CallOptions {
   file?: Blob;
   fileName?: string;
   fields?: Record<string, string>;
-  content?: Blob | Uint8Array<ArrayBuffer>;
 }
 
 /** The path and query of a request, below the prefix. @throws RangeError for a value that cannot be part of a URL path */
@@ -95,7 +92,6 @@ export function contentOf(
   input: AnyInput,
 ): { body?: NonNullable<RequestInit['body']>; type?: string } {
   if (endpoint.upload) return { body: formOf(input) };
-  if (endpoint.binary) return { body: input.content!, type: 'application/octet-stream' };
   if (input.body === undefined) return {};
   return { body: JSON.stringify(input.body), type: 'application/json' };
 }

@@ -26,6 +26,7 @@ function namesOf(service, entity = service.replace(/s$/, '')) {
     entityVar: camel(entity),
     entity_: snake(entity),
     entityWords: words(entity),
+    EntityWords: words(entity).replace(/^./, (letter) => letter.toUpperCase()),
     serviceWords: words(service),
   };
 }

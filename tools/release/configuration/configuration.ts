@@ -11,7 +11,7 @@ const introduction = `# Configuration
 
 <!-- Made by \`npm run docs:configuration\` from the schemas that read it. -->
 
-Every process reads its configuration from its environment when it starts, tells all faults at once, and ends with
+Every process reads its configuration from its environment when it starts, reports all errors at once, and ends with
 exit code 78 when there is one. For every variable \`X\` the variable \`X_FILE\` may name a file that holds the value
 instead: that is how secrets are mounted. An empty variable is an absent one.
 

@@ -44,9 +44,8 @@ texts, never the content of an entity.
 `;
 }
 
-const takes = ({ upload, binary, body }: Endpoint): string => {
+const takes = ({ upload, body }: Endpoint): string => {
   if (upload) return 'a file, streamed into the store';
-  if (binary) return 'the bytes of a file, streamed';
   if (!body) return 'no body';
   const lists = arraysOf(z.toJSONSchema(body, { unrepresentable: 'any', io: 'input' }) as Schema);
   return `JSON of 1 MiB${lists.length > 0 ? `: ${lists.join(', ')}` : ''}`;

@@ -34,6 +34,9 @@ const eventFiles: Record<string, string[]> = {
   timeline: ['wake-signal.ts'],
 };
 
+/** Tables of a version before, whose rows are in `executed_operation` by now; they stay while such a version may run. */
+const formerTables = ['operation', 'override_operation'];
+
 const SQL = /\b(SELECT [\w*(]|INSERT INTO|UPDATE \w+\s+SET|DELETE FROM)/;
 const DATABASE = /\$(query|execute)Raw|from '(pg|pg-copy-streams|@prisma\/[\w-]+)'/;
 
@@ -122,6 +125,16 @@ describe.each(services)('the service $name', (service) => {
 
   it('makes the problems of its contract in domain/problems.ts', () => {
     expect(sourcesMatching(folder, /\w+Problems\[[^\]]+\]\(/, /^domain\/problems\.ts$/)).toEqual([]);
+  });
+
+  it('names its tables on its page', () => {
+    const migrations = list(join(folder, 'prisma/migrations')).map((migration) =>
+      read(folder, `prisma/migrations/${migration}/migration.sql`),
+    );
+    const tables = [...migrations.join('\n').matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table]) => table!);
+    const [owned = ''] = /^- \*\*Owns\*\*.*$/m.exec(read(folder, 'README.md')) ?? [];
+    const named = [...owned.matchAll(/`([a-z_]+)`/g)].map(([, table]) => table!);
+    expect(named.sort()).toEqual(tables.filter((table) => !formerTables.includes(table)).sort());
   });
 
   it('speaks SQL in store/ only', () => {

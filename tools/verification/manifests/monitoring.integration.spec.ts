@@ -96,7 +96,7 @@ const cases: Record<string, Case> = {
     trouble: { 'up{job="plinth",service="settings-grpc"}': '1x80 0x10' },
     health: { 'up{job="plinth",service="settings-grpc"}': '1x90' },
     labels: { job: 'plinth', service: 'settings-grpc' },
-    summary: 'A process of settings-grpc does not answer the monitoring.',
+    summary: 'A process of settings-grpc does not respond to the monitoring.',
   },
   PlinthPartDown: {
     trouble: { 'plinth_part_up{process="settings",part="postgres"}': '0x90' },
@@ -108,13 +108,13 @@ const cases: Record<string, Case> = {
     trouble: { 'plinth_outbox_oldest_seconds{process="settings"}': '0+60x90' },
     health: { 'plinth_outbox_oldest_seconds{process="settings"}': '30x90' },
     labels: ofSettings,
-    summary: 'A fact of settings has waited for more than a minute to be published.',
+    summary: 'An event of settings has waited for more than a minute to be published.',
   },
   PlinthDeadLetters: {
     trouble: { 'plinth_dead_letters{process="settings"}': '3x90' },
     health: { 'plinth_dead_letters{process="settings"}': '0x90' },
     labels: ofSettings,
-    summary: 'settings could not apply 3 facts of others.',
+    summary: 'settings could not process 3 events of other services.',
   },
   PlinthDatabasePoolBusy: {
     trouble: { 'plinth_database_connections{process="settings",state="waiting"}': '2x90' },
@@ -139,11 +139,11 @@ const cases: Record<string, Case> = {
     health: { 'plinth_gateway_rate_limit_decisions_total{decision="allowed"}': '0+10x90' },
     summary: 'Redis is away: requests pass uncounted, and those with an idempotency key are refused.',
   },
-  PlinthAnswersCutOff: {
-    trouble: { 'plinth_gateway_unfinished_answers_total{area="timeline"}': '0+60x90' },
-    health: { 'plinth_gateway_unfinished_answers_total{area="timeline"}': '0+1x90' },
+  PlinthResponsesCutOff: {
+    trouble: { 'plinth_gateway_unfinished_responses_total{area="timeline"}': '0+60x90' },
+    health: { 'plinth_gateway_unfinished_responses_total{area="timeline"}': '0+1x90' },
     labels: { area: 'timeline' },
-    summary: 'Answers of timeline end before their end.',
+    summary: 'Responses of timeline are cut off.',
   },
   PlinthJobStuck: {
     trouble: { 'plinth_jobs_silent_seconds{kind="import"}': '0+60x90' },

@@ -46,7 +46,7 @@ export function addLogin(program: Command): void {
 
   program
     .command('logout')
-    .description('forget the credential for this platform')
+    .description('remove the stored credential of this platform')
     .action((_options: object, command: Command) => {
       const { url, terminal } = openSession(command);
       storeCredential(url, undefined);

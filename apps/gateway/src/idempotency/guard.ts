@@ -101,7 +101,7 @@ export class IdempotencyGuard {
     this.deps.onCheckpoint('before-marker');
     const claim = await this.claim(run);
     this.deps.outcomes.inc({ outcome: claim.state });
-    if (claim.state === 'answered') {
+    if (claim.state === 'replayed') {
       const { status, headers, body: replayed } = claim.response;
       return { status, headers: [...headers, ...REPLAYED_HEADERS], body: replayed };
     }

@@ -28,7 +28,7 @@ export type Claim =
   | { state: 'claimed' }
   | { state: 'in-progress'; expiresInMilliseconds: number }
   | { state: 'mismatch' }
-  | { state: 'answered'; response: CompleteResponse };
+  | { state: 'replayed'; response: CompleteResponse };
 
 const KEY_PREFIX = 'plinth:idempotency:';
 const COUNTER_PREFIX = 'plinth:idempotency-bytes';
@@ -38,7 +38,7 @@ const CLAIM = `
 local record = redis.call('HMGET', KEYS[1], 'run', 'fingerprint', 'status', 'headers', 'body')
 if record[3] then
   if record[2] ~= ARGV[2] then return { 'mismatch' } end
-  return { 'answered', record[3], record[4], record[5] }
+  return { 'replayed', record[3], record[4], record[5] }
 end
 if record[1] then return { 'in-progress', redis.call('PTTL', KEYS[1]) } end
 redis.call('HSET', KEYS[1], 'run', ARGV[1], 'fingerprint', ARGV[2])
@@ -146,7 +146,7 @@ export class IdempotencyRecords {
       case 'in-progress':
         return { state: 'in-progress', expiresInMilliseconds: Number(rest[0]) };
       default:
-        return { state: 'answered', response: toResponse(rest) };
+        return { state: 'replayed', response: toResponse(rest) };
     }
   }
 

@@ -8,18 +8,22 @@ import {
 } from '@plinth/contracts/platform/operations-shapes';
 import { readJson } from '@plinth/http/body';
 import type { Caller } from '@plinth/kernel/caller';
-import { malformed, notFound } from '@plinth/kernel/problem';
+import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { parseInput } from '@plinth/kernel/validation';
+import { hashOf } from '@plinth/runtime/rpc/signed-caller';
 import type { z } from 'zod';
+import type { IdempotencyGuard } from '../idempotency/guard';
 import { requireAccess } from '../identity/access';
 import type { Tenants } from '../identity/tenants';
 import type { GatewayMetrics } from '../metrics';
 import type { Upstream } from '../proxy/upstream';
+import type { CompleteResponse, RequestContext } from '../request-context';
 import type { RequestHistory } from '../request-history';
 import { onlyMethods, type PageGroup } from './pages';
 import { signedInCaller } from './signed-in-caller';
 
 interface Parts {
+  guard: IdempotencyGuard;
   callerKeys: readonly string[];
   /** Where a trace is looked at, with `{traceId}` in it. */
   tracesUrl: string | null;
@@ -37,7 +41,7 @@ const { getOperations, listDeadLetters, replayDeadLetters } = operationsEndpoint
 /** `/operations`: how the platform is, and what its services could not process, for its operators. */
 export const operationsPage = (parts: Parts): PageGroup => ({
   path: '/operations',
-  mount(app, identityOf) {
+  mount(app, identityOf, contextOf) {
     app.get('/operations', async (request, response) => {
       const caller = signedInCaller(request, identityOf, parts.tenants);
       requireAccess(getOperations.access, {}, caller);
@@ -50,13 +54,11 @@ export const operationsPage = (parts: Parts): PageGroup => ({
       response.set('cache-control', 'no-store').json(await readDeadLetters(caller, parts));
     });
     onlyMethods(app, listDeadLetters.path, 'GET', 'HEAD');
-    app.post(replayDeadLetters.path, async (request, response) => {
+    app.post(replayDeadLetters.path, async (request) => {
       const caller = signedInCaller(request, identityOf, parts.tenants);
       requireAccess(replayDeadLetters.access, {}, caller);
-      const body = await readJson(request);
-      if (body === undefined) throw malformed('A JSON body is required.');
-      const asked = parseInput(ReplayDeadLettersRequest, body, 'body');
-      response.set('cache-control', 'no-store').json(await replay(asked, caller, parts));
+      const context = contextOf(request);
+      context.send(await replayOnce(context, caller, parts));
     });
     onlyMethods(app, replayDeadLetters.path, 'POST');
   },
@@ -118,6 +120,30 @@ async function readDeadLetters(
     items: lists.flatMap(({ service, letters = [] }) => letters.map((letter) => ({ service, ...letter }))),
     silent: lists.filter(({ letters }) => letters === undefined).map(({ service }) => service),
   };
+}
+
+/** Replays dead letters, or returns the stored response to a request with the same idempotency key. */
+async function replayOnce(context: RequestContext, caller: Caller, parts: Parts): Promise<CompleteResponse> {
+  const { guard } = parts;
+  const { path } = replayDeadLetters;
+  const key = guard.readKey(context, path);
+  let bodyHash = '';
+  const body = await readJson(context.request, undefined, (bytes) => (bodyHash = hashOf(bytes)));
+  const execute = async (): Promise<CompleteResponse> => {
+    try {
+      if (body === undefined) throw malformed('A JSON body is required.');
+      const replayed = await replay(parseInput(ReplayDeadLettersRequest, body, 'body'), caller, parts);
+      const headers = ['content-type', 'application/json; charset=utf-8'];
+      return { status: 200, headers, body: JSON.stringify(replayed) };
+    } catch (error) {
+      if (error instanceof Problem) return context.responseOf(error);
+      throw error;
+    }
+  };
+  if (key === undefined) return execute();
+  const { tenantId, userId } = caller;
+  const space = { tenantId, userId, method: context.method, path, key };
+  return (await guard.run(space, bodyHash, execute))!;
 }
 
 async function replay(

@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { internalProblem } from '@plinth/http/problem-details';
+import { requireStorableQuery } from '@plinth/http/storable-query';
 import { notFound, Problem } from '@plinth/kernel/problem';
 import type { Identity } from '../identity/identity';
 import type { RequestContext } from '../request-context';
@@ -10,11 +11,14 @@ export interface PageGroup {
   path: string;
   /** Not counted by rate limits. */
   unlimited?: boolean;
-  mount(app: Express, identityOf: IdentityOf): void;
+  mount(app: Express, identityOf: IdentityOf, contextOf: ContextOf): void;
 }
 
 /** Whom the credential of a request stands for: undefined without one, a problem for one that is not valid. */
 export type IdentityOf = (request: Request) => Identity | Problem | undefined;
+
+/** What the gateway knows about the request of a page. */
+export type ContextOf = (request: Request) => RequestContext;
 
 /** The gateway's own pages: an Express application behind the same checks as everything else. */
 export class Pages {
@@ -29,7 +33,13 @@ export class Pages {
     this.groups = new Map(groups.map((group) => [group.path, group]));
     this.app.disable('x-powered-by');
     this.app.enable('strict routing');
-    for (const group of groups) group.mount(this.app, (request) => this.served.get(request)?.identity);
+    this.app.use((request, _response, next) => {
+      requireStorableQuery(request.query);
+      next();
+    });
+    const identityOf: IdentityOf = (request) => this.served.get(request)?.identity;
+    const contextOf: ContextOf = (request) => this.served.get(request)!.context;
+    for (const group of groups) group.mount(this.app, identityOf, contextOf);
     this.app.use((request) => {
       throw notFound(`There is no resource at ${request.path}.`);
     });

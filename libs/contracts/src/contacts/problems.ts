@@ -3,12 +3,12 @@ import { defineProblems } from '@plinth/kernel/problem';
 export const contactsProblems = defineProblems({
   'contact-not-found': {
     kind: 'not-found',
-    title: 'No such contact',
+    title: 'Contact not found',
     explanation: 'There is no contact of this id that you may see. It may have been deleted.',
   },
   'company-not-found': {
     kind: 'not-found',
-    title: 'No such company',
+    title: 'Company not found',
     explanation: 'There is no company of this id that you may see. It may have been deleted.',
   },
   'external-id-taken': {

@@ -81,8 +81,7 @@ export const dataExchangeProblems = defineProblems({
     kind: 'unsupported-media-type',
     title: 'Unsupported file',
     explanation:
-      'Imports take text with separated columns (CSV, TSV) in UTF-8, UTF-16 or Windows-1252, and xlsx workbooks. The ' +
-      'content decides, not the name.',
+      'Imports take text with separated columns (CSV, TSV) and xlsx workbooks. The content decides, not the name.',
   },
   'import-file-too-large': {
     kind: 'too-large',

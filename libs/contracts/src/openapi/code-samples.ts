@@ -17,7 +17,6 @@ export function codeSamples(
     ...(Object.keys(params).length > 0 ? [`params: ${literal(params)}`] : []),
     ...(endpoint.list ? ['list: { pageSize: 20 }'] : []),
     ...(endpoint.upload ? [uploadInput(endpoint)] : []),
-    ...(endpoint.binary ? ['content: file'] : []),
     ...(body === undefined ? [] : [`body: ${literal(body)}`]),
   ];
   const given = input.length === 0 ? '' : `{\n  ${input.join(',\n').replaceAll('\n', '\n  ')},\n}`;

@@ -1,6 +1,6 @@
 import { parseListQuery, type ListRules } from '@plinth/kernel/list-query';
 import type { z } from 'zod';
-import { allEndpoints } from '../all';
+import { allEndpoints, allProblems } from '../all';
 import { ImportReportResponse } from '../data-exchange/shapes';
 import type { Endpoint } from '../endpoint';
 import { codeSamples } from './code-samples';
@@ -47,6 +47,14 @@ describe.each(everyEndpoint)('the example of $name', ({ service, name, endpoint 
         ),
     ).not.toThrow();
   });
+});
+
+it('calls what is not found by its name, in the same words for each', () => {
+  const titles = Object.entries(allProblems).flatMap(([slug, { title }]) =>
+    slug.endsWith('-not-found') ? [title] : [],
+  );
+  expect(titles.length).toBeGreaterThan(10);
+  expect(titles.filter((title) => !title.endsWith(' not found'))).toEqual([]);
 });
 
 it('has no pattern that other languages read otherwise: part of a text, or classes of Unicode', () => {

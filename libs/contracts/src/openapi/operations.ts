@@ -102,7 +102,7 @@ function accessNote(access: Access): string {
   }
 }
 
-function requestBodyOf({ body, upload, uploadFields, binary }: Endpoint, schemas: SchemaCollection): Json {
+function requestBodyOf({ body, upload, uploadFields }: Endpoint, schemas: SchemaCollection): Json {
   if (upload)
     return {
       requestBody: {
@@ -110,7 +110,6 @@ function requestBodyOf({ body, upload, uploadFields, binary }: Endpoint, schemas
         content: { 'multipart/form-data': { schema: uploadSchema(uploadFields, schemas) } },
       },
     };
-  if (binary) return { requestBody: { required: true, content: { 'application/octet-stream': {} } } };
   if (!body) return {};
   const schema = schemas.of(body);
   const isRequired = !body.safeParse(undefined).success;

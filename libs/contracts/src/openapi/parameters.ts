@@ -19,7 +19,7 @@ export function parametersOf(endpoint: Endpoint, schemas: SchemaCollection): Jso
     endpoint.ranges && 'Range',
     endpoint.ranges && 'IfRange',
     access.type !== 'anonymous' && 'TenantId',
-    method !== 'GET' && !endpoint.upload && !endpoint.binary && 'IdempotencyKey',
+    method !== 'GET' && !endpoint.upload && 'IdempotencyKey',
   ].filter((name) => typeof name === 'string');
   return [
     ...inPath,

@@ -55,13 +55,14 @@ function contentOf({ body, file, events }: Success, schemas: SchemaCollection): 
   return content;
 }
 
-function headersOf({ method, cache, etag, ifMatch }: Endpoint, { status, file }: Success): Json {
+function headersOf(endpoint: Endpoint, { status, file }: Success): Json {
+  const { method, cache, etag, ifMatch } = endpoint;
   const writes = method !== 'GET';
   const names = [
     (status === 201 || status === 202) && 'Location',
-    (etag || ifMatch) && 'ETag',
+    (etag || ifMatch) && method !== 'DELETE' && 'ETag',
     file && 'Content-Disposition',
-    writes && 'X-Idempotency-Replayed',
+    isReplayed(endpoint) && 'X-Idempotency-Replayed',
     ...commonHeaders,
   ].filter((name) => typeof name === 'string');
   const cacheControl = cacheControlByPolicy[writes ? 'none' : (cache ?? 'none')];
@@ -74,6 +75,10 @@ function headersOf({ method, cache, etag, ifMatch }: Endpoint, { status, file }:
   };
 }
 
+/** Whether a repeated request with an idempotency key gets the stored response. */
+const isReplayed = ({ method, upload, showsSecret }: Endpoint): boolean =>
+  method !== 'GET' && !upload && !showsSecret;
+
 /** The problems of an endpoint, besides those that every endpoint can have. */
 function problemResponses(
   endpoint: Endpoint,
@@ -81,7 +86,8 @@ function problemResponses(
 ): Record<string, Json> {
   const { access, params, query, list, body, ifMatch, method } = endpoint;
   const responses: Record<string, Json> = {
-    ...(params || query || list || body ? { 400: shared('Malformed') } : {}),
+    // `X-Tenant-Id` may be malformed wherever there is a credential.
+    ...(access.type !== 'anonymous' || params || query || list || body ? { 400: shared('Malformed') } : {}),
     ...(access.type === 'anonymous' ? {} : { 401: shared('Unauthenticated') }),
     ...(access.type === 'anonymous' ? {} : { 403: shared('Forbidden') }),
     ...(ifMatch ? { 409: responseOfSlugs(409, ['stale-version'], problems) } : {}),

@@ -16,7 +16,7 @@ export const operationsEndpoints = {
     method: 'GET',
     path: '/operations',
     summary: 'Read how the platform is: its services, queues, limits and requests',
-    description: 'Figures of requests are those of the gateway that answers, since it started.',
+    description: 'Figures of requests are those of the gateway that responds, since it started.',
     access: read,
     success: { status: 200, body: PlatformOperations },
     cache: 'none',

@@ -25,7 +25,7 @@ const ServiceOperations = z.object({
     .meta({ description: 'Open: the gateway sends nothing to it for a moment' }),
   running: z.int().meta({ description: 'Requests and streams that it is processing' }),
   requests: z.int().meta({ description: 'Since this gateway started' }),
-  failed: z.int().meta({ description: 'Of them, those answered with a server error' }),
+  failed: z.int().meta({ description: 'Of them, those that ended with a server error' }),
 });
 
 const RequestFailure = z.object({
@@ -59,7 +59,7 @@ export const PlatformOperations = z
       .meta({ description: 'The last three hours, the oldest minute first' }),
     failures: z
       .array(RequestFailure)
-      .meta({ description: 'The last requests answered with a server error, the newest first' }),
+      .meta({ description: 'The last requests that ended with a server error, the newest first' }),
     tenants: z
       .array(z.object({ id: Id, name: z.string() }))
       .meta({ description: 'The tenants that the configuration names' }),

@@ -98,7 +98,7 @@ export const platformProblems = defineProblems({
   },
   'area-timed-out': {
     kind: 'overloaded',
-    title: 'No answer in time',
+    title: 'No response in time',
     explanation:
       'The service behind this address did not respond in time. If the request changes something, repeat it with the same idempotency key to be sure that it is executed once.',
   },

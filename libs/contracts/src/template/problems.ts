@@ -4,18 +4,18 @@ import { defineProblems } from '@plinth/kernel/problem';
 export const templateProblems = defineProblems({
   'template-not-found': {
     kind: 'not-found',
-    title: 'No such template',
+    title: 'Template not found',
     explanation:
       'There is no template of this name and culture. Where the name exists in other cultures, `availableCultures` lists them.',
   },
   'draft-not-found': {
     kind: 'not-found',
-    title: 'No draft',
+    title: 'Draft not found',
     explanation: 'The template has no draft that could be deleted.',
   },
   'revision-not-found': {
     kind: 'not-found',
-    title: 'No such revision',
+    title: 'Revision not found',
     explanation: 'The template has no revision of this id.',
   },
   'template-exists': {
@@ -60,7 +60,7 @@ export const templateProblems = defineProblems({
     kind: 'invalid',
     title: 'Template too expensive',
     explanation:
-      'Rendering went over a limit of time, work, depth or size. Templates repeat less, or on less data.',
+      'Rendering went over a limit of time, work, depth or size. Let the template repeat less, or give it less data.',
   },
   'renderer-busy': {
     kind: 'overloaded',
@@ -69,12 +69,12 @@ export const templateProblems = defineProblems({
   },
   'gallery-template-not-found': {
     kind: 'not-found',
-    title: 'Not in the gallery',
+    title: 'Gallery template not found',
     explanation: 'The gallery has no template of this name.',
   },
   'category-not-found': {
     kind: 'not-found',
-    title: 'No such category',
+    title: 'Category not found',
     explanation: 'There is no category of this id.',
   },
   'category-exists': {

@@ -3,7 +3,7 @@ import { defineProblems } from '@plinth/kernel/problem';
 export const timelineProblems = defineProblems({
   'entry-not-found': {
     kind: 'not-found',
-    title: 'No such entry',
+    title: 'Entry not found',
     explanation:
       'The timeline of this entity has no entry of this id that you may see. It may have been removed.',
   },
@@ -24,17 +24,17 @@ export const timelineProblems = defineProblems({
   },
   'person-not-found': {
     kind: 'not-found',
-    title: 'No such person',
+    title: 'Person not found',
     explanation: 'No person with this user id has called in your tenant yet.',
   },
   'notification-not-found': {
     kind: 'not-found',
-    title: 'No such notification',
+    title: 'Notification not found',
     explanation: 'You have no notification of this id. It may have been removed with its entry.',
   },
   'blob-not-found': {
     kind: 'not-found',
-    title: 'No such file',
+    title: 'File not found',
     explanation: 'There is no file of this id that you may see.',
   },
   'blob-too-large': {

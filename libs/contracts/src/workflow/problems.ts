@@ -22,7 +22,7 @@ export const workflowProblems = defineProblems({
   },
   'delegation-not-found': {
     kind: 'not-found',
-    title: 'No such delegation',
+    title: 'Delegation not found',
     explanation: 'There is no delegation of this id that you gave or received. It may have been withdrawn.',
   },
 });

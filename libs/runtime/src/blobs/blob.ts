@@ -27,7 +27,7 @@ export const blobIsGone = (): Problem => new Problem('gone', 'The file is no lon
 
 /** What went wrong stays in `cause`: it may name hosts and folders. */
 export const blobStoreIsDown = (cause: unknown): Problem =>
-  new Problem('upstream', 'The store of files does not answer; try again.', {
+  new Problem('upstream', 'The blob store does not respond; try again.', {
     retryAfterSeconds: 5,
     cause,
   });

@@ -323,7 +323,7 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
       /Connection terminated|trying to connect|is not queryable/.test(String(message)) || message === SILENCE,
   );
   if (lost || codes.some((code) => UNREACHABLE.test(code))) {
-    return unavailable('The database does not answer; try again.', error);
+    return unavailable('The database does not respond; try again.', error);
   }
   return undefined;
 }

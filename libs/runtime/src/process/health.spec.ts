@@ -38,7 +38,7 @@ describe('a process', () => {
   it('is ready without the parts that do not decide, and shows them with what is wrong', async () => {
     const cause = new Error('The bucket plinth at http://s3.example: there is no such bucket');
     const check = async () => {
-      throw new Problem('upstream', 'The store of files does not answer; try again.', { cause });
+      throw new Problem('upstream', 'The blob store does not respond; try again.', { cause });
     };
     const health = new Health({ postgres: async () => undefined }, { informative: { files: check } });
 

@@ -109,4 +109,4 @@ const equal = (left: Buffer, right: Buffer): boolean =>
   left.length === right.length && timingSafeEqual(left, right);
 
 const notFromTheGateway = (): Problem =>
-  new Problem('unauthenticated', 'This address answers only requests that came through the gateway.');
+  new Problem('unauthenticated', 'This address serves only requests that came through the gateway.');

@@ -36,7 +36,7 @@ export function runTemporalWorker(setup: TemporalWorkerSetup): Close {
       try {
         await workUntil(stop.promise, setup);
       } catch (error) {
-        setup.log.warn({ err: error }, 'Temporal does not answer; trying again');
+        setup.log.warn({ err: error }, 'Temporal does not respond; trying again');
         await Promise.race([stop.promise, pause(RECONNECT_MILLISECONDS)]);
       }
     }

@@ -24,7 +24,7 @@ export function createTemporal(config: TemporalConfig): Temporal {
       connectTimeout: CONNECT_MILLISECONDS_MAX,
     }).catch((error: unknown) => {
       connecting = undefined;
-      throw unavailable('The server for long-running work does not answer; try again.', error);
+      throw unavailable('The server for long-running work does not respond; try again.', error);
     });
     return connecting;
   };

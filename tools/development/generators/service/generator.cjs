@@ -73,12 +73,12 @@ function joinContracts(tree, { service, serviceVar, Service, entity, entityWords
 }
 
 /** @param {import('@nx/devkit').Tree} tree @param {Names} names */
-function addTexts(tree, { Service, entity, entityWords, serviceWords }) {
+function addTexts(tree, { Service, entity, entityWords, EntityWords, serviceWords }) {
   const texts = {
     en: {
       read: `See ${serviceWords}`,
       manage: `Create and delete ${serviceWords}`,
-      missing: `No such ${entityWords}`,
+      missing: `${EntityWords} not found`,
     },
     fr: {
       read: `Voir : ${serviceWords}`,
