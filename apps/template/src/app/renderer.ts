@@ -198,8 +198,9 @@ export function templateRenderer({
       names.texts.length > 0 ? localization.texts(caller, language, names.texts) : {},
       names.settings.length > 0 ? settings.visibleTo(caller, names.settings) : {},
     ]);
-    for (const value of [...Object.values(texts), ...Object.values(values)]) hold(value);
-    return { partials, texts, settings: values };
+    const resolved: ResolvedDependencies = { partials, texts, settings: values };
+    for (const value of [...Object.values(resolved.texts), ...Object.values(resolved.settings)]) hold(value);
+    return resolved;
   };
 
   const evaluate = (request: RenderRequest, language: string): Promise<RenderResult> => {
