@@ -24,24 +24,28 @@ const canMove = (from: string, to: string): boolean => edges.some(([a, b]) => a 
 describe('many clients that move the same entities at once', () => {
   const workflows = withTwoWorkflows();
 
-  it('get results that agree with the history: it is exactly the sequence of the winning requests', async () => {
-    const caller = aCaller();
-    await saveRing(caller);
-    const entities = Array.from({ length: ENTITIES }, () => newId());
+  it(
+    'get results that agree with the history: it is exactly the sequence of the winning requests',
+    async () => {
+      const caller = aCaller();
+      await saveRing(caller);
+      const entities = Array.from({ length: ENTITIES }, () => newId());
 
-    const clients = Array.from({ length: CLIENTS }, (_, index) => moveRepeatedly(caller, entities, index));
-    const requests = (await Promise.all(clients)).flat();
+      const clients = Array.from({ length: CLIENTS }, (_, index) => moveRepeatedly(caller, entities, index));
+      const requests = (await Promise.all(clients)).flat();
 
-    const requestsByEntity = Map.groupBy(requests, ({ entityId }) => entityId);
-    let wins = 0;
-    for (const entityId of entities) {
-      const steps = await historyOf(workflows.first, caller, entityId);
-      wins += steps.length;
-      expect(findViolations('A', steps, requestsByEntity.get(entityId)!, canMove)).toEqual([]);
-    }
-    expect(wins).toBeGreaterThan(ENTITIES);
-    expect(requests).toHaveLength(CLIENTS * ENTITIES * ROUNDS);
-  }, MILLISECONDS_MAX);
+      const requestsByEntity = Map.groupBy(requests, ({ entityId }) => entityId);
+      let wins = 0;
+      for (const entityId of entities) {
+        const steps = await historyOf(workflows.first, caller, entityId);
+        wins += steps.length;
+        expect(findViolations('A', steps, requestsByEntity.get(entityId)!, canMove)).toEqual([]);
+      }
+      expect(wins).toBeGreaterThan(ENTITIES);
+      expect(requests).toHaveLength(CLIENTS * ENTITIES * ROUNDS);
+    },
+    MILLISECONDS_MAX,
+  );
 
   const saveRing = (caller: Caller) =>
     workflows.first.as(caller).put('/workflow/definitions/Ring', {

@@ -37,6 +37,5 @@ it('the cultures of an Accept-Language are those that were written, the most wan
 });
 
 it('an Accept-Language of blanks is read in one pass', () => {
-  expect(acceptedCultures(`fr,a${' '.repeat(300_000)}x`)).toEqual(['fr']);
-  // A bound for what takes a step for each two blanks.
-}, 20_000);
+  expect(acceptedCultures(`fr,a${' '.repeat(2_000_000)}x`)).toEqual(['fr']);
+});

@@ -46,13 +46,13 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
     seconds = await Promise.all(
       doubled.map(async (subject) => ({ name: subject.name, ...(await startSecond(platform, subject)) })),
     );
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await Promise.all(seconds.map(({ end }) => end()));
     await platform.stop();
     rmSync(folder, { recursive: true, force: true });
-  }, 180_000);
+  });
 
   const query = async (text: string, values: unknown[]): Promise<Record<string, number>[]> => {
     const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));

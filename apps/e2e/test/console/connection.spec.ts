@@ -75,9 +75,8 @@ describe('the console without the platform', () => {
     await page.unroute('**/*.js');
     await help.click();
     await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
-    const complaints = window.complaints.splice(0);
-    expect(complaints.filter((complaint) => !complaint.includes('ERR_FAILED'))).toEqual([]);
-  }, 60_000);
+    window.allow('ERR_FAILED');
+  });
 
   it('keeps what is written when the session ends, and sends it once the person is back', async () => {
     const window = await browser.signIn('Ada Lovelace');

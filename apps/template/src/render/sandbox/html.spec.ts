@@ -8,8 +8,8 @@ describe('the plain text of a page', () => {
   });
 
   it('is written in one pass, however many cells are empty', () => {
-    const cells = 300_000;
+    // So many that steps for each two of them would not end.
+    const cells = 1_000_000;
     expect(plainTextOf(`<table><tr><td>a${'<td>'.repeat(cells)}b`)).toBe(`a${'\t'.repeat(cells)}b`);
-    // A bound for what takes a step for each two cells.
-  }, 20_000);
+  });
 });
