@@ -11,11 +11,13 @@ const SWEEPS_PER_CLEANUP = 12;
 
 /** Starts what runs beside the requests. */
 export async function startBackground(deps: Deps, onClose: (close: Close) => void): Promise<void> {
-  const { config, log, metrics, db, starter, dryRunPlaces, previewPlaces, workbookPlaces } = deps;
+  const { config, log, metrics, db, starter, dryRunPlaces, previewPlaces, workbookPlaces, correctionFiles } =
+    deps;
   measurePlaces(metrics, {
     'dry-runs': dryRunPlaces,
     previews: previewPlaces,
     workbooks: workbookPlaces,
+    'correction-files': correctionFiles,
   });
   measureJobs(metrics, db);
   const intervalMilliseconds = config.EXCHANGE_SWEEP_SECONDS * 1_000;

@@ -1,7 +1,7 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
-import { EventLoopTurns, FairPlaces, measurePlaces } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -83,7 +83,6 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const starter = jobStarter({ config, temporal, imports, undos, exports, overdueJobs, log });
 
   const metrics = createMetrics('data-exchange');
-  measurePlaces(metrics, { 'correction-files': correctionFiles });
   // Without Temporal no job starts, but everything else works, so the process stays ready.
   const health = new Health(checks, { informative: { ...informative, blobs: blobs.check }, log });
   return {

@@ -215,10 +215,10 @@ export const GatewayConfig = z.object({
     'How long a client may take to send the head of a request.',
   ),
   BODY_TIMEOUT_MILLISECONDS: positiveInteger(30_000).describe(
-    'How long a client may take to send a JSON body, and how long an upload may pause.',
+    'How long a client may take to send a JSON body.',
   ),
   IDLE_TIMEOUT_MILLISECONDS: positiveInteger(120_000).describe(
-    'How long a connection may be idle in the middle of a request or response.',
+    'How long a connection may be idle in the middle of a request or response, such as an upload.',
   ),
   KEEP_ALIVE_MILLISECONDS: positiveInteger(65_000).describe(
     'How long an unused connection is kept; longer than the load balancer keeps it.',

@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import {
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import { endEarlyResponse } from '@plinth/http/end-early-response';
-import { requestHead } from './raw-http';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   closeAll,
   echo,
@@ -135,56 +128,6 @@ describe('a service that dies in the middle of a response', () => {
       const { fetch } = await startGateway({ things: upstream.url });
       expect((await fetch(path)).status).toBe(503);
     }
-  });
-});
-
-describe('an upload that a service refuses before it has all of it', () => {
-  const SIZE = 32 * 1024 * 1024;
-  const body = JSON.stringify({ title: 'Busy', status: 503, detail: 'The database does not answer.' });
-  const refusal = {
-    'content-type': 'application/problem+json',
-    'content-length': Buffer.byteLength(body),
-    'retry-after': '2',
-    connection: 'close',
-  };
-
-  /** Sends all of its body before it reads anything, as many clients do; what went wrong is all that it gets otherwise. */
-  const sendBeforeReading = ({ port }: StartedGateway, head: string): Promise<string> =>
-    new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1').pause();
-      let text = '';
-      socket.on('data', (chunk) => (text += chunk.toString('latin1')));
-      socket.on('error', ({ message }) => (text ||= message)).on('close', () => resolve(text));
-      socket.write(head);
-      socket.write(Buffer.alloc(SIZE, 'a,b\r\n'), () => socket.resume());
-    });
-
-  it.each<[string, RequestListener]>([
-    [
-      'and reads on',
-      (request, response) => {
-        response.writeHead(503, refusal);
-        endEarlyResponse(request, response, body);
-      },
-    ],
-    [
-      'and closes the connection',
-      (request, response) => {
-        request.pause();
-        response.writeHead(503, refusal).write(body, () => request.destroy());
-      },
-    ],
-  ])('gets the problem, however late its client reads it: the service responds %s', async (_, listener) => {
-    const gateway = await startGateway({ things: await startUpstream(listener) });
-    const head = requestHead(
-      'POST /api/v1/files',
-      `Authorization: Bearer ${await gateway.token()}`,
-      'Content-Type: multipart/form-data; boundary=x',
-      `Content-Length: ${SIZE}`,
-    );
-    expect(await sendBeforeReading(gateway, head)).toMatch(
-      /^HTTP\/1\.1 503 [^]*retry-after: 2[^]*"status":503/,
-    );
   });
 });
 

@@ -104,6 +104,8 @@ describe('a platform of which a server is away for a while', () => {
       for (const [index, { name, content }] of files.entries())
         jobs.push(await mappedImport(owners[index]!, 'Localization.Overrides', content, name));
 
+      const processIds = () => SERVICES.map((service) => platform.processId(service.replace('_', '-')));
+      const before = processIds();
       const token = await tokenOf(platform.url, { tenantId: randomUUID(), roles: ['admin'] });
       const ofBob = { tenantId, sub: 'bob', name: 'bob', roles: ['admin'] };
       const stream = followNotifications(platform.url, await tokenOf(platform.url, ofBob));
@@ -142,6 +144,8 @@ describe('a platform of which a server is away for a while', () => {
             `${written.length} entries\n${shown(failures).join('\n')}\n`,
         );
       }
+      // No service ends because a server does.
+      expect(processIds()).toEqual(before);
       expect(results).toEqual([ROWS, ROWS, 'Completed']);
       expect((await ann.call('GET', ENTITY)).body.totalCount).toBe(written.length);
       await eventually(async () => (await notifiedOf(bob)).length >= written.length);

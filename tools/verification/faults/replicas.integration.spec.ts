@@ -76,15 +76,23 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
         headers: { authorization: `Bearer ${token}` },
         signal: stop.signal,
       });
+      const decoder = new TextDecoder();
       let text = '';
-      for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
-        text += piece;
+      for await (const piece of response.body!) {
+        text += decoder.decode(piece, { stream: true });
         for (const [, id] of text.matchAll(/"entryId":"([^"]+)"/g)) notified.push(id!);
         text = text.slice(text.lastIndexOf('\n') + 1);
       }
     })();
-    reading.catch(() => undefined);
-    return { notified, close: () => stop.abort() };
+    let failure: Error | undefined;
+    reading.catch((error: Error) => (failure = error));
+    return {
+      notified,
+      close: () => stop.abort(),
+      requireOpen: () => {
+        if (failure) throw failure;
+      },
+    };
   };
 
   const placesTaken = async (): Promise<string[]> => {
@@ -148,10 +156,10 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
       attackers.forEach((stop) => stop());
       const ofFlood = await stopWriting();
       const cleared = await timeOf(() =>
-        eventually(
-          async () => streams.every(({ notified }) => new Set(notified).size >= written.length),
-          CLEARED_MILLISECONDS_MAX,
-        ),
+        eventually(async () => {
+          streams.forEach(({ requireOpen }) => requireOpen());
+          return streams.every(({ notified }) => new Set(notified).size >= written.length);
+        }, CLEARED_MILLISECONDS_MAX),
       );
       await eventually(async () => {
         const left = await placesTaken();

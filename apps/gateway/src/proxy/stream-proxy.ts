@@ -46,7 +46,7 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
           upstream.breaker.succeeded();
           const stream = streams.get(request)!;
           stream.hasResponse = true;
-          void passOn(upstreamResponse, stream, turns);
+          passOn(upstreamResponse, stream, turns).catch(() => stream.context.response.destroy());
         });
         server.on('error', (error, request) => {
           const stream = streams.get(request as IncomingMessage);
@@ -87,9 +87,7 @@ async function passOn(
     finish();
   } else if (status >= 400 && isBodyPending(context.request)) {
     // Whoever sends all of a file before it reads must find the connection open until then.
-    const body = await readProblem(upstreamResponse).catch(() => undefined);
-    if (body === undefined) return void context.response.destroy();
-    context.send({ status, headers, body });
+    context.send({ status, headers, body: await readProblem(upstreamResponse) });
     finish();
   } else {
     context.writeHead(status, headers);

@@ -194,8 +194,11 @@ async function runTransaction<Result>(
   let broken: Error | undefined;
   const sent: Promise<unknown>[] = [];
   try {
-    sent.push(sendTogether(connection, answeredSoon(pool, beginIn(pool, scope, options))));
-    if (!pool.options.pipeline) await sent[0];
+    const begun = sendTogether(connection, answeredSoon(pool, beginIn(pool, scope, options)));
+    // Its failure is found at the end of the transaction. Until then nobody waits for it, which would end the process.
+    begun.catch(() => undefined);
+    sent.push(begun);
+    if (!pool.options.pipeline) await begun;
     const result = await work(own.connection, sent);
     if (!pool.options.pipeline) await Promise.all(sent);
     own.end();
