@@ -1,8 +1,7 @@
 import type { Endpoint, Success } from '@plinth/contracts/endpoint';
 import { exampleOf } from '@plinth/contracts/openapi/examples';
 import { SchemaCollection } from '@plinth/contracts/openapi/schemas';
-import { accepted, created, events, file, multiStatus, noContent, ok } from '@plinth/http/response';
-import type { BatchResult } from '@plinth/kernel/batch-result';
+import { accepted, created, events, file, noContent, ok } from '@plinth/http/response';
 import { unavailable } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 
@@ -45,8 +44,6 @@ function responseOf({ status }: Success, body: unknown, location: string): unkno
       return accepted(body, location);
     case 204:
       return noContent();
-    case 207:
-      return multiStatus(body as BatchResult<unknown>);
     default:
       return ok(body);
   }
