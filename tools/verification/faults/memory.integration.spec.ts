@@ -221,7 +221,7 @@ describe('the memory of the services', () => {
 
   it.each([
     ['to be printed', DocumentFormat.Pdf, 20],
-    ['to be sent', DocumentFormat.Html, 5],
+    ['to be sent', DocumentFormat.Html, 1],
   ])('holds against the largest documents, of which most wait %s', async (_, format, ofEach) => {
     const authorization = `Bearer ${await tokenOf(platform.url, { tenantId, roles: ['admin'] })}`;
     const headers = { authorization, 'content-type': 'application/json' };

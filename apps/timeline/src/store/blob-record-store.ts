@@ -1,8 +1,9 @@
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { raw, sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Audience } from '../domain/audience';
 import type { Blob, Prisma } from '../generated/client';
-import { visibleTo } from './visibility';
+import { visibleSql } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
@@ -34,13 +35,9 @@ export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
     }),
   storedBytes: (tenantId) => db.inTenant(tenantId, (tx) => sumOfBytes(tx, tenantId)),
   find: (audience, userId, id) =>
-    db.inTenant(audience.tenantId, (tx) =>
-      tx.blob.findFirst({ where: { id, ...reachable(audience, userId) } }),
-    ),
+    db.inTenant(audience.tenantId, async (tx) => (await reachable(tx, audience, userId, [id]))[0] ?? null),
   list: (audience, userId, ids) =>
-    db.inTenant(audience.tenantId, (tx) =>
-      tx.blob.findMany({ where: { id: { in: [...ids] }, ...reachable(audience, userId) } }),
-    ),
+    db.inTenant(audience.tenantId, (tx) => reachable(tx, audience, userId, ids)),
 });
 
 async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
@@ -51,15 +48,27 @@ async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
   return Number(_sum.sizeBytes ?? 0);
 }
 
-/** What only entries have that this person does not see is gone for its uploader too: that it is kept would tell of them. */
-const reachable = (audience: Audience, userId: string): Prisma.BlobWhereInput => ({
-  tenantId: audience.tenantId,
-  isRemoved: false,
-  OR: [
-    { uploadedBy: userId, attachments: { none: {} } },
-    { attachments: { some: { entry: visibleTo(audience) } } },
-  ],
-});
+/**
+ * Those of these files that this person may read. What only entries have that they do not see is gone for its uploader too:
+ * that it is kept would tell of them. Each file is looked for by its own entries (OFFSET), not among all of the tenant.
+ */
+const reachable = (
+  tx: Tx,
+  audience: Audience,
+  userId: string,
+  ids: readonly string[],
+): Promise<BlobRecord[]> =>
+  tx.$queryRaw<BlobRecord[]>(sql`
+    SELECT tenant_id AS "tenantId", id, file_name AS "fileName", mime_type AS "mimeType", size_bytes AS "sizeBytes",
+      sha256, uploaded_by AS "uploadedBy", created_at AS "createdAt", check_at AS "checkAt", is_removed AS "isRemoved"
+    FROM blob
+    WHERE tenant_id = ${audience.tenantId}::uuid AND id = ANY(${[...ids]}::uuid[]) AND NOT is_removed
+      AND (EXISTS (SELECT FROM attachment
+          JOIN entry ON entry.tenant_id = attachment.tenant_id AND entry.id = attachment.entry_id
+          WHERE attachment.tenant_id = blob.tenant_id AND attachment.blob_id = blob.id
+            AND ${raw(visibleSql(audience) ?? 'true')} OFFSET 0)
+        OR uploaded_by = ${userId} AND NOT EXISTS (SELECT FROM attachment
+          WHERE attachment.tenant_id = blob.tenant_id AND attachment.blob_id = blob.id OFFSET 0))`);
 
 /** Which of these files this person may attach: those they may read. They are locked until the transaction ends. */
 export async function attachableBlobIds(
@@ -71,9 +80,5 @@ export async function attachableBlobIds(
   await tx.$queryRaw`
     SELECT FROM blob WHERE tenant_id = ${audience.tenantId}::uuid AND id = ANY(${[...ids]}::uuid[])
     ORDER BY id FOR KEY SHARE`;
-  const blobs = await tx.blob.findMany({
-    where: { id: { in: [...ids] }, ...reachable(audience, userId) },
-    select: { id: true },
-  });
-  return new Set(blobs.map(({ id }) => id));
+  return new Set((await reachable(tx, audience, userId, ids)).map(({ id }) => id));
 }
