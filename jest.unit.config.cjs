@@ -45,6 +45,4 @@ module.exports = {
   transformIgnorePatterns: [`/node_modules/(?!(${esModules.join('|')})/)`],
   // A bound for what hangs, not a measure: a machine may be busy with other things. A spec that needs longer says so by a name.
   testTimeout: 300_000,
-  // Nor does a process that has much in its memory end within jest's 500 ms then.
-  workerGracefulExitTimeout: 30_000,
 };
