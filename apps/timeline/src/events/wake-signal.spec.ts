@@ -42,12 +42,15 @@ describe('a wake signal', () => {
   });
 
   it('is sent before its process ends', async () => {
+    const set = jest.spyOn(globalThis, 'setTimeout');
+    const cleared = jest.spyOn(globalThis, 'clearTimeout');
     const { published, signal } = startSignal();
     signal.wake('acme', ['Invoice/1']);
     signal.wake('acme', ['Invoice/2']);
     await signal.close();
     expect(published).toEqual([['acme/Invoice/1'], ['acme/Invoice/2']]);
-    expect(jest.getTimerCount()).toBe(0);
+    expect(set).toHaveBeenCalledTimes(2);
+    for (const { value } of set.mock.results) expect(cleared).toHaveBeenCalledWith(value);
   });
 });
 

@@ -106,11 +106,12 @@ describe('the messages of all calls', () => {
     const { refusals, waiting, find, until } = await start(100 * KIBIBYTE);
     const held = find('acme', 40 * KIBIBYTE);
     await until(() => waiting.length === 1);
-    await expect(find('acme', 40 * KIBIBYTE, 50)).rejects.toMatchObject({
+    await expect(find('acme', 40 * KIBIBYTE, 1_000)).rejects.toMatchObject({
       kind: 'overloaded',
       detail: 'no room for tenant',
     });
-    expect([refusals, waiting.length]).toEqual([['tenant'], 1]);
+    // It is sent again until its time is over.
+    expect([new Set(refusals), waiting.length]).toEqual([new Set(['tenant']), 1]);
     const other = find('globex', 40 * KIBIBYTE);
     await until(() => waiting.length === 2);
     waiting.forEach((answer) => answer());
