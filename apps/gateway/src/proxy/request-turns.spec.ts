@@ -48,14 +48,14 @@ describe('the turns of requests', () => {
     expect(await order).toEqual(['other', 'third', 'busy', 'other', 'busy', 'busy', 'busy']);
   });
 
-  it('leave one to the next tenant at once', async () => {
-    const turns = await startShared(4);
-    await Promise.all([turns.begin(busy), turns.begin(busy)]);
-    const waits = turns.begin(busy);
-    await turns.begin(other);
-    expect([turns.places.runningCount, turns.places.waitingCount]).toEqual([3, 1]);
-    await jest.advanceTimersByTimeAsync(TURN_MILLISECONDS);
-    await waits;
+  it('are left to the next tenants at once, since a tenant has a quarter of them at most', async () => {
+    const turns = await startShared(12);
+    const wanted = [busy, other, third].map((owner) => Array.from({ length: 9 }, () => turns.begin(owner)));
+    const begun = wanted.map((ofTenant) => ofTenant.filter((turn) => !(turn instanceof Promise)).length);
+    expect(begun).toEqual([3, 2, 2]);
+    expect(turns.places.waitingCount).toBe(20);
+    await jest.advanceTimersByTimeAsync(27 * TURN_MILLISECONDS);
+    await Promise.all(wanted.flat());
   });
 
   it('are left by a request that takes longer, once', async () => {

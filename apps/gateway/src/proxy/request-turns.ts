@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Clock } from '@plinth/kernel/clock';
 import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
-import { FairPlaces, turnsAt } from '@plinth/runtime/process/fair-places';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 
 export interface RequestTurnsOptions {
@@ -13,6 +13,12 @@ export interface RequestTurnsOptions {
   /** Beyond so many waiting ones requests are refused; without it, whoever admitted them limits how many wait. */
   waitingMax?: number;
 }
+
+/**
+ * How many times the free turns a tenant may have: three of twelve. A request has a handful of steps in its service, each of
+ * which comes behind a step of every other request there; and a service is as busy with three at a time as with many.
+ */
+const TIMES_FREE = 1 / 3;
 
 /** Tenants share a service from the request of another tenant until so long after the last one. */
 const SHARED_MILLISECONDS = 10_000;
@@ -34,10 +40,9 @@ export class RequestTurns {
     private readonly options: RequestTurnsOptions,
     private readonly clock: Clock,
   ) {
-    const { count, waitingMax } = options;
+    const { count, waitingMax = Infinity } = options;
     const refused = (scope: ShareScope) => shareUsedUp(scope, 'large requests');
-    this.places =
-      waitingMax === undefined ? turnsAt(count) : new FairPlaces({ places: count, waitingMax, refused });
+    this.places = new FairPlaces({ places: count, timesFree: TIMES_FREE, waitingMax, refused });
   }
 
   /**

@@ -36,8 +36,13 @@ const RETRY_BUDGET_PER_REQUEST = 0.1;
 /** Requests with one response, or uploads, downloads and event streams, which last. */
 export type RequestKind = 'calls' | 'streams';
 
-/** A call that takes longer waits for something else than the processor of its service. */
-const CALL_TURN_MILLISECONDS = 100;
+/**
+ * A call that takes longer waits for something else than the processor of its service. On a machine that is full of other
+ * work calls that wait for nothing else take some hundred milliseconds: if they left their turns, all of them would be in
+ * the service together, just where each takes longest.
+ */
+const CALL_TURN_MILLISECONDS = 1_000;
+/** Of what comes as slowly as its client sends. */
 const BODY_TURN_MILLISECONDS = 250;
 /** How much more of a service and of the gateway an upload and a large body take than a call. */
 const CALLS_PER_UPLOAD = 4;
