@@ -8,8 +8,10 @@ import { shareUsedUp } from '@plinth/contracts/platform/problems';
 export interface RequestTurnsOptions {
   /** How many requests have their turn at the same time. */
   count: number;
-  /** Who takes longer leaves its turn to the next, and goes on. */
+  /** Who takes longer leaves its turn to the next, and goes on; while the service is busy, who takes ten times longer. */
   turnMilliseconds: number;
+  /** Whether the service has no time for more than it has got. */
+  isBusy?: () => boolean;
   /** Beyond so many waiting ones requests are refused; without it, whoever admitted them limits how many wait. */
   waitingMax?: number;
 }
@@ -19,6 +21,9 @@ export interface RequestTurnsOptions {
  * which comes behind a step of every other request there; and a service is as busy with three at a time as with many.
  */
 const TIMES_FREE = 1 / 3;
+
+/** So many times longer a turn lasts at most while the service is busy. */
+const TIMES_LONGER = 10;
 
 /** Tenants share a service from the request of another tenant until so long after the last one. */
 const SHARED_MILLISECONDS = 10_000;
@@ -85,8 +90,15 @@ export class RequestTurns {
       clearTimeout(timer);
       this.places.leave(owner);
     };
+    const { turnMilliseconds, isBusy = () => false } = this.options;
+    let looks = 0;
+    // Where all requests take longer because there are too many of them in the service, more would only make it worse.
+    const look = (): void => {
+      if (++looks < TIMES_LONGER && isBusy()) timer.refresh();
+      else end();
+    };
     let hasEnded = false;
-    const timer = setTimeout(end, this.options.turnMilliseconds);
+    const timer = setTimeout(look, turnMilliseconds);
     return end;
   }
 }

@@ -35,7 +35,7 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
         });
         server.on('proxyRes', (upstreamResponse, request) => {
           upstreamResponse.socket.setTimeout(0);
-          upstream.breaker.succeeded();
+          upstream.responded(upstreamResponse.headers);
           const { context, owner } = streams.get(request)!;
           if (begin(context, upstreamResponse))
             upstreamResponse.pipe(inTurns(owner, turns)).pipe(context.response);

@@ -14,12 +14,15 @@ const settings = {
 };
 
 it.each([
-  ['calls', 1_000],
-  ['uploads', 250],
-] as const)('a service has %s in turns, each for its time and no longer', async (kind, milliseconds) => {
+  ['calls', 100, {}],
+  ['calls', 1_000, { 'x-plinth-busy': '1' }],
+  ['uploads', 250, {}],
+  ['uploads', 2_500, { 'x-plinth-busy': '1' }],
+] as const)('%s keep a turn for %s ms where responses say %j', async (kind, milliseconds, headers) => {
   const upstream = new Upstream('things', 'http://things.test', settings, { now: () => new Date() });
   jest.useFakeTimers();
   for (const owner of [busy, other]) (await upstream.enterInTurn(kind, owner))();
+  const responding = setInterval(() => upstream.responded(headers), 50);
   await upstream.enterInTurn(kind, busy);
   const waits = upstream.enterInTurn(kind, busy);
   await jest.advanceTimersByTimeAsync(milliseconds - 1);
@@ -27,6 +30,7 @@ it.each([
   await jest.advanceTimersByTimeAsync(1);
   (await waits)();
   expect(upstream.turns[kind].places.waitingCount).toBe(0);
+  clearInterval(responding);
   jest.useRealTimers();
   await upstream.close();
 });
