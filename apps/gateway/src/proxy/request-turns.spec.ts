@@ -48,15 +48,22 @@ describe('the turns of requests', () => {
     expect(await order).toEqual(['other', 'third', 'busy', 'other', 'busy', 'busy', 'busy']);
   });
 
-  it('are left to the next tenants at once, since a tenant has a quarter of them at most', async () => {
-    const turns = await startShared(12);
-    const wanted = [busy, other, third].map((owner) => Array.from({ length: 9 }, () => turns.begin(owner)));
-    const begun = wanted.map((ofTenant) => ofTenant.filter((turn) => !(turn instanceof Promise)).length);
-    expect(begun).toEqual([3, 2, 2]);
-    expect(turns.places.waitingCount).toBe(20);
-    await jest.advanceTimersByTimeAsync(27 * TURN_MILLISECONDS);
-    await Promise.all(wanted.flat());
-  });
+  it.each([
+    [false, [6, 3, 2]],
+    [true, [3, 2, 2]],
+  ])(
+    'are left to the next tenants at once, and more of them while the service is busy: %s',
+    async (isBusy, most) => {
+      const options = { count: 12, turnMilliseconds: TURN_MILLISECONDS, isBusy: () => isBusy };
+      const turns = new RequestTurns(options, { now: () => new Date() });
+      for (const owner of [busy, other]) (await turns.begin(owner))();
+      const wanted = [busy, other, third].map((owner) => Array.from({ length: 9 }, () => turns.begin(owner)));
+      const begun = wanted.map((ofTenant) => ofTenant.filter((turn) => !(turn instanceof Promise)).length);
+      expect(begun).toEqual(most);
+      await jest.advanceTimersByTimeAsync(300 * TURN_MILLISECONDS);
+      await Promise.all(wanted.flat());
+    },
+  );
 
   it('are left by a request that takes longer, once', async () => {
     const turns = await startShared(1);

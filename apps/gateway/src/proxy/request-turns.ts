@@ -17,10 +17,11 @@ export interface RequestTurnsOptions {
 }
 
 /**
- * How many times the free turns a tenant may have: three of twelve. A request has a handful of steps in its service, each of
- * which comes behind a step of every other request there; and a service is as busy with three at a time as with many.
+ * How many times the free turns a tenant may have while the service is busy: three of twelve. A request has a handful of
+ * steps there, each of which comes behind a step of every other request; and three at a time keep it as busy as many. While
+ * it is not busy, its requests wait for something else, and a tenant may have half of the turns.
  */
-const TIMES_FREE = 1 / 3;
+const TIMES_FREE_WHILE_BUSY = 1 / 3;
 
 /** So many times longer a turn lasts at most while the service is busy. */
 const TIMES_LONGER = 10;
@@ -45,9 +46,10 @@ export class RequestTurns {
     private readonly options: RequestTurnsOptions,
     private readonly clock: Clock,
   ) {
-    const { count, waitingMax = Infinity } = options;
+    const { count, waitingMax = Infinity, isBusy = () => false } = options;
+    const timesFree = (): number => (isBusy() ? TIMES_FREE_WHILE_BUSY : 1);
     const refused = (scope: ShareScope) => shareUsedUp(scope, 'large requests');
-    this.places = new FairPlaces({ places: count, timesFree: TIMES_FREE, waitingMax, refused });
+    this.places = new FairPlaces({ places: count, timesFree, waitingMax, refused });
   }
 
   /**
