@@ -25,6 +25,7 @@ import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
 import type { DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import { forRequest } from '@plinth/runtime/process/current-work';
+import { BUSY_HEADER, EventLoopLoad } from '@plinth/runtime/process/event-loop-load';
 import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
@@ -126,6 +127,7 @@ export function createService(
   const responses = new ByteBudget(context.config.BUFFERED_RESPONSE_BYTES_MAX);
   measureBytes(context.metrics, { bodies, responses });
   const turns = new EventLoopTurns();
+  const load = new EventLoopLoad();
   const encodings = turnsAt(ENCODINGS);
   const longReads = longReadPlaces();
   measurePlaces(context.metrics, { encodings, 'long-reads': longReads });
@@ -170,6 +172,7 @@ export function createService(
       const handleInput = async () => handlers.get(endpoint)!(input);
       const isLong = isLongRead(endpoint, input.list);
       const result = await (isLong ? longReads.run(owner, handleInput, signal) : handleInput());
+      if (load.isBusy) res.setHeader(BUSY_HEADER, '1');
       await sendResponse(found.route.endpoint, result, req, res, {
         prefix: context.config.PUBLIC_PREFIX,
         checkResponses: context.config.NODE_ENV === 'test',

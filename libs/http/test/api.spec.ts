@@ -83,6 +83,9 @@ const endpoints = {
   }),
 };
 
+/** Longer than a service looks back, to say whether it is busy. */
+const BUSY_MILLISECONDS = 200;
+
 const context = serviceContext(TEST_KEYS, new Health({ store: async () => undefined }));
 
 let server: TestServer;
@@ -104,7 +107,11 @@ beforeAll(async () => {
       );
     });
     api.on(endpoints.addThing, ({ body }) => created({ id: body.id, size: body.size }, `/things/${body.id}`));
-    api.on(endpoints.touchThing, () => noContent());
+    api.on(endpoints.touchThing, ({ body }) => {
+      const end = performance.now() + (body?.hard ? BUSY_MILLISECONDS : 0);
+      while (performance.now() < end);
+      return noContent();
+    });
     api.on(endpoints.downloadThing, ({ params }) =>
       file({ content: Buffer.from('%PDF'), name: params['id']!, type: 'application/pdf' }),
     );
@@ -330,6 +337,15 @@ describe('the pipeline of endpoints', () => {
     expect(response.body).toMatchObject(problem(500));
     expect(response.body.traceId).toBe('a'.repeat(32));
     expect(response.text).not.toMatch(/SELECT|srv/);
+  });
+
+  it('says that it is busy, where requests leave its event loop no time', async () => {
+    const said: (string | null)[] = [];
+    while (said.length < 20 && !said.includes('1')) {
+      const { headers } = await http().post('/things/a/touch', { hard: true });
+      said.push(headers.get('x-plinth-busy'));
+    }
+    expect(said).toContain('1');
   });
 
   it('shows its dead letters to operators only, whom the gateway signed', async () => {

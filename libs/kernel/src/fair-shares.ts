@@ -10,8 +10,11 @@ export type ShareScope = 'user' | 'tenant' | 'all';
 export interface FairSharesOptions {
   /** Whether a user may have less than its tenant; it may, unless this says no. */
   limitsUsers?: boolean;
-  /** How many times what is free a tenant may hold: alone it gets `timesFree / (timesFree + 1)` of everything. */
-  timesFree?: number | undefined;
+  /**
+   * How many times what is free a tenant may hold: alone it gets `timesFree / (timesFree + 1)` of everything. A function is
+   * asked each time.
+   */
+  timesFree?: number | (() => number) | undefined;
 }
 
 /**
@@ -25,7 +28,7 @@ export class FairShares {
   private readonly byTenant = new Map<string, { amount: number; byUser: Map<string, number> }>();
 
   private readonly limitsUsers: boolean;
-  private readonly timesFree: number;
+  private readonly timesFree: () => number;
 
   /** @param total what there is to share */
   constructor(
@@ -33,7 +36,7 @@ export class FairShares {
     { limitsUsers = true, timesFree = 1 }: FairSharesOptions = {},
   ) {
     this.limitsUsers = limitsUsers;
-    this.timesFree = timesFree;
+    this.timesFree = typeof timesFree === 'number' ? () => timesFree : timesFree;
   }
 
   get usedAmount(): number {
@@ -58,7 +61,7 @@ export class FairShares {
     const ofUser = tenant?.byUser.get(userId) ?? 0;
     const free = this.total - this.used;
     if (amount > free) return 'all';
-    if (ofTenant > held && ofTenant + amount > this.timesFree * free) return 'tenant';
+    if (ofTenant > held && ofTenant + amount > this.timesFree() * free) return 'tenant';
     if (this.limitsUsers && ofUser > held && 2 * (ofUser + amount) > free) return 'user';
     this.used += amount;
     if (!tenant) this.byTenant.set(tenantId, { amount, byUser: new Map([[userId, amount]]) });

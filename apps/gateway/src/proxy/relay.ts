@@ -120,7 +120,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     clearTimeout(this.timer);
-    this.upstream.breaker.succeeded();
+    this.upstream.responded(headers);
     this.status = status;
     this.headers = responseHeaders(headers);
     if (Number(headers['content-length'] ?? 0) > this.call.bufferedBytesMax) this.startStreaming();

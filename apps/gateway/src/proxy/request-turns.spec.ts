@@ -48,15 +48,22 @@ describe('the turns of requests', () => {
     expect(await order).toEqual(['other', 'third', 'busy', 'other', 'busy', 'busy', 'busy']);
   });
 
-  it('leave one to the next tenant at once', async () => {
-    const turns = await startShared(4);
-    await Promise.all([turns.begin(busy), turns.begin(busy)]);
-    const waits = turns.begin(busy);
-    await turns.begin(other);
-    expect([turns.places.runningCount, turns.places.waitingCount]).toEqual([3, 1]);
-    await jest.advanceTimersByTimeAsync(TURN_MILLISECONDS);
-    await waits;
-  });
+  it.each([
+    [false, [6, 3, 2]],
+    [true, [3, 2, 2]],
+  ])(
+    'are left to the next tenants at once, and more of them while the service is busy: %s',
+    async (isBusy, most) => {
+      const options = { count: 12, turnMilliseconds: TURN_MILLISECONDS, isBusy: () => isBusy };
+      const turns = new RequestTurns(options, { now: () => new Date() });
+      for (const owner of [busy, other]) (await turns.begin(owner))();
+      const wanted = [busy, other, third].map((owner) => Array.from({ length: 9 }, () => turns.begin(owner)));
+      const begun = wanted.map((ofTenant) => ofTenant.filter((turn) => !(turn instanceof Promise)).length);
+      expect(begun).toEqual(most);
+      await jest.advanceTimersByTimeAsync(300 * TURN_MILLISECONDS);
+      await Promise.all(wanted.flat());
+    },
+  );
 
   it('are left by a request that takes longer, once', async () => {
     const turns = await startShared(1);

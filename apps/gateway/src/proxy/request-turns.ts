@@ -2,17 +2,29 @@ import type { EventEmitter } from 'node:events';
 import type { Clock } from '@plinth/kernel/clock';
 import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
-import { FairPlaces, turnsAt } from '@plinth/runtime/process/fair-places';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 
 export interface RequestTurnsOptions {
   /** How many requests have their turn at the same time. */
   count: number;
-  /** Who takes longer leaves its turn to the next, and goes on. */
+  /** Who takes longer leaves its turn to the next, and goes on; while the service is busy, who takes ten times longer. */
   turnMilliseconds: number;
+  /** Whether the service has no time for more than it has got. */
+  isBusy?: () => boolean;
   /** Beyond so many waiting ones requests are refused; without it, whoever admitted them limits how many wait. */
   waitingMax?: number;
 }
+
+/**
+ * How many times the free turns a tenant may have while the service is busy: three of twelve. A request has a handful of
+ * steps there, each of which comes behind a step of every other request; and three at a time keep it as busy as many. While
+ * it is not busy, its requests wait for something else, and a tenant may have half of the turns.
+ */
+const TIMES_FREE_WHILE_BUSY = 1 / 3;
+
+/** So many times longer a turn lasts at most while the service is busy. */
+const TIMES_LONGER = 10;
 
 /** Tenants share a service from the request of another tenant until so long after the last one. */
 const SHARED_MILLISECONDS = 10_000;
@@ -34,10 +46,10 @@ export class RequestTurns {
     private readonly options: RequestTurnsOptions,
     private readonly clock: Clock,
   ) {
-    const { count, waitingMax } = options;
+    const { count, waitingMax = Infinity, isBusy = () => false } = options;
+    const timesFree = (): number => (isBusy() ? TIMES_FREE_WHILE_BUSY : 1);
     const refused = (scope: ShareScope) => shareUsedUp(scope, 'large requests');
-    this.places =
-      waitingMax === undefined ? turnsAt(count) : new FairPlaces({ places: count, waitingMax, refused });
+    this.places = new FairPlaces({ places: count, timesFree, waitingMax, refused });
   }
 
   /**
@@ -80,8 +92,15 @@ export class RequestTurns {
       clearTimeout(timer);
       this.places.leave(owner);
     };
+    const { turnMilliseconds, isBusy = () => false } = this.options;
+    let looks = 0;
+    // Where all requests take longer because there are too many of them in the service, more would only make it worse.
+    const look = (): void => {
+      if (++looks < TIMES_LONGER && isBusy()) timer.refresh();
+      else end();
+    };
     let hasEnded = false;
-    const timer = setTimeout(end, this.options.turnMilliseconds);
+    const timer = setTimeout(look, turnMilliseconds);
     return end;
   }
 }

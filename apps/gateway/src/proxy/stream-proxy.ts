@@ -43,7 +43,7 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
         });
         server.on('proxyRes', (upstreamResponse, request) => {
           upstreamResponse.socket.setTimeout(0);
-          upstream.breaker.succeeded();
+          upstream.responded(upstreamResponse.headers);
           const stream = streams.get(request)!;
           stream.hasResponse = true;
           passOn(upstreamResponse, stream, turns).catch(() => stream.context.response.destroy());

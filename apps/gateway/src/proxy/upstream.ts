@@ -1,4 +1,4 @@
-import { Agent, type ServerResponse } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 import { FairShares, type ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
@@ -6,6 +6,7 @@ import type { Problem } from '@plinth/kernel/problem';
 import { platformProblems, shareUsedUp } from '@plinth/contracts/platform/problems';
 import { ServiceState } from '@plinth/contracts/platform/operations-shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import { BUSY_HEADER } from '@plinth/runtime/process/event-loop-load';
 import { CALLER_HEADER, hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import { Breaker } from './breaker';
 import { RequestTurns } from './request-turns';
@@ -36,9 +37,11 @@ const RETRY_BUDGET_PER_REQUEST = 0.1;
 /** Requests with one response, or uploads, downloads and event streams, which last. */
 export type RequestKind = 'calls' | 'streams';
 
-/** A call that takes longer waits for something else than the processor of its service. */
+/** A call that takes longer waits for something else than the processor of its service, unless that says it is busy. */
 const CALL_TURN_MILLISECONDS = 100;
 const BODY_TURN_MILLISECONDS = 250;
+/** For so long a service is taken to be busy that has said so. */
+const BUSY_MILLISECONDS = 1_000;
 /** How much more of a service and of the gateway an upload and a large body take than a call. */
 const CALLS_PER_UPLOAD = 4;
 const CALLS_PER_LARGE_BODY = 6;
@@ -53,12 +56,13 @@ export class Upstream {
   private readonly calls: FairShares;
   private readonly streams: FairShares;
   private retryBudget = RETRY_BUDGET_MAX;
+  private busyUntil = -Infinity;
 
   constructor(
     readonly service: string,
     readonly origin: string,
     readonly settings: UpstreamSettings,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     this.calls = new FairShares(settings.concurrencyMax);
     this.streams = new FairShares(settings.streamsMax);
@@ -76,18 +80,20 @@ export class Upstream {
       clock,
     );
     const { turns } = settings;
+    const isBusy = (): boolean => clock.now().getTime() < this.busyUntil;
     this.turns = {
-      calls: new RequestTurns({ count: turns, turnMilliseconds: CALL_TURN_MILLISECONDS }, clock),
+      calls: new RequestTurns({ count: turns, turnMilliseconds: CALL_TURN_MILLISECONDS, isBusy }, clock),
       largeBodies: new RequestTurns(
         {
           count: Math.ceil(turns / CALLS_PER_LARGE_BODY),
           turnMilliseconds: BODY_TURN_MILLISECONDS,
+          isBusy,
           waitingMax: settings.concurrencyMax,
         },
         clock,
       ),
       uploads: new RequestTurns(
-        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: BODY_TURN_MILLISECONDS },
+        { count: Math.ceil(turns / CALLS_PER_UPLOAD), turnMilliseconds: BODY_TURN_MILLISECONDS, isBusy },
         clock,
       ),
     };
@@ -136,6 +142,12 @@ export class Upstream {
       leave();
       throw error;
     });
+  }
+
+  /** The service responded, and may say that it is busy. */
+  responded(headers: IncomingHttpHeaders): void {
+    this.breaker.succeeded();
+    if (headers[BUSY_HEADER] !== undefined) this.busyUntil = this.clock.now().getTime() + BUSY_MILLISECONDS;
   }
 
   /** How many are running now. */

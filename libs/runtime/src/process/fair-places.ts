@@ -1,12 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { FairShares, type ShareOwner, type ShareScope } from '@plinth/kernel/fair-shares';
+import {
+  FairShares,
+  type FairSharesOptions,
+  type ShareOwner,
+  type ShareScope,
+} from '@plinth/kernel/fair-shares';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface FairPlacesOptions {
   /** How many work at the same time. */
   places: number;
   /** How many times the free places a tenant may work in; see `FairShares`. */
-  timesFree?: number;
+  timesFree?: FairSharesOptions['timesFree'];
   /** How many may wait for a place. */
   waitingMax: number;
   /** How long one waits at most; without it, as long as it takes. */

@@ -1,0 +1,36 @@
+import { Upstream } from './upstream';
+
+const busy = { tenantId: 'busy', userId: 'ada' };
+const other = { tenantId: 'other', userId: 'bob' };
+
+const settings = {
+  concurrencyMax: 100,
+  streamsMax: 100,
+  turns: 1,
+  timeoutMilliseconds: 30_000,
+  slowTimeoutMilliseconds: 300_000,
+  breakerFailuresMax: 10,
+  breakerOpenMilliseconds: 1_000,
+};
+
+it.each([
+  ['calls', 100, {}],
+  ['calls', 1_000, { 'x-plinth-busy': '1' }],
+  ['uploads', 250, {}],
+  ['uploads', 2_500, { 'x-plinth-busy': '1' }],
+] as const)('%s keep a turn for %s ms where responses say %j', async (kind, milliseconds, headers) => {
+  const upstream = new Upstream('things', 'http://things.test', settings, { now: () => new Date() });
+  jest.useFakeTimers();
+  for (const owner of [busy, other]) (await upstream.enterInTurn(kind, owner))();
+  const responding = setInterval(() => upstream.responded(headers), 50);
+  await upstream.enterInTurn(kind, busy);
+  const waits = upstream.enterInTurn(kind, busy);
+  await jest.advanceTimersByTimeAsync(milliseconds - 1);
+  expect(upstream.turns[kind].places.waitingCount).toBe(1);
+  await jest.advanceTimersByTimeAsync(1);
+  (await waits)();
+  expect(upstream.turns[kind].places.waitingCount).toBe(0);
+  clearInterval(responding);
+  jest.useRealTimers();
+  await upstream.close();
+});
