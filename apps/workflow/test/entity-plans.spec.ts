@@ -65,7 +65,7 @@ async function move(db: Database, tenantId: string): Promise<void> {
     const moved = await entities.change(
       key,
       { userId: 'ada', now: at },
-      operationId,
+      { operationId },
       ({ snapshot, first }) => {
         expect(first).toBeUndefined();
         const from = snapshot.state ?? 'Draft';
@@ -74,7 +74,7 @@ async function move(db: Database, tenantId: string): Promise<void> {
           { entityType: 'Invoice', entityId, actor, comment: null, at },
         );
         const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
-        return { change, operation: { id: operationId, result } };
+        return { change, operation: { operationId, result } };
       },
     );
     expect(moved).toBeDefined();
@@ -164,8 +164,8 @@ async function approve(db: Database, tenantId: string): Promise<void> {
     until: new Date('2036-11-22T10:00:00Z'),
     createdAt: at,
   };
-  await delegations.insert(tenantId, delegation, newId());
-  await delegations.delete(tenantId, delegation.id);
+  await delegations.insert({ tenantId, operationId: newId() }, delegation);
+  await delegations.delete({ tenantId, operationId: newId() }, delegation.id, () => undefined);
 }
 
 /** Reads an inbox of approvals: its total, and a page of a filter, look through all open ones. */
