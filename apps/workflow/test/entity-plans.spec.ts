@@ -78,7 +78,7 @@ async function move(db: Database, tenantId: string): Promise<void> {
       },
     );
     expect(moved).toBeDefined();
-    expect(await entities.findOperation(tenantId, newId(), newId())).toBeUndefined();
+    expect(await entities.findOperation(tenantId, { operationId: newId() }, newId())).toBeUndefined();
   }
 }
 
@@ -144,7 +144,8 @@ async function approve(db: Database, tenantId: string): Promise<void> {
       comment: null,
       at,
     };
-    const operation = { id: newId(), result: { outcome: 'Completed', resultingState: 'Approved' } as const };
+    const result = { outcome: 'Completed', resultingState: 'Approved' } as const;
+    const operation = { operationId: newId(), result };
     const { outcome } = await entities.commit(tenantId, snapshot, changeOf(event, context), operation);
     expect(outcome).toBe('committed');
   };

@@ -37,7 +37,7 @@ export type NewExportJob = Pick<
   | 'caller'
   | 'createdBy'
   | 'createdAt'
-> & { operationId: string | null; operationBodyHash: string | undefined };
+> & { operationId: string | null; operationBodyHash?: string | undefined };
 
 export interface ExportProgress {
   phase: ExportPhase;
