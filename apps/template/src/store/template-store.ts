@@ -451,7 +451,9 @@ const changesOf = (
   current: Template | undefined,
   { tenantId, userId: by }: Caller,
 ) => ({
-  decisive: current ? templateUpdated(tenantId, template, current) : templateInserted(tenantId, template),
+  decisive: current
+    ? templateUpdated(tenantId, template, current)
+    : sql`${templateInserted(tenantId, template)} ON CONFLICT DO NOTHING`,
   toOthers: (isDecided: Sql): Sql[] => [
     ...revisions.map((revision, index) => {
       const follows = index === 0 ? isDecided : sql`${isDecided} AND ${afterChange(index)}`;
@@ -465,12 +467,12 @@ const changesOf = (
 
 /**
  * Removes what is older than the newest revisions, except what is published or the draft. This follows the statement of
- * the change, which may have archived one of them, or have found that the template is not as it was read.
+ * the change, which may have archived one of them; where that found another template, so many older ones go all the same.
  */
 async function removeOldRevisions(
   tx: Tx,
   tenantId: string,
-  { template: { id, version, draft, published }, revisions }: Step,
+  { template: { id, draft, published }, revisions }: Step,
 ): Promise<void> {
   const newest = Math.max(0, ...revisions.map(({ number }) => number));
   if (newest <= REVISIONS_KEPT) return;
@@ -479,9 +481,7 @@ async function removeOldRevisions(
     sql`
     DELETE FROM template_revision
     WHERE tenant_id = ${tenantId}::uuid AND template_id = ${id}::uuid AND number <= ${newest - REVISIONS_KEPT}::integer
-      AND id IS DISTINCT FROM ${draft?.id ?? null}::uuid AND id IS DISTINCT FROM ${published?.id ?? null}::uuid
-      AND EXISTS (SELECT FROM template
-        WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid AND version = ${version}::integer OFFSET 0)`,
+      AND id IS DISTINCT FROM ${draft?.id ?? null}::uuid AND id IS DISTINCT FROM ${published?.id ?? null}::uuid`,
   );
 }
 
@@ -496,22 +496,22 @@ function templateInserted(tenantId: string, template: Template): Sql {
       ${template.category ?? null}, ${template.requiresApproval ?? null}::boolean, ${template.status}::integer,
       ${template.draft?.id ?? null}::uuid, ${template.published?.id ?? null}::uuid, ${template.submittedBy ?? null},
       ${template.isGone}::boolean, ${template.lastModifiedAt}::timestamptz, ${template.lastModifiedBy},
-      ${template.version}::integer, ${shown?.mimeType ?? DEFAULT_MIME_TYPE}, ${shown?.content ?? ''})
-    ON CONFLICT DO NOTHING`;
+      ${template.version}::integer, ${shown?.mimeType ?? DEFAULT_MIME_TYPE}, ${shown?.content ?? ''})`;
 }
 
+/** Where a template is as it was read. As an insertion it finds the row by its key, whatever the statistics say (ADR 0022). */
 function templateUpdated(tenantId: string, template: Template, current: Template): Sql {
-  const shown = shownOf(template);
-  // A template that is gone shows what it was.
-  return sql`
-    UPDATE template SET category_name = ${template.category ?? null},
-      requires_approval = ${template.requiresApproval ?? null}::boolean, status = ${template.status}::integer,
-      draft_id = ${template.draft?.id ?? null}::uuid, published_id = ${template.published?.id ?? null}::uuid,
-      submitted_by = ${template.submittedBy ?? null}, is_gone = ${template.isGone}::boolean,
-      last_modified_at = ${template.lastModifiedAt}::timestamptz, last_modified_by = ${template.lastModifiedBy},
-      version = ${template.version}::integer, mime_type = COALESCE(${shown?.mimeType ?? null}::text, mime_type),
-      content = COALESCE(${shown?.content ?? null}::text, content)
-    WHERE tenant_id = ${tenantId}::uuid AND id = ${template.id}::uuid AND version = ${current.version}::integer`;
+  const isShown = shownOf(template) !== undefined;
+  return sql`${templateInserted(tenantId, template)}
+    ON CONFLICT (tenant_id, id) DO UPDATE SET category_name = excluded.category_name,
+      requires_approval = excluded.requires_approval, status = excluded.status, draft_id = excluded.draft_id,
+      published_id = excluded.published_id, submitted_by = excluded.submitted_by, is_gone = excluded.is_gone,
+      last_modified_at = excluded.last_modified_at, last_modified_by = excluded.last_modified_by,
+      version = excluded.version,
+      -- A template that is gone shows what it was.
+      mime_type = CASE WHEN ${isShown}::boolean THEN excluded.mime_type ELSE template.mime_type END,
+      content = CASE WHEN ${isShown}::boolean THEN excluded.content ELSE template.content END
+    WHERE template.version = ${current.version}::integer`;
 }
 
 const revisionInserted = (tenantId: string, templateId: string, revision: Revision, where: Sql): Sql => sql`
