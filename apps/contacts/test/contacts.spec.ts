@@ -1,6 +1,7 @@
+import { contactDeleted, contactsSaved } from '@plinth/contracts/contacts/events';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
-import { aCompany, aContact, startContacts, type Contacts } from './start-contacts';
+import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
 describe('the endpoints of contacts', () => {
   let service: Contacts;
@@ -133,6 +134,35 @@ describe('the endpoints of contacts', () => {
     expect(both.map(({ status }) => status)).toEqual([201, 201]);
     expect(both[0].body).toEqual(both[1].body);
     expect((await http.get('/contacts')).body.totalCount).toBe(1);
+  });
+
+  it('are changed once per operation, and what others changed since stays', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { id } = await aContact(http, { externalId: 'P-1' });
+    const saving = (lastName: string) => ({ externalId: 'P-1', channel: 'Email', lastName });
+    const retried = service.as({ ...caller, operationId: newId() });
+    const ifMatch = { headers: { 'if-match': (await http.get(`/contacts/${id}`)).headers.get('etag')! } };
+
+    const first = await retried.put(`/contacts/${id}`, saving('King'), ifMatch);
+    await http.put(`/contacts/${id}`, saving('Byron'));
+    const again = await retried.put(`/contacts/${id}`, saving('King'), ifMatch);
+
+    expect(first).toMatchObject({ status: 200, body: { lastName: 'King' } });
+    expect(again).toMatchObject({ status: 200, body: { lastName: 'Byron' } });
+    expect(await eventsOf(service, caller.tenantId, contactsSaved)).toHaveLength(3);
+  });
+
+  it('are deleted once per operation', async () => {
+    const caller = aCaller();
+    const { id } = await aContact(service.as(caller));
+    const retried = service.as({ ...caller, operationId: newId() });
+
+    const both = await Promise.all([retried.delete(`/contacts/${id}`), retried.delete(`/contacts/${id}`)]);
+
+    expect(both.map(({ status }) => status)).toEqual([204, 204]);
+    expect((await service.as(caller).delete(`/contacts/${id}`)).status).toBe(404);
+    expect(await eventsOf(service, caller.tenantId, contactDeleted)).toHaveLength(1);
   });
 
   it('find contacts by company, by search and by filter', async () => {

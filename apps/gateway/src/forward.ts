@@ -51,6 +51,12 @@ interface ForwardedRequest {
   toResponse: (relayed: Relayed) => CompleteResponse | undefined | Promise<CompleteResponse>;
 }
 
+/** What the service learns of a request with an idempotency key. */
+interface ForwardedOperation extends Required<Pick<Caller, 'operationId' | 'operationBodyHash'>> {
+  /** Where there is a body. */
+  bodyHash: string | undefined;
+}
+
 /** A caller, who may be absent, and the tenant of the request. */
 interface CallerInTenant {
   caller: Caller | undefined;
@@ -76,8 +82,9 @@ export async function forward(
   if (!installed) throw notInstalled(route.service);
   const { upstream } = installed;
   const pathWithQuery = query === '' ? path : `${path}?${query}`;
-  const headersFor = (operationId?: string, bodyHash?: string): HeaderList => {
-    const signedCaller = caller && operationId ? { ...caller, operationId } : (caller ?? null);
+  const headersFor = (operation?: ForwardedOperation): HeaderList => {
+    const { bodyHash, ...claimed } = operation ?? {};
+    const signedCaller = caller && operation ? { ...caller, ...claimed } : (caller ?? null);
     const { method, instance } = context;
     const claims = { caller: signedCaller, tenantId, method, path: pathWithQuery, instance, bodyHash };
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
@@ -231,19 +238,20 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
 async function forwardOnce(
   request: ForwardedRequest,
   { space, isReplayed }: { space: KeySpace; isReplayed: boolean },
-  headersFor: (operationId: string, bodyHash: string | undefined) => HeaderList,
+  headersFor: (operation: ForwardedOperation) => HeaderList,
   { guard, bodyMilliseconds }: ForwardDeps,
 ): Promise<CompleteResponse | undefined> {
   const { context, upstream, reservation, toResponse } = request;
   const body = await wholeBody(context, reservation, bodyMilliseconds);
-  const bodyHash = await reservation.inTurn(() => hashOf(body));
+  const fingerprint = await reservation.inTurn(() => hashOf(body));
+  const bodyHash = body.length > 0 ? fingerprint : undefined;
   const execute = async (operationId: string) => {
     const leave = await enterCall(request);
     try {
       const relayed = await relay(context, upstream, {
         method: context.method,
         path: space.path,
-        headers: () => headersFor(operationId, body.length > 0 ? bodyHash : undefined),
+        headers: () => headersFor({ operationId, operationBodyHash: fingerprint, bodyHash }),
         body,
         timeoutMilliseconds: guard.executionMilliseconds,
         bufferedBytesMax: guard.responseBytesMax,
@@ -255,7 +263,7 @@ async function forwardOnce(
       leave();
     }
   };
-  return guard.run(space, bodyHash, execute, { isReplayed });
+  return guard.run(space, fingerprint, execute, { isReplayed });
 }
 
 /** An error response of a service's HTTP parser, which does not send problems, is replaced by a problem. */

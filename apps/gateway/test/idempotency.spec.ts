@@ -214,6 +214,30 @@ describe('a request with an idempotency key', () => {
     },
   );
 
+  it('goes on after another body was sent with its key, which the service alone remembers', async () => {
+    const bodies: string[] = [];
+    const headers = { 'content-type': 'application/problem+json' };
+    const type = 'http://localhost/problems/idempotency-payload-mismatch';
+    const gateway = await start(
+      service(({ claims }) => {
+        const { operationBodyHash } = claims.caller!;
+        bodies.push(operationBodyHash!);
+        // The response to the first request is lost.
+        if (bodies.length === 1) return { status: 503, body: { status: 503 }, headers };
+        return operationBodyHash === bodies[0]
+          ? { status: 201, body: { id: 'first' } }
+          : { status: 422, body: { type, status: 422 }, headers };
+      }),
+    );
+
+    const statuses = [];
+    for (const body of ['{"name":"a"}', '{"name":"b"}', '{"name":"a"}', '{"name":"b"}'])
+      statuses.push((await post(gateway, { key: 'one', body })).status);
+
+    expect(statuses).toEqual([503, 422, 201, 422]);
+    expect(bodies).toHaveLength(3);
+  });
+
   it('is independent of the same key of another user, tenant, method, path or query', async () => {
     const gateway = await start(
       service((received) => ({

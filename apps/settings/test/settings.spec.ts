@@ -166,6 +166,20 @@ describe('PUT /settings/{scope}/{name}', () => {
     expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('en');
   });
 
+  it('is 422 for another value under the idempotency key of an operation that was executed', async () => {
+    const caller = aCaller({ operationId: 'one-operation' });
+    const sending = (operationBodyHash: string, value: string) =>
+      service.as({ ...caller, operationBodyHash }).put(`/settings/user/${CULTURE}`, { value });
+    await sending('first', 'fr');
+
+    expect(await sending('second', 'en')).toMatchObject({
+      status: 422,
+      body: { type: expect.stringContaining('/problems/idempotency-payload-mismatch') },
+    });
+    expect((await sending('first', 'fr')).status).toBe(204);
+    expect((await service.as(caller).get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
+  });
+
   it('stores secrets sealed, and masks them in every response', async () => {
     const http = service.as(aCaller());
     await http.put('/settings/tenant/Test.Secret', { value: 'open sesame' });
@@ -189,6 +203,20 @@ describe('DELETE /settings/{scope}/{name}', () => {
 });
 
 describe('PUT /settings/{scope}', () => {
+  it('counts the last one of two values for a setting, also of one operation', async () => {
+    const caller = aCaller();
+    const retried = service.as({ ...caller, operationId: 'one-operation' });
+    const twice = ['fr', 'en'].map((value) => ({ name: CULTURE, value }));
+
+    expect((await retried.put('/settings/user', { items: twice })).body.successCount).toBe(2);
+
+    const current = async () => (await service.as(caller).get(`/settings/user/${CULTURE}`)).body.value;
+    expect(await current()).toBe('en');
+    await service.as(caller).put(`/settings/user/${CULTURE}`, { value: 'fr-CA' });
+    await retried.put('/settings/user', { items: twice });
+    expect(await current()).toBe('fr-CA');
+  });
+
   it('sets what can be set and reports the result of each item', async () => {
     const http = service.as(aCaller());
     const response = await http.put('/settings/user', {

@@ -176,6 +176,18 @@ describe('drafts of templates', () => {
     expect((await service.as(caller).delete('/templates/a')).status).toBe(404);
   });
 
+  it('are 422 for another text under the idempotency key of an operation that was executed', async () => {
+    const caller = aCaller({ operationId: newId() });
+    const sending = (operationBodyHash: string, content: string) =>
+      service.as({ ...caller, operationBodyHash }).put('/templates/a', { name: 'a', content });
+    await sending('first', 'one');
+
+    const other = await sending('second', 'two');
+
+    expect(other).toMatchObject({ status: 422, body: { type: expect.stringContaining('payload-mismatch') } });
+    expect(await sending('first', 'one')).toMatchObject({ status: 201, body: { draft: { content: 'one' } } });
+  });
+
   it('keep every one of many concurrent saves', async () => {
     const saves = Array.from({ length: 12 }, (_, index) =>
       http.put('/templates/a', { name: 'a', content: `v${index}` }),

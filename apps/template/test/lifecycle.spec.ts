@@ -4,7 +4,8 @@ import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
 import { silentLog } from '@plinth/runtime/process/log';
 import { newId } from '@plinth/kernel/uuid';
 import type { Caller } from '@plinth/kernel/caller';
-import { aCaller, TEST_KEYS, type TestClient } from '@plinth/testing/http';
+import { behindLock } from '@plinth/testing/behind-a-lock';
+import { aCaller, TEST_KEYS, type TestClient, type TestResponse } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
@@ -157,6 +158,83 @@ describe('the lifecycle of templates', () => {
 
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([204, ...Array(9).fill(409)]);
+  });
+
+  it('finds that a repeated operation published, also where a draft with errors was saved since', async () => {
+    const retried = service.as({ ...caller, operationId: newId() });
+    await saved(http, { name: 'a' });
+    await retried.post('/templates/a/publish');
+    await http.put('/templates/a', { name: 'a', content: '{% if %}' });
+
+    expect((await retried.post('/templates/a/publish')).status).toBe(204);
+    expect((await http.post('/templates/a/publish')).status).toBe(422);
+  });
+
+  describe('beside other changes', () => {
+    const behind = (...requests: (() => Promise<TestResponse>)[]) => {
+      const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+      const values = [`${caller.tenantId}/a~`];
+      return behindLock(service.database!.adminUrl, [{ text, values }], ...requests);
+    };
+    const unparsable = { name: 'a', content: '{% if %}' };
+
+    it('does not publish a draft that was saved after it was checked that there is none', async () => {
+      await published(http, { name: 'a' });
+
+      const [saving, publishing] = await behind(
+        () => http.put('/templates/a', unparsable),
+        () => http.post('/templates/a/publish'),
+      );
+
+      expect([saving!.status, publishing!.status]).toEqual([200, 409]);
+      expect((await http.get('/templates/a')).body.published.content).toBe('<p>Hello</p>');
+      expect((await http.post('/templates/a/publish')).status).toBe(422);
+    });
+
+    it('restores no revision of a template that is deleted meanwhile', async () => {
+      const { draft } = await saved(http, { name: 'a' });
+
+      const [deleting, restoring] = await behind(
+        () => http.delete('/templates/a'),
+        () => http.post(`/templates/a/revisions/${draft.revisionId}/restore`),
+      );
+
+      expect([deleting!.status, restoring!.status]).toEqual([204, 404]);
+      expect((await http.get('/templates/a')).status).toBe(404);
+    });
+
+    // Both change templates and wait for nobody who saves one.
+    it.each([
+      [
+        'the name that its category gets',
+        [`UPDATE template_category SET name = 'Mails' WHERE tenant_id = $1`],
+        { category: 'Mails', revisions: [0, 3] },
+      ],
+      [
+        'the draft that an import writes',
+        [
+          'UPDATE template_revision SET status = 3 WHERE tenant_id = $1',
+          `WITH imported AS (UPDATE template SET draft_id = gen_random_uuid() WHERE tenant_id = $1 RETURNING *)
+           INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content,
+             content_length, created_at, created_by)
+           SELECT tenant_id, draft_id, id, 2, 0, 'text/html', 'imported', 8, now(), 'ada' FROM imported`,
+        ],
+        { category: 'Letters', revisions: [0, 3, 3] },
+      ],
+    ])('keeps %s', async (_, changes, { category, revisions }) => {
+      await http.post('/template-categories', { name: 'Letters' });
+      await saved(http, { name: 'a', category: 'Letters' });
+      const versioned = 'UPDATE template SET version = version + 1 WHERE tenant_id = $1';
+      const changing = [...changes, versioned].map((text) => ({ text, values: [caller.tenantId] }));
+
+      const [saving] = await behindLock(service.database!.adminUrl, changing, () =>
+        http.put('/templates/a', { name: 'a', content: 'saved' }),
+      );
+
+      expect(saving).toMatchObject({ status: 200, body: { category, draft: { content: 'saved' } } });
+      const { body } = await http.get('/templates/a/history');
+      expect(body.revisions.map(({ status }: { status: number }) => status)).toEqual(revisions);
+    });
   });
 
   it('lists only transitions that this caller may make', async () => {

@@ -262,6 +262,25 @@ describe('template categories', () => {
     expect((await http.get('/templates?category=Z')).body.totalCount).toBe(1);
   });
 
+  it('are changed and deleted once per operation', async () => {
+    const caller = aCaller();
+    const client = service.as(caller);
+    const { body: category } = await client.post('/template-categories', { name: 'A' });
+    const path = `/template-categories/${category.id}`;
+    const rename = (name: string, operationId?: string) =>
+      service.as({ ...caller, operationId }).put(path, { name, sortOrder: 0 });
+    const operationId = newId();
+    await rename('B', operationId);
+    await rename('C');
+
+    expect(await rename('B', operationId)).toMatchObject({ status: 200, body: { name: 'C' } });
+
+    const deleting = service.as({ ...caller, operationId: newId() });
+    const both = await Promise.all([deleting.delete(path), deleting.delete(path)]);
+    expect(both.map(({ status }) => status)).toEqual([204, 204]);
+    expect((await client.delete(path)).status).toBe(404);
+  });
+
   it('have a unique name, and cannot be deleted while in use', async () => {
     const { body: a } = await http.post('/template-categories', { name: 'A' });
     const { body: b } = await http.post('/template-categories', { name: 'B' });

@@ -218,6 +218,19 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     expect((await timeline.as(ann).get(path)).body.totalCount).toBe(1);
   });
 
+  it('removes an entry once for all attempts of one operation', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const path = anEntity();
+    const { id } = (await timeline.as(ann).post(`${path}/entries`, comment('x'))).body;
+    const retried = timeline.as({ ...ann, operationId: newId() });
+    const remove = () => retried.delete(`${path}/entries/${id}`);
+
+    expect((await Promise.all([remove(), remove()])).map(({ status }) => status)).toEqual([204, 204]);
+    expect((await remove()).status).toBe(204);
+    expect((await timeline.as(ann).delete(`${path}/entries/${id}`)).status).toBe(404);
+    expect((await timeline.as(ann).get(path)).body.totalCount).toBe(0);
+  });
+
   it('needs the permission to create', async () => {
     const reader = aCaller({ permissions: ['Timeline.Entries.Read'] });
     expect((await timeline.as(reader).post(`${anEntity()}/entries`, comment('x'))).status).toBe(403);

@@ -26,6 +26,18 @@ describe('following an entity', () => {
     expect(await followers()).toEqual([]);
   });
 
+  it('is started once per operation, and not by a retry after it was stopped', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const http = timeline.as(ann);
+    const path = anEntity();
+    const retried = timeline.as({ ...ann, operationId: newId() });
+    await retried.post(`${path}/follow`);
+    await http.delete(`${path}/follow`);
+
+    expect((await retried.post(`${path}/follow`)).status).toBe(204);
+    expect((await http.get(`${path}/followers`)).body).toEqual([]);
+  });
+
   it('is refused once an entity has so many that one event could not notify them', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];

@@ -1,6 +1,7 @@
 import { importFinished } from '@plinth/contracts/data-exchange/events';
 import { notificationsDue } from '@plinth/contracts/timeline/events';
 import { newId } from '@plinth/kernel/uuid';
+import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import {
@@ -249,6 +250,49 @@ describe('notifications', () => {
     expect(await notificationsOf(bob, '?pageSize=1&cursor=')).toMatchObject({ unreadCount: 4 });
     expect((await timeline.as(bob).post('/notifications/read-all')).status).toBe(204);
     expect(await unread(bob)).toBe(0);
+  });
+
+  it('are followed by a further page also where an entry is removed while a page is read', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = anEntity();
+    await timeline.as(bob).post(`${path}/follow`);
+    for (const text of ['one', 'two', 'three', 'four']) await write(ann, path, comment(text));
+    await allEventsProcessed(timeline);
+    const { items } = await notificationsOf(bob);
+
+    const [page] = await behindLock(
+      timeline.database!.adminUrl,
+      [
+        { text: 'LOCK TABLE entry IN ACCESS EXCLUSIVE MODE', values: [] },
+        { text: 'DELETE FROM entry WHERE tenant_id = $1 AND id = $2', values: [tenantId, items[0].entryId] },
+      ],
+      () => notificationsOf(bob, '?pageSize=2&cursor='),
+    );
+
+    const { items: others } = await notificationsOf(bob, `?pageSize=9&cursor=${page.nextCursor}`);
+    expect([...page.items, ...others].map(({ excerpt }) => excerpt).slice(-3)).toEqual([
+      'three',
+      'two',
+      'one',
+    ]);
+  });
+
+  it('are marked as read once per operation, and a retry leaves alone what came since', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const retried = timeline.as({ ...bob, operationId: newId() });
+    const path = anEntity();
+    const mentioned = async (text: string) => {
+      await write(ann, path, comment(`${text} ${mention(bob)}`));
+      await allEventsProcessed(timeline);
+    };
+    await mentioned('first');
+    await retried.post('/notifications/read-all');
+    await mentioned('second');
+
+    expect((await retried.post('/notifications/read-all')).status).toBe(204);
+    expect(await unread(bob)).toBe(1);
   });
 
   it('of other people can neither be read nor marked', async () => {

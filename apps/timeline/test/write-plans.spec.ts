@@ -38,7 +38,7 @@ async function write(db: Database, caller: Caller): Promise<void> {
   const blobIds: string[] = [];
   const entities = ['long', '17'].map((entityId) => ({ entityType: 'Invoice', entityId }));
   for (const entity of entities) {
-    await followers.follow(tenantId, entity, caller.userId);
+    await followers.follow({ ...caller, operationId: newId() }, entity, caller.userId);
     const draft = {
       ...entity,
       entryType: TimelineEntryType.Comment,
@@ -73,7 +73,7 @@ async function write(db: Database, caller: Caller): Promise<void> {
     const signal = { wake: () => undefined };
     expect(await dueEntries({ db, clock: systemClock, quota: unlimited, signal }).notifyNext()).toBe(true);
     await entries.remove(entity, reply.id, caller);
-    await followers.unfollow(tenantId, entity, caller.userId);
+    await followers.unfollow({ ...caller, operationId: newId() }, entity, caller.userId);
   }
   const people = peopleStore({ db, clock: systemClock, quota: unlimited });
   await people.record({ ...caller, userId: newId() });

@@ -43,6 +43,29 @@ describe('timers of an open approval', () => {
     ]);
   });
 
+  it('are not due again where two steps are performed by what was read before either', async () => {
+    const { tenantId, user, move } = await aTenantWithOrders(service, { users: ['bob'] }, timers);
+    const { approvals } = service;
+    const openOf = async (entityId: string) => {
+      await move(user('ann'), entityId, 'Approved');
+      const later = new Date(now.getTime() + HOUR * 1_000);
+      const due = await approvals.findDue(tenantId, later, undefined, 10);
+      const open = await Promise.all(due.map(({ id }) => approvals.findOpen(tenantId, id)));
+      return open.find((one) => one?.entityId === entityId)!;
+    };
+    const [first, second] = [await openOf('1'), await openOf('2')];
+
+    await approvals.remind(tenantId, first);
+    await approvals.escalate(tenantId, first);
+    await approvals.escalate(tenantId, second);
+    await approvals.remind(tenantId, second);
+
+    const beforeExpiry = new Date(now.getTime() + 3 * HOUR * 1_000 - 1);
+    expect(await approvals.findDue(tenantId, beforeExpiry, undefined, 10)).toEqual([]);
+    expect(await publishedEvents(service, tenantId, approvalReminded)).toHaveLength(2);
+    expect(await publishedEvents(service, tenantId, approvalEscalated)).toHaveLength(2);
+  });
+
   it('let further approvers decide after the escalation', async () => {
     const { tenantId, user, move, openApprovals } = await aTenantWithOrders(
       service,

@@ -34,7 +34,7 @@ describe('a change of an entity that was read before', () => {
     const actor = { userId: operationId, userName: 'Ada' };
     const change = changeOf(event, { entityType, entityId, actor, comment: null, at });
     const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
-    const operation = { id: operationId, result };
+    const operation = { operationId, result };
     return (await entityStore(service.db).commit(tenantId, snapshot, change, operation)).outcome;
   };
 
@@ -108,10 +108,15 @@ describe('a change of an entity that was read before', () => {
     await locked.promise;
     const actor = { userId: 'ada', userName: 'Ada' };
     const change = changeOf(submit, { entityType, entityId, actor, comment: null, at });
-    const changing = entityStore(service.db).change(key, { userId: 'ada', now: at }, undefined, (read) => ({
-      change,
-      stamp: read.snapshot.definitionStamp,
-    }));
+    const changing = entityStore(service.db).change(
+      key,
+      { userId: 'ada', now: at },
+      { operationId: undefined },
+      (read) => ({
+        change,
+        stamp: read.snapshot.definitionStamp,
+      }),
+    );
     begun.resolve();
     await saving;
 

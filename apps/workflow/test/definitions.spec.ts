@@ -1,4 +1,5 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { orderDefinition } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
@@ -49,6 +50,23 @@ describe('workflow definitions', () => {
     expect((await http.get('/workflow/definitions/Order?version=3')).status).toBe(404);
     expect((await http.get('/workflow/definitions/Order?version=99999999999')).status).toBe(404);
     expect((await http.get('/workflow/definitions/Order?version=0')).status).toBe(400);
+  });
+
+  it('are saved and withdrawn once per operation', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const retried = service.as({ ...caller, operationId: newId() });
+    const saving = () => retried.put('/workflow/definitions/Order', orderDefinition());
+    const first = await saving();
+    await http.put('/workflow/definitions/Order', orderDefinition());
+
+    expect(await saving()).toMatchObject({ status: first.status, body: first.body });
+    expect((await http.get('/workflow/definitions/Order')).body.version).toBe(2);
+
+    const withdrawing = service.as({ ...caller, operationId: newId() });
+    const withdrawals = [1, 2].map(() => withdrawing.delete('/workflow/definitions/Order'));
+    expect((await Promise.all(withdrawals)).map(({ status }) => status)).toEqual([204, 204]);
+    expect((await http.delete('/workflow/definitions/Order')).status).toBe(404);
   });
 
   it('are those of two hundred types at most, however many are saved at once', async () => {

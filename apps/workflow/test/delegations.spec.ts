@@ -106,6 +106,14 @@ describe('delegations of approvals', () => {
     expect((await dee!.get('/workflow/delegations')).body).toEqual([]);
   });
 
+  it('may last as many days as are allowed while clocks are set back', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const bob = service.as(user('bob', APPROVER));
+    const until = inDays(DELEGATION_DAYS_MAX + 1 / 24);
+
+    expect((await bob.post('/workflow/delegations', { delegateId: 'dee', until })).status).toBe(201);
+  });
+
   it.each([
     ['to oneself', { delegateId: 'bob', until: 1 }, 'delegateId'],
     ['that end before they begin', { delegateId: 'dee', from: 2, until: 1 }, 'until'],
@@ -184,5 +192,20 @@ describe('delegations of approvals', () => {
 
     expect(again.body).toEqual(first.body);
     expect((await bob.get('/workflow/delegations')).body).toHaveLength(1);
+  });
+
+  it('are withdrawn by one of two requests, and once for all attempts of one operation', async () => {
+    const { user } = await aTenantWithOrders(service);
+    const bob = user('bob', APPROVER);
+    const give = async () =>
+      (await service.as(bob).post('/workflow/delegations', { delegateId: 'dee', until: inDays(1) })).body.id;
+    const withdraw = async (id: string, more = {}) =>
+      (await service.as({ ...bob, ...more }).delete(`/workflow/delegations/${id}`)).status;
+    const [first, second] = [await give(), await give()];
+
+    expect((await Promise.all([withdraw(first), withdraw(first)])).sort()).toEqual([204, 404]);
+    const operation = { operationId: 'operation-1' };
+    const attempts = [withdraw(second, operation), withdraw(second, operation)];
+    expect(await Promise.all(attempts)).toEqual([204, 204]);
   });
 });

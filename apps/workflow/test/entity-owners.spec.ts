@@ -153,6 +153,18 @@ describe('entities that another service owns', () => {
     expect(await history()).toEqual(['Published Archived bob', 'Draft Published ann']);
   });
 
+  it('have their history in the order of their moves, also where the event of a later one comes first', async () => {
+    const { tenantId, history } = aTemplate('Draft');
+    const moved = (from: string, to: string) =>
+      movedOf({ entityType: 'Template', entityId: 'welcome', from, to, actorId: 'owner' });
+    const earlier = moved('Draft', 'Published');
+    await publishMove(messaging, tenantId, moved('Published', 'Draft'));
+    await publishMove(messaging, tenantId, earlier);
+
+    await eventually(async () => (await history()).length === 2);
+    expect(await history()).toEqual(['Published Draft owner', 'Draft Published owner']);
+  });
+
   it('get one history row for a move that was requested here and published by their owner', async () => {
     const { tenantId, move, history } = aTemplate('Draft');
     await move('ann', 'PendingReview');

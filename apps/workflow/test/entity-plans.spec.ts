@@ -65,7 +65,7 @@ async function move(db: Database, tenantId: string): Promise<void> {
     const moved = await entities.change(
       key,
       { userId: 'ada', now: at },
-      operationId,
+      { operationId },
       ({ snapshot, first }) => {
         expect(first).toBeUndefined();
         const from = snapshot.state ?? 'Draft';
@@ -74,11 +74,11 @@ async function move(db: Database, tenantId: string): Promise<void> {
           { entityType: 'Invoice', entityId, actor, comment: null, at },
         );
         const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
-        return { change, operation: { id: operationId, result } };
+        return { change, operation: { operationId, result } };
       },
     );
     expect(moved).toBeDefined();
-    expect(await entities.findOperation(tenantId, newId(), newId())).toBeUndefined();
+    expect(await entities.findOperation(tenantId, { operationId: newId() }, newId())).toBeUndefined();
   }
 }
 
@@ -144,7 +144,8 @@ async function approve(db: Database, tenantId: string): Promise<void> {
       comment: null,
       at,
     };
-    const operation = { id: newId(), result: { outcome: 'Completed', resultingState: 'Approved' } as const };
+    const result = { outcome: 'Completed', resultingState: 'Approved' } as const;
+    const operation = { operationId: newId(), result };
     const { outcome } = await entities.commit(tenantId, snapshot, changeOf(event, context), operation);
     expect(outcome).toBe('committed');
   };
@@ -164,8 +165,8 @@ async function approve(db: Database, tenantId: string): Promise<void> {
     until: new Date('2036-11-22T10:00:00Z'),
     createdAt: at,
   };
-  await delegations.insert(tenantId, delegation, newId());
-  await delegations.delete(tenantId, delegation.id);
+  await delegations.insert({ tenantId, operationId: newId() }, delegation);
+  await delegations.delete({ tenantId, operationId: newId() }, delegation.id, () => undefined);
 }
 
 /** Reads an inbox of approvals: its total, and a page of a filter, look through all open ones. */

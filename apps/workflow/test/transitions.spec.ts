@@ -164,4 +164,17 @@ describe('transitions of an entity', () => {
       expect(body).toEqual({ succeeded: true, resultingState: 'Submitted', outcome: 'Completed' });
     expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(1);
   });
+
+  it('are 422 for another target under the idempotency key of an operation that was executed', async () => {
+    const caller = aCaller({ operationId: 'operation-1' });
+    const request = (operationBodyHash: string, targetState: string) =>
+      service.as({ ...caller, operationBodyHash }).post('/workflow/Invoice/1/transition', { targetState });
+    await request('first', 'Submitted');
+
+    expect(await request('second', 'Approved')).toMatchObject({
+      status: 422,
+      body: { type: expect.stringContaining('/problems/idempotency-payload-mismatch') },
+    });
+    expect((await request('first', 'Submitted')).body).toMatchObject({ outcome: 'Completed' });
+  });
 });

@@ -16,6 +16,8 @@ export interface Caller {
   apiKeyId?: string | undefined;
   /** Derived from the idempotency key; the same for every retry of one operation. */
   operationId?: string | undefined;
+  /** Of the body of that request: a retry has the same one. */
+  operationBodyHash?: string | undefined;
 }
 
 /** Whether the caller holds a permission of the form `Module.Resource.Action`. */

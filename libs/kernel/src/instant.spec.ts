@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isCalendarDay, isStorableInstant } from './instant';
+import { isCalendarDay, isStorableInstant, latestAfterDays } from './instant';
 
 const two = (number: number): string => String(number).padStart(2, '0');
 
@@ -34,5 +34,20 @@ describe('an instant that can be stored', () => {
         expect(isStorableInstant(instant)).toBe(/^(?!0000)\d{4}-/.test(instant.toISOString()));
       }),
     );
+  });
+});
+
+describe('the latest instant after a number of days', () => {
+  it.each([
+    ['without another time', '2026-01-01T00:00:00+01:00', '2026-04-01T00:00:00+02:00'],
+    ['where clocks are set back in autumn', '2026-10-01T00:00:00+02:00', '2026-12-30T00:00:00+01:00'],
+    ['in the south', '2027-03-01T00:00:00+11:00', '2027-05-30T00:00:00+10:00'],
+    ['where it is two hours', '2026-09-01T00:00:00+02:00', '2026-11-30T00:00:00+00:00'],
+    ['over a leap day', '2028-02-01T00:00:00+01:00', '2028-05-01T00:00:00+02:00'],
+  ])('is not before the same time of that day %s, and before the next one', (_, start, same) => {
+    const latest = latestAfterDays(new Date(start), 90);
+
+    expect(latest.getTime()).toBeGreaterThanOrEqual(Date.parse(same));
+    expect(latest.getTime()).toBeLessThan(Date.parse(same) + 86_400_000);
   });
 });

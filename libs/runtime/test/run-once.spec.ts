@@ -5,6 +5,7 @@ import {
   operationRecorded,
   runOnce,
   runUnlessRecorded,
+  type Operation,
 } from '@plinth/runtime/postgres/run-once';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
@@ -35,7 +36,7 @@ describe('runOnce', () => {
   /** Runs an effect that counts its runs and returns the count. */
   function counter() {
     let runs = 0;
-    const run = (by: { tenantId: string; operationId?: string }, work?: () => Promise<void>) =>
+    const run = (by: Operation, work?: () => Promise<void>) =>
       plainDatabase(pool).inTenant(by.tenantId, (tx) =>
         runOnce(tx, by, async () => {
           runs += 1;
@@ -121,6 +122,26 @@ describe('runOnce', () => {
     expect(await run()).toBeNull();
   });
 
+  it('refuses another request with the idempotency key of an operation that was executed', async () => {
+    const { run, runs } = counter();
+    const operation = { ...caller(), operationBodyHash: 'first' };
+    await run(operation);
+
+    const other = run({ ...operation, operationBodyHash: 'second' });
+
+    await expect(other).rejects.toMatchObject({ kind: 'invalid', slug: 'idempotency-payload-mismatch' });
+    expect(await run(operation)).toEqual({ runs: 1 });
+    expect(runs()).toBe(1);
+  });
+
+  it('compares nothing with an operation of a version that stored no body', async () => {
+    const { run } = counter();
+    const operation = caller();
+    await run(operation);
+
+    expect(await run({ ...operation, operationBodyHash: 'of the retry' })).toEqual({ runs: 1 });
+  });
+
   it('stores operations for a week', async () => {
     const { run } = counter();
     const [recent, old] = [caller(), caller()];
@@ -140,11 +161,7 @@ describe('runUnlessRecorded', () => {
   const caller = () => ({ tenantId: newId(), operationId: newId() });
 
   /** Runs an effect that records its operation with the id of the attempt; `work` comes before that. */
-  const attempt = (
-    operation: { tenantId: string; operationId?: string },
-    id: string,
-    work: () => Promise<void> | void = () => undefined,
-  ) => {
+  const attempt = (operation: Operation, id: string, work: () => Promise<void> | void = () => undefined) => {
     const db = plainDatabase(pool);
     return runUnlessRecorded(db, operation, () =>
       db.inTenant(operation.tenantId, async (tx) => {
@@ -165,6 +182,17 @@ describe('runUnlessRecorded', () => {
     expect(await attempt(operation, 'first')).toEqual({ id: 'first' });
     expect(await attempt(operation, 'second')).toEqual({ id: 'first' });
     expect(await runUnlessRecorded(plainDatabase(pool), operation, refuse)).toEqual({ id: 'first' });
+  });
+
+  it('refuses another request with the idempotency key of an operation that was executed', async () => {
+    const operation = { ...caller(), operationBodyHash: 'first' };
+    const mismatch = { kind: 'invalid', slug: 'idempotency-payload-mismatch' };
+    await attempt(operation, 'first');
+    const other = { ...operation, operationBodyHash: 'second' };
+
+    await expect(attempt(other, 'second')).rejects.toMatchObject(mismatch);
+    await expect(attempt(other, 'second', refuse)).rejects.toMatchObject(mismatch);
+    expect(await attempt(operation, 'third')).toEqual({ id: 'first' });
   });
 
   it('runs an effect again that failed before, and one without an operation id every time', async () => {

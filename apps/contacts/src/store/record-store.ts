@@ -8,7 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { raw, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { operationRecorded, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
+import { operationRecorded, runOnce, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import type { Problem } from '@plinth/kernel/problem';
 import { externalIdTaken } from '../domain/problems';
 import { publishDeleted, publishSaved, type RecordEvents } from '../events/published';
@@ -61,7 +61,9 @@ export interface RecordStore<Row, Fields> {
   get(tenantId: string, id: string): Promise<Row>;
   /** A repeated operation finds what it created the first time. @throws Problem `quota-exceeded` */
   create(caller: Caller, fields: Fields): Promise<Row>;
+  /** A repeated operation changes nothing more, and returns the record as it is now. */
   update(caller: Caller, id: string, fields: Fields, ifMatch: IfMatch): Promise<Row>;
+  /** A repeated operation finds that it deleted the record. */
   delete(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
 }
 
@@ -163,31 +165,38 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       return id === newRow ? row! : get(tenantId, id);
     },
 
-    update: (caller, id, fields, ifMatch) =>
-      db
-        .inTenant(caller.tenantId, async (tx) => {
-          const { tenantId, userId } = caller;
-          const { version } = await readLocked(tx, caller, id, ifMatch);
-          const columns = await kind.columnsOf(tx, tenantId, fields);
-          const written = await model(tx).update({
-            where: { tenantId_id: { tenantId, id } },
-            data: { ...columns, version: version + 1, changedAt: clock.now(), changedBy: userId },
-          });
-          await publishSaved(tx, caller, events, [id], 'changed');
-          return { ...written, ...kind.relatedOf?.(fields) };
-        })
+    async update(caller, id, fields, ifMatch) {
+      const { tenantId, userId } = caller;
+      let row: Row | undefined;
+      await db
+        .inTenant(tenantId, (tx) =>
+          runOnce(tx, caller, async () => {
+            const { version } = await readLocked(tx, caller, id, ifMatch);
+            const columns = await kind.columnsOf(tx, tenantId, fields);
+            const written = await model(tx).update({
+              where: { tenantId_id: { tenantId, id } },
+              data: { ...columns, version: version + 1, changedAt: clock.now(), changedBy: userId },
+            });
+            await publishSaved(tx, caller, events, [id], 'changed');
+            row = { ...written, ...kind.relatedOf?.(fields) };
+          }),
+        )
         .catch((error: unknown) => {
           throw isUniqueViolation(error) ? externalIdTaken(fields.externalId) : error;
-        }),
+        });
+      return row ?? get(tenantId, id);
+    },
 
     delete: (caller, id, ifMatch) =>
-      db.inTenant(caller.tenantId, async (tx) => {
-        const { tenantId } = caller;
-        const { externalId } = await readLocked(tx, caller, id, ifMatch);
-        await kind.requireDeletable?.(tx, tenantId, id);
-        await model(tx).delete({ where: { tenantId_id: { tenantId, id } } });
-        await publishDeleted(tx, caller, events, [{ id, externalId }]);
-      }),
+      db.inTenant(caller.tenantId, (tx) =>
+        runOnce(tx, caller, async () => {
+          const { tenantId } = caller;
+          const { externalId } = await readLocked(tx, caller, id, ifMatch);
+          await kind.requireDeletable?.(tx, tenantId, id);
+          await model(tx).delete({ where: { tenantId_id: { tenantId, id } } });
+          await publishDeleted(tx, caller, events, [{ id, externalId }]);
+        }),
+      ),
   };
 }
 

@@ -61,6 +61,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
         createdBy: caller.userId,
         createdAt: clock.now(),
         operationId: caller.operationId ?? null,
+        operationBodyHash: caller.operationBodyHash,
       },
       (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
     );

@@ -37,7 +37,7 @@ export type NewExportJob = Pick<
   | 'caller'
   | 'createdBy'
   | 'createdAt'
-> & { operationId: string | null };
+> & { operationId: string | null; operationBodyHash?: string | undefined };
 
 export interface ExportProgress {
   phase: ExportPhase;
@@ -119,10 +119,10 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       await db.inTenant(tenantId, (tx) => tx.exportJob.updateMany({ where: { tenantId, id }, data }));
     },
 
-    insert: ({ request, caller, operationId, ...job }, requireRoom) =>
+    insert: ({ request, caller, operationId, operationBodyHash, ...job }, requireRoom) =>
       db.inTenant(job.tenantId, async (tx) => {
         const { tenantId } = job;
-        const operation = { tenantId, operationId: operationId ?? undefined };
+        const operation = { tenantId, operationId: operationId ?? undefined, operationBodyHash };
         const { id } = await runOnce(tx, operation, async () => {
           if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
           await tx.exportJob.create({

@@ -130,7 +130,7 @@ export class IdempotencyGuard {
       throw error;
     }
     this.deps.onCheckpoint('after-response');
-    if (response && isReplayed && isStored(response.status)) {
+    if (response && isReplayed && isStored(response)) {
       this.deps.onCheckpoint('before-store');
       const stored = { ...response, headers: storedHeaders(response.headers) };
       await this.tolerateErrors(async () => {
@@ -170,7 +170,15 @@ export class IdempotencyGuard {
   }
 }
 
-const isStored = (status: number): boolean => (status >= 200 && status < 300) || STORED_ERRORS.has(status);
+const isStored = (response: CompleteResponse): boolean =>
+  (response.status >= 200 && response.status < 300) ||
+  (STORED_ERRORS.has(response.status) && !isOfOtherBody(response));
+
+const MISMATCH = `/problems/${platformProblems['idempotency-payload-mismatch'].slug}"`;
+
+/** Whether the service executed the operation for a request of another body, whose retry must not meet this response. */
+const isOfOtherBody = ({ status, body }: CompleteResponse): boolean =>
+  status === 422 && body?.includes(MISMATCH) === true;
 
 function storedHeaders(headers: HeaderList): HeaderList {
   const stored: HeaderList = [];

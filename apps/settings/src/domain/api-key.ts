@@ -1,5 +1,6 @@
 import { API_KEY_DAYS, API_KEY_DAYS_MAX, type CreateApiKeyRequest } from '@plinth/contracts/settings/shapes';
 import { holds, type Caller } from '@plinth/kernel/caller';
+import { latestAfterDays } from '@plinth/kernel/instant';
 import { invalid } from '@plinth/kernel/problem';
 import { apiKeyNotForKeys, permissionsNotHeld } from './problems';
 
@@ -21,9 +22,11 @@ export function grantApiKey(caller: Caller, request: CreateApiKeyRequest, now: D
   const permissions = [...new Set(request.permissions)];
   const foreign = permissions.filter((permission) => !holds(caller, permission));
   if (foreign.length > 0) throw permissionsNotHeld(foreign);
-  const inDays = (days: number) => new Date(now.getTime() + days * DAY_MILLISECONDS);
-  const expiresAt = request.expiresAt === undefined ? inDays(API_KEY_DAYS) : new Date(request.expiresAt);
-  if (expiresAt <= now || expiresAt > inDays(API_KEY_DAYS_MAX))
+  const expiresAt =
+    request.expiresAt === undefined
+      ? new Date(now.getTime() + API_KEY_DAYS * DAY_MILLISECONDS)
+      : new Date(request.expiresAt);
+  if (expiresAt <= now || expiresAt > latestAfterDays(now, API_KEY_DAYS_MAX))
     throw invalid({ expiresAt: 'Range' }, `The expiry is in the future, at most ${API_KEY_DAYS_MAX} days.`);
   return { name: request.name, permissions, expiresAt };
 }

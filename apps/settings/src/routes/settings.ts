@@ -64,9 +64,11 @@ export function mountSettings(
   api.on(putSettings, ({ params: { scope }, body, caller }) =>
     batchResultOf(
       body.items,
-      (item) => {
+      (item, index) => {
         const { name, value } = parseInput(UpdateSettingRules, item, 'body');
-        return write(caller, scope, name, value);
+        // Two items may be about one setting, and the last one counts.
+        const operationId = caller.operationId && `${caller.operationId}#${index}`;
+        return write({ ...caller, operationId }, scope, name, value);
       },
       { placesFor: () => batchItems, owner: caller },
     ),

@@ -75,7 +75,7 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
         async (tx) => {
           await serializeChangesAt(tx, level, name);
           // A repeated operation waited for the first one, since it is about the same setting.
-          const operation = { tenantId: level.tenantId, operationId };
+          const operation = { ...caller, tenantId: level.tenantId, operationId };
           const [executed, snapshot] = await Promise.all([
             findOperation(tx, operation),
             read(tx, level, name),

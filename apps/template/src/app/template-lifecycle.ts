@@ -94,20 +94,23 @@ export function templateLifecycle({
 
   return {
     async publish(caller, key, ifMatch) {
-      const template = await templates.get(caller.tenantId, key);
-      const approval = await needsApproval(caller.tenantId, template);
-      await requireParsable(caller, template);
-      await templates.change(
-        caller,
-        key,
-        (current) => {
-          // Only the draft that was checked is published.
-          if (template.draft && current!.draft && current!.draft.id !== template.draft.id)
-            throw savedMeanwhile(key);
-          return publish(current!, approval, { caller, at: clock.now() });
-        },
-        { mustExist: true, ifMatch },
-      );
+      try {
+        const template = await templates.get(caller.tenantId, key);
+        const approval = await needsApproval(caller.tenantId, template);
+        await requireParsable(caller, template);
+        await templates.change(
+          caller,
+          key,
+          (current) => {
+            requireChecked(template, current!);
+            return publish(current!, approval, { caller, at: clock.now() });
+          },
+          { mustExist: true, ifMatch },
+        );
+      } catch (error) {
+        // What a retry is refused for may have come after the first attempt succeeded.
+        if (!(error instanceof Problem) || !(await templates.wasExecuted(caller))) throw error;
+      }
     },
 
     async unpublish(caller, key) {
@@ -143,6 +146,7 @@ export function templateLifecycle({
           (current) => {
             if (!current || current.isGone || current.status !== from) throw new StatusChanged(current);
             if (version && textVersionOf(current) !== version) throw new VersionChanged(current.status);
+            if (to === Status.Published) requireChecked(template, current);
             return move(current, to, approval, { caller: actor, at: clock.now() });
           },
           { operationId, comment },
@@ -157,6 +161,11 @@ export function templateLifecycle({
       }
     },
   };
+}
+
+/** Only the draft that was checked is published. @throws Problem where it was saved meanwhile */
+function requireChecked(checked: Template, current: Template): void {
+  if (current.draft && current.draft.id !== checked.draft?.id) throw savedMeanwhile(current);
 }
 
 const objectionsOf = (template: Template, caller: Caller, approval: boolean): Objection[] =>

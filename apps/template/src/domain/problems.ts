@@ -2,7 +2,7 @@ import { quotaExceeded, shareUsedUp } from '@plinth/contracts/platform/problems'
 import { templateProblems } from '@plinth/contracts/template/problems';
 import { CATEGORIES_MAX, type TemplateParseError } from '@plinth/contracts/template/shapes';
 import type { ShareScope } from '@plinth/kernel/fair-shares';
-import { forbidden, Problem } from '@plinth/kernel/problem';
+import { forbidden, Problem, unavailable } from '@plinth/kernel/problem';
 import { titleOf, type TemplateKey } from './template-key';
 
 /** `availableCultures` are those in which the name exists. */
@@ -31,6 +31,9 @@ export const savedMeanwhile = (key: TemplateKey) =>
   templateProblems['template-without-draft'](
     `${titleOf(key)} was saved again meanwhile; check the new draft and publish again.`,
   );
+
+export const templateChangedTooOften = (key: TemplateKey) =>
+  unavailable(`${titleOf(key)} is changed too often at the moment; try again.`);
 
 export const reviewNeeded = (key: TemplateKey) =>
   templateProblems['template-needs-review'](`${titleOf(key)} must be reviewed before it is published.`);

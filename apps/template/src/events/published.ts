@@ -11,7 +11,6 @@ import { isUuid, newId } from '@plinth/kernel/uuid';
 import {
   appendToOutbox,
   compareAndWrite,
-  writeWithEvents,
   type NewEvent,
   type Writing,
 } from '@plinth/runtime/messaging/outbox';
@@ -20,29 +19,21 @@ import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { entityIdOf, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
 import { nameOfStatus, type Step, type Template } from '../domain/template';
 
-/** Writes a change by its statements, and publishes what it did. */
+/**
+ * Writes a change by its statements, and publishes what it did. Where the decisive statement finds that the template is
+ * not as it was read, the others have nothing to do.
+ */
 export const writeStep = (
   tx: RawStatements,
-  changes: readonly Sql[],
-  ...of: Parameters<typeof eventsOf>
-): Promise<void> => writeWithEvents(tx, changes, ...eventsOf(...of));
-
-/** The same for a template that is new: where the decisive statement finds that it is not, the others have nothing to do. */
-export const writeCreation = (
-  tx: RawStatements,
-  caller: Caller,
-  step: Step,
   { decisive, toOthers }: { decisive: Sql; toOthers: (isDecided: Sql) => readonly Sql[] },
-): Writing => {
-  const events = eventsOf(caller, undefined, step, { moveId: undefined, comment: undefined });
-  return compareAndWrite(tx, decisive, toOthers, ...events);
-};
+  ...of: Parameters<typeof eventsOf>
+): Writing => compareAndWrite(tx, decisive, toOthers, ...eventsOf(...of));
 
 function eventsOf(
   caller: Caller,
   before: Template | undefined,
   { template, revisions }: Step,
-  { moveId, comment }: { moveId: string | undefined; comment: string | undefined },
+  { moveId, comment }: { moveId?: string | undefined; comment?: string | undefined } = {},
 ): NewEvent<EventType>[] {
   const events: NewEvent<EventType>[] = [];
   const entityId = entityIdOf(template);

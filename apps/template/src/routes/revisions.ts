@@ -41,8 +41,11 @@ export function mountRevisions(api: Api, { templates, renderer, clock }: Needs):
     const { revision, key } = await templates.getRevision(caller.tenantId, name, id);
     const { content, mimeType } = revision;
     const saving = { ...key, content, mimeType, category: undefined, requiresApproval: undefined };
-    const { template } = await templates.change(caller, key, (current) =>
-      save(current, saving, idsForSave(), { caller, at: clock.now() }),
+    const { template } = await templates.change(
+      caller,
+      key,
+      (current) => save(current, saving, idsForSave(), { caller, at: clock.now() }),
+      { mustExist: true },
     );
     return ok(toDetail(template), { etag: tagOf(template) });
   });

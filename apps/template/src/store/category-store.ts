@@ -19,6 +19,7 @@ export interface Category extends CategoryRow {
   templateCount: number;
 }
 
+/** A repeated operation changes nothing more. */
 export interface CategoryStore {
   all(tenantId: string): Promise<Category[]>;
   /** @throws Problem `category-not-found` */
@@ -60,15 +61,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
         return rows.map((row) => ({ ...row, templateCount: countByName.get(row.name) ?? 0 }));
       }),
 
-    get: (tenantId, id) =>
-      db.inTenant(tenantId, async (tx) => {
-        const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
-        if (!row) throw categoryNotFound();
-        const templateCount = await tx.template.count({
-          where: { tenantId, categoryName: row.name, isGone: false },
-        });
-        return { ...row, templateCount };
-      }),
+    get: (tenantId, id) => db.inTenant(tenantId, (tx) => getIn(tx, tenantId, id)),
 
     create: (caller, input) =>
       orExists(input.name, () =>
@@ -80,9 +73,7 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
             await tx.templateCategory.create({ data: { tenantId, id, ...toData(input) } });
             return { category: id };
           });
-          const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
-          if (!row) throw categoryNotFound();
-          return { ...row, templateCount: 0 };
+          return getIn(tx, tenantId, id);
         }),
       ),
 
@@ -90,36 +81,46 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
       orExists(input.name, () =>
         db.inTenant(caller.tenantId, async (tx) => {
           const { tenantId } = caller;
-          const current = await hold(tx, tenantId, id);
-          requireMatch(ifMatch, categoryTag(current));
-          const row = await tx.templateCategory.update({
-            where: { tenantId_id: { tenantId, id } },
-            data: { ...toData(input), version: current.version + 1 },
-          });
-          if (row.name !== current.name) {
-            // Postgres updated the name in the templates; their ETags must change with it.
-            await tx.template.updateMany({
-              where: { tenantId, categoryName: row.name },
-              data: { version: { increment: 1 } },
+          await runOnce(tx, caller, async () => {
+            const current = await hold(tx, tenantId, id);
+            requireMatch(ifMatch, categoryTag(current));
+            const row = await tx.templateCategory.update({
+              where: { tenantId_id: { tenantId, id } },
+              data: { ...toData(input), version: current.version + 1 },
             });
-          }
-          const templateCount = await tx.template.count({
-            where: { tenantId, categoryName: row.name, isGone: false },
+            if (row.name !== current.name) {
+              // Postgres updated the name in the templates; their ETags must change with it.
+              await tx.template.updateMany({
+                where: { tenantId, categoryName: row.name },
+                data: { version: { increment: 1 } },
+              });
+            }
           });
-          return { ...row, templateCount };
+          return getIn(tx, tenantId, id);
         }),
       ),
 
     remove: (caller, id, ifMatch) =>
-      db.inTenant(caller.tenantId, async (tx) => {
-        const { tenantId } = caller;
-        const current = await hold(tx, tenantId, id);
-        requireMatch(ifMatch, categoryTag(current));
-        const templates = await tx.template.count({ where: { tenantId, categoryName: current.name } });
-        if (templates > 0) throw categoryInUse(current.name, templates);
-        await tx.templateCategory.delete({ where: { tenantId_id: { tenantId, id } } });
-      }),
+      db.inTenant(caller.tenantId, (tx) =>
+        runOnce(tx, caller, async () => {
+          const { tenantId } = caller;
+          const current = await hold(tx, tenantId, id);
+          requireMatch(ifMatch, categoryTag(current));
+          const templates = await tx.template.count({ where: { tenantId, categoryName: current.name } });
+          if (templates > 0) throw categoryInUse(current.name, templates);
+          await tx.templateCategory.delete({ where: { tenantId_id: { tenantId, id } } });
+        }),
+      ),
   };
+}
+
+async function getIn(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<Category> {
+  const row = await tx.templateCategory.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (!row) throw categoryNotFound();
+  const templateCount = await tx.template.count({
+    where: { tenantId, categoryName: row.name, isGone: false },
+  });
+  return { ...row, templateCount };
 }
 
 /** Locks a category until the commit. */

@@ -5,19 +5,30 @@ import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
-import { afterChange } from '@plinth/runtime/messaging/outbox';
+import { afterChange, type Writing } from '@plinth/runtime/messaging/outbox';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { operationRecorded } from '@plinth/runtime/postgres/run-once';
+import {
+  findOperation,
+  operationRecorded,
+  requireSameBody,
+  type ExecutedOperation,
+  type Operation,
+} from '@plinth/runtime/postgres/run-once';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { fallbackOf } from '../domain/culture';
-import { revisionNotFound, templateNotFound, templateNotPublished } from '../domain/problems';
+import {
+  revisionNotFound,
+  templateChangedTooOften,
+  templateNotFound,
+  templateNotPublished,
+} from '../domain/problems';
 import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
-import { writeCreation, writeStep } from '../events/published';
+import { writeStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
 import type { RevisionQuota } from './revision-quota';
 
@@ -81,6 +92,8 @@ export interface TemplateStore {
     key: TemplateKey,
     decide: (current: Template | undefined) => Step,
   ): Promise<{ template: Template }>;
+  /** Whether an operation made its change. @throws Problem `idempotency-payload-mismatch` */
+  wasExecuted(operation: Operation): Promise<boolean>;
   history(
     tenantId: string,
     key: TemplateKey,
@@ -100,6 +113,16 @@ export interface RevisionWithKey {
 }
 
 const CULTURES_MAX = 1_000;
+/** Imports and renamed categories may change what was read; so many times in a row mean that something is wrong. */
+const ATTEMPTS_MAX = 20;
+
+type Changed = Awaited<ReturnType<TemplateStore['change']>>;
+
+/** A change that was sent, and the revisions that it adds. */
+interface Written {
+  writing: Writing;
+  added: readonly Revision[];
+}
 
 /** The strong entity tag of a template. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
@@ -147,44 +170,60 @@ export function templateStore(
     return undefined;
   };
 
-  const change: TemplateStore['change'] = async (
-    caller,
-    key,
-    decide,
-    { ifMatch, operationId = caller.operationId, comment, mustExist } = {},
-  ) => {
+  /** One attempt at a change; undefined where something else happened to the template since it was read. */
+  const attempt = async (
+    caller: Caller,
+    key: TemplateKey,
+    decide: (current: Template | undefined) => Step,
+    { ifMatch, operationId, comment, mustExist }: ChangeOptions,
+  ): Promise<Changed | 'missing' | undefined> => {
     const { tenantId } = caller;
-    const changed = await db.inTenant(
+    const operation: Operation = operationId === undefined ? caller : { tenantId, operationId };
+    const attempted = await db.inTenant(
       tenantId,
-      async (tx) => {
+      async (tx): Promise<{ changed: Changed; written?: Written } | 'missing'> => {
         const [, loaded] = await Promise.all([
           lockTemplate(tx, tenantId, key),
-          load(tx, tenantId, key, operationId),
+          load(tx, tenantId, key, operation),
         ]);
         const current = loaded?.template;
         const visible = current?.isGone ? undefined : current;
-        if (loaded?.executed)
-          return {
-            template: loaded.template,
-            isNew: loaded.template.version === 1,
-            changedBy: loaded.executed.by ?? caller.userId,
-          };
-        if (mustExist && !visible) return undefined;
+        if (loaded?.executed) {
+          const { template, executed } = loaded;
+          const isNew = template.version === 1;
+          return { changed: { template, isNew, changedBy: executed.by ?? caller.userId } };
+        }
+        if (mustExist && !visible) return 'missing';
         requireMatch(ifMatch, visible && tagOf(visible));
         const step = decide(current);
         const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
         if (added.length > 0) revisionQuota.take(tenantId, contentsOf(added));
         await requireCategory(tx, tenantId, step.template, current);
-        const recorded = operationRecorded({ tenantId, operationId }, { by: caller.userId });
-        const changes = [...changesOf(tenantId, step, current), ...(recorded ? [recorded] : [])];
-        await writeStep(tx, changes, caller, visible, step, { moveId: operationId, comment });
+        const changes = changesOf(operation, step, current, caller);
+        const writing = writeStep(tx, changes, caller, visible, step, {
+          moveId: operation.operationId,
+          comment,
+        });
         await removeOldRevisions(tx, tenantId, step);
-        return { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
+        const changed = { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
+        return { changed, written: { writing, added } };
       },
       'once',
     );
-    if (!changed) throw await notFound(tenantId, key);
-    return changed;
+    if (attempted === 'missing') return 'missing';
+    const { changed, written } = attempted;
+    if (!written || (await written.writing.isWritten)) return changed;
+    revisionQuota.giveBack(tenantId, contentsOf(written.added));
+    return undefined;
+  };
+
+  const change: TemplateStore['change'] = async (caller, key, decide, options = {}) => {
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+      const changed = await attempt(caller, key, decide, options);
+      if (changed === 'missing') throw await notFound(caller.tenantId, key);
+      if (changed) return changed;
+    }
+    throw templateChangedTooOften(key);
   };
 
   /**
@@ -254,7 +293,7 @@ export function templateStore(
     },
 
     async create(caller, key, decide) {
-      const { tenantId, operationId, userId } = caller;
+      const { tenantId } = caller;
       const step = stepOfCreation(decide);
       if (!step) return change(caller, key, decide);
       const { template, revisions } = step;
@@ -263,14 +302,7 @@ export function templateStore(
         async (tx) => {
           if (!hasRoom(tenantId, revisions)) return undefined;
           await lockTemplate(tx, tenantId, key);
-          return writeCreation(tx, caller, step, {
-            decisive: sql`${templateInserted(tenantId, template)} ON CONFLICT DO NOTHING`,
-            toOthers: (isDecided) =>
-              [
-                ...revisions.map((revision) => revisionInserted(tenantId, template.id, revision, isDecided)),
-                operationRecorded({ tenantId, operationId }, { by: userId }, isDecided),
-              ].filter((statement) => statement !== undefined),
-          });
+          return writeStep(tx, changesOf(caller, step, undefined, caller), caller, undefined, step);
         },
         'once',
       );
@@ -278,6 +310,10 @@ export function templateStore(
       if (writing) revisionQuota.giveBack(tenantId, contentsOf(revisions));
       return change(caller, key, decide);
     },
+
+    wasExecuted: async (operation) =>
+      operation.operationId !== undefined &&
+      (await db.inTenant(operation.tenantId, (tx) => findOperation(tx, operation), 'once')) !== undefined,
 
     async history(tenantId, key, page, pageSize) {
       const template = await find(tenantId, key);
@@ -343,7 +379,7 @@ const lockTemplate = (tx: Tx, tenantId: string, { name, culture }: TemplateKey) 
 /** A template beside one of its revisions, or beside none. */
 type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'category'> & {
   revisions: number;
-  executed: { by?: string } | null;
+  executed: ExecutedOperation<{ by?: string }> | null;
   revisionId: string | null;
   revisionStatus: number;
 } & Omit<RevisionRow, 'id' | 'status'>;
@@ -359,7 +395,7 @@ async function load(
   tx: Tx,
   tenantId: string,
   { name, culture }: TemplateKey,
-  operationId?: string,
+  operation?: Operation,
 ): Promise<Loaded | undefined> {
   const rows = await tx.$queryRaw<LoadedRow[]>`
     SELECT t.id, t.name, t.culture, t.category_name AS "categoryName", t.requires_approval AS "requiresApproval",
@@ -367,8 +403,8 @@ async function load(
       t.is_gone AS "isGone", t.last_modified_at AS "lastModifiedAt", t.last_modified_by AS "lastModifiedBy", t.version,
       COALESCE((SELECT number FROM template_revision WHERE tenant_id = t.tenant_id AND template_id = t.id
                 ORDER BY number DESC LIMIT 1), 0) AS revisions,
-      (SELECT result FROM executed_operation
-       WHERE tenant_id = ${tenantId}::uuid AND operation_id = ${operationId ?? null}::text) AS executed,
+      (SELECT jsonb_build_object('result', result, 'bodyHash', body_hash) FROM executed_operation
+       WHERE tenant_id = ${tenantId}::uuid AND operation_id = ${operation?.operationId ?? null}::text) AS executed,
       r.id AS "revisionId", r.number, r.status AS "revisionStatus", r.mime_type AS "mimeType", r.content,
       r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt",
       r.published_by AS "publishedBy"
@@ -380,6 +416,7 @@ async function load(
     WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ${culture ?? ''}`;
   const [row] = rows;
   if (!row) return undefined;
+  if (operation && row.executed) requireSameBody(operation, row.executed);
   const revisionOf = (id: string | null): Revision | undefined => {
     const found = id !== null && rows.find(({ revisionId }) => revisionId === id);
     return found ? toRevision({ ...found, id, status: found.revisionStatus }) : undefined;
@@ -400,26 +437,37 @@ async function load(
     version: row.version,
     revisions: row.revisions,
   };
-  return { template, executed: row.executed ?? undefined };
+  return { template, executed: row.executed?.result };
 }
 
 /**
- * The changes that save what a step leads to. Its revisions follow each other: one is archived before another one takes
+ * The changes that save what a step leads to, where the template is as it was read: imports change templates and renamed
+ * categories do, which wait for no lock of ours. Revisions follow each other: one is archived before another one takes
  * its place as the draft, or as what is published.
  */
-const changesOf = (tenantId: string, { template, revisions }: Step, current: Template | undefined): Sql[] => [
-  templateSaved(tenantId, template),
-  ...revisions.map((revision, index) => {
-    const follows = index === 0 ? sql`true` : afterChange(index);
-    return revision.number > (current?.revisions ?? 0)
-      ? revisionInserted(tenantId, template.id, revision, follows)
-      : revisionUpdated(tenantId, revision, follows);
-  }),
-];
+const changesOf = (
+  operation: Operation,
+  { template, revisions }: Step,
+  current: Template | undefined,
+  { tenantId, userId: by }: Caller,
+) => ({
+  decisive: current
+    ? templateUpdated(tenantId, template, current)
+    : sql`${templateInserted(tenantId, template)} ON CONFLICT DO NOTHING`,
+  toOthers: (isDecided: Sql): Sql[] => [
+    ...revisions.map((revision, index) => {
+      const follows = index === 0 ? isDecided : sql`${isDecided} AND ${afterChange(index)}`;
+      return revision.number > (current?.revisions ?? 0)
+        ? revisionInserted(tenantId, template.id, revision, follows)
+        : revisionUpdated(tenantId, revision, follows);
+    }),
+    ...[operationRecorded(operation, { by }, isDecided)].filter((one) => one !== undefined),
+  ],
+});
 
 /**
  * Removes what is older than the newest revisions, except what is published or the draft. This follows the statement of
- * the change, which may have archived one of them.
+ * the change, which may have archived one of them; where that found another template, so many older ones go all the same.
  */
 async function removeOldRevisions(
   tx: Tx,
@@ -451,7 +499,8 @@ function templateInserted(tenantId: string, template: Template): Sql {
       ${template.version}::integer, ${shown?.mimeType ?? DEFAULT_MIME_TYPE}, ${shown?.content ?? ''})`;
 }
 
-function templateSaved(tenantId: string, template: Template): Sql {
+/** Where a template is as it was read. As an insertion it finds the row by its key, whatever the statistics say (ADR 0022). */
+function templateUpdated(tenantId: string, template: Template, current: Template): Sql {
   const isShown = shownOf(template) !== undefined;
   return sql`${templateInserted(tenantId, template)}
     ON CONFLICT (tenant_id, id) DO UPDATE SET category_name = excluded.category_name,
@@ -461,7 +510,8 @@ function templateSaved(tenantId: string, template: Template): Sql {
       version = excluded.version,
       -- A template that is gone shows what it was.
       mime_type = CASE WHEN ${isShown}::boolean THEN excluded.mime_type ELSE template.mime_type END,
-      content = CASE WHEN ${isShown}::boolean THEN excluded.content ELSE template.content END`;
+      content = CASE WHEN ${isShown}::boolean THEN excluded.content ELSE template.content END
+    WHERE template.version = ${current.version}::integer`;
 }
 
 const revisionInserted = (tenantId: string, templateId: string, revision: Revision, where: Sql): Sql => sql`

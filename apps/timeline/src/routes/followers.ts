@@ -9,12 +9,12 @@ const { followEntity, unfollowEntity, getFollowers, putFollower, deleteFollower 
 
 export function mountFollowers(api: Api, { followers, people }: Pick<Deps, 'followers' | 'people'>): void {
   api.on(followEntity, async ({ params, caller }) => {
-    await followers.follow(caller.tenantId, params, caller.userId);
+    await followers.follow(caller, params, caller.userId);
     return noContent();
   });
 
   api.on(unfollowEntity, async ({ params, caller }) => {
-    await followers.unfollow(caller.tenantId, params, caller.userId);
+    await followers.unfollow(caller, params, caller.userId);
     return noContent();
   });
 
@@ -22,12 +22,12 @@ export function mountFollowers(api: Api, { followers, people }: Pick<Deps, 'foll
 
   api.on(putFollower, async ({ params: { userId, ...entity }, caller }) => {
     if (!(await people.isKnown(caller.tenantId, userId))) throw personNotFound();
-    await followers.follow(caller.tenantId, entity, userId);
+    await followers.follow(caller, entity, userId);
     return noContent();
   });
 
   api.on(deleteFollower, async ({ params: { userId, ...entity }, caller }) => {
-    await followers.unfollow(caller.tenantId, entity, userId);
+    await followers.unfollow(caller, entity, userId);
     return noContent();
   });
 }

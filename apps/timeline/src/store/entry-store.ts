@@ -8,7 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { operationRecorded, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
+import { operationRecorded, runOnce, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
 import { entityIdHead } from '../domain/entity-id-head';
 import {
@@ -52,7 +52,7 @@ export interface EntryStore {
    * @throws Problem `quota-exceeded`
    */
   write(draft: Draft, caller: Caller): Promise<Entry>;
-  /** Removes an entry, its notifications and its attachments. */
+  /** Removes an entry, its notifications and its attachments; a retry of the operation finds that it is done. */
   remove(entity: EntityName, id: string, caller: Caller): Promise<void>;
 }
 
@@ -149,18 +149,20 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
 
     async remove(entity, id, caller) {
       const { tenantId } = caller;
-      await db.inTenant(tenantId, async (tx) => {
-        const where = { ...ofEntity(tenantId, entity), id, ...visibleTo(audienceOf(caller)) };
-        const row = await tx.timelineEntry.findFirst({ where, include: withAttachments });
-        if (!row) throw entryNotFound();
-        const entry = toEntry(row);
-        requireRemovable(entry, caller);
-        const removed = await tx.entry.deleteMany({ where: { tenantId, id } });
-        if (removed.count === 0) throw entryNotFound();
-        await send(tx, counted(tenantId, entry, -1));
-        await publishEntryRemoved(tx, tenantId, entry);
-        await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
-      });
+      await db.inTenant(tenantId, (tx) =>
+        runOnce(tx, caller, async () => {
+          const where = { ...ofEntity(tenantId, entity), id, ...visibleTo(audienceOf(caller)) };
+          const row = await tx.timelineEntry.findFirst({ where, include: withAttachments });
+          if (!row) throw entryNotFound();
+          const entry = toEntry(row);
+          requireRemovable(entry, caller);
+          const removed = await tx.entry.deleteMany({ where: { tenantId, id } });
+          if (removed.count === 0) throw entryNotFound();
+          await send(tx, counted(tenantId, entry, -1));
+          await publishEntryRemoved(tx, tenantId, entry);
+          await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
+        }),
+      );
     },
   };
 }

@@ -3,6 +3,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { raw, send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { runOnce, type Operation } from '@plinth/runtime/postgres/run-once';
 import type { Audience } from '../domain/audience';
 import type { EntityName } from '../domain/entry';
 import type { Prisma } from '../generated/client';
@@ -12,9 +13,13 @@ import { visibleSql } from './visibility';
 type Tx = Prisma.TransactionClient;
 
 export interface FollowerStore {
-  /** @throws Problem `quota-exceeded` for somebody who does not follow it yet */
-  follow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
-  unfollow(tenantId: string, entity: EntityName, userId: string): Promise<void>;
+  /**
+   * Makes somebody follow an entity, once per operation: a retry changes nothing where they unfollowed it since.
+   * @throws Problem `quota-exceeded` for somebody who does not follow it yet
+   */
+  follow(operation: Operation, entity: EntityName, userId: string): Promise<void>;
+  /** Ends that, once per operation. */
+  unfollow(operation: Operation, entity: EntityName, userId: string): Promise<void>;
   /** The user ids of the followers, longest first, as far as they are in the directory. */
   list(audience: Audience, entity: EntityName): Promise<string[]>;
 }
@@ -27,24 +32,29 @@ interface Parts {
 
 export function followerStore({ db, clock, quota }: Parts): FollowerStore {
   return {
-    async follow(tenantId, entity, userId) {
+    async follow(operation, entity, userId) {
+      const { tenantId } = operation;
       const statement = insertFollowers(tenantId, entity, [userId], { internal: false, since: clock.now() });
       await db.inTenant(
         tenantId,
-        async (tx) => {
-          const [written] = await tx.$queryRaw<{ isNew: boolean }[]>(statement);
-          if (written?.isNew) quota.take(tenantId);
-          // Nothing is written either where they follow it already.
-          if (!written && (await tx.follower.count({ where: { tenantId, ...entity, userId } })) === 0)
-            throw tooManyFollowers(FOLLOWERS_OF_ENTITY_MAX);
-        },
+        (tx) =>
+          runOnce(tx, operation, async () => {
+            const [written] = await tx.$queryRaw<{ isNew: boolean }[]>(statement);
+            if (written?.isNew) quota.take(tenantId);
+            // Nothing is written either where they follow it already.
+            if (!written && (await tx.follower.count({ where: { tenantId, ...entity, userId } })) === 0)
+              throw tooManyFollowers(FOLLOWERS_OF_ENTITY_MAX);
+          }),
         'once',
       );
     },
 
-    async unfollow(tenantId, { entityType, entityId }, userId) {
+    async unfollow(operation, { entityType, entityId }, userId) {
+      const { tenantId } = operation;
       const where = { tenantId, entityType, entityId, userId };
-      await db.inTenant(tenantId, (tx) => tx.follower.deleteMany({ where }));
+      await db.inTenant(tenantId, (tx) =>
+        runOnce(tx, operation, async () => void (await tx.follower.deleteMany({ where }))),
+      );
     },
 
     list: (audience, { entityType, entityId }) =>

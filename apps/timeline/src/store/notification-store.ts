@@ -8,7 +8,9 @@ import { headOf } from '@plinth/kernel/text';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { send } from '@plinth/runtime/postgres/raw-statements';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf } from '../domain/audience';
 import type { Entry } from '../domain/entry';
 import { EXCERPT_SOURCE_LENGTH } from '../domain/excerpt';
@@ -43,6 +45,7 @@ export interface NotificationStore {
   unreadCount(caller: Caller): Promise<number>;
   /** Returns false when this person has no such notification. */
   markRead(caller: Caller, id: string): Promise<boolean>;
+  /** Marks all as read, once per operation: a retry leaves alone what came since. */
   markAllRead(caller: Caller): Promise<void>;
   /** Where this person's stream begins: after the notification of this id, or after the newest one. */
   positionOf(caller: Caller, lastId: string | undefined): Promise<bigint>;
@@ -62,6 +65,8 @@ export function notificationStore({
       db.inTenant(caller.tenantId, async (tx) => {
         const onlyUnread = list.quickFilters.includes('unread');
         const selection = { ...ownAndVisible(caller), ...(onlyUnread ? { readAt: null } : {}) };
+        // Where an entry is removed in between, the page would be one short and seem to be the last one.
+        await send(tx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
         await readByIndexes(tx, 'for-values');
         const rows = await tx.notification.findMany({
           where: { ...selection, ...(list.after ? toAfter(list.sort, list.after, ['createdAt']) : {}) },
@@ -94,7 +99,9 @@ export function notificationStore({
     async markAllRead(caller) {
       const where = { ...ownAndVisible(caller), readAt: null };
       await db.inTenant(caller.tenantId, (tx) =>
-        tx.notification.updateMany({ where, data: { readAt: clock.now() } }),
+        runOnce(tx, caller, async () => {
+          await tx.notification.updateMany({ where, data: { readAt: clock.now() } });
+        }),
       );
     },
 

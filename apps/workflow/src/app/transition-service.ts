@@ -19,7 +19,7 @@ import {
   transitionContextOf,
   type TransitionContext,
 } from '../domain/transition-context';
-import type { Operation } from '../store/entity-statements';
+import type { Operation, OperationName } from '../store/entity-statements';
 import type { EntityStore, OperationResult, ReadEntity } from '../store/entity-store';
 import type { ApprovalSchedule } from './approval-schedule';
 import type { EntityOwner, EntityOwners, OwnerMoveResult } from './entity-owner';
@@ -150,20 +150,25 @@ export class TransitionService {
   private async read(
     caller: Caller,
     { entityType, entityId }: EntityName,
-    operationId?: string,
+    operation?: OperationName,
   ): Promise<Reading> {
     const { tenantId } = caller;
     const owner = this.deps.owners.get(entityType);
     const entity = { entityType, entityId };
-    const read = await this.readEntity(caller, entity, owner ? undefined : operationId);
+    const read = await this.readEntity(caller, entity, owner ? undefined : operation);
     if (!owner) return this.readingOf(caller, entity, read);
     requireDefinition(entityType, read.snapshot);
     const ownerState = await owner.describe(caller, entity);
     // The owner's answer is a part of what was read.
     const first =
-      operationId &&
-      (await this.deps.entities.findOperation(tenantId, operationId, moveIdOf(tenantId, operationId)));
-    return this.readingOf(caller, entity, { ...read, first: first || undefined }, ownerState);
+      operation?.operationId === undefined
+        ? undefined
+        : await this.deps.entities.findOperation(
+            tenantId,
+            operation,
+            moveIdOf(tenantId, operation.operationId),
+          );
+    return this.readingOf(caller, entity, { ...read, first }, ownerState);
   }
 
   /**
@@ -171,17 +176,17 @@ export class TransitionService {
    * them in their order. Events that take longer, as while NATS is away, are not waited for.
    */
   private async readRecorded(caller: Caller, command: TransitionCommand): Promise<Reading> {
-    let reading = await this.read(caller, command, command.operationId);
+    let reading = await this.read(caller, command, command);
     for (let more = RECORD_READINGS_MAX; reading.isBehind && !reading.first && more > 0; more--) {
       await pause(RECORD_PAUSE);
-      reading = await this.read(caller, command, command.operationId);
+      reading = await this.read(caller, command, command);
     }
     return reading;
   }
 
-  private readEntity(caller: Caller, { entityType, entityId }: EntityName, operationId?: string) {
+  private readEntity(caller: Caller, { entityType, entityId }: EntityName, operation?: OperationName) {
     const key = { tenantId: caller.tenantId, entityType, entityId };
-    return this.deps.entities.read(key, this.readerOf(caller), operationId);
+    return this.deps.entities.read(key, this.readerOf(caller), operation);
   }
 
   private readerOf = ({ userId }: Caller) => ({ userId, now: this.deps.clock.now() });
@@ -226,9 +231,9 @@ export class TransitionService {
     decideOn: (reading: Reading) => Decided,
   ): Promise<Decided> {
     const { tenantId } = caller;
-    const { entityType, entityId, operationId } = command;
+    const { entityType, entityId } = command;
     const key = { tenantId, entityType, entityId };
-    const decided = await this.deps.entities.change(key, this.readerOf(caller), operationId, (read) => {
+    const decided = await this.deps.entities.change(key, this.readerOf(caller), command, (read) => {
       const { result, event } = decideOn(this.readingOf(caller, command, read));
       const change = event && this.changeOf(event, command, caller, result);
       return { result, event, change, operation: operationOf(command, result) };
@@ -332,10 +337,10 @@ function requireDefinition(entityType: string, { definition }: EntitySnapshot): 
 
 /** Records a result under the operation of its command. */
 const operationOf = (
-  { operationId }: TransitionCommand,
+  { operationId, operationBodyHash }: TransitionCommand,
   result: OperationResult | undefined,
 ): Operation<OperationResult> | undefined =>
-  operationId !== undefined && result ? { id: operationId, result } : undefined;
+  operationId !== undefined && result ? { operationId, operationBodyHash, result } : undefined;
 
 /** How an open request ended already, by time or by the owner, although that is not recorded yet. */
 function overdueEventOf(context: TransitionContext, now: Date): TransitionEvent | undefined {

@@ -1,11 +1,10 @@
+import { latestAfterDays } from '@plinth/kernel/instant';
 import type { ValidationRule } from '@plinth/kernel/problem';
 import type { Person } from './approval';
 import { delegationInvalid } from './problems';
 
 /** A delegation stores the permissions that its delegator holds that day; they must not outlive the role for long. */
 export const DELEGATION_DAYS_MAX = 90;
-
-const DAY_MILLISECONDS = 86_400_000;
 
 /** One user decides in the place of another for a while. */
 export interface Delegation {
@@ -32,10 +31,9 @@ export function delegate(
   const { delegateId, from, until } = request;
   const errors: Record<string, ValidationRule> = {};
   if (delegateId === delegator.userId) errors['delegateId'] = 'Format';
-  const after = (start: Date): number => start.getTime() + DELEGATION_DAYS_MAX * DAY_MILLISECONDS;
-  const latest = after(from);
-  if (from.getTime() > after(made.now)) errors['from'] = 'Range';
-  if (until <= from || until <= made.now || until.getTime() > latest) errors['until'] = 'Range';
+  const latest = (start: Date): Date => latestAfterDays(start, DELEGATION_DAYS_MAX);
+  if (from > latest(made.now)) errors['from'] = 'Range';
+  if (until <= from || until <= made.now || until > latest(from)) errors['until'] = 'Range';
   if (Object.keys(errors).length > 0) {
     throw delegationInvalid(errors, DELEGATION_DAYS_MAX);
   }

@@ -22,6 +22,8 @@ export interface TransitionCommand {
   approvalId: string | null;
   /** The same for every attempt at this request. */
   operationId: string | undefined;
+  /** Of its body. */
+  operationBodyHash?: string | undefined;
 }
 
 /** What a decision changes. */

@@ -14,21 +14,14 @@ export function mountDelegations(
   api: Api,
   { delegations, clock }: Pick<Deps, 'delegations' | 'clock'>,
 ): void {
-  /** Delegations between other users do not exist for the caller. */
-  const find = async ({ tenantId, userId }: Caller, id: string): Promise<Delegation> => {
-    const delegation = await delegations.find(tenantId, id);
-    const isVisible = delegation && [delegation.delegatorId, delegation.delegateId].includes(userId);
-    if (!isVisible) throw delegationNotFound(id);
-    return delegation;
-  };
-
   api.on(getDelegations, async ({ caller: { tenantId, userId } }) =>
     (await delegations.ofUser(tenantId, userId, clock.now())).map(toDelegationResponse),
   );
 
-  api.on(getDelegation, async ({ params, caller }) =>
-    toDelegationResponse(await find(caller, params.delegationId)),
-  );
+  api.on(getDelegation, async ({ params: { delegationId }, caller }) => {
+    const delegation = await delegations.find(caller.tenantId, delegationId);
+    return toDelegationResponse(visibleTo(caller, delegationId, delegation));
+  });
 
   api.on(postDelegation, async ({ body, caller }) => {
     // It would go on when the key is revoked.
@@ -41,14 +34,22 @@ export function mountDelegations(
       { delegateId, from, until: new Date(body.until) },
       { id: newId(), now },
     );
-    const saved = await delegations.insert(caller.tenantId, delegation, caller.operationId);
+    const saved = await delegations.insert(caller, delegation);
     return created(toDelegationResponse(saved), `/workflow/delegations/${saved.id}`);
   });
 
-  api.on(deleteDelegation, async ({ params, caller }) => {
-    const { id, delegatorId } = await find(caller, params.delegationId);
-    if (delegatorId !== caller.userId) throw delegationOfOther();
-    await delegations.delete(caller.tenantId, id);
+  api.on(deleteDelegation, async ({ params: { delegationId }, caller }) => {
+    await delegations.delete(caller, delegationId, (delegation) => {
+      const { delegatorId } = visibleTo(caller, delegationId, delegation);
+      if (delegatorId !== caller.userId) throw delegationOfOther();
+    });
     return noContent();
   });
+}
+
+/** Delegations between other users do not exist for the caller. */
+function visibleTo({ userId }: Caller, id: string, delegation: Delegation | undefined): Delegation {
+  const isVisible = delegation && [delegation.delegatorId, delegation.delegateId].includes(userId);
+  if (!isVisible) throw delegationNotFound(id);
+  return delegation;
 }

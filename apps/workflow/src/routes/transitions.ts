@@ -26,8 +26,8 @@ export function mountTransitions(
 
   api.on(postTransition, async ({ params, body, caller }) => {
     const { targetState, comment = null, approvalId = null } = body;
-    const { operationId } = caller;
-    const command = { ...params, targetState, comment, approvalId, operationId };
+    const { operationId, operationBodyHash } = caller;
+    const command = { ...params, targetState, comment, approvalId, operationId, operationBodyHash };
     return toResultResponse(await transitions.execute(caller, command));
   });
 
@@ -35,10 +35,10 @@ export function mountTransitions(
     batchResultOf(
       body.items,
       async ({ comment = null, approvalId = null, ...item }, index) => {
+        const { operationBodyHash } = caller;
         const operationId = caller.operationId && `${caller.operationId}#${index}`;
-        return toResultResponse(
-          await transitions.execute(caller, { ...item, comment, approvalId, operationId }),
-        );
+        const command = { ...item, comment, approvalId, operationId, operationBodyHash };
+        return toResultResponse(await transitions.execute(caller, command));
       },
       { placesFor, owner: caller },
     ),

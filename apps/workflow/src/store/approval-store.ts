@@ -1,9 +1,9 @@
 import type { Caller } from '@plinth/kernel/caller';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
-import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
-import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
+import type { Approval, Delegator, Vote } from '../domain/approval';
 import { publishApprovalEscalated, publishApprovalReminded } from '../events/published';
 import type { Prisma } from '../generated/client';
 import { findDelegators } from './delegation-store';
@@ -119,26 +119,40 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
 
     async remind(tenantId, approval) {
       await db.inTenant(tenantId, async (tx) => {
-        const next = nextStepAt({ ...approval, isReminded: true });
-        const { count } = await tx.approval.updateMany({
-          where: { tenantId, id: approval.id, ...IS_OPEN, isReminded: false },
-          data: { isReminded: true, nextStepAt: next },
-        });
-        if (count > 0) await publishApprovalReminded(tx, tenantId, approval);
+        if (await performStep(tx, tenantId, approval, 'is_reminded'))
+          await publishApprovalReminded(tx, tenantId, approval);
       });
     },
 
     async escalate(tenantId, approval) {
       await db.inTenant(tenantId, async (tx) => {
-        const next = nextStepAt({ ...approval, isEscalated: true });
-        const { count } = await tx.approval.updateMany({
-          where: { tenantId, id: approval.id, ...IS_OPEN, isEscalated: false },
-          data: { isEscalated: true, nextStepAt: next },
-        });
-        if (count > 0) await publishApprovalEscalated(tx, tenantId, approval);
+        if (await performStep(tx, tenantId, approval, 'is_escalated'))
+          await publishApprovalEscalated(tx, tenantId, approval);
       });
     },
   };
+}
+
+/**
+ * Records that a step was performed, where nobody did before and the request is open. The next one follows from the row,
+ * since the other step may have been performed since it was read. It is the same rule as `nextStepAt` of the domain.
+ */
+async function performStep(
+  tx: RawStatements,
+  tenantId: string,
+  { id }: Approval,
+  performed: 'is_reminded' | 'is_escalated',
+): Promise<boolean> {
+  const stillAt = (step: typeof performed, column: string) =>
+    step === performed ? 'NULL' : `CASE WHEN NOT ${step} THEN ${column} END`;
+  const recorded = await tx.$executeRawUnsafe(
+    `UPDATE approval SET ${performed} = true, next_step_at =
+       LEAST(${stillAt('is_reminded', 'remind_at')}, ${stillAt('is_escalated', 'escalate_at')}, expires_at)
+     WHERE tenant_id = $1::uuid AND id = $2::uuid AND ended_at IS NULL AND NOT ${performed}`,
+    tenantId,
+    id,
+  );
+  return recorded > 0;
 }
 
 /** The same rule as `seatToAgree` of the domain, for the database; a test compares them (inbox.spec.ts). */

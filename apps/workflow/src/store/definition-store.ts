@@ -3,6 +3,7 @@ import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
 import { definitionsTooLarge, tooManyDefinitions } from '../domain/problems';
@@ -57,6 +58,8 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
       await lockDefinition(tx, caller, entityType);
       return work(tx, await readVersions(tx, caller.tenantId, entityType));
     });
+  const changeOnce: typeof change = (caller, entityType, work) =>
+    change(caller, entityType, (tx, versions) => runOnce(tx, caller, () => work(tx, versions)));
 
   return {
     find: (tenantId, entityType, version) =>
@@ -82,27 +85,35 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
     save: (caller, definition, { ifMatch, now, validate }) =>
       change(caller, definition.entityType, async (tx, versions) => {
         const { tenantId, userId } = caller;
-        const current = effectiveDefinition(versions, tenantId);
-        requireMatch(ifMatch, current && tagOf(current));
-        requireStatesStillUsed(definition, await countStatesInUse(tx, tenantId, definition.entityType));
-        validate();
-        if (!isOfHost(caller)) await requireRoom(tx, tenantId, definition);
+        const { entityType } = definition;
         const row = {
           tenantId,
-          entityType: definition.entityType,
+          entityType,
           version: nextVersion(versions, tenantId),
           body: definition as unknown as Prisma.InputJsonObject,
           savedAt: now,
           savedBy: userId,
         };
-        await tx.definition.create({ data: row });
-        await removeOldVersions(tx, row);
-        await publishDefinitionChanged(tx, caller, row, false);
-        return { saved: toVersion(row), isNew: current === undefined };
+        const { version, isNew } = await runOnce(tx, caller, async () => {
+          const current = effectiveDefinition(versions, tenantId);
+          requireMatch(ifMatch, current && tagOf(current));
+          requireStatesStillUsed(definition, await countStatesInUse(tx, tenantId, entityType));
+          validate();
+          if (!isOfHost(caller)) await requireRoom(tx, tenantId, definition);
+          await tx.definition.create({ data: row });
+          await removeOldVersions(tx, row);
+          await publishDefinitionChanged(tx, caller, row, false);
+          return { version: row.version, isNew: current === undefined };
+        });
+        if (version === row.version) return { saved: toVersion(row), isNew };
+        // Of a retry; there may be newer versions.
+        const key = { tenantId, entityType, version };
+        const saved = await tx.definition.findUnique({ where: { tenantId_entityType_version: key } });
+        return { saved: toVersion(saved ?? { ...row, version }), isNew };
       }),
 
     withdraw: (caller, entityType, { ifMatch, now }) =>
-      change(caller, entityType, async (tx, versions) => {
+      changeOnce(caller, entityType, async (tx, versions) => {
         const { tenantId, userId } = caller;
         const current = effectiveDefinition(versions, tenantId);
         const own = isOfHost(caller) ? versions.platform : versions.own;

@@ -6,7 +6,7 @@ import {
 import type { RowQuota } from '@plinth/http/row-quota';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { runOnce, type Operation } from '@plinth/runtime/postgres/run-once';
 import type { Delegator } from '../domain/approval';
 import type { Delegation } from '../domain/delegation';
 import { delegationNotFound, tooManyDelegations, tooManyDelegationsReceived } from '../domain/problems';
@@ -19,8 +19,16 @@ export interface DelegationStore {
   ofUser(tenantId: string, userId: string, now: Date): Promise<Delegation[]>;
   find(tenantId: string, id: string): Promise<Delegation | undefined>;
   /** Saves a delegation; a retried operation returns what its first attempt saved. @throws Problem `quota-exceeded` */
-  insert(tenantId: string, delegation: Delegation, operationId: string | undefined): Promise<Delegation>;
-  delete(tenantId: string, id: string): Promise<void>;
+  insert(operation: Operation, delegation: Delegation): Promise<Delegation>;
+  /**
+   * Deletes a delegation; a retried operation finds that its first attempt did.
+   * @param check throws where it may not be deleted by the caller, to whom it may be as if there were none
+   */
+  delete(
+    operation: Operation,
+    id: string,
+    check: (delegation: Delegation | undefined) => void,
+  ): Promise<void>;
 }
 
 export function delegationStore(db: TenantDatabase<Tx>, quota: Pick<RowQuota, 'take'>): DelegationStore {
@@ -43,9 +51,10 @@ export function delegationStore(db: TenantDatabase<Tx>, quota: Pick<RowQuota, 't
       return row ? toDelegation(row) : undefined;
     },
 
-    async insert(tenantId, delegation, operationId) {
+    async insert(operation, delegation) {
+      const { tenantId } = operation;
       return db.inTenant(tenantId, async (tx) => {
-        const { id } = await runOnce(tx, { tenantId, operationId }, async () => {
+        const { id } = await runOnce(tx, operation, async () => {
           const { delegatorId, delegateId, createdAt } = delegation;
           // What is over is neither shown nor used again.
           await tx.delegation.deleteMany({ where: { tenantId, delegatorId, until: { lte: createdAt } } });
@@ -68,9 +77,17 @@ export function delegationStore(db: TenantDatabase<Tx>, quota: Pick<RowQuota, 't
       });
     },
 
-    async delete(tenantId, id) {
-      await db.inTenant(tenantId, (tx) => tx.delegation.deleteMany({ where: { tenantId, id } }));
-    },
+    delete: (operation, id, check) =>
+      db.inTenant(operation.tenantId, (tx) =>
+        runOnce(tx, operation, async () => {
+          const { tenantId } = operation;
+          const row = await tx.delegation.findUnique({ where: { tenantId_id: { tenantId, id } } });
+          check(row ? toDelegation(row) : undefined);
+          const { count } = await tx.delegation.deleteMany({ where: { tenantId, id } });
+          // Another request deleted it meanwhile.
+          if (count === 0) throw delegationNotFound(id);
+        }),
+      ),
   };
 }
 

@@ -3,9 +3,15 @@ import { newId } from '@plinth/kernel/uuid';
 import type { Writing } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { send, sendQuery, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import { operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
+import {
+  operationRecorded,
+  recordOperation,
+  requireSameBody,
+  type ExecutedOperation,
+} from '@plinth/runtime/postgres/run-once';
 import { nextStepAt, type Approval, type Delegator, type Vote } from '../domain/approval';
 import type { Change, Move } from '../domain/change';
+import type { TransitionCommand } from '../domain/transition';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import { writeChange } from '../events/published';
 import {
@@ -22,10 +28,12 @@ import type { KnownDefinitions } from './known-definitions';
 export type CommitResult = 'committed' | 'made-by-other';
 
 /** An operation that a change is to be recorded as the effect of. */
-export interface Operation<Result = unknown> {
-  id: string;
+export interface Operation<Result = unknown> extends OperationName {
   result: Result;
 }
+
+/** An operation that may have been executed before. */
+export type OperationName = Pick<TransitionCommand, 'operationId' | 'operationBodyHash'>;
 
 /** Has the definition of a type stay as it is until the end of the transaction; what decides by it reads it after that. */
 export const holdDefinition = (tx: RawStatements, tenantId: string, entityType: string): Promise<void> =>
@@ -62,16 +70,20 @@ type EntityRow = {
   approvalId: string | null;
   votes: Vote[] | null;
   delegators: Delegator[] | null;
-  operation: { result: unknown } | null;
+  operation: ExecutedOperation<unknown> | null;
 } & Approval;
 
-/** Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were at one instant. Bodies of definitions that are known are not read. */
+/**
+ * Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were at
+ * one instant. Bodies of definitions that are known are not read.
+ * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body
+ */
 export async function readEntity<Result>(
   tx: RawStatements,
   { tenantId, entityType, entityId }: EntityKey,
   reader: { userId: string; now: Date },
   known: KnownDefinitions,
-  operationId?: string,
+  executing?: OperationName,
 ): Promise<{ snapshot: EntitySnapshot; first: Result | undefined }> {
   // Held here: while the statement runs, others may forget them.
   const owners = [tenantId, HOST_TENANT_ID];
@@ -81,13 +93,14 @@ export async function readEntity<Result>(
     tenantId,
     entityType,
     entityId,
-    operationId ?? null,
+    executing?.operationId ?? null,
     reader.userId,
     reader.now,
     own?.version ?? null,
     platform?.version ?? null,
   );
   const { definitions, state, revision, moves, approvalId, votes, delegators, operation, ...approval } = row;
+  if (executing && operation) requireSameBody(executing, operation);
   const newest = (definitions ?? []).map((one) => {
     const recalled = one.tenantId === HOST_TENANT_ID ? platform : own;
     const body = recalled?.version === one.version ? recalled.body : one.body;
@@ -118,7 +131,7 @@ export async function readEntity<Result>(
 const SELECT_ENTITY = `
   SELECT (SELECT json_agg(newest) FROM (${SELECT_UNKNOWN_VERSIONS}) AS newest) AS definitions,
     entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId", approval.*,
-    (SELECT jsonb_build_object('result', result) FROM executed_operation
+    (SELECT jsonb_build_object('result', result, 'bodyHash', body_hash) FROM executed_operation
      WHERE tenant_id = $1::uuid AND operation_id = $4::text) AS operation,
     CASE WHEN entity.approval_id IS NOT NULL THEN (
       SELECT jsonb_agg(jsonb_build_object('seat', seat, 'voterId', voter_id)) FROM approval_vote
@@ -158,7 +171,7 @@ export async function commitChange(
   where: Sql = sql`true`,
 ): Promise<CommitResult | Writing> {
   const { opened, vote, ended, move } = change;
-  const executed = { tenantId, operationId: operation?.id };
+  const executed = { ...operation, tenantId };
   const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
   if (mover && mover !== change.actor.userId) return 'made-by-other';
   if (mover) {

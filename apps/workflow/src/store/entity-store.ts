@@ -14,6 +14,7 @@ import {
   readEntity,
   type CommitResult,
   type Operation,
+  type OperationName,
 } from './entity-statements';
 import { KnownDefinitions } from './known-definitions';
 
@@ -50,7 +51,7 @@ export interface Commit {
 
 export interface EntityStore {
   /** Reads an entity and the first attempt of an operation: one that changed what was read is certainly found. */
-  read(key: EntityKey, reader: Reader, operationId?: string): Promise<ReadEntity>;
+  read(key: EntityKey, reader: Reader, operation?: OperationName): Promise<ReadEntity>;
   /** The entity as this process last saw it, for `commit`, which compares it; undefined where it is to be read. */
   recall(key: EntityKey): EntitySnapshot | undefined;
   /**
@@ -61,7 +62,7 @@ export interface EntityStore {
   change<Decided extends ChangeToWrite>(
     key: EntityKey,
     reader: Reader,
-    operationId: string | undefined,
+    operation: OperationName,
     decide: (read: ReadEntity) => Decided,
   ): Promise<Decided | undefined>;
   /**
@@ -70,7 +71,7 @@ export interface EntityStore {
    */
   findOperation(
     tenantId: string,
-    operationId: string,
+    operation: OperationName,
     ownerMoveId: string,
   ): Promise<OperationResult | undefined>;
   /** Writes a change if the entity is still as it was seen: state, history, approval, events and operation at once. */
@@ -110,10 +111,10 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
   };
 
   return {
-    async read(key, reader, operationId) {
+    async read(key, reader, operation) {
       const read = await db.inTenant(
         key.tenantId,
-        (tx) => readEntity<OperationResult>(tx, key, reader, known, operationId),
+        (tx) => readEntity<OperationResult>(tx, key, reader, known, operation),
         'once',
       );
       rememberRead(key, read);
@@ -122,11 +123,11 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
 
     recall: (key) => memory.recall(key),
 
-    findOperation: (tenantId, operationId, ownerMoveId) =>
+    findOperation: (tenantId, operation, ownerMoveId) =>
       db.inTenant(
         tenantId,
         async (tx) => {
-          const done = await findOperation<OperationResult>(tx, { tenantId, operationId });
+          const done = await findOperation<OperationResult>(tx, { ...operation, tenantId });
           if (done) return done.result;
           const made = await tx.move.findUnique({
             where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } },
@@ -136,12 +137,12 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
         'once',
       ),
 
-    async change(key, reader, operationId, decide) {
+    async change(key, reader, executing, decide) {
       const { tenantId, entityType } = key;
       let decided: ReturnType<typeof decide> | undefined;
       const sent = await inTenant(tenantId, async (tx) => {
         await holdDefinition(tx, tenantId, entityType);
-        const read = await readEntity<OperationResult>(tx, key, reader, known, operationId);
+        const read = await readEntity<OperationResult>(tx, key, reader, known, executing);
         rememberRead(key, read);
         decided = decide(read);
         const { change, operation } = decided;

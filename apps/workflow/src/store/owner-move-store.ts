@@ -11,8 +11,15 @@ type Tx = Prisma.TransactionClient;
 type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;
 
 /**
+ * How long a move waits for the one before it. Replicas publish and process events side by side, so that a later one may
+ * come first; where the owner published none, as for what was deleted and made again, the history goes on without it.
+ */
+const EARLIER_MOVE_MILLISECONDS = 3_000;
+
+/**
  * Records a move that an owner made. A move that was requested here is recorded already, unless the owner's response was
  * lost; `moveId` tells those apart from moves that the owner made by itself.
+ * @throws where an earlier move may still come: the inbox processes the event again
  */
 export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<void> {
   const { tenantId, payload } = event;
@@ -29,6 +36,7 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
     await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
     return;
   }
+  requireEarlierMove(event, snapshot);
   if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval, isMoved: true });
   const current = approval
     ? (await readEntity(tx, key, { userId, now: new Date() }, known)).snapshot
@@ -36,6 +44,17 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
   const transitions = current.definition?.definition.transitions ?? [];
   const transition = transitions.find((candidate) => candidate.from === from && candidate.to === to);
   await commit(tx, event, current, { kind: 'move', transitionName: transition?.name ?? 'Move', from, to });
+}
+
+function requireEarlierMove(
+  { payload: { entityType, entityId, previousState }, occurredAt }: EntityMovedEvent,
+  { state, definition }: EntitySnapshot,
+): void {
+  const recorded = state ?? definition?.definition.initialState;
+  // Another machine's clock may be ahead.
+  const age = Math.abs(Date.now() - Date.parse(occurredAt));
+  if (recorded !== previousState && age < EARLIER_MOVE_MILLISECONDS)
+    throw new Error(`The move of ${entityType} ${entityId} to ${previousState} is not recorded yet.`);
 }
 
 async function commit(

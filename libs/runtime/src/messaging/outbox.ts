@@ -113,7 +113,6 @@ export interface Writing {
  * one statement so, together with what it leads to.
  * @param decisive a statement that may find nothing to change; it has no `RETURNING`
  * @param toChanges what else changes; each of its statements has this condition
- * @param events at least one
  * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
  */
 export function compareAndWrite(
@@ -124,20 +123,23 @@ export function compareAndWrite(
 ): Writing {
   const changes = [sql`${decisive} RETURNING true`, ...toChanges(IS_DECIDED)];
   const conditional = events.map((event) => ({ ...event, where: IS_DECIDED }));
-  const isWritten = sendLast(tx, statementWithEvents(tx, changes, conditional)).then((rows) => rows > 0);
+  const statement = statementWithEvents(tx, changes, conditional, DECIDED);
+  const isWritten = sendLast(tx, statement).then((rows) => rows > 0);
   // Its failure is found at the end of the transaction.
   isWritten.catch(() => undefined);
   return { isWritten };
 }
 
+/** @param withoutEvents what the statement results in where there is no event */
 function statementWithEvents(
   tx: RawStatements,
   changes: readonly Sql[],
   events: readonly ConditionalEvent<EventType>[],
+  withoutEvents: Sql = sql`SELECT`,
 ): Sql {
   const named = changes.map((change, index) => sql`${raw(`change_${index}`)} AS (${change})`);
   const changing = named.length > 0 ? join(named, ', ', 'WITH ') : empty;
-  if (events.length === 0) return sql`${changing} SELECT`;
+  if (events.length === 0) return sql`${changing} ${withoutEvents}`;
   publishing.add(tx);
   const isMany = events.length > 1 && events.every(({ where }) => where === undefined);
   const appended = isMany ? rowsOf(events) : join(events.map(rowOf), ' UNION ALL ');
@@ -162,8 +164,9 @@ const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
 /** Not the time of the transaction, which may begin before what it follows was committed. */
 const NOW = sql`clock_timestamp()`;
 const ALWAYS = sql`true`;
-/** Whether the first change of a statement changed a row. */
-const IS_DECIDED = sql`EXISTS (SELECT FROM change_0)`;
+/** The rows that the first change of a statement changed, and whether there are any. */
+const DECIDED = sql`SELECT FROM change_0`;
+const IS_DECIDED = sql`EXISTS (${DECIDED})`;
 
 /**
  * Always holds, but only after the change at this place of the same statement took place, which has a `RETURNING`: for

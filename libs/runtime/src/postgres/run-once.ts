@@ -1,4 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
 import { backgroundTask, type BackgroundTask } from '../process/background-task';
 import type { Log } from '../process/log';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from './postgres';
@@ -9,13 +10,14 @@ const RETENTION_DAYS = 7;
 const DELETED_MAX = 10_000;
 const CLEANUP_MILLISECONDS = 3_600_000;
 
-type Operation = Pick<Caller, 'tenantId' | 'operationId'>;
+export type Operation = Pick<Caller, 'tenantId' | 'operationId' | 'operationBodyHash'>;
 
 /**
  * Runs an effect once for an operation, in the transaction of the effect: a retry finds the result of the first run. The
  * operation is recorded before its effect, so that a retry beside the first run waits for it here. Without an operation
  * id the effect always runs. The result is small and consists of JSON; an effect that throws may be retried. A result
  * that is known before its effect is recorded with the operation, which saves a statement.
+ * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body
  */
 export async function runOnce<Result>(
   tx: RawStatements,
@@ -26,10 +28,11 @@ export async function runOnce<Result>(
   const { tenantId, operationId } = operation;
   if (operationId === undefined) return effect();
   const isFirst = await tx.$executeRawUnsafe(
-    `INSERT INTO executed_operation (tenant_id, operation_id, result) VALUES ($1::uuid, $2, $3::jsonb)
+    `INSERT INTO executed_operation (tenant_id, operation_id, body_hash, result) VALUES ($1::uuid, $2, $3, $4::jsonb)
      ON CONFLICT DO NOTHING`,
     tenantId,
     operationId,
+    operation.operationBodyHash ?? null,
     JSON.stringify(known ?? null),
   );
   if (!isFirst) return (await findOperation<Result>(tx, operation))!.result;
@@ -46,18 +49,48 @@ export async function runOnce<Result>(
   return result;
 }
 
-/** The result of an operation that was executed before. `runOnce` looks it up itself. */
+/**
+ * The result of an operation that was executed before. `runOnce` looks it up itself.
+ * @throws Problem `idempotency-payload-mismatch` where it was executed with another body
+ */
 export async function findOperation<Result>(
   tx: RawStatements,
-  { tenantId, operationId }: Operation,
+  operation: Operation,
 ): Promise<{ result: Result } | undefined> {
+  const { tenantId, operationId } = operation;
   if (operationId === undefined) return undefined;
-  const rows = await tx.$queryRawUnsafe<{ result: Result }[]>(
-    'SELECT result FROM executed_operation WHERE tenant_id = $1::uuid AND operation_id = $2',
+  const rows = await tx.$queryRawUnsafe<ExecutedOperation<Result>[]>(
+    `SELECT result, body_hash AS "bodyHash" FROM executed_operation
+     WHERE tenant_id = $1::uuid AND operation_id = $2`,
     tenantId,
     operationId,
   );
-  return rows[0];
+  const [executed] = rows;
+  if (executed) requireSameBody(operation, executed);
+  return executed;
+}
+
+/** An operation as it is stored; versions before stored no hash. */
+export interface ExecutedOperation<Result> {
+  result: Result;
+  bodyHash: string | null;
+}
+
+/**
+ * Refuses what is no retry of an operation but another request with its idempotency key, which the gateway cannot tell
+ * once it does not remember the first one: its response was lost, or is too old.
+ * @throws Problem `idempotency-payload-mismatch`
+ */
+export function requireSameBody(
+  { operationBodyHash }: Pick<Operation, 'operationBodyHash'>,
+  { bodyHash }: Pick<ExecutedOperation<unknown>, 'bodyHash'>,
+): void {
+  if (operationBodyHash === undefined || bodyHash === null || operationBodyHash === bodyHash) return;
+  throw new Problem(
+    'invalid',
+    'The payload does not match the payload of the first request with this idempotency key.',
+    { slug: 'idempotency-payload-mismatch', title: 'Payload does not match' },
+  );
 }
 
 /**
@@ -65,6 +98,7 @@ export async function findOperation<Result>(
  * records the operation with what it writes (`operationRecorded`), so that it costs no round trip of its own, and fails
  * where the operation is recorded already. Only then it is looked up: a retry finds the result of the first run, also where
  * it is refused for what the first run was not, and one beside the first run waits for it at the record.
+ * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body
  * @param effect a transaction of its own
  */
 export async function runUnlessRecorded<Result>(
@@ -101,15 +135,16 @@ export async function recordOperation(
 
 /** The same as a part of the statement that is the effect, under a condition; undefined without an operation id. */
 export const operationRecorded = (
-  { tenantId, operationId }: Operation,
+  { tenantId, operationId, operationBodyHash }: Operation,
   result: unknown,
   where = sql`true`,
 ): Sql | undefined =>
   operationId === undefined
     ? undefined
     : sql`
-      INSERT INTO executed_operation (tenant_id, operation_id, result)
-      SELECT ${tenantId}::uuid, ${operationId}, ${JSON.stringify(result)}::jsonb WHERE ${where}`;
+      INSERT INTO executed_operation (tenant_id, operation_id, body_hash, result)
+      SELECT ${tenantId}::uuid, ${operationId}, ${operationBodyHash ?? null}, ${JSON.stringify(result)}::jsonb
+      WHERE ${where}`;
 
 /** Deletes operations that are too old to be retried, for as long as the process lives. */
 export const startOperationCleanup = (db: TenantDatabase<RawStatements>, log: Log): BackgroundTask =>
