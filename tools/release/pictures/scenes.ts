@@ -32,7 +32,7 @@ export const scenes: readonly Scene[] = [
     },
   },
   { name: 'import-check-dark', isDark: true, open: openCheck },
-  { name: 'import-check-narrow', ...NARROW, height: 1_100, open: openCheck },
+  { name: 'import-check-narrow', ...NARROW, height: 1_780, open: openCheck },
   {
     name: 'import-result',
     open: async (page) => {

@@ -13,9 +13,11 @@ export function Brand() {
 /** What is seen first; `index.html` has it before there is any script. There are no texts of the platform yet. */
 export const Starting = () => (
   <div className="starting">
-    <h1>
-      <img src={icon} alt="Plinth" width={56} height={56} />
-    </h1>
+    <header>
+      <h1>
+        <img src={icon} alt="Plinth" width={56} height={56} />
+      </h1>
+    </header>
     <main>
       <p role="status" lang="en">
         This takes longer than usual. <a href="">Try again</a>

@@ -89,11 +89,15 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => voi
       </div>
     );
   }
+  const isPassing = PASSING.includes(error.status);
+  // What stands between the person and the platform has problems that the platform does not know.
+  const title =
+    find(`Problems.types.${error.slug}`) ?? (isPassing ? find('Problems.types.area-unavailable') : undefined);
   return (
-    <Callout tone="bad" title={find(`Problems.types.${error.slug}`) ?? error.problem.title}>
+    <Callout tone="bad" title={title ?? error.problem.title}>
       <div className="stack tight">
         <span lang="en">{error.problem.detail}</span>
-        {PASSING.includes(error.status) && !onRetry && <span>{t('Console.failure.away')}</span>}
+        {isPassing && !onRetry && <span>{t('Console.failure.away')}</span>}
         {error.traceId && (
           <span className="small soft">{t('Platform.messages.traceId', { 0: error.traceId })}</span>
         )}

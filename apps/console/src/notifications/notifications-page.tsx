@@ -14,7 +14,7 @@ export function NotificationsPage() {
   const { t } = useTexts();
   const queries = useQueryClient();
   const query = useInfiniteQuery(notificationsQuery);
-  const { data: unread = 0 } = useQuery(unreadCountQuery);
+  const { data: unread } = useQuery(unreadCountQuery);
   const readAll = useMutation({
     mutationFn: () => timeline.readAllNotifications(),
     onSettled: () => queries.invalidateQueries({ queryKey: ['notifications'] }),
@@ -22,8 +22,10 @@ export function NotificationsPage() {
   return (
     <Page
       title={t('Platform.areas.notifications')}
-      lead={t('Timeline.messages.unread', { count: unread })}
+      // Its place is kept until it is known.
+      lead={unread === undefined ? '\u00a0' : t('Timeline.messages.unread', { count: unread })}
       actions={
+        unread !== undefined &&
         unread > 0 && (
           <Button isPending={readAll.isPending} onPress={() => readAll.mutate()}>
             {t('Platform.actions.markAllAsRead')}

@@ -59,6 +59,12 @@ describe('the console without the platform', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('The service does not respond.').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New export' }).first().waitFor();
+
+    // What is not known is not said.
+    await page.route(/unread-count/, () => undefined);
+    await page.goto('/console/notifications');
+    await page.getByRole('heading', { name: 'Notifications', level: 1 }).waitFor();
+    expect(await page.getByText('No new notifications').count()).toBe(0);
     window.allow('503');
   });
 

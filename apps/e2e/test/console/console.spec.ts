@@ -163,7 +163,7 @@ describe('the console', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
     expect(await page.evaluate(isShown)).toBe(true);
-    expect(await page.evaluate(() => document.fonts.check('1rem "Inter Variable"', 'é'))).toBe(true);
+    expect(await page.evaluate(() => Array.from(document.fonts, ({ status }) => status))).toContain('loaded');
     expect(asked.filter((url) => url.endsWith('.woff2'))).toEqual([]);
   });
 

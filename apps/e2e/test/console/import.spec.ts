@@ -83,8 +83,15 @@ describe('an import in the console', () => {
     await page.getByRole('button', { name: 'Check the rows' }).click();
 
     await page.getByText('2 rows have errors').waitFor();
-    await page.getByRole('cell', { name: 'zoe(at)example.com' }).waitFor();
+    const wrong = page.getByRole('cell', { name: 'zoe(at)example.com' });
+    await wrong.waitFor();
     await expectForEverybody(page);
+    // On a phone, too, what is wrong is in sight.
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 360, height: 740 });
+    const { x, width } = (await wrong.boundingBox())!;
+    expect(x + width).toBeLessThanOrEqual(360);
+    await page.setViewportSize(size);
     await elsewhere.reload();
     await elsewhere.getByText('2 rows have errors').waitFor();
     const kept = elsewhere.waitForResponse(
