@@ -171,9 +171,9 @@ describe('what a tenant keeps of its jobs', () => {
     const caller = aCaller();
     const stored = Array.from({ length: 12_000 }, (_, row) => `K${row},T${row}\n`).join('');
 
-    const { report } = await importFile(exchange, caller, `code,title\n${',\n'.repeat(4_000)}${stored}`);
+    const { report } = await importFile(exchange, caller, `code,title\nA,a\n${',\n'.repeat(3_999)}${stored}`);
 
-    expect(report).toMatchObject({ finalStatus: 'Failed', failedRows: 4_000 });
+    expect(report).toMatchObject({ finalStatus: 'Failed', failedRows: 3_999 });
     expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(report.insertedRows);
   });
 

@@ -39,7 +39,7 @@ export const awkwardTexts: readonly string[] = [
   'Total',
   '_x000D_',
   'e\u0301 \u00e9 \u{1f600} \u202eabc',
-  '\ufeff\u00a0\u2028',
+  '\ufeffx\u00a0\u2028',
   '\u0001\u001f',
 ];
 

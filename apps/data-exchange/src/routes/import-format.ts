@@ -58,7 +58,7 @@ export function mountImportFormat(
       });
       return responseOf(corrected, caller, request);
     };
-    return slow(previewPlaces.run(caller, () => onCurrentJob(correct), signal));
+    return slow(previewPlaces.run(caller, () => onCurrentJob(correct, read), signal));
   });
 }
 

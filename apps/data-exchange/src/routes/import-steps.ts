@@ -3,7 +3,6 @@ import type { ImportOptions as RequestedOptions } from '@plinth/contracts/data-e
 import type { Api } from '@plinth/http/api';
 import { accepted, noContent, slow } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
-import { Problem } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import { dryRun } from '../app/dry-run';
 import { onCurrentJob } from '../app/on-current-job';
@@ -80,15 +79,10 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     take: (prepared: Prepared) => Promise<Result>,
   ): Promise<Result> => {
     const takeOnCurrent = () =>
-      onCurrentJob(async () => {
-        try {
-          return await take(await prepare(caller, id, step));
-        } catch (error) {
-          // The file goes when somebody cancels the import, which the state of the job says.
-          if (error instanceof Problem && error.kind === 'gone') await prepare(caller, id, step);
-          throw error;
-        }
-      });
+      onCurrentJob(
+        async () => take(await prepare(caller, id, step)),
+        () => prepare(caller, id, step),
+      );
     return format.kind === 'xlsx' ? workbookPlaces.run(caller, takeOnCurrent, signal) : takeOnCurrent();
   };
 

@@ -146,9 +146,10 @@ const INSERT_KEPT_ROWS = `
 
 /** Nobody reads more of them, and an undo may keep millions. */
 const DELETE_LATER_KEPT_ROWS = `
-  DELETE FROM import_kept_row WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM import_kept_row WHERE tenant_id = $1::uuid AND job_id = $2::uuid
-    ORDER BY row_number NULLS LAST, write_number, position OFFSET ${REPORT_ROW_ERRORS_MAX}))`;
+  DELETE FROM import_kept_row
+  WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND (write_number, position) IN (
+    SELECT write_number, position FROM import_kept_row WHERE tenant_id = $1::uuid AND job_id = $2::uuid
+    ORDER BY row_number NULLS LAST, write_number, position OFFSET ${REPORT_ROW_ERRORS_MAX})`;
 
 /** An undo that failed continues where it stopped. */
 const BEGIN = `
