@@ -163,7 +163,12 @@ describe('the console', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
     expect(await page.evaluate(isShown)).toBe(true);
-    expect(await page.evaluate(() => Array.from(document.fonts, ({ status }) => status))).toContain('loaded');
+    const statuses = await page.evaluate(() => {
+      const all: string[] = [];
+      document.fonts.forEach(({ status }) => all.push(status));
+      return all;
+    });
+    expect(statuses).toContain('loaded');
     expect(asked.filter((url) => url.endsWith('.woff2'))).toEqual([]);
   });
 
