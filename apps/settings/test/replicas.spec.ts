@@ -12,6 +12,8 @@ import { startSettings } from './start-settings';
 const CULTURE = '/settings/user/Service.Localization.PreferredCulture';
 
 describe('two replicas of the settings service', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it('both serve a new value as soon as one of them has stored it', async () => {
     const first = await startSettings();
     const second = await startSettings({ databaseUrl: first.databaseUrl, natsPrefix: first.natsPrefix });
@@ -19,11 +21,10 @@ describe('two replicas of the settings service', () => {
     const value = async () => (await second.as(caller).get(CULTURE)).body.value;
 
     // No snapshot expires while the clock stands still: only the message can make it so.
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     expect(await value()).toBeNull();
     await first.as(caller).put(CULTURE, { value: 'fr' });
     await eventually(async () => (await value()) === 'fr');
-    clock.mockRestore();
 
     await second.close();
     await first.close();
