@@ -90,7 +90,7 @@ describe('a replica that starts while its database is away', () => {
     away.close();
     url.port = String(away.port);
     const service = await startSettings({ databaseUrl: url.href });
-    expect((await service.health.readiness()).ready).toBe(false);
+    expect(await service.health.readiness()).toMatchObject({ ready: false, parts: { definitions: 'down' } });
 
     const proxy = await startSilentProxy(serverPort, away.port);
 
@@ -98,6 +98,7 @@ describe('a replica that starts while its database is away', () => {
       expect(await service.as(aCaller()).get(CULTURE)).toMatchObject({ status: 200, body: { value: null } });
       return true;
     });
+    await eventually(async () => (await service.health.readiness()).ready);
     await service.close();
     proxy.close();
     await database.drop();
