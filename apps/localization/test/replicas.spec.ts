@@ -22,6 +22,7 @@ afterAll(async () => {
   await second.close();
   await first.close();
 });
+afterEach(() => void clock.mockImplementation(now));
 
 /** How many processes wait for each processor: the bound in milliseconds holds for a machine without other work. */
 const load = () => Math.max(1, loadavg()[0]! / availableParallelism());
@@ -65,7 +66,6 @@ describe('two replicas of the localization service', () => {
 
     clock.mockReturnValue(now() + 5_000);
     expect(await titleAt(disconnected, caller)).toBe('missed');
-    clock.mockImplementation(now);
   });
 });
 

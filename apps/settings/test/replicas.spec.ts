@@ -12,6 +12,8 @@ import { startSettings } from './start-settings';
 const CULTURE = '/settings/user/Service.Localization.PreferredCulture';
 
 describe('two replicas of the settings service', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it('both serve a new value as soon as one of them has stored it', async () => {
     const first = await startSettings();
     const second = await startSettings({ databaseUrl: first.databaseUrl, natsPrefix: first.natsPrefix });
@@ -19,11 +21,10 @@ describe('two replicas of the settings service', () => {
     const value = async () => (await second.as(caller).get(CULTURE)).body.value;
 
     // No snapshot expires while the clock stands still: only the message can make it so.
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     expect(await value()).toBeNull();
     await first.as(caller).put(CULTURE, { value: 'fr' });
     await eventually(async () => (await value()) === 'fr');
-    clock.mockRestore();
 
     await second.close();
     await first.close();
@@ -89,7 +90,7 @@ describe('a replica that starts while its database is away', () => {
     away.close();
     url.port = String(away.port);
     const service = await startSettings({ databaseUrl: url.href });
-    expect((await service.health.readiness()).ready).toBe(false);
+    expect(await service.health.readiness()).toMatchObject({ ready: false, parts: { definitions: 'down' } });
 
     const proxy = await startSilentProxy(serverPort, away.port);
 
@@ -97,6 +98,7 @@ describe('a replica that starts while its database is away', () => {
       expect(await service.as(aCaller()).get(CULTURE)).toMatchObject({ status: 200, body: { value: null } });
       return true;
     });
+    await eventually(async () => (await service.health.readiness()).ready);
     await service.close();
     proxy.close();
     await database.drop();

@@ -217,6 +217,31 @@ describe('PUT /settings/{scope}', () => {
     expect(await current()).toBe('fr-CA');
   });
 
+  it('is 422 as a whole for other items under the idempotency key of a batch', async () => {
+    const caller = aCaller({ operationId: 'one-operation' });
+    const sending = (operationBodyHash: string, name: string, value: string) =>
+      service.as({ ...caller, operationBodyHash }).put('/settings/user', { items: [{ name, value }] });
+    await sending('first', CULTURE, 'fr');
+
+    expect(await sending('second', ZONE, 'Europe/Paris')).toMatchObject({
+      status: 422,
+      body: { type: expect.stringContaining('/problems/idempotency-payload-mismatch') },
+    });
+    expect((await service.as(caller).get(`/settings/user/${ZONE}`)).body.value).not.toBe('Europe/Paris');
+    expect((await sending('first', CULTURE, 'fr')).body.successCount).toBe(1);
+  });
+
+  it('knows the items of an operation by their names, as replicas of every version do', async () => {
+    const caller = aCaller();
+    const retried = service.as({ ...caller, operationId: 'one-operation' });
+    await retried.put(`/settings/user/${CULTURE}`, { value: 'fr' });
+    await service.as(caller).put(`/settings/user/${CULTURE}`, { value: 'en' });
+
+    await retried.put('/settings/user', { items: [{ name: CULTURE, value: 'fr' }] });
+
+    expect((await service.as(caller).get(`/settings/user/${CULTURE}`)).body.value).toBe('en');
+  });
+
   it('sets what can be set and reports the result of each item', async () => {
     const http = service.as(aCaller());
     const response = await http.put('/settings/user', {

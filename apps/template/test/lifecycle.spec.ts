@@ -170,6 +170,24 @@ describe('the lifecycle of templates', () => {
     expect((await http.post('/templates/a/publish')).status).toBe(422);
   });
 
+  it('finds that a repeated move was made, whatever was done to the template since', async () => {
+    const repeated = { moveId: newId() };
+    const moving = () => apply(as('ada'), 'Draft', 'Published', repeated);
+    const moved = { outcome: 'MOVED', state: 'Published', movedBy: 'ada' };
+    await saved(http, { name: 'a' });
+    expect(await moving()).toMatchObject(moved);
+
+    await http.put('/templates/a', { name: 'a', content: '{% if %}' });
+    expect(await moving()).toMatchObject(moved);
+    expect(await apply(as('ada'), 'Draft', 'Published')).toMatchObject({ outcome: 'STATE_CHANGED' });
+
+    await http.delete('/templates/a');
+    await http.post('/templates/a/unpublish');
+    await http.delete('/templates/a');
+    expect((await http.get('/templates/a')).status).toBe(404);
+    expect(await moving()).toMatchObject(moved);
+  });
+
   describe('beside other changes', () => {
     const behind = (...requests: (() => Promise<TestResponse>)[]) => {
       const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
@@ -201,6 +219,32 @@ describe('the lifecycle of templates', () => {
 
       expect([deleting!.status, restoring!.status]).toEqual([204, 404]);
       expect((await http.get('/templates/a')).status).toBe(404);
+    });
+
+    it('keeps what is published where a publication finds the draft that an import wrote, however old it is', async () => {
+      const { adminUrl } = service.database!;
+      const values = [caller.tenantId];
+      await published(http, { name: 'a' });
+      await http.put('/templates/a', { name: 'a', content: 'newest' });
+      const renumbered = 'UPDATE template_revision SET number = 502 WHERE tenant_id = $1 AND number = 2';
+      await behindLock(adminUrl, [{ text: renumbered, values }]);
+      const importing = [
+        'UPDATE template_revision SET status = 3 WHERE tenant_id = $1 AND number = 502',
+        `WITH imported AS (
+           UPDATE template SET draft_id = gen_random_uuid(), version = version + 1 WHERE tenant_id = $1 RETURNING *)
+         INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content,
+           content_length, created_at, created_by)
+         SELECT tenant_id, draft_id, id, 503, 0, 'text/html', 'imported', 8, now(), 'ada' FROM imported`,
+      ];
+
+      const [publishing] = await behindLock(
+        adminUrl,
+        importing.map((text) => ({ text, values })),
+        () => http.post('/templates/a/publish'),
+      );
+
+      expect(publishing!.status).toBe(409);
+      expect((await http.get('/templates/a')).body.published).toMatchObject({ content: '<p>Hello</p>' });
     });
 
     // Both change templates and wait for nobody who saves one.

@@ -77,4 +77,21 @@ describe('POST /workflow/transitions', () => {
     expect(again.body).toEqual(first.body);
     expect((await http.get('/workflow/Invoice/1/history')).body.totalCount).toBe(2);
   });
+
+  it('is 422 as a whole for other items under the idempotency key of a batch', async () => {
+    const caller = aCaller({ operationId: 'batch-1' });
+    const item = { entityType: 'Invoice', targetState: 'Submitted' };
+    const sending = (operationBodyHash: string, ...entityIds: string[]) =>
+      service.as({ ...caller, operationBodyHash }).post('/workflow/transitions', {
+        items: entityIds.map((entityId) => ({ ...item, entityId })),
+      });
+    await sending('first', '1');
+
+    expect(await sending('second', '1', '2')).toMatchObject({
+      status: 422,
+      body: { type: expect.stringContaining('/problems/idempotency-payload-mismatch') },
+    });
+    expect((await service.as(caller).get('/workflow/Invoice/2/history')).body.totalCount).toBe(0);
+    expect((await sending('first', '1')).body.successCount).toBe(1);
+  });
 });

@@ -104,23 +104,29 @@ export const movedOf = (move: {
   movedBy: move.actorId,
 });
 
+/** The event of a move, as the owner's outbox makes it. */
+export const eventOf = (
+  tenantId: string,
+  payload: EntityMovedPayload,
+): EventEnvelope<EntityMovedPayload> => ({
+  id: newId(),
+  name: entityMoved('template').name,
+  tenantId,
+  subject: payload.entityId,
+  sequence: 1,
+  occurredAt: payload.movedAt,
+  actorId: payload.movedBy,
+  actorName: payload.movedBy,
+  payload,
+});
+
 /** Publishes a move as the owner's outbox would. */
 export async function publishMove(
   messaging: Messaging,
   tenantId: string,
   payload: EntityMovedPayload,
 ): Promise<void> {
-  const event: EventEnvelope<EntityMovedPayload> = {
-    id: newId(),
-    name: entityMoved('template').name,
-    tenantId,
-    subject: payload.entityId,
-    sequence: 1,
-    occurredAt: payload.movedAt,
-    actorId: payload.movedBy,
-    actorName: payload.movedBy,
-    payload,
-  };
+  const event = eventOf(tenantId, payload);
   const [subject, body] = [subjectOf(messaging.prefix, event.name), JSON.stringify(event)];
   await messaging.jetstream.publish(subject, body, { headers: signMessage(subject, body, messaging.keys) });
 }

@@ -6,7 +6,8 @@ import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { templateDefinition } from '../src/domain/definitions/template';
 import { Client } from 'pg';
-import { movedOf, startEntityOwnerStub, publishMove } from './entity-owner-stub';
+import { recordOwnerMove } from '../src/store/owner-move-store';
+import { eventOf, movedOf, startEntityOwnerStub, publishMove } from './entity-owner-stub';
 import { publishedEvents } from './read-published-events';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -163,6 +164,28 @@ describe('entities that another service owns', () => {
 
     await eventually(async () => (await history()).length === 2);
     expect(await history()).toEqual(['Published Draft owner', 'Draft Published owner']);
+  });
+
+  it('wait for an earlier move for less time than it takes to be delivered five times, each time to another replica', async () => {
+    const { tenantId, history } = aTemplate('Draft');
+    const payload = movedOf({
+      entityType: 'Template',
+      entityId: 'welcome',
+      from: 'Published',
+      to: 'Draft',
+      actorId: 'owner',
+    });
+    const recordAfter = (milliseconds: number) =>
+      service.db.inTenant(tenantId, (tx) =>
+        recordOwnerMove(tx, {
+          ...eventOf(tenantId, payload),
+          occurredAt: new Date(Date.now() - milliseconds).toISOString(),
+        }),
+      );
+
+    await expect(recordAfter(0)).rejects.toThrow('not recorded yet');
+    await recordAfter(4 * 400);
+    expect(await history()).toEqual(['Published Draft owner']);
   });
 
   it('get one history row for a move that was requested here and published by their owner', async () => {

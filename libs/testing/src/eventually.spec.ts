@@ -9,4 +9,13 @@ describe('eventually', () => {
   it('throws the last error of a condition that never held', async () => {
     await expect(eventually(() => Promise.reject(new Error('not yet')), 10)).rejects.toThrow('not yet');
   });
+
+  it('also ends while a test has stopped the clock', async () => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+    try {
+      await expect(eventually(() => false, 10)).rejects.toThrow('never held');
+    } finally {
+      clock.mockRestore();
+    }
+  });
 });

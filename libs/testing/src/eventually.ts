@@ -16,10 +16,11 @@ export async function eventually<Value>(
   condition: () => Promise<Value> | Value,
   millisecondsMax = MILLISECONDS_MAX,
 ): Promise<Exclude<Value, Falsy>> {
-  const deadline = Date.now() + millisecondsMax;
+  // A test may have stopped the clock.
+  const deadline = performance.now() + millisecondsMax;
   let lastError: unknown = new Error('The condition never held.');
   let pause = PAUSE_MILLISECONDS.first;
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     try {
       const value = await condition();
       if (value) return value as Exclude<Value, Falsy>;

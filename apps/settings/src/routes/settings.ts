@@ -4,6 +4,7 @@ import type { Api } from '@plinth/http/api';
 import { batchResultOf } from '@plinth/http/batch';
 import { noContent, ok } from '@plinth/http/response';
 import { parseInput } from '@plinth/kernel/validation';
+import { recordBatch } from '@plinth/runtime/postgres/run-once';
 import type { Caller } from '@plinth/kernel/caller';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import type { Deps } from '../compose';
@@ -27,7 +28,8 @@ export function mountSettings(
     settings,
     reader,
     batchItems,
-  }: Pick<Deps, 'definitions' | 'settings' | 'reader' | 'batchItems'>,
+    db,
+  }: Pick<Deps, 'definitions' | 'settings' | 'reader' | 'batchItems' | 'db'>,
 ): void {
   const write = async (
     caller: Caller,
@@ -61,18 +63,23 @@ export function mountSettings(
     return noContent();
   });
 
-  api.on(putSettings, ({ params: { scope }, body, caller }) =>
-    batchResultOf(
+  api.on(putSettings, async ({ params: { scope }, body, caller }) => {
+    await recordBatch(db, caller);
+    const timesWritten = new Map<string, number>();
+    return batchResultOf(
       body.items,
-      (item, index) => {
+      (item) => {
         const { name, value } = parseInput(UpdateSettingRules, item, 'body');
-        // Two items may be about one setting, and the last one counts.
-        const operationId = caller.operationId && `${caller.operationId}#${index}`;
+        const times = timesWritten.get(name) ?? 0;
+        timesWritten.set(name, times + 1);
+        // The setting is part of the operation's id anyway. Of several items about one, the last one counts.
+        const operationId =
+          caller.operationId && times > 0 ? `${caller.operationId}#${times}` : caller.operationId;
         return write({ ...caller, operationId }, scope, name, value);
       },
       { placesFor: () => batchItems, owner: caller },
-    ),
-  );
+    );
+  });
 
   api.on(getEffectiveSettings, async ({ caller }) =>
     Object.fromEntries(await reader.visibleSettings(caller, 'user')),

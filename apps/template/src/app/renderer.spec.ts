@@ -21,7 +21,12 @@ const dependencies: TaskResult = {
   dependencies: { partials: PARTIALS, texts: [], settings: [] },
 };
 
-/** A renderer whose evaluations, and whose footers, last until they are told to end. */
+const withTexts: TaskResult = {
+  kind: 'dependencies',
+  dependencies: { partials: PARTIALS, texts: ['title'], settings: [] },
+};
+
+/** A renderer whose evaluations, and whose footers, last until they are told to end; it has no texts. */
 function start() {
   const running: (() => void)[] = [];
   const untilEnded = () => new Promise<void>((resolve) => running.push(resolve));
@@ -37,11 +42,12 @@ function start() {
       run: async (_owner: unknown, task: Task) => {
         if (task.kind === 'render' && task.source === 'includes' && !('header' in task.partials))
           return dependencies;
+        if (task.kind === 'render' && task.source === 'translates') return withTexts;
         await untilEnded();
         return rendered;
       },
     },
-    localization: { texts: async () => ({}) },
+    localization: { texts: () => Promise.reject(new Error('away')) },
     settings: { visibleTo: async () => ({}) },
     clock: { now: () => new Date() },
     bytes,
@@ -91,6 +97,15 @@ describe('the renderer', () => {
     await endAll();
     expect((await first).missing).toEqual([]);
     for (const one of await others) expect(one).toMatchObject({ reason: { slug: 'share-used-up' } });
+    expect(bytes.usedBytes).toBe(0);
+  });
+
+  it('counts nothing that is there only once the rendering has failed', async () => {
+    const { render, bytes, endAll } = start();
+
+    await expect(render('translates')).rejects.toThrow('away');
+    await endAll();
+
     expect(bytes.usedBytes).toBe(0);
   });
 });

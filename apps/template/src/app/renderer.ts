@@ -94,7 +94,10 @@ interface RendererDeps {
   bytes: ByteBudget;
 }
 
-/** Counts a text that is held in memory until its rendering ends. @throws Problem where there is no room for it */
+/**
+ * Counts a text that is held in memory until its rendering ends.
+ * @throws Problem where there is no room for it; an error once the rendering has ended, which what it began may not know
+ */
 type Hold = (text: string | null) => void;
 
 const formats = {
@@ -132,7 +135,10 @@ export function templateRenderer({
     work: (hold: Hold) => Promise<Result>,
   ): Promise<Result> => {
     const held = bytes.reserve(owner);
+    let hasEnded = false;
     const hold: Hold = (text) => {
+      // Nobody would give it back.
+      if (hasEnded) throw new Error('The rendering has ended.');
       const refusal = held.grow(Buffer.byteLength(text ?? ''));
       if (refusal) throw rendererFull(refusal, 'large templates waiting to be rendered', RETRY_AFTER_SECONDS);
     };
@@ -140,6 +146,7 @@ export function templateRenderer({
       texts.forEach(hold);
       return await work(hold);
     } finally {
+      hasEnded = true;
       held.release();
     }
   };

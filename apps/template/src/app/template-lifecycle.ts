@@ -4,6 +4,8 @@ import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
 import type { IfMatch } from '@plinth/kernel/entity-tag';
 import { Problem } from '@plinth/kernel/problem';
+import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
+import type { Operation } from '@plinth/runtime/postgres/run-once';
 import { savedMeanwhile, templateDoesNotParse } from '../domain/problems';
 import {
   availableTransitions,
@@ -92,6 +94,10 @@ export function templateLifecycle({
     if (errors.length > 0) throw templateDoesNotParse(errors);
   };
 
+  /** Who made a change before, which is refused now: what it is refused for may have come after that. */
+  const findExecuted = async (operation: Operation, error: unknown) =>
+    error instanceof Problem && !problemOfDatabase(error) ? templates.findExecuted(operation) : undefined;
+
   return {
     async publish(caller, key, ifMatch) {
       try {
@@ -108,8 +114,7 @@ export function templateLifecycle({
           { mustExist: true, ifMatch },
         );
       } catch (error) {
-        // What a retry is refused for may have come after the first attempt succeeded.
-        if (!(error instanceof Problem) || !(await templates.wasExecuted(caller))) throw error;
+        if (!(await findExecuted(caller, error))) throw error;
       }
     },
 
@@ -135,12 +140,21 @@ export function templateLifecycle({
     },
 
     async move(caller, key, { actor, from, to, operationId, comment, version }) {
+      const operation = { tenantId: actor.tenantId, operationId };
+      const moved = (by: string | undefined): MoveResult => ({
+        kind: 'moved',
+        status: to,
+        movedBy: by ?? actor.userId,
+      });
       const template = await templates.find(caller.tenantId, key);
-      if (!template) return { kind: 'status-changed', status: undefined };
+      if (!template) {
+        const executed = await templates.findExecuted(operation);
+        return executed ? moved(executed.changedBy) : { kind: 'status-changed', status: undefined };
+      }
       const approval = await needsApproval(caller.tenantId, template);
       try {
         if (to === Status.Published) await requireParsable(caller, template);
-        const { template: moved, changedBy } = await templates.change(
+        const { changedBy } = await templates.change(
           actor,
           key,
           (current) => {
@@ -151,10 +165,12 @@ export function templateLifecycle({
           },
           { operationId, comment },
         );
-        return { kind: 'moved', status: moved.status, movedBy: changedBy };
+        return moved(changedBy);
       } catch (error) {
         if (error instanceof StatusChanged) return { kind: 'status-changed', status: error.template?.status };
         if (error instanceof VersionChanged) return { kind: 'version-changed', status: error.status };
+        const executed = await findExecuted(operation, error);
+        if (executed) return moved(executed.changedBy);
         if (!(error instanceof Problem) || !['forbidden', 'conflict', 'invalid'].includes(error.kind))
           throw error;
         return { kind: 'refused', status: template.status, problem: error };

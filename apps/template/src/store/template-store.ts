@@ -92,8 +92,8 @@ export interface TemplateStore {
     key: TemplateKey,
     decide: (current: Template | undefined) => Step,
   ): Promise<{ template: Template }>;
-  /** Whether an operation made its change. @throws Problem `idempotency-payload-mismatch` */
-  wasExecuted(operation: Operation): Promise<boolean>;
+  /** Who changed a template by an operation; undefined where it made no change. @throws Problem `idempotency-payload-mismatch` */
+  findExecuted(operation: Operation): Promise<{ changedBy: string | undefined } | undefined>;
   history(
     tenantId: string,
     key: TemplateKey,
@@ -311,9 +311,12 @@ export function templateStore(
       return change(caller, key, decide);
     },
 
-    wasExecuted: async (operation) =>
-      operation.operationId !== undefined &&
-      (await db.inTenant(operation.tenantId, (tx) => findOperation(tx, operation), 'once')) !== undefined,
+    async findExecuted(operation) {
+      if (operation.operationId === undefined) return undefined;
+      const find = (tx: Tx) => findOperation<{ by?: string }>(tx, operation);
+      const executed = await db.inTenant(operation.tenantId, find, 'once');
+      return executed && { changedBy: executed.result.by };
+    },
 
     async history(tenantId, key, page, pageSize) {
       const template = await find(tenantId, key);
@@ -467,12 +470,13 @@ const changesOf = (
 
 /**
  * Removes what is older than the newest revisions, except what is published or the draft. This follows the statement of
- * the change, which may have archived one of them; where that found another template, so many older ones go all the same.
+ * the change, which may have archived one of them. Where that found another template than was read, so many older ones go
+ * all the same, except what is published or the draft there.
  */
 async function removeOldRevisions(
   tx: Tx,
   tenantId: string,
-  { template: { id, draft, published }, revisions }: Step,
+  { template: { id }, revisions }: Step,
 ): Promise<void> {
   const newest = Math.max(0, ...revisions.map(({ number }) => number));
   if (newest <= REVISIONS_KEPT) return;
@@ -481,7 +485,8 @@ async function removeOldRevisions(
     sql`
     DELETE FROM template_revision
     WHERE tenant_id = ${tenantId}::uuid AND template_id = ${id}::uuid AND number <= ${newest - REVISIONS_KEPT}::integer
-      AND id IS DISTINCT FROM ${draft?.id ?? null}::uuid AND id IS DISTINCT FROM ${published?.id ?? null}::uuid`,
+      AND NOT EXISTS (SELECT FROM template WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid
+        AND template_revision.id IN (draft_id, published_id))`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '@plinth/kernel/caller';
 
 /** A lost signal delays what is new by this time at most. */
-const POLL_MILLISECONDS = 30_000;
+export const POLL_MILLISECONDS = 30_000;
 /** Permissions are checked at the beginning only, so that clients must reconnect with a fresh credential. */
 const STREAM_MILLISECONDS_MAX = 15 * 60_000;
 

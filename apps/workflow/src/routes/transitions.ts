@@ -1,6 +1,7 @@
 import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
 import type { Api } from '@plinth/http/api';
 import { batchResultOf } from '@plinth/http/batch';
+import { recordBatch } from '@plinth/runtime/postgres/run-once';
 import type { Deps } from '../compose';
 import { toResultResponse, toTransitionResponse } from './transition-response';
 
@@ -13,7 +14,8 @@ export function mountTransitions(
     owners,
     batchItems,
     ownedBatchItems,
-  }: Pick<Deps, 'transitions' | 'owners' | 'batchItems' | 'ownedBatchItems'>,
+    db,
+  }: Pick<Deps, 'transitions' | 'owners' | 'batchItems' | 'ownedBatchItems' | 'db'>,
 ): void {
   // Those of other services wait for them, and hold up nobody who does not.
   const placesFor = ({ entityType }: { entityType: string }) =>
@@ -31,8 +33,9 @@ export function mountTransitions(
     return toResultResponse(await transitions.execute(caller, command));
   });
 
-  api.on(postTransitions, ({ body, caller }) =>
-    batchResultOf(
+  api.on(postTransitions, async ({ body, caller }) => {
+    await recordBatch(db, caller);
+    return batchResultOf(
       body.items,
       async ({ comment = null, approvalId = null, ...item }, index) => {
         const { operationBodyHash } = caller;
@@ -41,6 +44,6 @@ export function mountTransitions(
         return toResultResponse(await transitions.execute(caller, command));
       },
       { placesFor, owner: caller },
-    ),
-  );
+    );
+  });
 }

@@ -13,8 +13,10 @@ type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>
 /**
  * How long a move waits for the one before it. Replicas publish and process events side by side, so that a later one may
  * come first; where the owner published none, as for what was deleted and made again, the history goes on without it.
+ * An event that is delivered to another replica each time, which knows of no failure, is tried each 400 ms, and is taken
+ * for one that ends processes at its sixth delivery: it waits no longer than its fourth.
  */
-const EARLIER_MOVE_MILLISECONDS = 3_000;
+const EARLIER_MOVE_MILLISECONDS = 1_500;
 
 /**
  * Records a move that an owner made. A move that was requested here is recorded already, unless the owner's response was

@@ -50,6 +50,19 @@ export async function runOnce<Result>(
 }
 
 /**
+ * Records the operation of a batch before its items, which are operations of their own: otherwise each would be compared
+ * with the item of the first batch only, and those that the first batch did not have would be executed.
+ * @throws Problem `idempotency-payload-mismatch` where the first batch had another body
+ */
+export async function recordBatch(
+  db: Pick<TenantDatabase<RawStatements>, 'inTenant'>,
+  operation: Operation,
+): Promise<void> {
+  if (operation.operationId === undefined) return;
+  await db.inTenant(operation.tenantId, (tx) => runOnce(tx, operation, async () => null, null), 'once');
+}
+
+/**
  * The result of an operation that was executed before. `runOnce` looks it up itself.
  * @throws Problem `idempotency-payload-mismatch` where it was executed with another body
  */
