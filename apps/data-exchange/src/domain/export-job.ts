@@ -16,6 +16,10 @@ export interface ExportRequest {
 export const exportBlobKey = (tenantId: string, jobId: string, runId: string): string =>
   `${tenantId}/exports/${jobId}-${runId}`;
 
+/** The key before each run had its own: until a year after such a version no job is left that may have a file there. */
+export const formerExportBlobKey = (tenantId: string, jobId: string): string =>
+  `${tenantId}/exports/${jobId}`;
+
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** No file system takes them in the name of a file. */
