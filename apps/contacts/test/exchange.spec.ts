@@ -420,10 +420,11 @@ describe('imports and exports of contacts and companies', () => {
       },
     );
 
-    it('take no room from others, and are refused what has none', async () => {
+    it('take no room from others, and are refused what has none; executions take it for new rows only', async () => {
       let room = 3;
       const quota = {
         tryTake: (_tenantId: string, rows: number) => (room -= rows) >= 0,
+        giveBack: (_tenantId: string, rows: number) => void (room += rows),
         forDryRun: () => {
           let left = room;
           return {
@@ -450,6 +451,11 @@ describe('imports and exports of contacts and companies', () => {
       const halves = [[2, 3].map(rowOf), [4, 5].map(rowOf)];
       await owner.importRows(caller, { ...request, commit: 'EACH_BATCH' as const }, halves);
       const again = await limited.importRows(caller, request, halves);
+      const executed: unknown[] = [];
+      for (const half of halves)
+        executed.push(
+          ...(await limited.importRows(caller, { ...request, commit: 'EACH_BATCH' }, [half])).results,
+        );
       await limited.close();
 
       expect(results).toMatchObject([
@@ -457,6 +463,7 @@ describe('imports and exports of contacts and companies', () => {
         { inserted: 0, failed: 3 },
       ]);
       expect(again.results).toMatchObject([{ updated: 2 }, { updated: 2 }]);
+      expect(executed).toMatchObject([{ updated: 2 }, { updated: 2 }]);
       expect(room).toBe(3);
     });
   });

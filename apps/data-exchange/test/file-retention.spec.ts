@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Caller } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
 import { cleanUp, cleanUpInterruptedFiles } from '../src/app/clean-up';
@@ -145,6 +146,8 @@ describe('the end of the retention', () => {
       format: 'csv',
     });
     await exchange.exports.fail(caller.tenantId, job.id, 'The process died.', new Date());
+    // Of a version before runs had files of their own.
+    await exchange.blobs.put(`${tenantId}/exports/${job.id}`, Readable.from([Buffer.from('A,a')]));
 
     await after(HOUR_MILLISECONDS / 2);
     expect(files(caller, 'imports')).toEqual([jobId]);

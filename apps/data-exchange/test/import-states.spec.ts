@@ -107,6 +107,19 @@ describe('the states of an import', () => {
     expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
   });
 
+  it('refuse another execution with the idempotency key of the first one', async () => {
+    const caller = aCaller({ operationId: 'execute-once' });
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    const execute = (operationBodyHash: string, mode: string) =>
+      exchange.as({ ...caller, operationBodyHash }).post(`/imports/${jobId}/execute`, { mode });
+
+    expect((await execute('first', 'insert')).status).toBe(202);
+    expect((await execute('first', 'insert')).status).toBe(202);
+    const { status, body } = await execute('second', 'upsert');
+    expect([status, body.type]).toEqual([422, expect.stringContaining('/idempotency-payload-mismatch')]);
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
+  });
+
   it('include Cancelled before execution, which deletes the file', async () => {
     const caller = aCaller();
     const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
@@ -253,6 +266,50 @@ describe('an import without a worker', () => {
         skippedRows: 0,
       });
       expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(2);
+    });
+
+    describe('finds the rows that failed again where the run that found them could not store its end', () => {
+      const failedOnce = async (caller: Caller) => {
+        const jobId = await executing(caller, 'code,title\nA,a\nB,\n');
+        const finish = () => Promise.reject(new Error('killed'));
+        await expect(run({ imports: { ...exchange.imports, finish } }, caller, jobId)).rejects.toThrow(
+          'killed',
+        );
+        return jobId;
+      };
+
+      it('by another run', async () => {
+        const caller = aCaller();
+        const jobId = await failedOnce(caller);
+
+        await run({}, caller, jobId);
+
+        expect(await endOf(caller, jobId)).toMatchObject({
+          finalStatus: 'Failed',
+          totalRows: 2,
+          insertedRows: 0,
+          skippedRows: 1,
+          failedRows: 1,
+          rowErrors: [{ rowNumber: 3 }],
+        });
+        expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
+      });
+
+      it('unless it is cancelled meanwhile', async () => {
+        const caller = aCaller();
+        const jobId = await failedOnce(caller);
+        let hasBegun = false;
+        const get = async (tenantId: string, id: string) => {
+          const job = await exchange.imports.get(tenantId, id);
+          if (!hasBegun) await cancel(caller, jobId);
+          hasBegun = true;
+          return job;
+        };
+
+        await run({ imports: { ...exchange.imports, get } }, caller, jobId);
+
+        expect(await endOf(caller, jobId)).toMatchObject({ finalStatus: 'Cancelled', insertedRows: 0 });
+      });
     });
 
     it.each([

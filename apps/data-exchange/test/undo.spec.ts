@@ -7,6 +7,7 @@ import {
   mappedImport,
   reportOf,
   startDataExchange,
+  upload,
   type DataExchange,
 } from './start-data-exchange';
 import { startWorkerProcess } from './worker-process';
@@ -146,6 +147,42 @@ describe('POST /imports/{id}/undo', () => {
     expect(Math.max(...values)).toBeLessThan(50);
     const stored = await exchange.db.inTenant(caller.tenantId, (tx) => tx.importKeptRow.count());
     expect(stored).toBe(1_000);
+  });
+
+  it('removes the millions of kept rows that a former version stored in parts', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
+    const jobId: string = job.id;
+    const kept = [{ rowNumber: 1, key: 'K', reason: 'ChangedSince' as const }];
+    const storedRows = () => exchange.db.inTenant(tenantId, (tx) => tx.importKeptRow.count());
+    await exchange.undos.begin(tenantId, jobId, { caller, at: new Date() });
+    await exchange.db.inTenant(tenantId, (tx) =>
+      tx.$executeRawUnsafe(
+        `INSERT INTO import_kept_row (tenant_id, job_id, write_number, position, row_number, key, reason)
+         SELECT $1::uuid, $2::uuid, 9, n, n + 1, 'K', 'ChangedSince' FROM generate_series(1, 15000) n`,
+        tenantId,
+        jobId,
+      ),
+    );
+
+    const counts: number[] = [];
+    for (const number of [8, 7]) {
+      await exchange.undos.countWrite(tenantId, jobId, { number, removed: 0, restored: 0, gone: 0, kept });
+      counts.push(await storedRows());
+    }
+
+    expect(counts).toEqual([5_001, 1_000]);
+  });
+
+  it('refuses another body with the idempotency key of the first undo', async () => {
+    const caller = aCaller({ operationId: 'undo-once' });
+    const { jobId } = await importFile(exchange, aCaller({ tenantId: caller.tenantId }), 'code,title\nA,a\n');
+    const undo = async (operationBodyHash: string) =>
+      (await exchange.as({ ...caller, operationBodyHash }).post(`/imports/${jobId}/undo`)).status;
+
+    expect([await undo('first'), await undo('first'), await undo('second')]).toEqual([202, 202, 422]);
+    await endOfUndo(exchange, caller, jobId);
   });
 
   it('undoes every import that ran, with any final state', async () => {

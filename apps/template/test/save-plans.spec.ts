@@ -51,7 +51,7 @@ async function fillTemplates(admin: Client, tenantId: string, count: number): Pr
 
 /** Saves new templates and another one again, publishes that, and deletes its draft. */
 async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label: string): Promise<void> {
-  const templates = templateStore(db, pool, { take: () => undefined, giveBack: () => undefined });
+  const templates = templateStore(db, pool, { take: () => undefined, giveBackTaken: () => undefined });
   const change = (name: string, decide: (current: Template | undefined) => Step) =>
     templates.change({ ...caller, operationId: newId() }, { name, culture: undefined }, decide);
   const saving = (name: string, category?: string) => (current: Template | undefined) =>
@@ -83,7 +83,7 @@ async function saveTemplates(db: Database, pool: FairPool, caller: Caller, label
  * or count.
  */
 async function readTemplates(db: Database, pool: FairPool, { tenantId }: Caller): Promise<void> {
-  const templates = templateStore(db, pool, { take: () => undefined, giveBack: () => undefined });
+  const templates = templateStore(db, pool, { take: () => undefined, giveBackTaken: () => undefined });
   const key = { name: 'letter-17', culture: undefined };
   const { draft, published } = await templates.get(tenantId, key);
   for (const choice of ['newest', 'published'] as const)

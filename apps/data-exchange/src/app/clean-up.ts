@@ -1,6 +1,7 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { DataExchangeConfig } from '../config';
+import { formerExportBlobKey } from '../domain/export-job';
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
 import type { KeyStore } from '../store/key-store';
@@ -66,6 +67,8 @@ export async function cleanUp(dependencies: CleanupDependencies): Promise<boolea
       }),
       async ({ tenantId, id, blobKey }) => {
         if (blobKey !== null) await blobs.delete(blobKey);
+        // Where a run of a former version stored its file, also beside a run of this one.
+        await blobs.delete(formerExportBlobKey(tenantId, id));
         await exports.recordFileRemoval(tenantId, id, now);
         countExpired('export', 1);
       },

@@ -1,6 +1,7 @@
 import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { finalStatus, noRows, type RowCounts } from '../domain/import-job';
 import type { FailedRowWithCells } from '../domain/failed-row';
+import type { SendEnd } from '../grpc/send-rows';
 import { addCounts, commonSendOptions, countRows, countsAfterAbort, sendFile } from './send-file';
 import { callerOf, findImportRun, type ImportDependencies, type ImportRun } from './find-import-run';
 import { openRows } from './open-rows';
@@ -9,10 +10,10 @@ interface Sent {
   counts: RowCounts;
   /** Of the batch for which all rows were rolled back. */
   failedRows: FailedRowWithCells[];
-  isCommitted: boolean;
+  end: SendEnd;
 }
 
-const nothing: Sent = { counts: noRows, failedRows: [], isCommitted: false };
+const nothing: Sent = { counts: noRows, failedRows: [], end: 'stopped' };
 
 /** Imports all rows of a job in a single transaction and ends it; the first batch with a failed row rolls back all. */
 export async function importInSingleTransaction(
@@ -30,13 +31,19 @@ export async function importInSingleTransaction(
     isCancelled = (await imports.get(tenantId, jobId)).cancelRequestedAt !== null;
     return !isCancelled;
   };
-  let sent = isCancelled ? nothing : await sendAll(dependencies, run, shouldContinue, signal);
-  if (!sent.isCommitted) {
+  const send = (commit: 'ALL_OR_NOTHING' | 'NEVER', shouldContinueAfter = shouldContinue) =>
+    sendAll(dependencies, { run, commit, signal }, shouldContinueAfter);
+  let sent = isCancelled ? nothing : await send('ALL_OR_NOTHING');
+  let isCommitted = sent.end === 'sent';
+  if (!isCommitted) {
     // Another run of the job may have committed all rows, which are counted then. From now on none commits any.
     const lastBatch = await owners.seal(definition, { jobId, range: 0 }, callerOf(job));
-    if (lastBatch > 0) sent = await sendAll(dependencies, run, async () => true, signal);
+    isCommitted = lastBatch > 0;
+    if (isCommitted) sent = await send('ALL_OR_NOTHING', async () => true);
+    // Another run found rows that fail, and may have ended before they were stored: they are found again.
+    else if (sent.end === 'sealed' && (await shouldContinue())) sent = await send('NEVER');
   }
-  const { counts, failedRows, isCommitted } = sent;
+  const { counts, failedRows } = sent;
   const end = isCommitted
     ? { status: finalStatus(counts), counts }
     : {
@@ -52,15 +59,14 @@ export async function importInSingleTransaction(
 /** Sends all rows of a job until one of them fails; batches that were committed before give their stored results. */
 async function sendAll(
   dependencies: ImportDependencies,
-  run: ImportRun,
+  { run, commit, signal }: { run: ImportRun; commit: 'ALL_OR_NOTHING' | 'NEVER'; signal: AbortSignal },
   shouldContinue: () => Promise<boolean>,
-  signal: AbortSignal,
 ): Promise<Sent> {
   let counts = noRows;
   let failedRows: FailedRowWithCells[] = [];
   const end = await sendFile({
     ...commonSendOptions(dependencies, run, await openRows(run.job, dependencies.blobs), signal),
-    commit: 'ALL_OR_NOTHING',
+    commit,
     after: 0,
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
@@ -68,5 +74,5 @@ async function sendAll(
       return failedRows.length === 0 && (await shouldContinue());
     },
   });
-  return { counts, failedRows, isCommitted: end === 'sent' };
+  return { counts, failedRows, end };
 }

@@ -16,6 +16,13 @@ export interface ExportRequest {
 export const exportBlobKey = (tenantId: string, jobId: string, runId: string): string =>
   `${tenantId}/exports/${jobId}-${runId}`;
 
+/**
+ * The key before each run had its own. No job needs it whose version was replaced for longer than files of exports are kept,
+ * which is a week unless it is set otherwise: the next version but one can do without.
+ */
+export const formerExportBlobKey = (tenantId: string, jobId: string): string =>
+  `${tenantId}/exports/${jobId}`;
+
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** No file system takes them in the name of a file. */

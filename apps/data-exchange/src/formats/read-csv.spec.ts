@@ -3,6 +3,7 @@ import { plainFormat } from '../../test/plain-format';
 import { COLUMNS_MAX } from './csv-reader';
 import type { CsvFormat } from './file-format';
 import { readCsv } from './read-csv';
+import { UnreadableFile } from './unreadable-file';
 
 describe('a text file', () => {
   const wide = (columns: number) => Array.from({ length: columns }, (_, column) => `c${column}`).join(',');
@@ -22,4 +23,11 @@ describe('a text file', () => {
       );
     },
   );
+
+  it('is closed where its header has more columns than are read', async () => {
+    const bytes = Readable.from([Buffer.from(`${wide(COLUMNS_MAX + 1)}\n1,2\n`)]);
+    await expect(readCsv(bytes, plainFormat)).rejects.toThrow(UnreadableFile);
+
+    expect(bytes.destroyed).toBe(true);
+  });
 });

@@ -6,15 +6,16 @@ import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names'
 import { decodeText } from './text-stream';
 import { UnreadableFile } from './unreadable-file';
 
-/** Why a row cannot be read: errors of its record, too many cells, invalid bytes, or a text whose end may be missing. */
-export type RowErrorReason =
-  NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes' | 'end-missing';
+/** Why a row cannot be read: errors of its record, too many cells, or invalid bytes. */
+export type RowErrorReason = NonNullable<FileRecord['error']> | 'too-many-cells' | 'invalid-bytes';
 
 /** A data row of a file: its cells are in the order of the header and may be fewer. */
 export interface FileRow {
   number: number;
   cells: string[];
   error?: RowErrorReason;
+  /** Where the texts of a workbook are whose end may be missing. */
+  cutCells?: readonly number[];
 }
 
 export interface FileRows {
@@ -55,7 +56,10 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
     close: async () => void bytes.destroy(),
   });
   if (later) return below(later.headers, []);
-  const { names, rest } = await skipToHeader(pieces, format);
+  const { names, rest } = await skipToHeader(pieces, format).catch(async (error: unknown) => {
+    await pieces.return(undefined);
+    throw error;
+  });
   const width = Math.max(names.length, format.columnCount ?? 0);
   return below(uniqueHeaders(Array.from({ length: width }, (_, index) => names[index] ?? '')), rest);
 }

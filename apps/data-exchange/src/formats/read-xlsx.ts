@@ -100,7 +100,8 @@ async function* dataRows(
 ): AsyncGenerator<FileRow[]> {
   const toRow = ([number, cells]: SheetRow): FileRow => {
     if (cells.length > columns) return { number, cells, error: 'too-many-cells' };
-    return cells.some(mayBeCut) ? { number, cells, error: 'end-missing' } : { number, cells };
+    if (!cells.some(mayBeCut)) return { number, cells };
+    return { number, cells, cutCells: cells.flatMap((cell, position) => (mayBeCut(cell) ? [position] : [])) };
   };
   try {
     if (rest.length > 0) yield rest.map(toRow);

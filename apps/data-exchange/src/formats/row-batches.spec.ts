@@ -48,6 +48,30 @@ describe('a batch of rows', () => {
     }
   });
 
+  it('has no text whose end may be missing, and takes rows where that is not mapped', async () => {
+    async function* pieces(): AsyncGenerator<FileRow[]> {
+      yield [
+        { number: 2, cells: ['A', 'a', 'notes'], cutCells: [2] },
+        { number: 3, cells: ['B', 'b', 'notes'], cutCells: [1] },
+        { number: 4, cells: ['C', 'c', 'notes'], cutCells: [1, 2] },
+      ];
+    }
+    const failed = async (positions: number[]) => {
+      const codes: unknown[] = [];
+      for await (const batch of rowBatches(pieces(), { positions, columnCount: 3 }))
+        for (const { rowNumber, details } of batch.unreadableRows) codes.push([rowNumber, details[0]!.code]);
+      return codes;
+    };
+
+    const endMissing = 'Service:Conversion:EndMissing';
+    expect(await failed([0])).toEqual([]);
+    expect(await failed([1, 0])).toEqual([
+      [3, endMissing],
+      [4, endMissing],
+    ]);
+    expect(await failed([0, 1, 2])).toHaveLength(3);
+  });
+
   it('has four thousand short rows', async () => {
     async function* pieces() {
       yield Array.from({ length: 10_000 }, (_, index) => ({ number: index + 2, cells: ['A', 'a'] }));

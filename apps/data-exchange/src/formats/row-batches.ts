@@ -18,6 +18,9 @@ export interface RowBatch {
   cellsOf(rowNumbers: ReadonlySet<number>): Map<number, string[]>;
 }
 
+/** Why the owner does not get a row: it cannot be read, or a text that is mapped may have lost its end. */
+type UnsentReason = RowErrorReason | 'end-missing';
+
 type NumberedRow = [rowNumber: number, ...cells: string[]];
 
 const ROWS_MAX = 4_000;
@@ -42,19 +45,21 @@ export async function* rowBatches(
 ): AsyncGenerator<RowBatch> {
   const sendsAllCells =
     positions.length === columnCount && positions.every((position, index) => position === index);
+  const isMapped = (position: number): boolean => positions.includes(position);
   let number = 1;
   let draft = new BatchDraft(sendsAllCells);
   const next = (): BatchDraft => new BatchDraft(sendsAllCells, draft.byteLength);
   for await (const piece of pieces) {
     for (const row of piece) {
-      const text = row.error ? '' : textOf(row, positions);
-      const kept = row.error || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
+      const error = row.error ?? (row.cutCells?.some(isMapped) ? 'end-missing' : undefined);
+      const text = error ? '' : textOf(row, positions);
+      const kept = error || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
       if (draft.isFullFor(text, kept)) {
         if (number > after) yield draft.finish(number);
         number++;
         draft = next();
       }
-      draft.add(row, text, kept);
+      draft.add({ number: row.number, error }, text, kept);
     }
   }
   if (draft.rowCount > 0 && number > after) yield draft.finish(number);
@@ -95,14 +100,14 @@ class BatchDraft {
     );
   }
 
-  add(row: FileRow, text: string, kept: string): void {
+  add(row: { number: number; error: UnsentReason | undefined }, text: string, kept: string): void {
     if (this.rowCount === 0) this.firstRow = row.number;
     this.lastRow = row.number;
     this.rowCount++;
     this.keptLength += kept.length;
     const reason = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.error;
     if (reason) {
-      this.unreadableRows.push(failedRowOf(row, reason));
+      this.unreadableRows.push(failedRowOf(row.number, reason));
       this.unreadableCells.set(row.number, kept || text);
       return;
     }
@@ -174,7 +179,7 @@ function textOf({ number, cells }: FileRow, positions: readonly number[]): strin
   return JSON.stringify(values);
 }
 
-const reasons: Record<RowErrorReason, { code: string; text: RowMessageKey }> = {
+const reasons: Record<UnsentReason, { code: string; text: RowMessageKey }> = {
   'unclosed-quote': { code: 'UnclosedQuote', text: 'unclosedQuote' },
   'too-long': { code: 'RecordLength', text: 'recordLength' },
   'too-many-columns': { code: 'Columns', text: 'tooManyColumns' },
@@ -183,8 +188,8 @@ const reasons: Record<RowErrorReason, { code: string; text: RowMessageKey }> = {
   'invalid-bytes': { code: 'Encoding', text: 'encoding' },
 };
 
-const failedRowOf = ({ number }: FileRow, reason: RowErrorReason): FailedRow => ({
-  rowNumber: number,
+const failedRowOf = (rowNumber: number, reason: UnsentReason): FailedRow => ({
+  rowNumber,
   kind: 'Conversion',
   details: [
     {

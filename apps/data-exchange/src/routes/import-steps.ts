@@ -9,7 +9,7 @@ import { onCurrentJob } from '../app/on-current-job';
 import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
 import type { Deps } from '../compose';
-import { importableFields, jobCaller, requirePermission, type Definition } from '../domain/definition';
+import { importableFields, requirePermission, type Definition } from '../domain/definition';
 import { localizeGroups } from '../domain/error-groups';
 import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
@@ -22,6 +22,7 @@ import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
 import { importResponse } from './import-response';
+import { isRetry, starterOf } from './job-starter';
 
 const {
   confirmImportMappings,
@@ -165,10 +166,8 @@ export function mountImportSteps(api: Api, deps: Needs): void {
 
   api.on(executeImport, async ({ params, caller, body }) => {
     const earlier = await imports.get(caller.tenantId, params.jobId);
-    // Not by `runOnce`: a job is started once at most, and what it was started by tells a retry from another request.
-    if (caller.operationId !== undefined && earlier.caller?.operationId === caller.operationId) {
+    if (earlier.caller && isRetry(caller, earlier.caller))
       return accepted(toImportResponse(earlier), `/imports/${earlier.id}`);
-    }
     const { job } = await prepare(caller, params.jobId, 'execute');
     await starter.requireReady();
     const started = await imports.advance(
@@ -178,7 +177,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       {
         status: 'Executing',
         options: { ...readOptions(body) },
-        caller: { ...jobCaller(caller), operationId: caller.operationId ?? null },
+        caller: { ...starterOf(caller) },
         executedAt: clock.now(),
       },
       {

@@ -3,7 +3,7 @@ import { accepted, events } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
-import { jobCaller, requirePermission } from '../domain/definition';
+import { requirePermission } from '../domain/definition';
 import { requireUndoable, undoneRows } from '../domain/import-undo';
 import {
   definitionNotFound,
@@ -12,6 +12,7 @@ import {
   importNotUndone,
 } from '../domain/problems';
 import { toUndoResponse } from './import-undo-response';
+import { isRetry, starterOf } from './job-starter';
 
 const { getImportUndo, undoImport, watchImportUndo } = dataExchangeEndpoints;
 
@@ -30,25 +31,19 @@ export function mountImportUndo(
   };
 
   api.on(undoImport, async ({ params, caller }) => {
-    const { tenantId, operationId } = caller;
+    const { tenantId } = caller;
     const job = await imports.getState(tenantId, params.jobId);
     requirePermission(caller, job.permission);
     const location = `/imports/${job.id}/undo`;
     const earlier = await undos.find(tenantId, job.id);
-    // Not by `runOnce`: a job is undone once at most, and what it was undone by tells a retry from another request.
-    if (earlier && operationId !== undefined && earlier.caller.operationId === operationId)
-      return accepted(toUndoResponse(earlier, []), location);
+    if (earlier && isRetry(caller, earlier.caller)) return accepted(toUndoResponse(earlier, []), location);
     if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
     requireUndoable(job, clock.now(), config.EXCHANGE_UNDO_DAYS);
     const definition = await owners.find(job.definitionName);
     if (!definition) throw definitionNotFound(job.definitionName);
     if (!definition.undoable) throw importNotUndoable(definition.name);
     await starter.requireReady();
-    const by = {
-      caller: { ...jobCaller(caller), ...(operationId === undefined ? {} : { operationId }) },
-      at: clock.now(),
-    };
-    const undo = await undos.begin(tenantId, job.id, by);
+    const undo = await undos.begin(tenantId, job.id, { caller: starterOf(caller), at: clock.now() });
     await starter.startUndo({ tenantId, id: job.id, requestedAt: undo.requestedAt });
     return accepted(toUndoResponse(undo, []), location);
   });

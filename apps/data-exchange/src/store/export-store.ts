@@ -60,7 +60,7 @@ export interface ExportStore extends JobRetention {
   getState(tenantId: string, id: string): Promise<ExportState>;
   list(tenantId: string, list: ListRequest): Promise<{ rows: ExportState[]; totalCount: number | null }>;
   /**
-   * Starts a run of the job, which stores its file under this key; returns undefined when the job has ended. The key in
+   * Starts a run of the job, which stores its file under this key; returns undefined when the job has ended or is gone. The key in
    * the job is that of the run before, if there was one.
    */
   begin(tenantId: string, id: string, blobKey: string): Promise<ExportJob | undefined>;
@@ -147,7 +147,8 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
 
     begin: (tenantId, id, blobKey) =>
       db.inTenant(tenantId, async (tx) => {
-        const before = await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+        const before = await tx.exportJob.findUnique({ where: { tenantId_id: { tenantId, id } } });
+        if (!before) return undefined;
         const begun = { status: 'Exporting', phase: ExportPhase.WritingRows, rowsDone: 0, blobKey };
         const { count } = await tx.exportJob.updateMany({
           where: { tenantId, id, status: { in: RUNNING } },

@@ -137,6 +137,9 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
   };
 }
 
+/** More than one write keeps. */
+const DELETED_MAX = 10_000;
+
 /** As one text: Prisma takes many times the memory of the worker for the values of thousands of rows. */
 const INSERT_KEPT_ROWS = `
   INSERT INTO import_kept_row (tenant_id, job_id, write_number, position, row_number, key, reason)
@@ -144,12 +147,16 @@ const INSERT_KEPT_ROWS = `
   FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS k (kept, position)
   ORDER BY (kept->>'rowNumber')::int NULLS LAST, position LIMIT ${REPORT_ROW_ERRORS_MAX}`;
 
-/** Nobody reads more of them, and an undo may keep millions. */
+/**
+ * Nobody reads more of them, and an undo may keep millions. A version before stored them all: they go in parts, since one
+ * statement for all of them takes longer than it may.
+ */
 const DELETE_LATER_KEPT_ROWS = `
   DELETE FROM import_kept_row
   WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND (write_number, position) IN (
     SELECT write_number, position FROM import_kept_row WHERE tenant_id = $1::uuid AND job_id = $2::uuid
-    ORDER BY row_number NULLS LAST, write_number, position OFFSET ${REPORT_ROW_ERRORS_MAX})`;
+    ORDER BY row_number NULLS LAST, write_number, position
+    OFFSET ${REPORT_ROW_ERRORS_MAX} LIMIT ${DELETED_MAX})`;
 
 /** An undo that failed continues where it stopped. */
 const BEGIN = `

@@ -36,6 +36,16 @@ describe('the quota of revisions and of their characters', () => {
     expect(tryTake('one', 1, rows(['x']))).toBe(false);
   });
 
+  it.each(['import', 'dry-run'])('has both again for rows of an %s that need none', (way) => {
+    const quota = aQuota();
+    const ofRows = way === 'import' ? quota : quota.forDryRun();
+    const updated = rows(texts(10, 10));
+    for (let count = 0; count < 2; count++) {
+      expect(ofRows.tryTake('one', 10, updated)).toBe(true);
+      ofRows.giveBack('one', 10, updated);
+    }
+  });
+
   it('has both again after a transaction that failed', async () => {
     const quota = aQuota();
     const failing = undoingOnRollback(async () => {

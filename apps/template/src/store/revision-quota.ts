@@ -7,8 +7,8 @@ import type { TemplateConfig } from '../config';
 export interface RevisionQuota extends ImportQuota {
   /** @throws Problem `quota-exceeded` */
   take(tenantId: string, contents: readonly string[]): void;
-  /** Gives back the room for revisions that turned out not to be added. */
-  giveBack(tenantId: string, contents: readonly string[]): void;
+  /** Gives back the room that was taken for revisions that turned out not to be added. */
+  giveBackTaken(tenantId: string, contents: readonly string[]): void;
 }
 
 type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'metrics'> & {
@@ -38,13 +38,17 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
   // Of neither anything is taken where the other one has no room.
   const lengthOfRows = (rows: readonly ImportRow[]) => lengthOf(rows.map(({ values }) => values['content']));
   const forRows = (
-    ofRevisions: Pick<RowQuota, 'tryTake' | 'hasRoom'>,
-    ofCharacters: Pick<RowQuota, 'tryTake'>,
-  ): Pick<ImportQuota, 'tryTake'> => ({
+    ofRevisions: Pick<RowQuota, 'tryTake' | 'hasRoom' | 'giveBack'>,
+    ofCharacters: Pick<RowQuota, 'tryTake' | 'giveBack'>,
+  ): Pick<ImportQuota, 'tryTake' | 'giveBack'> => ({
     tryTake: (tenantId, count, rows) =>
       ofRevisions.hasRoom(tenantId, count) &&
       ofCharacters.tryTake(tenantId, lengthOfRows(rows)) &&
       ofRevisions.tryTake(tenantId, count),
+    giveBack(tenantId, count, rows) {
+      ofRevisions.giveBack(tenantId, count);
+      ofCharacters.giveBack(tenantId, lengthOfRows(rows));
+    },
   });
 
   return {
@@ -53,21 +57,12 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       characters.take(tenantId, lengthOf(contents));
       revisions.take(tenantId, contents.length);
     },
-    giveBack(tenantId, contents) {
+    giveBackTaken(tenantId, contents) {
       revisions.giveBack(tenantId, contents.length);
       characters.giveBack(tenantId, lengthOf(contents));
     },
     ...forRows(revisions, characters),
     updatesTakeRoom: true,
-    forDryRun: () => {
-      const [ofRevisions, ofCharacters] = [revisions.forDryRun(), characters.forDryRun()];
-      return {
-        ...forRows(ofRevisions, ofCharacters),
-        giveBack(tenantId, count, rows) {
-          ofRevisions.giveBack(tenantId, count);
-          ofCharacters.giveBack(tenantId, lengthOfRows(rows));
-        },
-      };
-    },
+    forDryRun: () => forRows(revisions.forDryRun(), characters.forDryRun()),
   };
 }

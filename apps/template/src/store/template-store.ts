@@ -130,7 +130,7 @@ export const tagOf = ({ version }: Template): string => entityTag(version);
 export function templateStore(
   db: TenantDatabase<Tx>,
   pool: FairPool,
-  revisionQuota: Pick<RevisionQuota, 'take' | 'giveBack'>,
+  revisionQuota: Pick<RevisionQuota, 'take' | 'giveBackTaken'>,
 ): TemplateStore {
   const cultures: TemplateStore['cultures'] = (tenantId, name) =>
     db.inTenant(tenantId, async (tx) => {
@@ -213,7 +213,7 @@ export function templateStore(
     if (attempted === 'missing') return 'missing';
     const { changed, written } = attempted;
     if (!written || (await written.writing.isWritten)) return changed;
-    revisionQuota.giveBack(tenantId, contentsOf(written.added));
+    revisionQuota.giveBackTaken(tenantId, contentsOf(written.added));
     return undefined;
   };
 
@@ -307,7 +307,7 @@ export function templateStore(
         'once',
       );
       if (await writing?.isWritten) return { template };
-      if (writing) revisionQuota.giveBack(tenantId, contentsOf(revisions));
+      if (writing) revisionQuota.giveBackTaken(tenantId, contentsOf(revisions));
       return change(caller, key, decide);
     },
 

@@ -270,7 +270,7 @@ export const correctImportFormat = endpoint({
   params: byJob,
   body: CorrectImportFormatRequest,
   success: { status: 200, body: ImportFileFormat },
-  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable', 'stale-version'],
 });
 
 export const previewImport = endpoint({
@@ -284,7 +284,7 @@ export const previewImport = endpoint({
   }),
   body: z.looseObject({}).nullish(),
   success: { status: 200, body: ImportPreviewResponse },
-  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable', 'stale-version'],
 });
 
 export const draftImportMappings = endpoint({
@@ -300,7 +300,7 @@ export const draftImportMappings = endpoint({
   params: byJob,
   body: DraftImportMappingsRequest,
   success: { status: 204 },
-  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'stale-version'],
 });
 
 export const getDraftImportMappings = endpoint({

@@ -10,6 +10,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { listRulesOf, type ExchangeDefinition } from '../definition';
 import { relatedKey, relationJoins } from '../relation';
 import { LINE_FEED } from './copy-text';
+import { WorkLimit } from './work-limit';
 
 /** The statement lasts until its last row is read, however slowly, and ends soon after its connection. */
 const EXPORT_LIMITS = `SET LOCAL statement_timeout = '6h'; SET LOCAL client_connection_check_interval = '1s'`;
@@ -75,41 +76,6 @@ const tooLarge = (cause: unknown): Problem =>
     'The export takes more time or room than one may; select fewer rows, or sort by other fields.',
     { cause },
   );
-
-/** Limits the time for which somebody waits for a stream. */
-class WorkLimit {
-  isOver = false;
-
-  constructor(
-    private millisecondsLeft: number,
-    private readonly end: () => void,
-  ) {}
-
-  /** Passes the stream on, and ends it when the time is over. */
-  async *within<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
-    const iterator = chunks[Symbol.asyncIterator]();
-    for (
-      let next = await this.waitFor(iterator.next());
-      !next.done;
-      next = await this.waitFor(iterator.next())
-    )
-      yield next.value;
-  }
-
-  private async waitFor<Result>(next: Promise<Result>): Promise<Result> {
-    const began = performance.now();
-    const timer = setTimeout(() => {
-      this.isOver = true;
-      this.end();
-    }, this.millisecondsLeft);
-    try {
-      return await next;
-    } finally {
-      clearTimeout(timer);
-      this.millisecondsLeft -= performance.now() - began;
-    }
-  }
-}
 
 /** Splits a stream between lines. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

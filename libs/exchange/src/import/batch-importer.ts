@@ -1,4 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
+import { onCommit } from '@plinth/runtime/postgres/on-rollback';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { BulkTransaction } from '../bulk-transaction';
 import {
@@ -45,17 +46,14 @@ export interface ImportQuota extends QuotaOfRows {
   /** Whether rows that are updated take room too; only those that are inserted unless it says so. */
   readonly updatesTakeRoom?: boolean;
   /** The same for one dry-run, which takes room from nobody else. */
-  forDryRun(): QuotaOfDryRun;
-}
-
-interface QuotaOfDryRun extends QuotaOfRows {
-  /** Gives back the room for rows that turned out to need none. */
-  giveBack(tenantId: string, count: number, rows: readonly ImportRow[]): void;
+  forDryRun(): QuotaOfRows;
 }
 
 interface QuotaOfRows {
   /** Whether there is room for these rows, which it takes. */
   tryTake(tenantId: string, count: number, rows: readonly ImportRow[]): boolean;
+  /** Gives back the room for rows that turned out to need none. */
+  giveBack(tenantId: string, count: number, rows: readonly ImportRow[]): void;
 }
 
 /** What a stream of batches is, and how they are written. */
@@ -91,7 +89,6 @@ export class BatchImporter {
   private readonly resolveRelations: ReturnType<typeof relationResolver>;
   private readonly writer: BatchWriter;
   private readonly quota: QuotaOfRows | undefined;
-  private readonly dryRunQuota: QuotaOfDryRun | undefined;
   /** Rows of the file may name the rows that they change by their ids. */
   private readonly hasIds: boolean;
 
@@ -101,8 +98,7 @@ export class BatchImporter {
     private readonly unwrittenKeys: UnwrittenKeys,
   ) {
     const { definition, caller, commit, mode, format, quota } = options;
-    this.dryRunQuota = commit === 'NEVER' ? quota?.forDryRun() : undefined;
-    this.quota = this.dryRunQuota ?? quota;
+    this.quota = commit === 'NEVER' ? quota?.forDryRun() : quota;
     this.hasIds = options.columns.includes(ID_PROPERTY);
     const columns = columnsWithKey(definition, options.columns);
     this.convert = rowConverter(definition, columns, format);
@@ -220,14 +216,14 @@ export class BatchImporter {
   }
 
   /**
-   * Writes rows for which there is room, or says that there is none. Which of them are new is not known before: those
-   * that were not are noticed when the quota counts again, and by a dry-run at once, because nothing of it can be counted.
+   * Writes rows for which there is room, or says that there is none. Which of them are new is not known before: the room
+   * of those that are not is given back once they are committed, because where that fails all of it is.
    */
   private async inRoomFor<Result extends { written: Written }>(
     rows: readonly ImportRow[],
     write: (outOfRoom: readonly RowError[] | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const { quota, dryRunQuota, options } = this;
+    const { quota, options } = this;
     const { tenantId } = options.caller;
     if (quota && !quota.tryTake(tenantId, rows.length, rows))
       return write(
@@ -240,10 +236,10 @@ export class BatchImporter {
       added = options.quota?.updatesTakeRoom ? [...inserted, ...updated] : inserted;
       return result;
     } finally {
-      if (dryRunQuota) {
+      if (quota && added.length < rows.length) {
         const needed = new Set(added.map(({ rowNumber }) => rowNumber));
         const others = rows.filter(({ rowNumber }) => !needed.has(rowNumber));
-        dryRunQuota.giveBack(tenantId, others.length, others);
+        onCommit(() => quota.giveBack(tenantId, others.length, others));
       }
     }
   }
