@@ -18,7 +18,7 @@ const SETTINGS = {
   breakerOpenMilliseconds: 1_000,
 };
 const SIZE = 32 * 1024 * 1024;
-const PROBLEM = JSON.stringify({ title: 'Busy', status: 503, detail: 'The database does not answer.' });
+const PROBLEM = JSON.stringify({ title: 'Busy', status: 503, detail: 'The database does not respond.' });
 const REFUSAL = {
   'content-type': 'application/problem+json',
   'content-length': Buffer.byteLength(PROBLEM),

@@ -220,9 +220,9 @@ export class Upstream {
         },
         ...(text !== undefined && { body: text }),
       });
-      const answer = await response.body.json();
-      if (response.statusCode !== 200) throw new Error(JSON.stringify(answer));
-      return answer;
+      const content = await response.body.json();
+      if (response.statusCode !== 200) throw new Error(JSON.stringify(content));
+      return content;
     } catch (error) {
       throw this.unavailable(error);
     }
