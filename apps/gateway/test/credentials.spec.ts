@@ -569,6 +569,12 @@ describe('the keys of the identity provider', () => {
   });
 
   it.each([
+    [
+      'nothing',
+      () => {
+        throw new Error('refused');
+      },
+    ],
     ['an error', () => new Response('away', { status: 503 })],
     ['a page of HTML', () => new Response('<html>')],
   ])('are fetched ahead again soon where the provider responded with %s', async (_name, unwell) => {

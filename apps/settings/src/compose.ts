@@ -69,9 +69,11 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
       revocations.send(payload.id),
     ),
   );
-  onClose(await registerDefinitions(() => definitions.register('settings', platformDefinitions), log));
+  const register = () => definitions.register('settings', platformDefinitions);
+  const registration = await registerDefinitions(register, log);
+  onClose(registration.close);
 
-  const health = new Health(checks, { informative, log });
+  const health = new Health({ ...checks, ...registration.checks }, { informative, log });
   return {
     config,
     log,
