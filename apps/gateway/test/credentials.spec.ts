@@ -479,7 +479,7 @@ describe('the address of the keys', () => {
 });
 
 describe('the keys of the identity provider', () => {
-  const withProvider = (fetchKeys: () => Promise<{ keys: JWK[] }>) => {
+  const withProvider = (fetchKeys: () => Promise<{ keys: JWK[] } | Response>) => {
     let now = 1_795_000_000_000;
     let fetches = 0;
     jest.spyOn(Date, 'now').mockImplementation(() => now);
@@ -488,7 +488,8 @@ describe('the keys of the identity provider', () => {
     const log = { warn: note, info: note } as unknown as Log;
     const keys = remoteKeys('https://id.example/keys', log, async () => {
       fetches += 1;
-      return Response.json(await fetchKeys());
+      const fetched = await fetchKeys();
+      return fetched instanceof Response ? fetched : Response.json(fetched);
     });
     const find = async (kid: string) => keys.find({ alg: 'RS256', kid }, { payload: '', signature: '' });
     const pass = (afterSeconds: number) => (now += afterSeconds * 1000);
@@ -565,6 +566,34 @@ describe('the keys of the identity provider', () => {
     provider.pass(250);
     await provider.find('k2');
     expect(provider.fetches()).toBe(2);
+  });
+
+  it.each([
+    [
+      'nothing',
+      () => {
+        throw new Error('refused');
+      },
+    ],
+    ['an error', () => new Response('away', { status: 503 })],
+    ['a page of HTML', () => new Response('<html>')],
+  ])('are fetched ahead again soon where the provider responded with %s', async (_name, unwell) => {
+    const keys = { keys: [await jwk(rsa.publicKey, 'k1')] };
+    let response: () => Response | { keys: JWK[] } = () => keys;
+    const provider = withProvider(async () => response());
+    await provider.find('k1');
+    response = unwell;
+    provider.pass(310);
+    await provider.find('k1');
+    await eventually(() => provider.lines.includes('the keys of the identity provider cannot be fetched'));
+    const timeouts = jest.spyOn(AbortSignal, 'timeout');
+    for (let count = 0; count < 100; count++) await provider.find('k1');
+    expect([provider.fetches(), timeouts.mock.calls.length]).toEqual([2, 0]);
+    response = () => keys;
+    provider.pass(2);
+    await provider.find('k1');
+    await eventually(() => provider.lines.includes('the keys of the identity provider can be fetched again'));
+    expect(provider.fetches()).toBe(3);
   });
 
   it('that were never fetched make tokens get 502, not 401', async () => {

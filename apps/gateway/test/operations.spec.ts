@@ -124,6 +124,15 @@ describe('/operations/dead-letters', () => {
     expect(asked).toBe(1);
   });
 
+  it('is not done beside one that takes too long, which may still be running', async () => {
+    const timeline = await startUpstream(() => undefined);
+    const { fetch } = await startGateway({ timeline }, { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '200' });
+    const request = replay({ service: 'timeline' });
+    const headers = { ...request.headers, 'idempotency-key': 'slow' };
+    const send = async () => (await fetch('/operations/dead-letters/replay', { ...request, headers })).status;
+    expect([await send(), await send()]).toEqual([504, 409]);
+  });
+
   it('is 503 while the service does not respond', async () => {
     const { fetch } = await startGateway({ timeline: 'http://127.0.0.1:1' });
     expect((await fetch('/operations/dead-letters/replay', replay({ service: 'timeline' }))).status).toBe(

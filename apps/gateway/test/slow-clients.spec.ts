@@ -99,11 +99,11 @@ describe('hundreds of slow clients', () => {
     for (let count = 0; count < SLOW_READERS; count++)
       open(gateway.port, head, { reads: false }).socket.pause();
     await expectServed(gateway, credential);
-    await eventually(async () => (await unfinishedAnswers(gateway)) === SLOW_READERS);
+    await eventually(async () => (await unfinishedResponses(gateway)) === SLOW_READERS);
     await expectServed(gateway, credential);
   });
 
-  const unfinishedAnswers = async ({ adminPort }: GatewayProcess): Promise<number> => {
+  const unfinishedResponses = async ({ adminPort }: GatewayProcess): Promise<number> => {
     const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
     return Number(/^plinth_gateway_unfinished_responses_total\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
   };

@@ -20,12 +20,12 @@ export function endEarlyResponse(
 ): void {
   response.write(body);
   const end = (): void => {
-    clearTimeout(silence);
-    clearTimeout(latest);
+    clearTimeout(silenceTimer);
+    clearTimeout(endTimer);
     response.end();
   };
-  const silence = setTimeout(end, SILENCE_MILLISECONDS_MAX);
-  const latest = setTimeout(end, MILLISECONDS_MAX);
-  request.on('data', () => void silence.refresh());
+  const silenceTimer = setTimeout(end, SILENCE_MILLISECONDS_MAX);
+  const endTimer = setTimeout(end, MILLISECONDS_MAX);
+  request.on('data', () => void silenceTimer.refresh());
   request.once('end', end).once('close', end).resume();
 }

@@ -43,7 +43,7 @@ const context = {
   log: Object.assign(silentLog(), { error: logged }),
 };
 
-/** What the service does for a request that is not answered yet. */
+/** What the service does for a request that is not responded to yet. */
 interface Working {
   request: IncomingMessage;
   madePieces: number;
@@ -170,16 +170,16 @@ describe('large responses', () => {
   });
 
   it.each(['/result', '/report'])('of one long text keep no small one waiting: %s', async (path) => {
-    const answered: string[] = [];
+    const finished: string[] = [];
     let small = Promise.resolve();
     onList = () => {
-      small = begin('/texts?pieces=0', aCaller()).response.then(() => void answered.push('small'));
+      small = begin('/texts?pieces=0', aCaller()).response.then(() => void finished.push('small'));
     };
     const received = await begin(`${path}?pieces=150`, aCaller()).response;
-    answered.push('large');
+    finished.push('large');
     await small;
     received.destroy();
-    expect(answered).toEqual(['small', 'large']);
+    expect(finished).toEqual(['small', 'large']);
     await eventually(async () => (await countedBytes()) === 0);
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connectMessaging, sendMessage, receiveMessages } from '@plinth/runtime/messaging/nats';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
@@ -69,12 +70,37 @@ describe('a NATS that is away when a process starts', () => {
     expect(stream.subjects).toEqual([`${config.NATS_PREFIX}.events.>`]);
   });
 
-  it('does not keep a process from ending that never saw it', async () => {
-    const config = { NATS_URL: 'nats://127.0.0.1:1', NATS_PREFIX: 'test', EVENT_KEYS: TEST_KEYS };
-    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 10 });
+  it('is no longer looked for by a process that never saw it and ends', async () => {
+    const [ended, other] = [await startLosing(), await startLosing()];
+    const messaging = await connectTo(ended.port);
     const stopReceiving = receiveMessages(messaging, 'test', z.string(), () => undefined);
+    await eventually(() => ended.attempts() > 0);
     await stopReceiving();
     await messaging.close();
-    expect(messaging.connecting).toBeDefined();
+    const before = ended.attempts();
+
+    opened.push((await connectTo(other.port)).close);
+    await eventually(() => other.attempts() > 4);
+    // One may have been on its way.
+    expect(ended.attempts()).toBeLessThanOrEqual(before + 1);
   });
+
+  const connectTo = (port: number) =>
+    connectMessaging(
+      { NATS_URL: `nats://127.0.0.1:${port}`, NATS_PREFIX: 'test', EVENT_KEYS: TEST_KEYS },
+      silentLog(),
+      { startMilliseconds: 10 },
+    );
+
+  /** A server that closes each connection at once, and how often it was tried. */
+  const startLosing = async () => {
+    let attempts = 0;
+    const server = createServer((socket) => {
+      attempts++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    opened.push(() => void server.close());
+    return { port: (server.address() as AddressInfo).port, attempts: () => attempts };
+  };
 });

@@ -36,6 +36,7 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
   let folder: string;
   let platform: ReplicatedPlatform;
   let seconds: (SecondReplica & { name: string })[] = [];
+  const closing: (() => void)[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'plinth-replicas-'));
@@ -49,6 +50,7 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
   });
 
   afterAll(async () => {
+    closing.forEach((close) => close());
     await Promise.all(seconds.map(({ end }) => end()));
     await platform.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -86,9 +88,9 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
     })();
     let failure: Error | undefined;
     reading.catch((error: Error) => (failure = error));
+    closing.push(() => stop.abort());
     return {
       notified,
-      close: () => stop.abort(),
       requireOpen: () => {
         if (failure) throw failure;
       },
@@ -189,7 +191,6 @@ const PLACES_TAKEN = /^plinth_places_taken\{places="([^"]+)".*\} (\d+)$/gm;
         [tenantId],
       );
       expect(counts).toEqual({ dead: 0, waiting: 0 });
-      streams.forEach(({ close }) => close());
     },
     300_000 + SECONDS * 20_000 + 2 * CLEARED_MILLISECONDS_MAX,
   );

@@ -149,7 +149,8 @@ export class IdempotencyGuard {
       this.deps.outcomes.inc({ outcome: 'unavailable' });
       this.deps.onStoreError(cause);
       // A slow Redis may set the marker yet: then the client's next attempt is not to wait for it to expire.
-      void this.tolerateErrors(() => this.deps.records.release(run));
+      // That Redis is away has been said.
+      this.deps.records.release(run).catch(() => undefined);
       throw platformProblems['idempotency-unavailable'](
         'Idempotency keys cannot be checked now; the request was not executed.',
         {

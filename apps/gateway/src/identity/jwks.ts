@@ -2,7 +2,9 @@ import {
   createRemoteJWKSet,
   customFetch,
   errors,
+  jwksCache,
   type FetchImplementation,
+  type JWKSCacheInput,
   type JWTVerifyGetKey,
 } from 'jose';
 import { platformProblems } from '@plinth/contracts/platform/problems';
@@ -37,19 +39,20 @@ export interface RemoteKeys {
  */
 export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKeys = fetch): RemoteKeys {
   let failure: { at: number; error: Error } | undefined;
-  let fetchedAt = 0;
+  /** The keys and since when they are known, whatever else the provider has sent since then. */
+  const known: JWKSCacheInput = {};
+  const hasJustFailed = (): boolean => failure !== undefined && Date.now() - failure.at < RETRY_MILLISECONDS;
 
   const fetchSometimes: FetchImplementation = async (address, options) => {
-    if (failure && Date.now() - failure.at < RETRY_MILLISECONDS) throw failure.error;
-    const response = await withinBound(await fetchKeys(address, options));
-    fetchedAt = Date.now();
-    return response;
+    if (hasJustFailed()) throw failure!.error;
+    return withinBound(await fetchKeys(address, options));
   };
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: AGE_MILLISECONDS_MAX,
     cooldownDuration: COOLDOWN_MILLISECONDS,
     timeoutDuration: FETCH_MILLISECONDS_MAX,
     [customFetch]: fetchSometimes,
+    [jwksCache]: known,
   });
 
   const noteFailure = (error: unknown): Error => {
@@ -65,16 +68,21 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
     failure = undefined;
     log.info({ jwksUrl: url }, 'the keys of the identity provider can be fetched again');
   };
+  /** Each call of `reload` has a timer, also one that ends at once: so it is not left to `fetchSometimes` to refuse. */
+  const fetchAhead = (): void => {
+    if (Date.now() - (known.uat ?? 0) < AHEAD_MILLISECONDS || keys.reloading || hasJustFailed()) return;
+    keys.reload().then(noteSuccess, noteFailure);
+  };
 
   return {
     async find(header, token) {
       try {
         const key = await keys(header, token);
         noteSuccess();
-        if (Date.now() - fetchedAt >= AHEAD_MILLISECONDS) keys.reload().then(noteSuccess, noteFailure);
+        fetchAhead();
         return key;
       } catch (error) {
-        if (ERRORS_OF_TOKEN.some((known) => error instanceof known)) throw error;
+        if (ERRORS_OF_TOKEN.some((kind) => error instanceof kind)) throw error;
         throw platformProblems['identity-provider-unavailable'](
           'The keys of the identity provider cannot be fetched.',
           { cause: noteFailure(error), retryAfterSeconds: 5 },

@@ -7,6 +7,7 @@ import {
   type PlatformOperations,
 } from '@plinth/contracts/platform/operations-shapes';
 import { readJson } from '@plinth/http/body';
+import { statusByKind } from '@plinth/http/problem-details';
 import type { Caller } from '@plinth/kernel/caller';
 import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { parseInput } from '@plinth/kernel/validation';
@@ -136,8 +137,9 @@ async function replayOnce(context: RequestContext, caller: Caller, parts: Parts)
       const headers = ['content-type', 'application/json; charset=utf-8'];
       return { status: 200, headers, body: JSON.stringify(replayed) };
     } catch (error) {
-      if (error instanceof Problem) return context.responseOf(error);
-      throw error;
+      // What failed is left to the guard, which knows when a retry may run.
+      if (!(error instanceof Problem) || statusByKind[error.kind] >= 500) throw error;
+      return context.responseOf(error);
     }
   };
   if (key === undefined) return execute();
@@ -149,12 +151,12 @@ async function replayOnce(context: RequestContext, caller: Caller, parts: Parts)
 async function replay(
   body: z.output<typeof ReplayDeadLettersRequest>,
   caller: Caller,
-  { upstreams, callerKeys }: Parts,
+  { upstreams, callerKeys, guard }: Parts,
 ): Promise<ReplayedDeadLetters> {
   const upstream = upstreams.find(({ service }) => service === body.service);
   if (!upstream) throw notFound(`There is no service ${body.service}.`);
   const request = { method: 'POST', path: '/dead-letters/replay', caller, body } as const;
-  return ReplayedDeadLetters.parse(await upstream.ask(request, callerKeys));
+  return ReplayedDeadLetters.parse(await upstream.ask(request, callerKeys, guard.executionMilliseconds));
 }
 
 interface Counted {

@@ -18,7 +18,7 @@ const SETTINGS = {
   breakerOpenMilliseconds: 1_000,
 };
 const SIZE = 32 * 1024 * 1024;
-const PROBLEM = JSON.stringify({ title: 'Busy', status: 503, detail: 'The database does not answer.' });
+const PROBLEM = JSON.stringify({ title: 'Busy', status: 503, detail: 'The database does not respond.' });
 const REFUSAL = {
   'content-type': 'application/problem+json',
   'content-length': Buffer.byteLength(PROBLEM),
@@ -37,8 +37,8 @@ async function listen(listener: RequestListener): Promise<number> {
 }
 
 /** A stream proxy in front of a service. */
-async function startProxy(service: RequestListener) {
-  const upstream = new Upstream('things', `http://127.0.0.1:${await listen(service)}`, SETTINGS, systemClock);
+async function startProxy(service: RequestListener, settings = SETTINGS) {
+  const upstream = new Upstream('things', `http://127.0.0.1:${await listen(service)}`, settings, systemClock);
   const stream = createStreamProxy(upstream, new EventLoopTurns());
   const owner = { tenantId: 'acme', userId: 'ada' };
   const port = await listen((request, response) => {
@@ -79,6 +79,27 @@ describe('an upload that a service refuses before it has all of it', () => {
   ])('gets its problem, however late its client reads it, where the service %s', async (_, service) => {
     const { port } = await startProxy(service);
     expect(await sendBeforeReading(port)).toMatch(/^HTTP\/1\.1 503 [^]*retry-after: 2[^]*"status":503/i);
+  });
+
+  it.each<[string, RequestListener]>([
+    [
+      'is too long',
+      (request, response) => {
+        const long = PROBLEM.padEnd(100_000);
+        response.writeHead(503, { ...REFUSAL, 'content-length': long.length });
+        endEarlyResponse(request, response, long);
+      },
+    ],
+    [
+      'never ends',
+      (request, response) => {
+        request.resume();
+        response.writeHead(503, REFUSAL).write(PROBLEM.slice(0, 10));
+      },
+    ],
+  ])('gets a problem of its status where that of the service %s', async (_, service) => {
+    const { port } = await startProxy(service, { ...SETTINGS, timeoutMilliseconds: 200 });
+    expect(await sendBeforeReading(port)).toMatch(/^HTTP\/1\.1 503 [^]*"status":503/i);
   });
 
   it('says nothing against the service, which has responded', async () => {

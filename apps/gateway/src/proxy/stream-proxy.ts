@@ -7,7 +7,7 @@ import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { RequestContext, HeaderList } from '../request-context';
 import { responseHeaders } from './headers';
 import { problemOfStatus, isProblem } from './upstream-problem';
-import type { Upstream } from './upstream';
+import type { Upstream, UpstreamSettings } from './upstream';
 
 /** Uploads, downloads and event streams: the bytes are passed on unchanged, in both directions. */
 export type StreamProxy = (stream: StreamedRequest, path: string, headers: HeaderList) => Promise<void>;
@@ -46,7 +46,9 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
           upstream.responded(upstreamResponse.headers);
           const stream = streams.get(request)!;
           stream.hasResponse = true;
-          passOn(upstreamResponse, stream, turns).catch(() => stream.context.response.destroy());
+          passOn(upstreamResponse, stream, upstream.settings, turns).catch(() =>
+            stream.context.response.destroy(),
+          );
         });
         server.on('error', (error, request) => {
           const stream = streams.get(request as IncomingMessage);
@@ -77,6 +79,7 @@ const PROBLEM_BYTES_MAX = 64 * 1024;
 async function passOn(
   upstreamResponse: IncomingMessage,
   { context, owner, finish }: RunningStream,
+  { timeoutMilliseconds }: Pick<UpstreamSettings, 'timeoutMilliseconds'>,
   turns: EventLoopTurns,
 ): Promise<void> {
   const status = upstreamResponse.statusCode ?? 502;
@@ -87,7 +90,9 @@ async function passOn(
     finish();
   } else if (status >= 400 && isBodyPending(context.request)) {
     // Whoever sends all of a file before it reads must find the connection open until then.
-    context.send({ status, headers, body: await readProblem(upstreamResponse) });
+    const body = await readProblem(upstreamResponse, timeoutMilliseconds);
+    if (body) context.send({ status, headers, body });
+    else context.sendProblem(problemOfStatus(status));
     finish();
   } else {
     context.writeHead(status, headers);
@@ -96,15 +101,25 @@ async function passOn(
   }
 }
 
-async function readProblem(upstreamResponse: IncomingMessage): Promise<Buffer> {
+/**
+ * The problem; undefined where it is too long, or does not arrive in time. What is left of it is discarded, for to destroy
+ * the response of the service would destroy the client's.
+ */
+async function readProblem(
+  upstreamResponse: IncomingMessage,
+  millisecondsMax: number,
+): Promise<Buffer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of upstreamResponse as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
+  const timer = setTimeout(() => resolve(undefined), millisecondsMax);
+  upstreamResponse.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > PROBLEM_BYTES_MAX) throw new Error('The problem is too long.');
-  }
-  return Buffer.concat(chunks);
+    if (bytes > PROBLEM_BYTES_MAX) resolve(undefined);
+    else chunks.push(chunk);
+  });
+  upstreamResponse.once('end', () => resolve(Buffer.concat(chunks))).once('close', () => resolve(undefined));
+  return promise.finally(() => clearTimeout(timer));
 }
 
 function fail(context: RequestContext, upstream: Upstream, error: unknown): void {

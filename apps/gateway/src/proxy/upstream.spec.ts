@@ -1,3 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Caller } from '@plinth/kernel/caller';
+import { systemClock } from '@plinth/kernel/clock';
 import { Upstream } from './upstream';
 
 const busy = { tenantId: 'busy', userId: 'ada' };
@@ -32,5 +36,20 @@ it.each([
   expect(upstream.turns[kind].places.waitingCount).toBe(0);
   clearInterval(responding);
   jest.useRealTimers();
+  await upstream.close();
+});
+
+it('tells a service that takes too long, and may still do what it was asked for, from one that is away', async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const upstream = new Upstream('things', `http://127.0.0.1:${port}`, settings, systemClock);
+  const request = { method: 'POST', path: '/dead-letters/replay', caller: {} as Caller } as const;
+
+  await expect(upstream.ask(request, ['k'.repeat(32)], 50)).rejects.toMatchObject({ slug: 'area-timed-out' });
+  await new Promise((resolve) => {
+    server.close(resolve).closeAllConnections();
+  });
+  await expect(upstream.ask(request, ['k'.repeat(32)])).rejects.toMatchObject({ slug: 'area-unavailable' });
   await upstream.close();
 });

@@ -200,12 +200,15 @@ export class Upstream {
 
   /**
    * Asks the service for what is no endpoint of it, on behalf of an operator.
-   * @throws Problem `area-unavailable` where it does not respond, or has no answer.
+   * @throws Problem `area-timed-out` where the response is not there in time, so that what was asked for may still be done;
+   * `area-unavailable` where it does not respond at all, or with an error.
    */
   async ask(
     { method, path, caller, body }: { method: 'GET' | 'POST'; path: string; caller: Caller; body?: object },
     keys: readonly string[],
+    millisecondsMax = this.settings.timeoutMilliseconds,
   ): Promise<unknown> {
+    const signal = AbortSignal.timeout(millisecondsMax);
     const text = body && JSON.stringify(body);
     const bodyHash = text === undefined ? undefined : hashOf(Buffer.from(text));
     const { tenantId } = caller;
@@ -214,17 +217,18 @@ export class Upstream {
       const response = await this.pool.request({
         method,
         path,
+        signal,
         headers: {
           [CALLER_HEADER]: signed,
           ...(text !== undefined && { 'content-type': 'application/json' }),
         },
         ...(text !== undefined && { body: text }),
       });
-      const answer = await response.body.json();
-      if (response.statusCode !== 200) throw new Error(JSON.stringify(answer));
-      return answer;
+      const content = await response.body.json();
+      if (response.statusCode !== 200) throw new Error(JSON.stringify(content));
+      return content;
     } catch (error) {
-      throw this.unavailable(error);
+      throw signal.aborted ? this.timedOut(error) : this.unavailable(error);
     }
   }
 

@@ -77,11 +77,14 @@ export async function connectMessaging(
     return opened;
   };
   const { promise: connecting, resolve } = Promise.withResolvers<void>();
-  void connectFirst(config, log, { pingMilliseconds, signal: closing.signal }).then((connection) => {
+  const open = async (): Promise<void> => {
+    const connection = await connectFirst(config, log, { pingMilliseconds, signal: closing.signal });
     if (!connection) return;
     opened = { connection, jetstream: jetstream(connection) };
     resolve();
-  });
+  };
+  // What fails then is only the closing of a connection that was lost meanwhile.
+  open().catch((err: unknown) => log.warn({ err }, 'the connection to NATS could not be closed'));
   await Promise.race([connecting, pause(startMilliseconds, undefined, { ref: false })]);
   return {
     get connection() {

@@ -256,6 +256,8 @@ export function startOutboxRelay(
   let surveyAt = 0;
   const relay = backgroundTask(
     async () => {
+      // Rows that were marked as published and rolled back, each second, would only bloat the table.
+      if (messaging.connecting) return false;
       const published = await publishBatch(db, messaging, confirmSeconds);
       if (published > 0) hasOpen = true;
       return published === BATCH_SIZE;
@@ -264,6 +266,7 @@ export function startOutboxRelay(
   );
   const reconciliation = backgroundTask(
     async () => {
+      if (messaging.connecting) return false;
       const isSurvey = Date.now() >= surveyAt;
       if (!isSurvey && !hasOpen) return false;
       // What is published meanwhile opens it again.

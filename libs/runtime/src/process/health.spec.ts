@@ -40,14 +40,14 @@ describe('a process', () => {
     const check = async () => {
       throw new Problem('upstream', 'The blob store does not respond; try again.', { cause });
     };
-    const health = new Health({ postgres: async () => undefined }, { informative: { files: check } });
+    const health = new Health({ postgres: async () => undefined }, { informative: { blobs: check } });
 
     expect(await health.readiness()).toEqual({
       ready: true,
-      parts: { postgres: 'up', files: 'down' },
-      causes: { files: cause.message },
+      parts: { postgres: 'up', blobs: 'down' },
+      causes: { blobs: cause.message },
     });
-    expect((await new Health({ files: check }).readiness()).ready).toBe(false);
+    expect((await new Health({ blobs: check }).readiness()).ready).toBe(false);
   });
 
   it('logs once for each change of a part', async () => {
