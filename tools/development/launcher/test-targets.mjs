@@ -58,8 +58,7 @@ export async function runTargets() {
       const file = join(folder, `${at}.json`);
       const args = [nx, 'run-many', ...selection, '--output-style=static'];
       const code = await runProgram(args, { PLINTH_TASK_RESULTS: file });
-      /** @type {Task[] | undefined} */
-      const tasks = readJson(file, undefined);
+      const tasks = readJson(file, /** @type {Task[] | undefined} */ (undefined));
       return { name: `nx run-many ${selection.join(' ')}`, code, tasks };
     }),
   );
