@@ -30,7 +30,7 @@ const long = 'workflow,runtime-test,pdf-renderer,timeline';
  * no place of a spec. `units` is what the projects call `unit`, in one run of jest: to start it for each took longer than
  * most of their specs.
  */
-const allRuns = [
+const runs = [
   ['--targets=test', `--projects=${longest}`, ...inLanes(processors)],
   ['--targets=test,units', `--projects=${long},*`, `--exclude=${longest}`, ...inLanes(processors - 1)],
   ['--targets=typecheck,lint,knip,format,references', '--projects=workspace', ...inLanes(1)],
@@ -41,35 +41,62 @@ export const haveTargetsRun = () => existsSync(runFile);
 
 /**
  * Runs every target that checks something, in every project, and counts the tests from the reports of jest.
- * @param {string[][]} runs the options of each run of Nx
  * @returns {Promise<Counts & { failures: string[] }>} with what failed, one text for each
  */
-export async function runTargets(runs = allRuns) {
+export async function runTargets() {
   rmSync(reports, { recursive: true, force: true });
-  /** @type {Task[]} */
-  const tasks = [];
-  // Once before all: each run of Nx that would ask for it again starts shorter specs before longer ones.
-  let hasFailed = (await runProgram(['tools/development/build/generate.ts'])) !== 0;
+  const nx = join(programs, 'nx');
   const folder = mkdtempSync(join(tmpdir(), 'plinth-tasks-'));
-  const run = async (/** @type {string[]} */ selection, /** @type {number} */ at) => {
-    const results = join(folder, `${at}.json`);
-    const args = [join(programs, 'nx'), 'run-many', ...selection, '--output-style=static'];
-    const code = await runProgram(args, { PLINTH_TASK_RESULTS: results });
-    tasks.push(...readJson(results, []));
-    hasFailed ||= code !== 0;
-  };
-  await Promise.all(runs.map(run));
+  // Once before all. Each run of Nx that would ask for the code again starts shorter specs before longer ones, and where
+  // nothing has run before, each would look for the projects, and write down what it found, at the same time.
+  const preparations = await Promise.all([
+    runProgram(['tools/development/build/generate.ts']),
+    runProgram([nx, 'graph', `--file=${join(folder, 'projects.json')}`]),
+  ]);
+  const results = await Promise.all(
+    runs.map(async (selection, at) => {
+      const file = join(folder, `${at}.json`);
+      const args = [nx, 'run-many', ...selection, '--output-style=static'];
+      const code = await runProgram(args, { PLINTH_TASK_RESULTS: file });
+      const tasks = readJson(file, /** @type {Task[] | undefined} */ (undefined));
+      return { name: `nx run-many ${selection.join(' ')}`, code, tasks };
+    }),
+  );
   rmSync(folder, { recursive: true });
+  const tasks = results.flatMap((result) => result.tasks ?? []);
   const reportOf = (/** @type {string} */ name) => readJson(join(reports, `${name}.json`), undefined);
   const counts = countTests(tasks, reportOf);
-  const failures = describeFailures(tasks, reportOf);
-  return { ...counts, failed: counts.failed === 0 && hasFailed ? 1 : counts.failed, failures };
+  const crashes = describeCrashes([
+    ...['generate', 'nx graph'].map((name, at) => ({ name, code: preparations[at] ?? null, tasks: [] })),
+    ...results,
+  ]);
+  return {
+    ...counts,
+    failed: counts.failed + crashes.length,
+    failures: [...describeFailures(tasks, reportOf), ...crashes],
+  };
+}
+
+/**
+ * The programs that ended other than by what became of their tasks, so that what they had to check is not known.
+ * @param {{ name: string, code: number | null, tasks: Task[] | undefined }[]} results without tasks where none were written
+ * @returns {string[]}
+ */
+export function describeCrashes(results) {
+  return results
+    .filter(
+      ({ code, tasks }) => tasks === undefined || (code !== 0 && tasks.every(({ status }) => status === 0)),
+    )
+    .map(({ name, code, tasks }) => {
+      const end = code === null ? 'ended by a signal' : `exit code ${code}`;
+      return `FAIL ${name}: ${end}${tasks === undefined ? ', and no results of its tasks' : ''}`;
+    });
 }
 
 /**
  * @param {string[]} args the program of Node.js, and its arguments
  * @param {Record<string, string>} [environment]
- * @returns {Promise<number | null>} the exit code
+ * @returns {Promise<number | null>} the exit code, where no signal ended it
  */
 async function runProgram(args, environment) {
   const child = spawn(projectNode(), args, {

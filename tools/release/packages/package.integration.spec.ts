@@ -177,7 +177,12 @@ async function publish(registry: NpmRegistry, folder: string): Promise<void> {
   const { host } = new URL(registry.url);
   await writeFile(configuration, `registry=${registry.url}\n//${host}/:_authToken=secret\n`);
   const env = { ...process.env, FORCE_COLOR: '0', NPM_CONFIG_USERCONFIG: configuration };
-  await run(join(programs, 'nx'), ['release', 'publish'], { cwd: root, env });
+  await run(join(programs, 'nx'), ['release', 'publish'], { cwd: root, env }).catch(
+    (error: { stdout: string }) => {
+      // What a package was refused for is in what its task printed.
+      throw new Error(`The packages were not published:\n${error.stdout}`, { cause: error });
+    },
+  );
 }
 
 /** Installs the packages as a user would, and compiles the user's programs against the types. */

@@ -15,11 +15,11 @@ const site = join(root, 'dist', 'site');
  * fails on a link that leads nowhere. `--base /plinth` when it is served below a path, `--sources ADDRESS` when the files
  * of the repository can be read somewhere.
  */
-function main() {
+async function main() {
   const { values } = parseArgs({
     options: { base: { type: 'string', default: '/' }, sources: { type: 'string' } },
   });
-  installPackages();
+  await installPackages();
   for (const name of ['astro.config.mjs', 'tsconfig.json', 'src'])
     cpSync(join(own, 'starlight', name), join(project, name), { recursive: true });
   copy(join(root, 'apps/console/src/icon.svg'), join(project, 'public/icon.svg'));
@@ -60,4 +60,4 @@ function copy(from: string, to: string): void {
   copyFileSync(from, to);
 }
 
-main();
+await main();

@@ -47,10 +47,16 @@ interface BadgeProps {
 }
 
 /** Those who hear the page hear what comes into it: that is so only where it was there before, empty. */
-export const Announced = ({ children }: { children: ReactNode }) => (
-  <div role="status" className="announced">
+export const Announced = ({
+  as: Element = 'div',
+  children,
+}: {
+  as?: 'div' | 'span';
+  children: ReactNode;
+}) => (
+  <Element role="status" className="announced">
     {children}
-  </div>
+  </Element>
 );
 
 /** What a page shows instead of an empty list, with what to do next. */

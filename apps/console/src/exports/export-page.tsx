@@ -10,7 +10,7 @@ import { Confirm } from '../components/confirm';
 import { LinkButton } from '../components/link-button';
 import { Page } from '../components/page';
 import { saveFile } from '../components/save-file';
-import { Callout, Failure, Progress, Skeleton } from '../components/state';
+import { Announced, Callout, Failure, Progress, Skeleton } from '../components/state';
 import { definitionName } from '../imports/definition-name';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -33,9 +33,9 @@ export function ExportPage() {
             <span>
               {t(`DataExchange.format.${job.format}`)} · {dateTime(job.createdAt)}
             </span>
-            <span role="status">
+            <Announced as="span">
               <ExportStatus status={job.status} />
-            </span>
+            </Announced>
           </span>
         )
       }

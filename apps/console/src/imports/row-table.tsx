@@ -72,16 +72,16 @@ const Row = memo(({ row, cells, headers, onEdit }: RowProps) => {
       </th>
       {headers.map((header, index) => {
         const error = errors?.get(index);
-        // An error of the whole row may be mended in any of its cells.
-        const isEditable = onEdit && (error !== undefined || rowErrors.length > 0);
+        // An error of the whole row may be about any of its cells, and be mended there.
+        const mayBeWrong = error !== undefined || rowErrors.length > 0;
         const message = error ?? (index === 0 ? rowErrors.join(' ') : '');
         return (
           <td
             key={header}
             className={message ? 'wrong' : undefined}
-            data-label={message || isEditable ? header : undefined}
+            data-label={mayBeWrong ? header : undefined}
           >
-            {isEditable ? (
+            {onEdit && mayBeWrong ? (
               <input
                 className="input"
                 aria-label={t('Console.imports.cell', { column: header, row: number })}

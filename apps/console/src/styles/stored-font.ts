@@ -12,8 +12,15 @@ export async function showStoredFont(): Promise<void> {
   const [file] = await (await caches.open(CACHE)).matchAll();
   if (!file) return;
   const descriptors = { weight: '100 900', unicodeRange: latin };
-  const font = new FontFace('Inter Variable', await file.arrayBuffer(), descriptors);
-  document.fonts.add(await font.load());
+  try {
+    // A name of its own: it is left to browsers which one they take of two fonts of one name, and one asks the network.
+    const font = new FontFace('Inter Stored', await file.arrayBuffer(), descriptors);
+    document.fonts.add(await font.load());
+  } catch (error) {
+    // No page could show it, and none would store another one in its place.
+    await caches.delete(CACHE);
+    throw error;
+  }
   document.documentElement.classList.add('with-font');
 }
 

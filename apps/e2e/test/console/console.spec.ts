@@ -170,6 +170,22 @@ describe('the console', () => {
     });
     expect(statuses).toContain('loaded');
     expect(asked.filter((url) => url.endsWith('.woff2'))).toEqual([]);
+
+    // What is no font any more stays no longer than the page that finds it.
+    const storedBytes = async () => {
+      const [file] = await (await caches.open('plinth-font')).matchAll();
+      return file ? (await file.arrayBuffer()).byteLength : 0;
+    };
+    const bytes = await page.evaluate(storedBytes);
+    await page.evaluate(async () => {
+      const fonts = await caches.open('plinth-font');
+      const [request] = await fonts.keys();
+      await fonts.put(request!, new Response('no font'));
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
+    expect(await page.evaluate(isShown)).toBe(false);
+    await eventually(async () => (await page.evaluate(storedBytes)) === bytes);
   });
 
   it('speaks the language of the browser, and another one at once when it is chosen', async () => {

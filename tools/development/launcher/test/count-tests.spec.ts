@@ -1,4 +1,4 @@
-import { countTests, describeFailures } from '../test-targets.mjs';
+import { countTests, describeCrashes, describeFailures } from '../test-targets.mjs';
 
 const report = (numPassedTests: number, numFailedTests = 0, numPendingTests = 0) => ({
   numPassedTests,
@@ -62,5 +62,23 @@ describe('what npm test says of failures before its closing line', () => {
     const [text] = describeFailures([task('shop:test', 1)], () => failed('line\n'.repeat(100)));
     expect(text!.split('\n')).toHaveLength(42);
     expect(text).toMatch(/61 more lines/);
+  });
+
+  it('names programs that end without results, or other than by a task', () => {
+    const results = [
+      { name: 'generate', code: 1, tasks: [] },
+      { name: 'nx graph', code: 0, tasks: [] },
+      { name: 'nx run-many passed', code: 0, tasks: [task('shop:test', 0)] },
+      { name: 'nx run-many failed', code: 1, tasks: [task('shop:test', 1), task('other:test', 0)] },
+      { name: 'nx run-many crashed', code: 7, tasks: [task('shop:test', 0)] },
+      { name: 'nx run-many silent', code: 0, tasks: undefined },
+      { name: 'nx run-many killed', code: null, tasks: undefined },
+    ];
+    expect(describeCrashes(results)).toEqual([
+      'FAIL generate: exit code 1',
+      'FAIL nx run-many crashed: exit code 7',
+      'FAIL nx run-many silent: exit code 0, and no results of its tasks',
+      'FAIL nx run-many killed: ended by a signal, and no results of its tasks',
+    ]);
   });
 });
