@@ -189,8 +189,9 @@ describe('a list query', () => {
       ),
     ];
     const [accepted, invalid] = ['accepted', 'invalid'];
-    expect(looked('x'.repeat(16))).toEqual([accepted, accepted, accepted, accepted, accepted]);
-    for (const text of ['x'.repeat(17), 'xX'.repeat(9), 'ab-'.repeat(17), `${'x'.repeat(199)}y`])
+    for (const text of ['x'.repeat(40), '42'.padStart(20, '0'), '7'.padStart(40, '0'), '-'.repeat(30)])
+      expect(looked(text)).toEqual([accepted, accepted, accepted, accepted, accepted]);
+    for (const text of ['x'.repeat(41), 'xX'.repeat(21), 'ab-'.repeat(41), `${'x'.repeat(199)}y`])
       expect(looked(text)).toEqual([invalid, invalid, invalid, accepted, accepted]);
   });
 
