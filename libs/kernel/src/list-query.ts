@@ -18,8 +18,11 @@ export const PAGE_SIZE_MAX = 100;
 export const OFFSET_MAX = 10_000_000;
 /** Of what is looked for inside of texts. */
 export const SEARCH_LENGTH_MAX = 500;
-/** Of its beginning: so many characters of it are compared with each character of those texts at worst. */
-const SEARCH_REPETITIONS_MAX = 16;
+/**
+ * Of its beginning: so many characters of it are compared with each character of those texts at worst. People look for
+ * numbers that are padded with zeros, to 40 places at most.
+ */
+const SEARCH_REPETITIONS_MAX = 40;
 export const LIST_VALUES_MAX = 500;
 /** Of all filters and presets of one query: as many as the longest lists of ids need, twice. An export keeps them. */
 export const SELECTION_LENGTH_MAX = 65_536;
