@@ -177,6 +177,15 @@ describe('the query of a page', () => {
   );
 });
 
+describe('the tag of a page', () => {
+  it.each(['/me', '/healthz', '/readyz', '/problems'])('is a strong one at %s, or none', async (path) => {
+    const { fetch } = await start();
+    expect((await fetch(path)).headers.get('etag')).toEqual(
+      path === '/problems' ? expect.stringMatching(/^"/) : null,
+    );
+  });
+});
+
 describe('methods of a resource', () => {
   it('that are not allowed get 405 with Allow, and OPTIONS lists the allowed ones', async () => {
     const { fetch } = await startGateway({ things: await startUpstream(echo()) });

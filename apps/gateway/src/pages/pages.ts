@@ -32,6 +32,8 @@ export class Pages {
   constructor(groups: readonly PageGroup[]) {
     this.groups = new Map(groups.map((group) => [group.path, group]));
     this.app.disable('x-powered-by');
+    // Pages that have a tag compute a strong one.
+    this.app.disable('etag');
     this.app.enable('strict routing');
     this.app.use((request, _response, next) => {
       requireStorableQuery(request.query);
