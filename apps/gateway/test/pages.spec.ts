@@ -195,6 +195,8 @@ describe('methods of a resource', () => {
     };
     expect(await allowOf('/api/v1/things', 'DELETE')).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
     expect(await allowOf('/healthz', 'POST')).toEqual([405, 'GET, HEAD, OPTIONS']);
+    for (const page of ['/healthz', '/me', '/problems'])
+      expect(await allowOf(page, 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS']);
     expect(await allowOf('/api/v1/things', 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
     expect(await allowOf('/greeting', 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS']);
     expect((await fetch('/nowhere', { method: 'OPTIONS', as: null })).status).toBe(404);

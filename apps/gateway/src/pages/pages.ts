@@ -65,11 +65,11 @@ export class Pages {
   };
 }
 
-/** Refuses every other method of a path, with `Allow`. */
+/** Responds to OPTIONS with the methods of a path, and refuses every other method; both have `Allow`. */
 export function onlyMethods(app: Express, path: string, ...methods: string[]): void {
+  const allow = [...methods, 'OPTIONS'].sort();
+  app.options(path, (_request, response) => void response.status(204).set('allow', allow.join(', ')).end());
   app.all(path, (request) => {
-    throw new Problem('method-not-allowed', `${request.method} is not allowed for this resource.`, {
-      allow: [...methods, 'OPTIONS'].sort(),
-    });
+    throw new Problem('method-not-allowed', `${request.method} is not allowed for this resource.`, { allow });
   });
 }
