@@ -177,6 +177,15 @@ describe('the query of a page', () => {
   );
 });
 
+describe('the tag of a page', () => {
+  it.each(['/me', '/healthz', '/readyz', '/problems'])('is a strong one at %s, or none', async (path) => {
+    const { fetch } = await start();
+    expect((await fetch(path)).headers.get('etag')).toEqual(
+      path === '/problems' ? expect.stringMatching(/^"/) : null,
+    );
+  });
+});
+
 describe('methods of a resource', () => {
   it('that are not allowed get 405 with Allow, and OPTIONS lists the allowed ones', async () => {
     const { fetch } = await startGateway({ things: await startUpstream(echo()) });
@@ -186,6 +195,8 @@ describe('methods of a resource', () => {
     };
     expect(await allowOf('/api/v1/things', 'DELETE')).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
     expect(await allowOf('/healthz', 'POST')).toEqual([405, 'GET, HEAD, OPTIONS']);
+    for (const page of ['/healthz', '/me', '/problems'])
+      expect(await allowOf(page, 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS']);
     expect(await allowOf('/api/v1/things', 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
     expect(await allowOf('/greeting', 'OPTIONS')).toEqual([204, 'GET, HEAD, OPTIONS']);
     expect((await fetch('/nowhere', { method: 'OPTIONS', as: null })).status).toBe(404);

@@ -331,7 +331,11 @@ function parseQuickFilters(text: string, rules: ListRules): string[] {
   );
 }
 
-function parseSearch(text: string | null | undefined): string | undefined {
+/**
+ * Reads the `search` of a query: a text to look for inside of others. Throws a problem `invalid` where it is too long, or
+ * repeats itself too often.
+ */
+export function parseSearch(text: string | null | undefined): string | undefined {
   if (!text) return undefined;
   if (isUnstorable(text)) throw invalid({ search: 'Format' });
   if (lengthOf(text) > SEARCH_LENGTH_MAX) throw invalid({ search: 'MaximumLength' });
@@ -343,11 +347,10 @@ function parseSearch(text: string | null | undefined): string | undefined {
  * Whether a text can be looked for in very many others: one that repeats itself takes a hundred times as long, in texts
  * that do the same.
  */
-export const isQuicklyFound = (text: string): boolean =>
-  repetitionsOf(text.toLowerCase()) <= SEARCH_REPETITIONS_MAX;
+const isQuicklyFound = (text: string): boolean => repetitionsOf(text.toLowerCase()) <= SEARCH_REPETITIONS_MAX;
 
 /** What is said of a text that repeats itself too often. */
-export const REPEATS_ITSELF = `A text to look for repeats its beginning at most ${SEARCH_REPETITIONS_MAX} times.`;
+const REPEATS_ITSELF = `A text to look for repeats its beginning at most ${SEARCH_REPETITIONS_MAX} times.`;
 
 const repeatsItself = (path: string): Problem => invalid({ [path]: 'Format' }, REPEATS_ITSELF);
 

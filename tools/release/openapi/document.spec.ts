@@ -55,4 +55,10 @@ describe('an operation of the document', () => {
     const deletions = operations.filter(({ method }) => method === 'delete');
     expect(deletions.filter(({ operationId }) => have('ETag').includes(operationId))).toEqual([]);
   });
+
+  it('has no tag where it honours `If-Match` but its response has none', () => {
+    const tagged = have('ETag');
+    expect(['publishTemplate', 'putSetting'].filter((id) => tagged.includes(id))).toEqual([]);
+    expect(tagged).toEqual(expect.arrayContaining(['putTemplate', 'putLocalizationOverride']));
+  });
 });

@@ -32,6 +32,8 @@ export class Pages {
   constructor(groups: readonly PageGroup[]) {
     this.groups = new Map(groups.map((group) => [group.path, group]));
     this.app.disable('x-powered-by');
+    // Pages that have a tag compute a strong one.
+    this.app.disable('etag');
     this.app.enable('strict routing');
     this.app.use((request, _response, next) => {
       requireStorableQuery(request.query);
@@ -63,11 +65,11 @@ export class Pages {
   };
 }
 
-/** Refuses every other method of a path, with `Allow`. */
+/** Responds to OPTIONS with the methods of a path, and refuses every other method; both have `Allow`. */
 export function onlyMethods(app: Express, path: string, ...methods: string[]): void {
+  const allow = [...methods, 'OPTIONS'].sort();
+  app.options(path, (_request, response) => void response.status(204).set('allow', allow.join(', ')).end());
   app.all(path, (request) => {
-    throw new Problem('method-not-allowed', `${request.method} is not allowed for this resource.`, {
-      allow: [...methods, 'OPTIONS'].sort(),
-    });
+    throw new Problem('method-not-allowed', `${request.method} is not allowed for this resource.`, { allow });
   });
 }

@@ -56,11 +56,11 @@ function contentOf({ body, file, events }: Success, schemas: SchemaCollection): 
 }
 
 function headersOf(endpoint: Endpoint, { status, file }: Success): Json {
-  const { method, cache, etag, ifMatch } = endpoint;
+  const { method, cache, etag } = endpoint;
   const writes = method !== 'GET';
   const names = [
     (status === 201 || status === 202) && 'Location',
-    (etag || ifMatch) && method !== 'DELETE' && 'ETag',
+    etag && 'ETag',
     file && 'Content-Disposition',
     isReplayed(endpoint) && 'X-Idempotency-Replayed',
     ...commonHeaders,

@@ -1,4 +1,4 @@
-import { isQuicklyFound, REPEATS_ITSELF, SEARCH_LENGTH_MAX, type ListRules } from '@plinth/kernel/list-query';
+import { SEARCH_LENGTH_MAX, type ListRules } from '@plinth/kernel/list-query';
 import { z } from 'zod';
 import { authenticated, endpoint, permission } from '../endpoint';
 import { commaSeparated, EntityTypeInPath, Id, ID_PATTERN, text } from '../schemas';
@@ -157,12 +157,7 @@ const getMentionSuggestions = endpoint({
   summary: 'Suggest people to mention, best match first',
   description: `At most ${SUGGESTIONS_MAX} people who were seen in the tenant.`,
   access: permission('Timeline.Entries.Read'),
-  query: z.object({
-    search: text(SEARCH_LENGTH_MAX)
-      // The length is another rule.
-      .refine((search) => search.length > SEARCH_LENGTH_MAX || isQuicklyFound(search), REPEATS_ITSELF)
-      .optional(),
-  }),
+  query: z.object({ search: text(SEARCH_LENGTH_MAX).optional() }),
   success: { status: 200, body: z.array(MentionSuggestion) },
   cache: 'list',
 });
