@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { root } from '../../development/launcher/paths.mjs';
 import type { Replica } from './service-address.ts';
@@ -26,6 +27,7 @@ export interface OpenAddress {
  */
 export class ServiceAddresses {
   private readonly process: ChildProcess;
+  private readonly ended: Promise<never>;
   private readonly opened = new Map<number, (port: number) => void>();
   private readonly readyAdminPorts = new Map<number, readonly number[]>();
   private count = 0;
@@ -33,6 +35,10 @@ export class ServiceAddresses {
   constructor() {
     const program = join(root, 'tools/verification/faults/service-addresses-process.ts');
     this.process = fork(program, [], { execArgv: [], detached: true });
+    this.ended = once(this.process, 'exit').then(() => {
+      throw new Error('The process of the addresses ended.');
+    });
+    this.ended.catch(() => undefined);
     this.process.on('message', (report: AddressReport) => {
       if (report.kind === 'open') this.opened.get(report.at)?.(report.port);
       else this.readyAdminPorts.set(report.at, report.adminPorts);
@@ -41,13 +47,10 @@ export class ServiceAddresses {
 
   async open(): Promise<OpenAddress> {
     const at = this.count++;
-    const opened = new Promise<number>((resolve, reject) => {
-      this.opened.set(at, resolve);
-      this.process.once('exit', () => reject(new Error('The process of the addresses ended.')));
-    });
+    const opened = new Promise<number>((resolve) => this.opened.set(at, resolve));
     this.send({ kind: 'open', at });
     return {
-      port: await opened,
+      port: await Promise.race([opened, this.ended]),
       add: (replica) => this.send({ kind: 'add', at, replica }),
       remove: (replica) => this.send({ kind: 'remove', at, replica }),
       isReady: (adminPort) => this.readyAdminPorts.get(at)?.includes(adminPort) ?? false,
